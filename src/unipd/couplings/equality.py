@@ -1,0 +1,33 @@
+"""Equality constraints: K = {0}."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.couplings.base import ConvexSet
+from unipd.protocols import norm
+
+
+class Equality(ConvexSet):
+    """K = {0}, i.e. A x = b; h = 0, so the dual variable is free.
+
+    >>> Equality().distance(np.array([3.0, 4.0]))
+    5.0
+    """
+
+    def project(self, vector: Array) -> Array:
+        """Return 0."""
+        return np.zeros_like(vector)
+
+    def conjugate(self, dual: Array) -> float:
+        """Return 0."""
+        return 0.0
+
+    def distance(self, residual: Array) -> float:
+        """Return ||r||."""
+        return norm(residual)
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Return v: the prox of zero."""
+        return vector

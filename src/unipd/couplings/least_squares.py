@@ -1,0 +1,106 @@
+"""Quadratic losses: least squares, plain and weighted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array
+from unipd.couplings.base import ConvexLoss
+from unipd.errors import InvalidInput
+from unipd.protocols import norm
+
+
+class LeastSquares(ConvexLoss):
+    """phi(r) = (c/2) ||r||^2 with phi^*(lam) = ||lam||^2 / (2c).
+
+    In the slack split r^*(lam) = lam / c, so grad g = lam/c + b - A x^*(lam).
+
+    >>> LeastSquares().value(np.array([3.0, 4.0]))
+    12.5
+    """
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = validate.positive("scale", scale)
+
+    @property
+    def conjugate_degree(self) -> float | None:
+        """The conjugate is quadratic."""
+        return 2.0
+
+    def value(self, residual: Array) -> float:
+        """Return (c/2) ||r||^2."""
+        return 0.5 * self.scale * norm(residual) ** 2
+
+    def gradient(self, residual: Array) -> Array:
+        """Return c r."""
+        return self.scale * residual
+
+    def curvature(self) -> float:
+        """Return c."""
+        return self.scale
+
+    def conjugate(self, dual: Array) -> float:
+        """Return ||lam||^2 / (2c)."""
+        return 0.5 * norm(dual) ** 2 / self.scale
+
+    def slack(self, dual: Array) -> tuple[Array, float]:
+        """Return lam / c and phi^*(lam)."""
+        return dual / self.scale, self.conjugate(dual)
+
+    def prox(self, vector: Array, step: float) -> Array:
+        """Return v / (1 + c step)."""
+        return vector / (1.0 + self.scale * step)
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Return v / (1 + step / c)."""
+        return vector / (1.0 + step / self.scale)
+
+
+class WeightedLeastSquares(ConvexLoss):
+    """phi(r) = 1/2 sum_i w_i |r_i|^2 with positive weights (inverse variances).
+
+    >>> WeightedLeastSquares(np.array([1.0, 4.0])).value(np.array([1.0, 1.0]))
+    2.5
+    """
+
+    def __init__(self, weights: Any) -> None:
+        self.weights = validate.real_array("weights", weights)
+        if self.weights.size == 0 or self.weights.min() <= 0:
+            raise InvalidInput("weights", "positive numbers", "an entry <= 0")
+
+    @property
+    def conjugate_degree(self) -> float | None:
+        """The conjugate is quadratic."""
+        return 2.0
+
+    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise unless there is a weight for each measurement."""
+        if self.weights.shape != shape:
+            raise InvalidInput("weights", f"shape {shape}", f"shape {self.weights.shape}")
+
+    def value(self, residual: Array) -> float:
+        """Return 1/2 sum_i w_i |r_i|^2."""
+        return 0.5 * float(np.sum(self.weights * np.abs(residual) ** 2))
+
+    def gradient(self, residual: Array) -> Array:
+        """Return w r, entry by entry."""
+        return (self.weights * residual).astype(residual.dtype, copy=False)
+
+    def curvature(self) -> float:
+        """Return the largest weight."""
+        return float(self.weights.max())
+
+    def conjugate(self, dual: Array) -> float:
+        """Return 1/2 sum_i |lam_i|^2 / w_i."""
+        return 0.5 * float(np.sum(np.abs(dual) ** 2 / self.weights))
+
+    def slack(self, dual: Array) -> tuple[Array, float]:
+        """Return lam / w and phi^*(lam)."""
+        return (dual / self.weights).astype(dual.dtype, copy=False), self.conjugate(dual)
+
+    def prox(self, vector: Array, step: float) -> Array:
+        """Return v / (1 + w step), entry by entry."""
+        return (vector / (1.0 + self.weights * step)).astype(vector.dtype, copy=False)

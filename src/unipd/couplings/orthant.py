@@ -1,0 +1,55 @@
+"""Inequality constraints: K an orthant."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.couplings.base import ConvexSet, require_real
+
+
+class AtLeast(ConvexSet):
+    """K = {r >= 0}, i.e. A x >= b; h is the indicator of the polar cone {lam <= 0}.
+
+    >>> AtLeast().conjugate(np.array([-1.0, 0.0]))
+    0.0
+    """
+
+    _sign = 1.0
+
+    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise for complex data."""
+        require_real("an inequality", dtype)
+
+    def project(self, vector: Array) -> Array:
+        """Clip entries of the wrong sign to zero."""
+        return np.maximum(vector, 0.0)
+
+    def conjugate(self, dual: Array) -> float:
+        """Return 0 on the polar cone and inf outside."""
+        return 0.0 if np.all(self._sign * dual <= 0) else math.inf
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Project on the polar cone."""
+        return np.minimum(vector, 0.0)
+
+
+class AtMost(AtLeast):
+    """K = {r <= 0}, i.e. A x <= b; h is the indicator of {lam >= 0}.
+
+    >>> AtMost().distance(np.array([3.0, -4.0]))
+    3.0
+    """
+
+    _sign = -1.0
+
+    def project(self, vector: Array) -> Array:
+        """Clip entries of the wrong sign to zero."""
+        return np.minimum(vector, 0.0)
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Project on the polar cone."""
+        return np.maximum(vector, 0.0)

@@ -1,0 +1,187 @@
+"""The dual function as pure functions: g, its gradient, and the bound -G that certifies.
+
+With the template's Lagrangian (paper, (4)-(6)):
+
+    g(lam) = max over x in X of { <-A^* lam, x> - f(x) } + <lam, b>,   grad g(lam) = b - A x^*(lam),
+    h(lam) = sup over r in K of <lam, r>,   G = g + h,   -G(lam) <= f^* for every lam.
+
+In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, and h = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.atoms import scaled
+from unipd.errors import OracleError
+from unipd.problem import Problem
+from unipd.protocols import SharpAnswer, inner
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """What one oracle call at a dual vector tells."""
+
+    dual: Array
+    """lam."""
+    value: float
+    """g(lam) as attained by the atom: a lower bound of the true g(lam)."""
+    gradient: Array
+    """(Sub)gradient of g at lam: b - A x^* (+ r^* in the slack split)."""
+    atom: Any
+    """x^*(lam)."""
+    image: Array
+    """A x^*(lam)."""
+    objective: float
+    """f(x^*(lam))."""
+    error: float
+    """Certified: the true g(lam) is at most ``value + error``."""
+    matvecs: int
+    """Products with A, A^* or its operator that this point cost."""
+    bound: str
+    """Kind of the certified error: "rigorous" or "probabilistic"."""
+
+    @property
+    def conjugate(self) -> float:
+        """Upper bound of max <-A^* lam, x> - f(x), without the terms in b and the slack."""
+        return -inner(self.dual, self.image) - self.objective + self.error
+
+
+def evaluate(
+    problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None
+) -> DualPoint:
+    """Call the sharp oracle at -A^* lam and return g, its gradient and the atom (paper, (7))."""
+    answer = problem.sharp(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
+    image = np.asarray(problem.map.image(answer.atom))
+    if image.shape != problem.dual_shape:
+        raise OracleError(f"the image of an atom has shape {image.shape}, not {problem.dual_shape}")
+    return attach(problem, dual, answer, image.astype(problem.dtype, copy=False))
+
+
+def attach(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> DualPoint:
+    """Join an oracle's answer and its image into a :class:`DualPoint` at ``dual``."""
+    value = inner(dual, problem.b - image) - answer.objective
+    gradient = problem.b - image
+    if problem.split:
+        slack, conjugate = _slack(problem, dual)
+        value += conjugate
+        gradient = gradient + slack
+    if not math.isfinite(value):
+        raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
+    return DualPoint(
+        dual=dual,
+        value=value,
+        gradient=gradient,
+        atom=answer.atom,
+        image=image,
+        objective=answer.objective,
+        error=answer.error,
+        matvecs=2 + answer.matvecs if answer.matvecs == 0 else 1 + answer.matvecs,
+        bound=answer.bound,
+    )
+
+
+def moved(problem: Problem, point: DualPoint, dual: Array) -> DualPoint:
+    """Return the lower model that a known atom gives at another dual vector.
+
+    Every x in X gives g(lam) >= <lam, b - A x> - f(x), so this is a valid point of the linearisation
+    from below; its certified error is unknown (inf).
+    """
+    answer = SharpAnswer(point.atom, 0.0, point.objective, math.inf, 0, point.bound)
+    return replace(attach(problem, dual, answer, point.image), matvecs=0)
+
+
+def stretched(problem: Problem, point: DualPoint, factor: float) -> DualPoint:
+    """Return the point at ``factor * lam`` when the conjugate is homogeneous of degree d: no oracle call.
+
+    Then x^*(t lam) = t^(d-1) x^*(lam), and values and errors scale by t^d.
+    """
+    degree = problem.sharp.degree
+    if degree is None:
+        raise ValueError("only a homogeneous conjugate can be stretched")
+    grow, energy = factor ** (degree - 1.0), factor**degree
+    atom = point.atom if grow == 1.0 else scaled(point.atom, grow)
+    answer = SharpAnswer(atom, 0.0, energy * point.objective, energy * point.error, 0, point.bound)
+    return replace(attach(problem, factor * point.dual, answer, grow * point.image), matvecs=0)
+
+
+@dataclass(frozen=True)
+class DualValue:
+    """g(lam) without its gradient."""
+
+    dual: Array
+    value: float
+    conjugate: float
+    """Certified upper bound of max <-A^* lam, x> - f(x)."""
+    matvecs: int
+    bound: str
+
+
+def value_only(
+    problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None
+) -> DualValue:
+    """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
+    answer = problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
+    value = answer.value + inner(dual, problem.b)
+    if problem.split:
+        value += _slack(problem, dual)[1]
+    if not math.isfinite(value):
+        raise OracleError(f"the sharp oracle returned a value that is {value}")
+    return DualValue(dual, value, answer.value + answer.error, 1, answer.bound)
+
+
+def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: float) -> Array:
+    """Return prox_{h/M}(lam - grad / M), the universal gradient step (paper, (8))."""
+    moved_dual = dual - gradient / smoothness
+    if problem.split:
+        return moved_dual
+    return problem.coupling.prox_conjugate(moved_dual, 1.0 / smoothness)
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A certified lower bound of the optimal value and where it is attained."""
+
+    value: float
+    """max over t of -G(t lam), or -G(lam) when the ray is not searched."""
+    stretch: float
+    """The t at which the bound is attained (inf: the ray proves infeasibility)."""
+
+
+def lower_bound(problem: Problem, dual: Array, conjugate: float) -> LowerBound:
+    """Return the best bound -G(t lam) over t > 0 from one certified value of the conjugate at lam.
+
+    Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a
+    closed form, c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which
+    proves infeasibility. Otherwise t = 1.
+    """
+    linear = inner(dual, problem.b)
+    coupled = _slack(problem, dual)[1] if problem.split else problem.coupling.conjugate(dual)
+    if not math.isfinite(coupled):
+        return LowerBound(-math.inf, 1.0)
+    plain = -(conjugate + linear + coupled)
+    degrees = (problem.sharp.degree, problem.coupling.conjugate_degree)
+    if any(degree not in (1.0, 2.0) for degree in degrees):
+        return LowerBound(plain, 1.0)
+    first = linear + sum(c for c, d in zip((conjugate, coupled), degrees, strict=True) if d == 1.0)
+    second = sum(c for c, d in zip((conjugate, coupled), degrees, strict=True) if d == 2.0)
+    rounding = _ROUNDING * (abs(linear) + abs(conjugate) + abs(coupled))
+    if first >= -rounding:
+        return LowerBound(max(plain, 0.0), 0.0)
+    if second > 0:
+        return LowerBound(first * first / (4.0 * second), -first / (2.0 * second))
+    return LowerBound(math.inf, math.inf)
+
+
+def _slack(problem: Problem, dual: Array) -> tuple[Array, float]:
+    assert problem.loss is not None
+    return problem.loss.slack(dual)
+
+
+_ROUNDING = 1e-10
+"""Relative size below which a sum along a ray counts as zero."""

@@ -1,0 +1,40 @@
+"""From what users have (arrays, sparse matrices, operators, lists of them) to a linear map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd.errors import InvalidInput
+from unipd.maps.blocks import BlockMap
+from unipd.maps.matrix import DenseMatrix, SparseMatrix
+from unipd.maps.operator import OperatorMap
+from unipd.protocols import LinearMap
+
+_ACCEPTED = "a NumPy array, a SciPy sparse matrix, an operator with matvec and rmatvec, a unipd map, or a list of those"
+
+
+def as_map(value: Any, domain: Any = None) -> LinearMap:
+    """Return ``value`` as a linear map; matrices and operators act on x of shape ``domain`` in C order.
+
+    >>> as_map([[1.0, 2.0]]).codomain
+    (1,)
+    """
+    if hasattr(value, "image") and hasattr(value, "adjoint"):
+        return value
+    if sp.issparse(value):
+        return SparseMatrix(value, domain)
+    if isinstance(value, np.ndarray):
+        return DenseMatrix(value, domain)
+    if hasattr(value, "matvec") and hasattr(value, "rmatvec"):
+        return OperatorMap(value, domain)
+    if isinstance(value, (list, tuple)):
+        if value and all(isinstance(row, (list, tuple, float, int)) for row in value):
+            return DenseMatrix(value, domain)
+        domains = domain if domain is not None else [None] * len(value)
+        if len(domains) != len(value):
+            raise InvalidInput("A", f"{len(domains)} blocks, one an oracle", f"{len(value)} blocks")
+        return BlockMap([as_map(part, shape) for part, shape in zip(value, domains, strict=True)])
+    raise InvalidInput("A", _ACCEPTED, type(value).__name__)

@@ -1,0 +1,30 @@
+"""The identity map, for problems whose coupling acts on x itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array, Shape
+from unipd.maps.base import Map, floating
+
+
+class Identity(Map):
+    """A x = x.
+
+    >>> Identity((2,)).image(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+
+    def __init__(self, shape: Shape, dtype: Any = np.float64) -> None:
+        super().__init__(tuple(shape), tuple(shape), floating(dtype))
+
+    def image(self, atom: Any) -> Array:
+        """Return x as an array."""
+        return np.asarray(atoms.dense(atom))
+
+    def adjoint(self, dual: Array) -> Array:
+        """Return lam."""
+        return dual

@@ -1,0 +1,34 @@
+"""Maps given by their products: SciPy's LinearOperator, PyLops operators and anything that looks like them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array, Shape
+from unipd.maps.base import Map, floating
+
+
+class OperatorMap(Map):
+    """A x through ``matvec`` and A^* lam through ``rmatvec``; x of a given shape is read in C order.
+
+    >>> from scipy.sparse.linalg import aslinearoperator
+    >>> OperatorMap(aslinearoperator(np.eye(2))).adjoint(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+
+    def __init__(self, operator: Any, domain: Shape | None = None) -> None:
+        self.operator = operator
+        rows, columns = operator.shape
+        dtype = np.float64 if operator.dtype is None else operator.dtype
+        super().__init__(domain or (int(columns),), (int(rows),), floating(dtype))
+
+    def image(self, atom: Any) -> Array:
+        """Return A x."""
+        return np.asarray(self.operator.matvec(np.asarray(atoms.dense(atom)).reshape(-1)))
+
+    def adjoint(self, dual: Array) -> Array:
+        """Return A^* lam."""
+        return np.asarray(self.operator.rmatvec(dual)).reshape(self.domain)

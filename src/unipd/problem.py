@@ -1,0 +1,122 @@
+"""The template: minimise f(x) over x in X subject to A x - b in K, or plus a loss phi(A x - b)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array
+from unipd.couplings import AtLeast, AtMost, Equality
+from unipd.errors import InvalidInput
+from unipd.maps import as_map
+from unipd.protocols import Coupling, LinearMap, Loss, SharpOracle, norm
+from unipd.sharp import Product
+
+_RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
+
+
+class Problem:
+    """min { f(x) : x in X, A x - b in K }, the paper's template (1), or min f(x) + phi(A x - b).
+
+    Parameters
+    ----------
+    sharp
+        The sharp oracle of (f, X), or a list of oracles for several blocks.
+    A
+        The linear map: a NumPy array, a SciPy sparse matrix, a ``LinearOperator`` or PyLops operator,
+        one of ``unipd.maps``, or a list with one a block. Never made dense.
+    b
+        The right-hand side.
+    coupling
+        The set K or the loss phi: an object of ``unipd.couplings``, or "=", "<=", ">=" for A x = b, ...
+    split
+        How a loss enters: True for the paper's slack split (phi^* joins g), False for the prox form
+        (phi^* stays in h). Default: the split where the loss allows it.
+
+    Examples
+    --------
+    Project a point on the probability simplex:
+
+    >>> import unipd
+    >>> point = np.array([0.2, 1.4, -0.3])
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), point, unipd.couplings.LeastSquares())
+    >>> problem
+    Problem(Simplex, DenseMatrix, n=3, LeastSquares, split)
+    """
+
+    def __init__(
+        self,
+        sharp: SharpOracle | Sequence[SharpOracle],
+        A: Any,
+        b: Any,
+        coupling: Coupling | str = "=",
+        *,
+        split: bool | None = None,
+    ) -> None:
+        oracle = Product(list(sharp)) if isinstance(sharp, (list, tuple)) else sharp
+        if not callable(oracle) or not hasattr(oracle, "shape"):
+            raise InvalidInput("sharp", "a sharp oracle or a list of them", type(sharp).__name__)
+        self.sharp: SharpOracle = oracle
+        self.map: LinearMap = as_map(A, oracle.shape)
+        _check_domain(self.map.domain, oracle.shape)
+        self.coupling = _as_coupling(coupling)
+        self.b = self._right_hand_side(b)
+        self.coupling.check(self.b.shape, self.b.dtype)
+        self.loss: Loss | None = _as_loss(self.coupling)
+        self.split = self._choose_split(split)
+        self.norm_b = norm(self.b)
+        self._loss_at_zero = self.loss.value(-self.b) if self.loss else 0.0
+
+    def _right_hand_side(self, b: Any) -> Array:
+        vector = validate.finite_array("b", b, shape=self.map.codomain)
+        if vector.dtype.kind == "c" and self.map.dtype.kind != "c":
+            raise InvalidInput("b", "real numbers (the map A is real)", "complex numbers")
+        return np.array(vector, dtype=np.result_type(self.map.dtype, np.float32))
+
+    def _choose_split(self, split: bool | None) -> bool:
+        possible = self.loss is not None and self.loss.splittable
+        if split and not possible:
+            expected = "a loss with a bounded slack block (give it slack_radius)"
+            raise InvalidInput("split", expected, type(self.coupling).__name__)
+        return possible if split is None else split
+
+    @property
+    def dual_shape(self) -> tuple[int, ...]:
+        """Shape of the dual vector, that of b."""
+        return self.b.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the dual vector."""
+        return self.b.dtype
+
+    def scale(self, objective: float) -> float:
+        """Return what gaps are divided by: phi(-b) for a loss, max(1, |objective|) for a constraint."""
+        return self._loss_at_zero if self._loss_at_zero > 0 else max(1.0, abs(objective))
+
+    def __repr__(self) -> str:
+        names = [type(part).__name__ for part in (self.sharp, self.map, self.coupling)]
+        form = ", split" if self.split else ""
+        return f"Problem({names[0]}, {names[1]}, n={self.b.size}, {names[2]}{form})"
+
+
+def _check_domain(domain: Any, shape: Any) -> None:
+    if domain != shape:
+        raise InvalidInput("A", f"a map of points of shape {shape}", f"a map of shape {domain}")
+
+
+def _as_loss(coupling: Coupling) -> Loss | None:
+    return coupling if coupling.is_loss and isinstance(coupling, Loss) else None
+
+
+def _as_coupling(coupling: Coupling | str) -> Coupling:
+    if isinstance(coupling, str):
+        if coupling not in _RELATIONS:
+            raise InvalidInput("coupling", 'one of "=", "<=", ">=" or a coupling', repr(coupling))
+        return _RELATIONS[coupling]()
+    if not isinstance(coupling, Coupling):
+        raise InvalidInput("coupling", "a set or loss of unipd.couplings", type(coupling).__name__)
+    return coupling

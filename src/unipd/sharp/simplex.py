@@ -1,0 +1,65 @@
+"""Probability simplex and unit simplex, scaled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms, validate
+from unipd._typing import Array
+from unipd.sharp.base import Sharp
+
+
+class Simplex(Sharp):
+    """Scaled probability simplex {x >= 0, sum x = a}; [y]^# = a e_i with i = argmax y_i.
+
+    Parameters
+    ----------
+    size
+        Number of entries of x.
+    scale
+        The sum a > 0.
+
+    Examples
+    --------
+    >>> answer = Simplex(3, scale=2.0)(np.array([1.0, 3.0, 2.0]))
+    >>> answer.atom.dense(), answer.value
+    (array([0., 2., 0.]), 6.0)
+    """
+
+    def __init__(self, size: int, scale: float = 1.0) -> None:
+        super().__init__(size)
+        self.scale = validate.positive("scale", scale)
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return the vertex a e_i with the largest y_i (the first among equals)."""
+        return atoms.one_hot(self.shape, int(np.argmax(direction)), self.scale, direction.dtype)
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether x >= 0 and sum x = a."""
+        point = np.asarray(atoms.dense(x))
+        slack = tolerance * self.scale
+        return bool(point.min() >= -slack and abs(point.sum() - self.scale) <= slack)
+
+
+class UnitSimplex(Simplex):
+    """Corner of the simplex {x >= 0, sum x <= a}; [y]^# = a e_i if max y_i > 0, else 0.
+
+    Examples
+    --------
+    >>> UnitSimplex(2)(np.array([-1.0, -2.0])).value
+    0.0
+    """
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return the best vertex, or the origin when every y_i <= 0."""
+        index = int(np.argmax(direction))
+        height = self.scale if direction[index] > 0 else 0.0
+        return atoms.one_hot(self.shape, index, height, direction.dtype)
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether x >= 0 and sum x <= a."""
+        point = np.asarray(atoms.dense(x))
+        slack = tolerance * self.scale
+        return bool(point.min() >= -slack and point.sum() <= self.scale + slack)

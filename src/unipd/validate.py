@@ -1,0 +1,86 @@
+"""Checks of user input: each returns the checked value or raises :class:`~unipd.errors.InvalidInput`."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, Shape
+from unipd.errors import InvalidInput
+
+
+def finite_array(
+    name: str,
+    value: Any,
+    *,
+    shape: Shape | None = None,
+    ndim: int | None = None,
+    copy: bool = False,
+) -> Array:
+    """Return ``value`` as a floating or complex array without NaN or infinity.
+
+    >>> finite_array("b", [1, 2])
+    array([1., 2.])
+    """
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(name, "an array of numbers", str(error)) from error
+    if array.dtype.kind in "biu":
+        array = array.astype(np.float64)
+    elif array.dtype.kind not in "fc":
+        raise InvalidInput(name, "an array of numbers", f"dtype {array.dtype}")
+    elif array.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
+        array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    if shape is not None and array.shape != shape:
+        raise InvalidInput(name, f"shape {shape}", f"shape {array.shape}")
+    if ndim is not None and array.ndim != ndim:
+        raise InvalidInput(name, f"{ndim} dimension(s)", f"shape {array.shape}")
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InvalidInput(name, "finite numbers", f"{array[place]} at index {place}")
+    return array.copy() if copy and array is value else array
+
+
+def real_array(name: str, value: Any, **kwargs: Any) -> Array:
+    """Return ``value`` as a finite real array; complex data is refused."""
+    array = finite_array(name, value, **kwargs)
+    if array.dtype.kind == "c":
+        raise InvalidInput(name, "real numbers", "complex numbers")
+    return array
+
+
+def number(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(name, "a number", repr(value)) from error
+    if not math.isfinite(result):
+        raise InvalidInput(name, "a finite number", repr(value))
+    return result
+
+
+def positive(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float above zero."""
+    result = number(name, value)
+    if result <= 0:
+        raise InvalidInput(name, "a number above zero", repr(value))
+    return result
+
+
+def nonnegative(name: str, value: Any) -> float:
+    """Return ``value`` as a finite float not below zero."""
+    result = number(name, value)
+    if result < 0:
+        raise InvalidInput(name, "a number not below zero", repr(value))
+    return result
+
+
+def integer(name: str, value: Any, *, minimum: int) -> int:
+    """Return ``value`` as an int not below ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InvalidInput(name, "an integer", repr(value))
+    if value < minimum:
+        raise InvalidInput(name, f"an integer >= {minimum}", repr(value))
+    return int(value)
