@@ -52,9 +52,7 @@ class DualPoint:
         return -inner(self.dual, self.image) - self.objective + self.error
 
 
-def evaluate(
-    problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None
-) -> DualPoint:
+def evaluate(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualPoint:
     """Call the sharp oracle at -A^* lam and return g, its gradient and the atom (paper, (7))."""
     answer = problem.sharp(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
     image = np.asarray(problem.map.image(answer.atom))
@@ -122,9 +120,7 @@ class DualValue:
     bound: str
 
 
-def value_only(
-    problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None
-) -> DualValue:
+def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
     """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
     answer = problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
     value = answer.value + inner(dual, problem.b)

@@ -1,0 +1,1 @@
+"""Applications: front doors in the style of scikit-learn."""

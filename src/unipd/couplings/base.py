@@ -35,6 +35,7 @@ class ConvexSet(ABC):
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise when vectors of this shape and dtype do not fit; the default accepts all."""
+        return
 
     @abstractmethod
     def project(self, vector: Array) -> Array:
@@ -82,6 +83,7 @@ class ConvexLoss(ABC):
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise when vectors of this shape and dtype do not fit; the default accepts all."""
+        return
 
     @abstractmethod
     def value(self, residual: Array) -> float:

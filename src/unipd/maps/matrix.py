@@ -48,11 +48,11 @@ class SparseMatrix(Map):
     """A x with A a SciPy sparse matrix or array, kept by columns (CSC) and never made dense."""
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
-        compressed = sp.csc_array(matrix)
+        compressed: Any = sp.csc_array(matrix)
         compressed = compressed.astype(floating(compressed.dtype), copy=False)
         if not np.isfinite(compressed.data).all():
             raise InvalidInput("A", "finite numbers", "NaN or inf among the stored entries")
-        self.matrix = compressed
+        self.matrix: Any = compressed
         self._transposed = compressed.T
         rows, columns = compressed.shape
         super().__init__(_domain(domain, columns), (rows,), compressed.dtype)
@@ -85,7 +85,5 @@ def _domain(domain: Shape | None, columns: int) -> Shape:
     if domain is None:
         return (columns,)
     if math.prod(domain) != columns:
-        raise InvalidInput(
-            "A", f"{math.prod(domain)} columns, one an entry of x", f"{columns} columns"
-        )
+        raise InvalidInput("A", f"{math.prod(domain)} columns, one an entry of x", f"{columns} columns")
     return domain

@@ -1,0 +1,1 @@
+"""Methods: one a file, each an initial state and a step."""

@@ -1,0 +1,1 @@
+"""Trackers: what is kept of the primal average."""

@@ -1,0 +1,1 @@
+"""Top eigenpairs and singular triples of operators known by their products."""
