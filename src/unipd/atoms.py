@@ -178,6 +178,22 @@ def scaled(atom: Any, factor: float) -> Any:
     return Blocks(tuple(scaled(part, factor) for part in atom.parts))
 
 
+def zero_like(atom: Any) -> Any:
+    """Return the zero of the atom's space in the atom's form.
+
+    >>> zero_like(one_hot((2,), 1, 1.0)).dense()
+    array([0., 0.])
+    """
+    if isinstance(atom, np.ndarray):
+        return np.zeros_like(atom)
+    if isinstance(atom, SparsePoint):
+        return SparsePoint(atom.shape, atom.indices[:0], atom.values[:0])
+    if isinstance(atom, LowRank):
+        left = atom.left[:, :0]
+        return LowRank(left, left if atom.hermitian else atom.right[:, :0], atom.weights[:0])
+    return Blocks(tuple(zero_like(part) for part in atom.parts))
+
+
 def combination(weights: Sequence[float], atoms: Sequence[Any]) -> Any:
     """Return sum_i weights[i] * atoms[i] as an array, or as a :class:`LowRank` when all atoms are.
 

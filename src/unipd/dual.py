@@ -1,6 +1,6 @@
 """The dual function as pure functions: g, its gradient, and the bound -G that certifies.
 
-With the template's Lagrangian (paper, (4)-(6)):
+With the Lagrangian of the template (paper, (5)-(7)):
 
     g(lam) = max over x in X of { <-A^* lam, x> - f(x) } + <lam, b>,   grad g(lam) = b - A x^*(lam),
     h(lam) = sup over r in K of <lam, r>,   G = g + h,   -G(lam) <= f^* for every lam.
@@ -132,7 +132,7 @@ def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: 
 
 
 def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: float) -> Array:
-    """Return prox_{h/M}(lam - grad / M), the universal gradient step (paper, (8))."""
+    """Return prox_{h/M}(lam - grad / M), the universal gradient step (paper, (9))."""
     moved_dual = dual - gradient / smoothness
     if problem.split:
         return moved_dual

@@ -93,6 +93,11 @@ class Problem:
         """Dtype of the dual vector."""
         return self.b.dtype
 
+    @property
+    def free_dual(self) -> bool:
+        """Whether h = 0, so that the dual variable moves freely: K = {0} or the slack split."""
+        return self.split or isinstance(self.coupling, Equality)
+
     def scale(self, objective: float) -> float:
         """Return what gaps are divided by: phi(-b) for a loss, max(1, |objective|) for a constraint."""
         return self._loss_at_zero if self._loss_at_zero > 0 else max(1.0, abs(objective))

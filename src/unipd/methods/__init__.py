@@ -1,1 +1,22 @@
 """Methods: one a file, each an initial state and a step."""
+
+from unipd.methods.accunipdgrad import AccUniPDGrad
+from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
+from unipd.methods.base import Certificate, Counts, Method, State
+from unipd.methods.choose import METHODS, as_method
+from unipd.methods.frank_wolfe import FrankWolfe
+from unipd.methods.unipdgrad import UniPDGrad
+
+__all__ = [
+    "METHODS",
+    "AccUniPDGrad",
+    "AwayStepFrankWolfe",
+    "Certificate",
+    "Counts",
+    "FrankWolfe",
+    "Method",
+    "PairwiseFrankWolfe",
+    "State",
+    "UniPDGrad",
+    "as_method",
+]

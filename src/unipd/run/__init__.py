@@ -1,1 +1,20 @@
 """The one loop and what observes it."""
+
+from unipd.run.history import History
+from unipd.run.loop import iterate, solve
+from unipd.run.result import Result
+from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSeconds, Moment, Stall, StoppingRule
+
+__all__ = [
+    "Accuracy",
+    "History",
+    "MaxIterations",
+    "MaxOracleCalls",
+    "MaxSeconds",
+    "Moment",
+    "Result",
+    "Stall",
+    "StoppingRule",
+    "iterate",
+    "solve",
+]

@@ -1,0 +1,153 @@
+"""Away-step and pairwise Frank-Wolfe: baselines that converge linearly over polytopes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.dual import DualPoint, evaluate
+from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
+from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, loss_gradient, require_smooth_loss
+from unipd.methods.weights import greedy_gamma
+from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
+from unipd.problem import Problem
+from unipd.protocols import Tracker, inner, norm
+
+REFRESH = 100
+"""Recompute A xbar from the active vertices after so many iterations, so that rounding does not pile up."""
+
+
+@dataclass(frozen=True)
+class ActiveSetState(State):
+    """State of a Frank-Wolfe method with an active set."""
+
+    active: ActiveSet
+    """The vertices that make up xbar; it is also the primal tracker."""
+    oracle_tolerance: float
+    """Absolute error allowed to an inexact oracle."""
+
+
+@dataclass(frozen=True)
+class PairwiseFrankWolfe:
+    """Pairwise Frank-Wolfe: moves weight from the worst active vertex straight to the new one, exact line search.
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.3, 0.7], loss)
+    >>> unipd.solve(problem, unipd.PairwiseFrankWolfe(), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "pairwise"
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> ActiveSetState:
+        """Start from the vertex that the gradient at x = 0 points to; the tracker is always the active set."""
+        require_smooth_loss(problem, self.name)
+        tolerance = ORACLE_TOLERANCE * accuracy * problem.scale(0.0)
+        lam = loss_gradient(problem, zero_image(problem))
+        point = evaluate(problem, lam, tolerance=tolerance)
+        active = ActiveSet((_vertex(point),), np.ones(1))
+        certificate = empty_certificate(lam).improved(problem, lam, point.conjugate, point.bound)
+        return ActiveSetState(
+            iteration=0,
+            dual=lam,
+            primal=active,
+            image=point.image,
+            mean_objective=point.objective,
+            certificate=certificate,
+            counts=Counts().plus(oracle_calls=1, matvecs=point.matvecs),
+            smoothness=math.nan,
+            dual_step=math.nan,
+            gradient_change=math.nan,
+            failure=None,
+            active=active,
+            oracle_tolerance=tolerance,
+        )
+
+    def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
+        """Call the oracle at the gradient and shift weight."""
+        lam = loss_gradient(problem, state.image)
+        start = state.active.vertices[-1].atom
+        point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=start)
+        certificate = state.certificate.improved(problem, lam, point.conjugate, point.bound)
+        active, image = self._move(problem, state, point)
+        if (state.iteration + 1) % REFRESH == 0:
+            image = active.image()
+        cost = active.objective()
+        return replace(
+            state,
+            iteration=state.iteration + 1,
+            dual=lam,
+            primal=active,
+            active=active,
+            image=image,
+            mean_objective=cost,
+            certificate=primal_certificate(problem, active, image, cost, certificate),
+            counts=state.counts.plus(oracle_calls=1, matvecs=point.matvecs),
+            dual_step=norm(lam - state.dual),
+        )
+
+    def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint) -> tuple[ActiveSet, Array]:
+        active, toward = state.active, _vertex(point)
+        away = worst_vertex(active, point.dual)
+        leaving = active.vertices[away]
+        target = state.image + (toward.image - leaving.image)
+        cost = state.mean_objective + toward.objective - leaving.objective
+        limit = float(active.weights[away])
+        gamma = greedy_gamma(problem, state.image, target, state.mean_objective, cost, limit)
+        image = state.image + gamma * (toward.image - leaving.image)
+        return active.moved(gamma, toward, away), image
+
+
+@dataclass(frozen=True)
+class AwayStepFrankWolfe(PairwiseFrankWolfe):
+    """Away-step Frank-Wolfe: moves towards the new vertex or away from the worst active one, whichever is steeper.
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.3, 0.7], loss)
+    >>> unipd.solve(problem, unipd.AwayStepFrankWolfe(), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "away-step"
+
+    def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint) -> tuple[ActiveSet, Array]:
+        active, toward, lam = state.active, _vertex(point), point.dual
+        away = worst_vertex(active, lam)
+        leaving, weight = active.vertices[away], float(active.weights[away])
+        current = inner(lam, state.image) + state.mean_objective
+        forward = current - inner(lam, toward.image) - toward.objective
+        backward = inner(lam, leaving.image) + leaving.objective - current
+        if forward >= backward or weight >= 1.0:
+            gamma = greedy_gamma(problem, state.image, toward.image, state.mean_objective, toward.objective)
+            return active.moved(gamma, toward, None), state.image + gamma * (toward.image - state.image)
+        target, cost = 2.0 * state.image - leaving.image, 2.0 * state.mean_objective - leaving.objective
+        limit = weight / (1.0 - weight)
+        gamma = greedy_gamma(problem, state.image, target, state.mean_objective, cost, limit)
+        return active.stepped_away(gamma, away), state.image + gamma * (state.image - leaving.image)
+
+
+def worst_vertex(active: ActiveSet, dual: Array) -> int:
+    """Return the place of the active vertex with the largest <lam, A v> + f(v)."""
+    scores = [inner(dual, vertex.image) + vertex.objective for vertex in active.vertices]
+    return int(np.argmax(scores))
+
+
+def _vertex(point: DualPoint) -> Vertex:
+    atom: Any = point.atom
+    return Vertex(atom, point.image, point.objective, vertex_key(atom))

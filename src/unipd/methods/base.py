@@ -1,0 +1,153 @@
+"""What every method shares: immutable states, counts of work, and the certificate they carry."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array
+from unipd.dual import lower_bound
+from unipd.errors import InvalidInput
+from unipd.problem import Problem
+from unipd.protocols import Tracker
+from unipd.status import Status
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Work done since the start of a run."""
+
+    oracle_calls: int = 0
+    """Calls of the sharp operator, for a point or for its value alone."""
+    trials: int = 0
+    """Trial points of the line search."""
+    matvecs: int = 0
+    """Products with A, A^* or the operator that A^* lam stands for."""
+
+    def plus(self, oracle_calls: int = 0, trials: int = 0, matvecs: int = 0) -> Counts:
+        """Return the counts after more work."""
+        return Counts(self.oracle_calls + oracle_calls, self.trials + trials, self.matvecs + matvecs)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proven about the current point: f(xbar), its feasibility, and the best dual bound so far."""
+
+    objective: float
+    """f(xbar) + phi(A xbar - b), or an upper bound of it when f is not linear and xbar is not kept."""
+    infeasibility: float
+    """dist(A xbar - b, K)."""
+    dual_bound: float
+    """Best -G(lam) seen: a lower bound of the optimal value."""
+    dual: Array
+    """The dual vector that attains the best bound."""
+    kind: str = "rigorous"
+    """How sure the bound is: the kind of the oracle's certified error that it rests on."""
+
+    @property
+    def gap(self) -> float:
+        """Objective minus dual bound; negative values are possible while xbar is infeasible."""
+        return self.objective - self.dual_bound
+
+    def improved(self, problem: Problem, dual: Array, conjugate: float, kind: str) -> Certificate:
+        """Return the certificate with the bound from another dual vector, if that is better."""
+        bound = lower_bound(problem, dual, conjugate)
+        if not bound.value > self.dual_bound:
+            return self
+        attained = dual * bound.stretch if math.isfinite(bound.stretch) else dual
+        return replace(self, dual_bound=bound.value, dual=attained, kind=kind)
+
+    def proves_infeasible(self, problem: Problem) -> bool:
+        """Whether the bound exceeds every value that the objective takes on X."""
+        if problem.loss is not None:
+            return False
+        largest = problem.sharp.maximum()
+        return self.dual_bound > largest + _INFEASIBILITY_MARGIN * max(1.0, abs(largest))
+
+
+_INFEASIBILITY_MARGIN = 1e-6
+
+
+@dataclass(frozen=True)
+class State:
+    """A method's state after an iteration; the loop, the observers and the stopping rules see only this."""
+
+    iteration: int
+    """Iterations done."""
+    dual: Array
+    """The current dual vector, in the domain of h."""
+    primal: Tracker
+    """What is kept of xbar."""
+    image: Array
+    """A xbar."""
+    mean_objective: float
+    """The weighted mean of f over the atoms: f(xbar) when f is linear, else an upper bound of it."""
+    certificate: Certificate
+    """Objective, feasibility and bound."""
+    counts: Counts
+    """Work done."""
+    smoothness: float
+    """Local smoothness M_k accepted by the line search (the curvature of the step elsewhere)."""
+    dual_step: float
+    """||lam - lam'|| of the last line search, for estimating nu."""
+    gradient_change: float
+    """||grad g(lam) - grad g(lam')|| of the last line search (nan when not at hand)."""
+    failure: Status | None
+    """Set when the method cannot go on."""
+
+
+class Method(Protocol):
+    """A method: an initial state and a step; nothing else."""
+
+    @property
+    def name(self) -> str:
+        """Name on the command line and in results."""
+        ...
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> State:
+        """Return the state before the first iteration; ``accuracy`` is relative."""
+        ...
+
+    def step(self, problem: Problem, state: Any) -> State:
+        """Return the state after one more iteration."""
+        ...
+
+
+def target_eps(problem: Problem, eps: float | None, accuracy: float, objective: float) -> float:
+    """Return the method's absolute accuracy: given, or the relative one times the problem's scale."""
+    if eps is not None:
+        return validate.positive("eps", eps)
+    return accuracy * problem.scale(objective)
+
+
+def require_domain(problem: Problem, dual: Array) -> None:
+    """Raise unless lam_0 lies in the domain of h."""
+    if not problem.split and not math.isfinite(problem.coupling.conjugate(dual)):
+        raise InvalidInput("dual", "a starting vector in the domain of h", "one outside it")
+
+
+def primal_certificate(
+    problem: Problem, primal: Tracker, image: Array, mean_objective: float, previous: Certificate
+) -> Certificate:
+    """Return the previous certificate with objective and feasibility of the current xbar."""
+    cost = mean_objective
+    if not problem.sharp.linear and getattr(primal, "exact_objective", False):
+        cost = problem.sharp.objective(primal.point())
+    residual = image - problem.b
+    if problem.loss is not None:
+        return replace(previous, objective=cost + problem.loss.value(residual), infeasibility=0.0)
+    return replace(previous, objective=cost, infeasibility=problem.coupling.distance(residual))
+
+
+def empty_certificate(dual: Array) -> Certificate:
+    """Return the certificate of nothing: infinite objective and infeasibility, no bound."""
+    return Certificate(math.inf, math.inf, -math.inf, dual)
+
+
+def zero_image(problem: Problem) -> Array:
+    """Return A 0."""
+    return np.zeros(problem.dual_shape, problem.dtype)

@@ -1,0 +1,42 @@
+"""From a method's name to the method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from unipd.errors import InvalidInput
+from unipd.methods.accunipdgrad import AccUniPDGrad
+from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
+from unipd.methods.base import Method
+from unipd.methods.frank_wolfe import FrankWolfe
+from unipd.methods.unipdgrad import UniPDGrad
+from unipd.problem import Problem
+
+METHODS: dict[str, Callable[..., Method]] = {
+    "unipdgrad": UniPDGrad,
+    "accunipdgrad": AccUniPDGrad,
+    "frank-wolfe": FrankWolfe,
+    "away-step": AwayStepFrankWolfe,
+    "pairwise": PairwiseFrankWolfe,
+}
+"""Methods by the names used in :func:`unipd.solve` and on the command line; "auto" chooses among them."""
+
+
+def as_method(method: Method | str, problem: Problem, **options: Any) -> Method:
+    """Return the method of this name (with its options), or the given one unchanged.
+
+    "auto" is the accelerated universal method, which needs nothing of the problem.
+    """
+    if not isinstance(method, str):
+        if options:
+            raise InvalidInput("method", "a name when options are given", type(method).__name__)
+        return method
+    if method == "auto":
+        return AccUniPDGrad(**options)
+    if method not in METHODS:
+        raise InvalidInput("method", f"one of auto, {', '.join(METHODS)}", repr(method))
+    try:
+        return METHODS[method](**options)
+    except TypeError as error:
+        raise InvalidInput("method", f"options that {method} has", str(error)) from error

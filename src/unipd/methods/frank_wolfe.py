@@ -1,0 +1,137 @@
+"""Frank-Wolfe, the baseline that the paper compares with: loss problems only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unipd import atoms
+from unipd._typing import Array
+from unipd.dual import DualPoint, evaluate
+from unipd.errors import InvalidInput
+from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
+from unipd.methods.weights import greedy_gamma
+from unipd.problem import Problem
+from unipd.protocols import Loss, Tracker, inner, norm
+
+STEP_SIZES = ("open-loop", "line-search", "short-step")
+ORACLE_TOLERANCE = 0.1
+"""An inexact oracle may err by this share of the accuracy asked for."""
+
+
+@dataclass(frozen=True)
+class FrankWolfeState(State):
+    """State of Frank-Wolfe."""
+
+    recent_atom: Any
+    """The last atom, from which an iterative oracle starts."""
+    oracle_tolerance: float
+    """Absolute error allowed to an inexact oracle."""
+    at_zero: bool
+    """Whether the method started from x = 0 in X, so that even the first step may be a short one."""
+
+
+@dataclass(frozen=True)
+class FrankWolfe:
+    """Frank-Wolfe (generalised conditional gradient) for min f(x) + phi(A x - b) with a smooth loss phi.
+
+    At x the dual vector is lam = grad phi(A x - b), and the atom is the sharp point at -A^* lam; the same oracle
+    call gives the bound -G(lam). ``step_size`` chooses gamma: "open-loop" 2/(k + 2), "line-search" exact,
+    "short-step" from the curvature of phi.
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.3, 0.7], loss)
+    >>> unipd.solve(problem, unipd.FrankWolfe("line-search"), accuracy=1e-3).status.value
+    'solved'
+    """
+
+    step_size: str = "line-search"
+
+    def __post_init__(self) -> None:
+        if self.step_size not in STEP_SIZES:
+            raise InvalidInput("step_size", f"one of {', '.join(STEP_SIZES)}", repr(self.step_size))
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "frank-wolfe"
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FrankWolfeState:
+        """Start from x = 0 when X contains it, else from the first atom; a dual start is not used."""
+        require_smooth_loss(problem, self.name)
+        tolerance = ORACLE_TOLERANCE * accuracy * problem.scale(0.0)
+        image = zero_image(problem)
+        point = evaluate(problem, loss_gradient(problem, image), tolerance=tolerance)
+        zero = atoms.zero_like(point.atom)
+        inside = problem.sharp.contains(zero)
+        return FrankWolfeState(
+            iteration=0,
+            dual=point.dual,
+            primal=tracker,
+            image=image,
+            mean_objective=problem.sharp.objective(zero) if inside else 0.0,
+            certificate=empty_certificate(point.dual),
+            counts=Counts(),
+            smoothness=math.nan,
+            dual_step=math.nan,
+            gradient_change=math.nan,
+            failure=None,
+            recent_atom=point.atom,
+            oracle_tolerance=tolerance,
+            at_zero=inside,
+        )
+
+    def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
+        """Call the oracle at the gradient and move towards the atom."""
+        lam = loss_gradient(problem, state.image)
+        point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
+        certificate = state.certificate.improved(problem, lam, point.conjugate, point.bound)
+        gamma = self._gamma(problem, state, point)
+        image = (1.0 - gamma) * state.image + gamma * point.image
+        cost = (1.0 - gamma) * state.mean_objective + gamma * point.objective
+        primal = state.primal.mixed(gamma, point.atom)
+        return replace(
+            state,
+            iteration=state.iteration + 1,
+            dual=lam,
+            primal=primal,
+            image=image,
+            mean_objective=cost,
+            certificate=primal_certificate(problem, primal, image, cost, certificate),
+            counts=state.counts.plus(oracle_calls=1, matvecs=point.matvecs),
+            dual_step=norm(lam - state.dual),
+            recent_atom=point.atom,
+        )
+
+    def _gamma(self, problem: Problem, state: FrankWolfeState, point: DualPoint) -> float:
+        if state.iteration == 0 and not state.at_zero:
+            return 1.0
+        if self.step_size == "open-loop":
+            return 2.0 / (state.iteration + 2.0)
+        if self.step_size == "line-search":
+            return greedy_gamma(problem, state.image, point.image, state.mean_objective, point.objective)
+        direction = point.image - state.image
+        descent = -inner(point.dual, direction) - (point.objective - state.mean_objective)
+        curve = _smooth_loss(problem).curvature() * inner(direction, direction)
+        return 1.0 if curve == 0.0 else min(1.0, max(0.0, descent / curve))
+
+
+def loss_gradient(problem: Problem, image: Array) -> Array:
+    """Return lam = grad phi(A x - b)."""
+    return _smooth_loss(problem).gradient(image - problem.b)
+
+
+def require_smooth_loss(problem: Problem, name: str) -> None:
+    """Raise unless the problem has a smooth loss, which Frank-Wolfe methods need."""
+    if problem.loss is None or not math.isfinite(problem.loss.curvature()):
+        got = type(problem.coupling).__name__
+        raise InvalidInput("method", f"a problem with a smooth loss for {name}", got)
+
+
+def _smooth_loss(problem: Problem) -> Loss:
+    assert problem.loss is not None
+    return problem.loss

@@ -1,0 +1,93 @@
+"""The backtracking line search of both universal methods (paper, Algorithms 1 and 2, step 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unipd.dual import DualPoint, DualValue, evaluate, moved, proximal_step, stretched, value_only
+from unipd.problem import Problem
+from unipd.protocols import inner
+
+_REPLACEMENT_SHARE = 1e-3
+"""An atom replaces another when it beats it by this share of the slack."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Outcome of a line search."""
+
+    base: DualPoint
+    """The point the step starts from: the one given, or a better answer found on the way."""
+    trial: DualPoint | DualValue
+    """The accepted trial point (the last one tried when none was accepted)."""
+    smoothness: float
+    """M accepted."""
+    trials: int
+    """Trial points looked at."""
+    oracle_calls: int
+    """Oracle calls spent."""
+    matvecs: int
+    """Products spent."""
+    accepted: bool
+    """Whether the condition was met."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Fixed parameters of the line search."""
+
+    full_trials: bool
+    """Whether trials need their gradient (UniPDGrad reuses the accepted one)."""
+    oracle_share: float
+    """Share of the slack that an inexact oracle may err by."""
+    max_doublings: int
+    """Give up after so many doublings of M."""
+
+
+def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float, settings: SearchSettings) -> Search:
+    """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack.
+
+    Two things are done for inexact oracles. Every atom x gives g(lam) >= <lam, b - A x> - f(x), so when a
+    trial's atom beats the answer at the base point, it replaces it; otherwise an underestimated g(lam) would
+    make the condition fail for every M. And from lam = 0 with a free dual variable all trials lie on one
+    ray, so that one oracle call serves them all when the conjugate is homogeneous.
+    """
+    exact = problem.sharp.exact
+    on_one_ray = not exact and problem.free_dual and problem.sharp.degree is not None and not np.any(base.dual)
+    trials = calls = matvecs = doublings = 0
+    first, first_smoothness = None, smoothness
+    while True:
+        dual = proximal_step(problem, base.dual, base.gradient, smoothness)
+        if first is not None and on_one_ray:
+            trial = stretched(problem, first, first_smoothness / smoothness)
+        elif settings.full_trials or not exact:
+            tolerance = settings.oracle_share * slack
+            trial = evaluate(problem, dual, tolerance=tolerance, start=base.atom)
+            first, first_smoothness = trial, smoothness
+            calls += 1
+        else:
+            trial = value_only(problem, dual)
+            calls += 1
+        trials += 1
+        matvecs += trial.matvecs
+        if _accepts(base, trial, smoothness, slack):
+            return Search(base, trial, smoothness, trials, calls, matvecs, True)
+        if isinstance(trial, DualPoint) and not exact:
+            better = moved(problem, trial, base.dual)
+            if better.value > base.value + _REPLACEMENT_SHARE * slack:
+                base, first = better, None
+                continue
+        if doublings >= settings.max_doublings:
+            return Search(base, trial, smoothness, trials, calls, matvecs, False)
+        smoothness *= 2.0
+        doublings += 1
+
+
+def _accepts(base: DualPoint, trial: DualPoint | DualValue, smoothness: float, slack: float) -> bool:
+    """Test g(trial) <= Q_M(trial; base) + slack, up to the rounding of the values themselves."""
+    step = trial.dual - base.dual
+    model = base.value + inner(base.gradient, step) + 0.5 * smoothness * inner(step, step)
+    rounding = 8.0 * float(np.finfo(step.dtype).eps) * (abs(base.value) + abs(trial.value))
+    return trial.value <= model + slack + rounding

@@ -1,0 +1,91 @@
+"""Choosing M: the initial estimate M_{-1} and the analytic step for quadratic losses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from unipd.dual import DualPoint, evaluate, proximal_step
+from unipd.errors import InvalidInput
+from unipd.problem import Problem
+from unipd.protocols import inner
+
+STEPS = ("search", "analytic", "fixed")
+
+
+def check_step(step: str) -> str:
+    """Return the name of a step rule or raise."""
+    if step not in STEPS:
+        raise InvalidInput("step_rule", f"one of {', '.join(STEPS)}", repr(step))
+    return step
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value of M and what it cost."""
+
+    smoothness: float
+    oracle_calls: int
+    matvecs: int
+
+
+def has_analytic_step(problem: Problem) -> bool:
+    """Whether the analytic step applies: a quadratic loss in the slack split and f = 0 on a set X."""
+    loss = problem.loss
+    return loss is not None and problem.split and loss.conjugate_degree == 2.0 and problem.sharp.degree == 1.0
+
+
+def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolerance: float = 0.0) -> Estimate:
+    """Return M = 1/alpha with the step that meets the line-search condition without search (supplement, D.1).
+
+    With phi^* quadratic, q(v) = phi^*(v), r = grad phi^*(lam), N = ||grad g||^2 and s = sigma_X(A^* grad g):
+    2 q(grad g) alpha^2 + P alpha - delta = 0 for P = N + 2 s - 2 <r + b, grad g>, solved without cancellation.
+    """
+    loss = problem.loss
+    if loss is None or not has_analytic_step(problem):
+        raise InvalidInput("step_rule", "a quadratic loss in the slack split for the analytic step", repr(problem))
+    gradient = point.gradient
+    answer = problem.sharp.value(problem.map.adjoint(gradient), tolerance=tolerance, start=point.atom)
+    curve = 2.0 * loss.conjugate(gradient)
+    slack, _ = loss.slack(point.dual)
+    slope = inner(gradient, gradient) + 2.0 * (answer.value + answer.error)
+    slope -= 2.0 * inner(slack + problem.b, gradient)
+    root = math.sqrt(slope * slope + 4.0 * delta * curve)
+    matvecs = 1 if answer.matvecs == 0 else answer.matvecs
+    if curve == 0.0:
+        return Estimate(1.0, 1, matvecs)
+    step = 2.0 * delta / (slope + root) if slope > 0 else (root - slope) / (2.0 * curve)
+    return Estimate(1.0 / step, 1, matvecs)
+
+
+def initial_smoothness(problem: Problem, point: DualPoint, delta: float, tolerance: float) -> Estimate:
+    """Return M_{-1} <= M_bar: from the analytic step, or by probing.
+
+    A probe steps along the gradient with a trial M, at first so far that the linear model promises a decrease of
+    the problem's scale. Where the line-search condition fails, the smallest M that satisfies it at the pair of
+    points is a lower bound of M_bar; while it holds, the next probe steps further.
+    """
+    if has_analytic_step(problem):
+        return analytic_smoothness(problem, point, delta, tolerance)
+    squared = inner(point.gradient, point.gradient)
+    if squared == 0.0:
+        return Estimate(1.0, 0, 0)
+    smoothness = squared / (2.0 * max(problem.scale(point.objective), delta))
+    calls = matvecs = 0
+    for _ in range(_MAX_PROBES):
+        dual = proximal_step(problem, point.dual, point.gradient, smoothness)
+        step = dual - point.dual
+        length = inner(step, step)
+        if length == 0.0:
+            break
+        trial = evaluate(problem, dual, tolerance=tolerance, start=point.atom)
+        calls, matvecs = calls + 1, matvecs + trial.matvecs
+        excess = trial.value - point.value - inner(point.gradient, step) - 0.5 * delta
+        if 2.0 * excess > smoothness * length:
+            return Estimate(2.0 * excess / length, calls, matvecs)
+        smoothness /= _PROBE_FACTOR
+    return Estimate(smoothness, calls, matvecs)
+
+
+_MAX_PROBES = 10
+_PROBE_FACTOR = 16.0

@@ -1,0 +1,74 @@
+"""How much of a new atom enters the average: the theorem's weights or the greedy choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from unipd._typing import Array
+from unipd.couplings import Equality
+from unipd.errors import InvalidInput
+from unipd.problem import Problem
+from unipd.protocols import inner
+
+WEIGHTS = ("theory", "greedy")
+_BISECTIONS = 60
+
+
+def check_weights(weights: str) -> str:
+    """Return the name of a weighting rule or raise."""
+    if weights not in WEIGHTS:
+        raise InvalidInput("weights", f"one of {', '.join(WEIGHTS)}", repr(weights))
+    return weights
+
+
+def greedy_gamma(
+    problem: Problem,
+    image: Array,
+    atom_image: Array,
+    objective: float,
+    atom_objective: float,
+    upper: float = 1.0,
+) -> float:
+    """Return the gamma in [0, upper] that is best for xbar + gamma (x - xbar) ("line search in the weighting step").
+
+    A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K).
+    Both are convex in gamma; their derivative is affine for quadratic losses and for K = {0}.
+    """
+    direction = atom_image - image
+    residual = image - problem.b
+    if problem.loss is not None:
+        loss, rise = problem.loss, atom_objective - objective
+
+        def slope(gamma: float) -> float:
+            return inner(loss.gradient(residual + gamma * direction), direction) + rise
+    else:
+        coupling = problem.coupling
+
+        def slope(gamma: float) -> float:
+            moved = residual + gamma * direction
+            return inner(moved - coupling.prox(moved, 1.0), direction)
+
+    return _zero_of_slope(slope, upper, affine=_is_quadratic(problem))
+
+
+def _is_quadratic(problem: Problem) -> bool:
+    if problem.loss is not None:
+        return problem.loss.conjugate_degree == 2.0
+    return isinstance(problem.coupling, Equality)
+
+
+def _zero_of_slope(slope: Callable[[float], float], upper: float, *, affine: bool) -> float:
+    """Return the minimiser over [0, upper] of a convex function from its nondecreasing slope."""
+    at_zero = slope(0.0)
+    if at_zero >= 0.0:
+        return 0.0
+    at_upper = slope(upper)
+    if at_upper <= 0.0:
+        return upper
+    if affine:
+        return upper * at_zero / (at_zero - at_upper)
+    low, high = 0.0, upper
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    return 0.5 * (low + high)

@@ -1,0 +1,99 @@
+"""Keep xbar as a convex combination of distinct vertices, with their images: what away steps need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array, FloatArray
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """An atom with its image and its cost."""
+
+    atom: Any
+    image: Array
+    objective: float
+    key: bytes
+
+
+class ActiveSet:
+    """Tracker of xbar = sum_i w_i v_i over distinct vertices; weights may shrink to zero and vanish."""
+
+    exact_objective = False
+
+    def __init__(self, vertices: tuple[Vertex, ...] = (), weights: FloatArray | None = None) -> None:
+        self.vertices = vertices
+        self.weights = np.zeros(0) if weights is None else weights
+
+    def find(self, key: bytes) -> int | None:
+        """Return the place of the vertex with this key, or None."""
+        for index, vertex in enumerate(self.vertices):
+            if vertex.key == key:
+                return index
+        return None
+
+    def moved(self, gamma: float, toward: Vertex, away: int | None) -> ActiveSet:
+        """Move weight gamma to a vertex: from all others in proportion, or from the one at ``away``."""
+        vertices, weights = list(self.vertices), self.weights.copy()
+        if away is None:
+            weights *= 1.0 - gamma
+        else:
+            weights[away] -= gamma
+        place = self.find(toward.key)
+        if place is None:
+            vertices.append(toward)
+            weights = np.append(weights, gamma)
+        else:
+            weights[place] += gamma
+        return ActiveSet(tuple(vertices), weights).pruned()
+
+    def stepped_away(self, gamma: float, place: int) -> ActiveSet:
+        """Move from the vertex at ``place``: weights grow by (1 + gamma), its own loses gamma."""
+        weights = (1.0 + gamma) * self.weights
+        weights[place] -= gamma
+        return ActiveSet(self.vertices, weights).pruned()
+
+    def pruned(self) -> ActiveSet:
+        """Drop vertices without weight and restore the sum to one."""
+        kept = self.weights > 1e-14
+        weights = self.weights[kept]
+        vertices = tuple(vertex for vertex, keep in zip(self.vertices, kept, strict=True) if keep)
+        return ActiveSet(vertices, weights / weights.sum())
+
+    def mixed(self, gamma: float, atom: Any) -> ActiveSet:
+        """Refuse: vertices enter with their images, through :meth:`moved`."""
+        raise NotImplementedError("an active set moves by vertices, not by bare atoms")
+
+    def image(self) -> Array:
+        """Return A xbar."""
+        total = np.zeros_like(self.vertices[0].image)
+        for weight, vertex in zip(self.weights, self.vertices, strict=True):
+            total += weight * vertex.image
+        return total
+
+    def objective(self) -> float:
+        """Return sum_i w_i f(v_i)."""
+        return sum(float(w) * v.objective for w, v in zip(self.weights, self.vertices, strict=True))
+
+    def point(self) -> Any:
+        """Return xbar."""
+        return atoms.combination([float(w) for w in self.weights], [v.atom for v in self.vertices])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the vertices and their images."""
+        return sum(vertex.atom.nbytes + vertex.image.nbytes for vertex in self.vertices) + self.weights.nbytes
+
+
+def vertex_key(atom: Any) -> bytes:
+    """Return bytes that are equal for equal vertices."""
+    if isinstance(atom, atoms.SparsePoint):
+        return atom.indices.tobytes() + atom.values.tobytes()
+    if isinstance(atom, atoms.Blocks):
+        return b"|".join(vertex_key(part) for part in atom.parts)
+    return np.ascontiguousarray(atoms.dense(atom)).tobytes()

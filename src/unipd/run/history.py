@@ -1,0 +1,97 @@
+"""The history of a run: one row an iteration, the same columns for every method."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from unipd import theory
+from unipd._typing import FloatArray
+from unipd.errors import MissingExtra
+from unipd.methods import State
+from unipd.problem import Problem
+
+COLUMNS = (
+    "iteration",
+    "seconds",
+    "objective",
+    "infeasibility",
+    "dual_bound",
+    "gap",
+    "relative_infeasibility",
+    "smoothness",
+    "oracle_calls",
+    "trials",
+    "matvecs",
+    "dual_step",
+    "gradient_change",
+)
+
+
+class History:
+    """Rows recorded by a run; columns are arrays, by name or attribute-free indexing.
+
+    >>> history = History()
+    >>> len(history), history["objective"].size
+    (0, 0)
+    """
+
+    def __init__(self, rows: FloatArray | None = None) -> None:
+        self._rows: list[tuple[float, ...]] = [] if rows is None else [tuple(row) for row in rows]
+
+    def record(self, problem: Problem, state: State, seconds: float) -> None:
+        """Append the row of a state."""
+        certificate, counts = state.certificate, state.counts
+        row = (
+            state.iteration,
+            seconds,
+            certificate.objective,
+            certificate.infeasibility,
+            certificate.dual_bound,
+            relative_gap(problem, certificate.objective, certificate.dual_bound),
+            certificate.infeasibility / max(1.0, problem.norm_b),
+            state.smoothness,
+            counts.oracle_calls,
+            counts.trials,
+            counts.matvecs,
+            state.dual_step,
+            state.gradient_change,
+        )
+        self._rows.append(row)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, column: str) -> FloatArray:
+        """Return a column as an array; "nu" is the running estimate of the Hölder exponent."""
+        if column == "nu":
+            return self._exponents()
+        place = COLUMNS.index(column)
+        return np.array([row[place] for row in self._rows], dtype=np.float64)
+
+    @property
+    def table(self) -> FloatArray:
+        """All rows as one array with a column for each of ``COLUMNS``."""
+        return np.array(self._rows, dtype=np.float64).reshape(-1, len(COLUMNS))
+
+    def to_dataframe(self) -> Any:
+        """Return the history as a pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtra("pandas", "data", "a DataFrame") from error
+        return pd.DataFrame(self.table, columns=list(COLUMNS)).astype({"iteration": int})
+
+    def _exponents(self) -> FloatArray:
+        steps, changes = self["dual_step"], self["gradient_change"]
+        running = [theory.holder_exponent(steps[: k + 1], changes[: k + 1]) for k in range(len(self))]
+        return np.array(running, dtype=np.float64)
+
+
+def relative_gap(problem: Problem, objective: float, dual_bound: float) -> float:
+    """Return (objective - dual bound) / scale, scale = max(1, |objective|) or phi(-b) for a loss."""
+    if not math.isfinite(objective):
+        return math.inf
+    return (objective - dual_bound) / problem.scale(objective)

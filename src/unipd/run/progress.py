@@ -1,0 +1,86 @@
+"""Progress of a run: a rich bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from unipd.problem import Problem
+from unipd.run.history import relative_gap
+from unipd.run.stopping import Moment
+
+LINE_INTERVAL = 2.0
+"""Seconds between plain lines."""
+
+
+@contextmanager
+def progress_display(problem: Problem, method: str, accuracy: float) -> Generator[Callable[[Moment], None]]:
+    """Give a function that shows a moment; the display ends with the block."""
+    if sys.stderr.isatty():
+        try:
+            import rich.progress as rich_progress
+        except ImportError:
+            yield _plain_lines(method)
+            return
+        with _bar(rich_progress, method, accuracy) as show:
+            yield show
+    else:
+        yield _plain_lines(method)
+
+
+def describe(moment: Moment) -> str:
+    """Return one line: iteration, objective, infeasibility, bound, gap, oracle calls a second."""
+    certificate, counts = moment.state.certificate, moment.state.counts
+    gap = relative_gap(moment.problem, certificate.objective, certificate.dual_bound)
+    rate = counts.oracle_calls / moment.seconds if moment.seconds > 0 else 0.0
+    return (
+        f"iteration {moment.state.iteration}  objective {certificate.objective:.6g}  "
+        f"infeasibility {certificate.infeasibility:.1e}  bound {certificate.dual_bound:.6g}  gap {gap:.1e}  "
+        f"{rate:.3g} oracle calls/s"
+    )
+
+
+def progress_fraction(moment: Moment, accuracy: float) -> float:
+    """Return how far the run has come on a logarithmic scale, from its first error to the accuracy."""
+    gaps, distances = moment.history["gap"], moment.history["relative_infeasibility"]
+    first = max(abs(float(gaps[0])), float(distances[0]))
+    now = max(abs(float(gaps[-1])), float(distances[-1]))
+    if not (math.isfinite(first) and math.isfinite(now)) or first <= accuracy:
+        return 0.0
+    done = math.log(first / max(now, accuracy)) / math.log(first / accuracy)
+    return min(1.0, max(0.0, done))
+
+
+def _plain_lines(method: str) -> Callable[[Moment], None]:
+    last = -math.inf
+
+    def show(moment: Moment) -> None:
+        nonlocal last
+        if moment.seconds - last >= LINE_INTERVAL:
+            last = moment.seconds
+            print(f"{method}  {moment.seconds:6.1f} s  {describe(moment)}", file=sys.stderr, flush=True)
+
+    return show
+
+
+@contextmanager
+def _bar(rich_progress: Any, method: str, accuracy: float) -> Generator[Callable[[Moment], None]]:
+    from rich.console import Console
+
+    columns = (
+        rich_progress.TextColumn("[bold]{task.fields[method]}"),
+        rich_progress.BarColumn(bar_width=20),
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.TimeElapsedColumn(),
+        rich_progress.TimeRemainingColumn(),
+    )
+    with rich_progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=1.0, method=method)
+
+        def show(moment: Moment) -> None:
+            bar.update(task, description=describe(moment), completed=progress_fraction(moment, accuracy))
+
+        yield show

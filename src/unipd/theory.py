@@ -1,0 +1,167 @@
+"""The paper's theorems as functions of plain numbers, with the errata of the paper corrected.
+
+``nu`` is the Hölder exponent of grad g and ``holder`` its constant M_nu (paper, (8)); ``eps`` is the accuracy
+given to the method; ``k`` counts iterations from 0 as the paper does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array
+from unipd.errors import InvalidInput
+
+
+def smoothness_bound(nu: float, holder: float, eps: float) -> float:
+    """Return M_bar = [(1 - nu) / ((1 + nu) eps)]^((1 - nu)/(1 + nu)) M_nu^(2/(1 + nu)) (paper, (10)).
+
+    The line search of UniPDGrad accepts at the latest when M exceeds it; 0^0 = 1 at nu = 1.
+
+    >>> smoothness_bound(1.0, 3.0, 1e-3)
+    3.0
+    """
+    _check_exponent(nu)
+    exponent = (1.0 - nu) / (1.0 + nu)
+    base = (1.0 - nu) / ((1.0 + nu) * eps)
+    return (base**exponent if exponent > 0 else 1.0) * holder ** (2.0 / (1.0 + nu))
+
+
+def quadratic_smoothness_bound(curvature: float, diameter: float, delta: float) -> float:
+    """Return M_bar = 1/c + D^2/delta for the loss (c/2)||A x - b||^2 in the slack split, D = diam A(X).
+
+    The dual there is a quadratic plus a support function, which is Hölder for no single nu, yet the line
+    search still ends.
+    """
+    return 1.0 / curvature + diameter**2 / delta
+
+
+def unipdgrad_objective_bound(k: int, m_bar: float, eps: float, start_norm: float) -> float:
+    """Return the upper bound of f(xbar_k) - f^* in Theorem 4.1."""
+    return m_bar * start_norm**2 / (k + 1) + 0.5 * eps
+
+
+def unipdgrad_feasibility_bound(k: int, m_bar: float, eps: float, distance: float) -> float:
+    """Return the bound of dist(A xbar_k - b, K) in Theorem 4.1; ``distance`` = ||lam_0 - lam^*||."""
+    return 4.0 * m_bar * distance / (k + 1) + math.sqrt(2.0 * m_bar * eps / (k + 1))
+
+
+def unipdgrad_dual_bound(k: int, m_bar: float, eps: float, distance: float) -> float:
+    """Return the bound of G_bar_k - G^* in the supplement's theorem on the averaged dual sequence."""
+    return m_bar * distance**2 / (k + 1) + 0.5 * eps
+
+
+def _accelerated_growth(k: int, nu: float) -> float:
+    return float((k + 2) ** ((1.0 + 3.0 * nu) / (1.0 + nu)))
+
+
+def accunipdgrad_objective_bound(k: int, nu: float, m_bar: float, eps: float, start_norm: float) -> float:
+    """Return the upper bound of f(xbar_k) - f^* in Theorem 4.2."""
+    return 0.5 * eps + 4.0 * m_bar * start_norm**2 / _accelerated_growth(k, nu)
+
+
+def accunipdgrad_feasibility_bound(k: int, nu: float, m_bar: float, eps: float, distance: float) -> float:
+    """Return the bound of dist(A xbar_k - b, K) in Theorem 4.2; ``distance`` = ||lam_0 - lam^*||."""
+    growth = _accelerated_growth(k, nu)
+    return 16.0 * m_bar * distance / growth + math.sqrt(8.0 * m_bar * eps / growth)
+
+
+def _dual_norm_factor(dual_norm: float, constant: float) -> float:
+    """Return constant ||lam^*|| / (sqrt(1 + 8 ||lam^*||/max(||lam^*||, 1)) - 1), by its limit at 0."""
+    if dual_norm == 0.0:
+        return constant / 4.0
+    ratio = 8.0 * dual_norm / max(dual_norm, 1.0)
+    return constant * dual_norm / (math.sqrt(1.0 + ratio) - 1.0)
+
+
+def unipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float, float]) -> int:
+    """Return k_max of UniPDGrad (paper, (13)): the least over the known pairs nu -> M_nu.
+
+    >>> unipdgrad_iterations(0.1, 0.0, {1.0: 1.0})
+    20
+    """
+    factor = _dual_norm_factor(dual_norm, 4.0 * math.sqrt(2.0)) ** 2
+    counts = [factor * (m / eps) ** (2.0 / (1.0 + nu)) for nu, m in holder.items()]
+    return math.floor(round(min(counts), 9))
+
+
+def accunipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float, float]) -> int:
+    """Return k_max of AccUniPDGrad (paper, (17)), the prefactor inside the infimum over nu."""
+    factor = _dual_norm_factor(dual_norm, 8.0 * math.sqrt(2.0))
+    counts = [
+        factor ** ((2.0 + 2.0 * nu) / (1.0 + 3.0 * nu)) * (m / eps) ** (2.0 / (1.0 + 3.0 * nu))
+        for nu, m in holder.items()
+    ]
+    return math.floor(round(min(counts), 9))
+
+
+def unipdgrad_trials(k: int, smoothness: float, initial_smoothness: float) -> float:
+    """Return the line-search trials of k + 1 iterations: 2(k + 1) + log2(M_k / M_{-1}), an equality."""
+    return 2 * (k + 1) + math.log2(smoothness / initial_smoothness)
+
+
+def accunipdgrad_trials(k: int, smoothness: float, initial_smoothness: float) -> float:
+    """Return the line-search trials of k + 1 iterations: (k + 1) + log2(M_k / M_{-1}), an equality."""
+    return (k + 1) + math.log2(smoothness / initial_smoothness)
+
+
+def unipdgrad_oracle_calls(k: int, smoothness: float, initial_smoothness: float) -> float:
+    """Return trials + 1: the accepted trial is the next iteration's oracle answer."""
+    return unipdgrad_trials(k, smoothness, initial_smoothness) + 1
+
+
+def accunipdgrad_oracle_calls(k: int, smoothness: float, initial_smoothness: float) -> float:
+    """Return trials + (k + 1): one call at the extrapolated point of every iteration."""
+    return accunipdgrad_trials(k, smoothness, initial_smoothness) + (k + 1)
+
+
+def unipdgrad_oracle_bound(k: int, eps: float, initial_smoothness: float, holder: Mapping[float, float]) -> float:
+    """Return the bound N_1(k) on the trials of UniPDGrad (paper, (14))."""
+    logs = [math.log2(smoothness_bound(nu, m, eps)) for nu, m in holder.items()]
+    return 2 * (k + 1) + 1 - math.log2(initial_smoothness) + min(logs)
+
+
+def accunipdgrad_oracle_bound(k: int, eps: float, initial_smoothness: float, nu: float, holder: float) -> float:
+    """Return the bound N_2(k) on the oracle calls of AccUniPDGrad (paper, (18))."""
+    growth = (1.0 - nu) / (1.0 + nu) * (math.log2(k + 1) - math.log2(eps))
+    return 2 * (k + 1) + 1 + growth + 2.0 / (1.0 + nu) * math.log2(holder) - math.log2(initial_smoothness)
+
+
+def uniform_convexity_constant(q: float, modulus: float, map_norm: float) -> tuple[float, float]:
+    """Return (nu, M_nu) of the dual when f is uniformly convex of degree q: nu = 1/(q - 1).
+
+    M_nu = (||A||^q / mu)^(1/(q - 1)), which for q = 2 is the familiar ||A||^2 / mu.
+
+    >>> uniform_convexity_constant(2.0, 4.0, 2.0)
+    (1.0, 1.0)
+    """
+    if q < 2:
+        raise InvalidInput("q", "a degree >= 2", repr(q))
+    return 1.0 / (q - 1.0), (map_norm**q / modulus) ** (1.0 / (q - 1.0))
+
+
+def holder_exponent(steps: Array, changes: Array) -> float:
+    """Estimate nu from dual steps ||lam - lam'|| and gradient changes ||grad g(lam) - grad g(lam')||.
+
+    The slope of a least-squares line through their logarithms, clipped to [0, 1]; nan when the steps
+    span less than a factor two.
+
+    >>> sizes = np.array([1.0, 0.1, 0.01])
+    >>> round(holder_exponent(sizes, 3 * sizes**0.5), 6)
+    0.5
+    """
+    step, change = np.asarray(steps, float), np.asarray(changes, float)
+    kept = (step > 0) & (change > 0) & np.isfinite(step) & np.isfinite(change)
+    x, y = np.log(step[kept]), np.log(change[kept])
+    if x.size < 2 or np.ptp(x) < math.log(2.0):
+        return math.nan
+    centred = x - x.mean()
+    return float(np.clip(np.dot(centred, y) / np.dot(centred, centred), 0.0, 1.0))
+
+
+def _check_exponent(nu: float) -> None:
+    if not 0.0 <= validate.number("nu", nu) <= 1.0:
+        raise InvalidInput("nu", "a number in [0, 1]", repr(nu))
