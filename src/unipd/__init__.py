@@ -6,7 +6,7 @@ operator of (f, X): a top eigenvector, a sort, a shortest path.
 
 from unipd import couplings, errors, maps, sharp, theory
 from unipd._version import __version__
-from unipd.methods import AccUniPDGrad, AwayStepFrankWolfe, FrankWolfe, PairwiseFrankWolfe, UniPDGrad
+from unipd.methods import AccUniPDGrad, AwayStepFrankWolfe, Corrective, FrankWolfe, PairwiseFrankWolfe, UniPDGrad
 from unipd.problem import Problem
 from unipd.run import (
     Accuracy,
@@ -24,6 +24,7 @@ __all__ = [
     "AccUniPDGrad",
     "Accuracy",
     "AwayStepFrankWolfe",
+    "Corrective",
     "FrankWolfe",
     "MaxIterations",
     "MaxOracleCalls",

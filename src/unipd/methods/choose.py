@@ -9,6 +9,7 @@ from unipd.errors import InvalidInput
 from unipd.methods.accunipdgrad import AccUniPDGrad
 from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.base import Method
+from unipd.methods.corrective import Corrective
 from unipd.methods.frank_wolfe import FrankWolfe
 from unipd.methods.unipdgrad import UniPDGrad
 from unipd.problem import Problem
@@ -19,6 +20,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "frank-wolfe": FrankWolfe,
     "away-step": AwayStepFrankWolfe,
     "pairwise": PairwiseFrankWolfe,
+    "corrective": Corrective,
 }
 """Methods by the names used in :func:`unipd.solve` and on the command line; "auto" chooses among them."""
 

@@ -1,0 +1,118 @@
+"""The master problem of a corrective method: the best point over the atoms kept.
+
+With B w = A x - b for x = sum_i w_i x_i, the master is
+
+    min over w of  c(w) + max over lam of { <lam, B w> - h(lam) - (M/2) ||lam - lam_c||^2 },
+
+where c(w) bounds f and the dual proximal term keeps lam near its centre (M = 0 for a smooth loss, whose maximiser is
+its gradient). The inner maximiser is lam(w) = prox_{h/M}(lam_c + B w / M): every set and every loss, through the one
+operator they all have. The objective is smooth and convex in w; it is solved by Newton steps whose quadratic programs
+are exact, so that two or three suffice, and one when the coupling is K = {0} or quadratic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd.couplings import Equality, LeastSquares
+from unipd.methods.bundle import Bundle
+from unipd.methods.quadratic import minimise_quadratic
+from unipd.problem import Problem
+from unipd.protocols import inner
+
+_NEWTON_STEPS = 50
+_DIFFERENCE = 1e-7
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class Master:
+    """The master problem over a bundle, around a dual centre."""
+
+    problem: Problem
+    bundle: Bundle
+    centre: Array
+    smoothness: float
+    """M > 0 of the dual proximal term; 0 only for a smooth loss."""
+
+    def dual(self, weights: FloatArray) -> Array:
+        """Return lam(w), the multiplier that the weights imply."""
+        residual = self._residual(weights)
+        if self.smoothness == 0.0:
+            assert self.problem.loss is not None
+            return self.problem.loss.gradient(residual)
+        step = 1.0 / self.smoothness
+        return self.problem.coupling.prox_conjugate(self.centre + step * residual, step)
+
+    def value(self, weights: FloatArray, dual: Array) -> float:
+        """Return the master's objective at w, whose multiplier is ``dual``."""
+        residual = self._residual(weights)
+        cost = float(weights.sum()) ** 2 if self.bundle.conic else float(self.bundle.costs @ weights)
+        if self.smoothness == 0.0:
+            assert self.problem.loss is not None
+            return cost + self.problem.loss.value(residual)
+        moved = dual - self.centre
+        coupled = inner(dual, residual) - self.problem.coupling.conjugate(dual)
+        return cost + coupled - 0.5 * self.smoothness * inner(moved, moved)
+
+    def gradient(self, weights: FloatArray, dual: Array) -> FloatArray:
+        """Return the gradient in w: f(x_i) + <lam, A x_i>, for squared gauges 2 sum w + <lam, A x_i>."""
+        slopes = (dual.reshape(-1).conj() @ self.bundle.columns).real.astype(np.float64)
+        return slopes + (2.0 * weights.sum() if self.bundle.conic else self.bundle.costs)
+
+    def hessian(self, weights: FloatArray) -> FloatArray:
+        """Return a generalised Hessian: exact for K = {0} and least squares, else by differences of lam(w)."""
+        if self.smoothness > 0.0 and isinstance(self.problem.coupling, Equality):
+            curve = self.bundle.gram / self.smoothness
+        elif self.smoothness == 0.0 and isinstance(self.problem.coupling, LeastSquares):
+            curve = self.problem.coupling.scale * self.bundle.gram
+        else:
+            curve = self._differences(weights)
+        return curve + 2.0 if self.bundle.conic else curve
+
+    def _differences(self, weights: FloatArray) -> FloatArray:
+        columns, base = self.bundle.columns, self.dual(weights).reshape(-1)
+        here = self._residual(weights)
+        size = max(1.0, float(np.linalg.norm(here)) + self.smoothness * float(np.linalg.norm(self.centre)))
+        changes = np.empty_like(columns)
+        for place in range(columns.shape[1]):
+            length = float(np.linalg.norm(columns[:, place]))
+            step = _DIFFERENCE * size / length if length > 0 else 1.0
+            shifted = weights.copy()
+            shifted[place] += step
+            changes[:, place] = (self.dual(shifted).reshape(-1) - base) / step
+        curve = (columns.conj().T @ changes).real
+        return 0.5 * (curve + curve.T)
+
+    def _residual(self, weights: FloatArray) -> Array:
+        return self.bundle.image_at(weights, self.problem.dual_shape) - self.problem.b
+
+
+def solve_master(master: Master, start: FloatArray) -> tuple[FloatArray, Array]:
+    """Return the optimal weights and their multiplier, to rounding."""
+    weights = start
+    dual = master.dual(weights)
+    value = master.value(weights, dual)
+    for _ in range(_NEWTON_STEPS):
+        gradient, hessian = master.gradient(weights, dual), master.hessian(weights)
+        linear = gradient - hessian @ weights
+        target = minimise_quadratic(hessian, linear, weights, sums_to_one=not master.bundle.conic)
+        direction = target - weights
+        descent = -float(gradient @ direction)
+        if descent <= _ROUNDING * max(1.0, abs(value)):
+            break
+        length = 1.0
+        while True:
+            trial = weights + length * direction
+            trial_dual = master.dual(trial)
+            trial_value = master.value(trial, trial_dual)
+            if trial_value <= value - 1e-4 * length * descent or length < 1e-6:
+                break
+            length *= 0.5
+        if trial_value > value:
+            break
+        weights, dual, value = trial, trial_dual, trial_value
+    return weights, dual

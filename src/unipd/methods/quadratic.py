@@ -1,0 +1,71 @@
+"""A small dense quadratic program on the simplex or the orthant, solved to rounding by an active set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unipd._typing import FloatArray
+
+_RIDGE = 1e-13
+_TOLERANCE = 1e-12
+_TINY = 1e-200
+
+
+def minimise_quadratic(hessian: FloatArray, linear: FloatArray, start: FloatArray, *, sums_to_one: bool) -> FloatArray:
+    """Return argmin of 1/2 w'Hw + q'w over w >= 0, and sum w = 1 when asked.
+
+    A primal active-set method: solve on the free entries, step as far as the signs allow, drop the entry that
+    blocks, and let in the one with the most negative reduced cost. H may be singular: a ridge far below rounding
+    of the data turns flat directions into long steps, which the blocking entry ends.
+
+    >>> minimise_quadratic(np.eye(2), np.array([0.0, -0.5]), np.array([1.0, 0.0]), sums_to_one=True)
+    array([0.25, 0.75])
+    """
+    size = linear.size
+    scale = max(float(np.abs(np.diag(hessian)).max(initial=0.0)), float(np.abs(linear).max()), _TINY)
+    matrix = hessian + (_RIDGE * scale) * np.eye(size)
+    weights = start.copy()
+    free = weights > 0
+    entering = -1
+    for _ in range(20 * size + 50):
+        target, multiplier = _free_minimiser(matrix, linear, np.flatnonzero(free), sums_to_one)
+        if target.size == 0 or target.min() >= 0.0:
+            weights = np.zeros(size)
+            weights[free] = target
+            reduced = matrix @ weights + linear + multiplier
+            reduced[free] = 0.0
+            entering = int(np.argmin(reduced))
+            threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * float(weights.max(initial=1.0)))
+            if reduced[entering] >= -threshold:
+                break
+            free[entering] = True
+        else:
+            places = np.flatnonzero(free)
+            blocked = target < 0.0
+            ratios = weights[places[blocked]] / (weights[places[blocked]] - target[blocked])
+            first = int(np.argmin(ratios))
+            leaving = int(places[blocked][first])
+            weights[places] += ratios[first] * (target - weights[places])
+            weights[leaving] = 0.0
+            free[leaving] = False
+            if leaving == entering and ratios[first] == 0.0:
+                break
+    return weights / weights.sum() if sums_to_one else weights
+
+
+def _free_minimiser(
+    matrix: FloatArray, linear: FloatArray, places: FloatArray, sums_to_one: bool
+) -> tuple[FloatArray, float]:
+    """Return the minimiser over the free entries, signs ignored, and the multiplier of the sum."""
+    block = matrix[np.ix_(places, places)]
+    if not sums_to_one:
+        return (np.linalg.solve(block, -linear[places]) if places.size else linear[places]), 0.0
+    size = places.size
+    system = np.ones((size + 1, size + 1))
+    system[:size, :size] = block
+    system[size, size] = 0.0
+    balance = float(np.abs(np.diag(block)).max(initial=1e-300))
+    system[:size, size] = system[size, :size] = balance
+    right = np.append(-linear[places], balance)
+    solution = np.linalg.solve(system, right)
+    return solution[:size], balance * float(solution[size])
