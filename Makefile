@@ -1,0 +1,63 @@
+# `make demo` and `make test` need git, make and Python >= 3.10; they build .venv from nothing, once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# One BLAS thread a test process: two processes share two cores.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+WORKERS ?= 2
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint types layers pytest format benchmark clean
+
+help:
+	@echo "make demo       reconstruct a 10-qubit quantum state; table on screen, picture in out/"
+	@echo "make test       lint, types, layers and tests"
+	@echo "make format     apply the formatter and the safe fixes of the linter"
+	@echo "make benchmark  the quick form of every benchmark"
+	@echo "make clean      remove .venv, out and caches"
+
+demo: $(VENV)/demo.stamp
+	@mkdir -p out
+	@$(BIN)/unipd tomography --simulate random --qubits 10 --accuracy 1e-6 --plot out/tomography.png
+
+test: lint types layers pytest
+
+lint: $(VENV)/dev.stamp
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+
+types: $(VENV)/dev.stamp
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+
+layers: $(VENV)/dev.stamp
+	@$(BIN)/lint-imports
+
+# A file of tests stays with one worker, so that its compiled kernels are made once.
+pytest: $(VENV)/dev.stamp
+	@$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --dist loadfile
+
+format: $(VENV)/dev.stamp
+	@$(BIN)/ruff check --quiet --fix .
+	@$(BIN)/ruff format --quiet .
+
+benchmark: $(VENV)/dev.stamp
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script --quick || exit 1; done
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "unipd needs Python >= 3.10: make PYTHON=...")'
+	@echo "Setting up $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+
+# Changing pyproject.toml installs again; nothing else does, since the install follows the sources.
+$(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
+	@$(PIP) install --editable ".[all]"
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
+	@$(PIP) install --editable ".[dev]"
+	@touch $@ $(VENV)/demo.stamp
+
+clean:
+	@rm -rf $(VENV) out .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""What several test modules share: small oracles, problems with known optima, references by other solvers."""
