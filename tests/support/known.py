@@ -34,7 +34,7 @@ class Known:
 
 
 def simplex_program(relation: str = "=", seed: int = 0, n: int = 4, p: int = 12) -> Known:
-    """min <c, x> over the simplex with A x = b or A x <= b: nu = 0, M_0 = diam A(X), the largest distance of columns."""
+    """min <c, x> over the simplex, A x = b or A x <= b: nu = 0, M_0 = diam A(X), the largest distance of columns."""
     random = np.random.default_rng(seed)
     A, c = random.standard_normal((n, p)), random.standard_normal(p)
     b = A @ random.dirichlet(np.ones(p)) + (0.0 if relation == "=" else 0.05)
