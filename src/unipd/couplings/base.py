@@ -1,4 +1,8 @@
-"""Shared behaviour of couplings: a set needs its projection and support, a loss its prox and conjugate."""
+"""Shared behaviour of couplings: a set needs its projection and support, a loss its prox and conjugate.
+
+Arrays that a coupling returns have the dtype of the array it was given, and may share its memory: treat
+both as read-only. Sums over entries (values, conjugates) are plain Python floats.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,13 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput
-from unipd.protocols import norm
+from unipd.protocols import Coupling, norm
 
 FEASIBILITY_ROUNDING = 1e-9
-"""Relative distance to a set below which a vector counts as inside."""
+"""Relative distance to a set below which a vector counts as inside (64 eps when that is more, as in single)."""
+
+ENTRY_ROUNDING = 8.0
+"""An entry of a dual vector may leave its interval by so many relative eps and still count as inside."""
 
 
 class ConvexSet(ABC):
@@ -21,6 +28,18 @@ class ConvexSet(ABC):
 
     ``project`` and ``conjugate`` (the support function) define it; the rest follows, the prox of the
     support function by Moreau: prox of ``t h`` at v is v - t P_K(v / t).
+
+    Examples
+    --------
+    A set of one's own, the line {r : r_1 = r_2 = ...}:
+
+    >>> class Diagonal(ConvexSet):
+    ...     def project(self, vector):
+    ...         return np.full_like(vector, vector.mean())
+    ...     def conjugate(self, dual):
+    ...         return 0.0 if abs(dual.sum()) <= domain_rounding(dual) else np.inf
+    >>> Diagonal().prox_conjugate(np.array([1.0, 3.0]), 0.5)
+    array([-1.,  1.])
     """
 
     @property
@@ -51,8 +70,8 @@ class ConvexSet(ABC):
 
     def value(self, residual: Array) -> float:
         """Return 0 inside K (up to rounding), inf outside."""
-        close = FEASIBILITY_ROUNDING * max(1.0, norm(residual))
-        return 0.0 if self.distance(residual) <= close else math.inf
+        relative = max(FEASIBILITY_ROUNDING, 64.0 * precision(residual))
+        return 0.0 if self.distance(residual) <= relative * max(1.0, norm(residual)) else math.inf
 
     def prox(self, vector: Array, step: float) -> Array:
         """Return the projection, whatever the step."""
@@ -60,7 +79,8 @@ class ConvexSet(ABC):
 
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Return prox of ``step * h`` by Moreau's identity."""
-        return vector - step * self.project(vector / step)
+        scale = float(step)
+        return vector - scale * self.project(vector / scale)
 
 
 class ConvexLoss(ABC):
@@ -111,7 +131,8 @@ class ConvexLoss(ABC):
 
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Return prox of ``step * phi^*`` by Moreau's identity."""
-        return vector - step * self.prox(vector / step, 1.0 / step)
+        scale = float(step)
+        return vector - scale * self.prox(vector / scale, 1.0 / scale)
 
     def distance(self, residual: Array) -> float:
         """Return 0: a loss excludes nothing."""
@@ -122,3 +143,35 @@ def require_real(name: str, dtype: np.dtype[Any]) -> None:
     """Raise when a coupling that orders numbers is given complex ones."""
     if dtype.kind == "c":
         raise InvalidInput("b", f"real data with {name}", f"dtype {dtype}")
+
+
+def require_like(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise unless an array that a coupling holds can be added to vectors of this shape and dtype."""
+    if array.shape != shape:
+        raise InvalidInput(name, f"shape {shape}", f"shape {array.shape}")
+    if array.dtype.kind == "c" and dtype.kind != "c":
+        raise InvalidInput(name, "real numbers (the data is real)", "complex numbers")
+
+
+def precision(vector: Array) -> float:
+    """Return the unit roundoff (eps) of an array's dtype."""
+    return float(np.finfo(vector.dtype).eps)
+
+
+def domain_rounding(dual: Array) -> float:
+    """Return the distance by which rounding alone may put a dual vector outside dom h.
+
+    The distance is 8 eps (8 + sqrt(n)) ||lam||, with eps that of the dtype. Where h is the indicator of a cone
+    with a curved or thin boundary, a projected vector is on it up to rounding only, so h counts a vector this
+    near as inside. The bound -G(lam) then errs by at most this distance times ||A x^* - b||, which is the size
+    of the rounding in <lam, b> itself.
+    """
+    spread = math.sqrt(dual.size)
+    return 8.0 * precision(dual) * (8.0 + spread) * norm(dual) + spread * float(np.finfo(dual.dtype).tiny)
+
+
+def require_set(name: str, part: Coupling) -> Coupling:
+    """Return ``part`` when it is a set, and raise for a loss or anything else."""
+    if not isinstance(part, Coupling) or part.is_loss:
+        raise InvalidInput(name, "a set K of unipd.couplings (not a loss)", type(part).__name__)
+    return part

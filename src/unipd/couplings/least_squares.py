@@ -9,6 +9,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array
 from unipd.couplings.base import ConvexLoss
+from unipd.couplings.modulus import total
 from unipd.errors import InvalidInput
 from unipd.protocols import norm
 
@@ -52,11 +53,11 @@ class LeastSquares(ConvexLoss):
 
     def prox(self, vector: Array, step: float) -> Array:
         """Return v / (1 + c step)."""
-        return vector / (1.0 + self.scale * step)
+        return vector / (1.0 + self.scale * float(step))
 
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Return v / (1 + step / c)."""
-        return vector / (1.0 + step / self.scale)
+        return vector / (1.0 + float(step) / self.scale)
 
 
 class WeightedLeastSquares(ConvexLoss):
@@ -67,7 +68,7 @@ class WeightedLeastSquares(ConvexLoss):
     """
 
     def __init__(self, weights: Any) -> None:
-        self.weights = validate.real_array("weights", weights)
+        self.weights = validate.real_array("weights", weights, copy=True)
         if self.weights.size == 0 or self.weights.min() <= 0:
             raise InvalidInput("weights", "positive numbers", "an entry <= 0")
 
@@ -83,7 +84,7 @@ class WeightedLeastSquares(ConvexLoss):
 
     def value(self, residual: Array) -> float:
         """Return 1/2 sum_i w_i |r_i|^2."""
-        return 0.5 * float(np.sum(self.weights * np.abs(residual) ** 2))
+        return 0.5 * total(self.weights * np.abs(residual) ** 2)
 
     def gradient(self, residual: Array) -> Array:
         """Return w r, entry by entry."""
@@ -95,7 +96,7 @@ class WeightedLeastSquares(ConvexLoss):
 
     def conjugate(self, dual: Array) -> float:
         """Return 1/2 sum_i |lam_i|^2 / w_i."""
-        return 0.5 * float(np.sum(np.abs(dual) ** 2 / self.weights))
+        return 0.5 * total(np.abs(dual) ** 2 / self.weights)
 
     def slack(self, dual: Array) -> tuple[Array, float]:
         """Return lam / w and phi^*(lam)."""
@@ -104,3 +105,7 @@ class WeightedLeastSquares(ConvexLoss):
     def prox(self, vector: Array, step: float) -> Array:
         """Return v / (1 + w step), entry by entry."""
         return (vector / (1.0 + self.weights * step)).astype(vector.dtype, copy=False)
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Return v / (1 + step / w), entry by entry."""
+        return (vector / (1.0 + step / self.weights)).astype(vector.dtype, copy=False)

@@ -1,0 +1,78 @@
+"""Two-sided bounds: K a box."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.couplings.base import ConvexSet, require_real
+from unipd.couplings.modulus import total
+from unipd.errors import InvalidInput
+
+
+class Box(ConvexSet):
+    """K = {lower <= r <= upper}, i.e. b + lower <= A x <= b + upper; a bound may be infinite.
+
+    h(lam) = sum_i (upper_i max(lam_i, 0) + lower_i min(lam_i, 0)) with 0 * inf = 0: infinite when an entry of
+    lam points where its bound is infinite. :meth:`prox_conjugate` never leaves that domain, not even by
+    rounding.
+
+    Parameters
+    ----------
+    lower, upper
+        Numbers, or arrays with one bound an entry of r; lower may hold -inf and upper inf.
+
+    Examples
+    --------
+    >>> Box(-1.0, 2.0).conjugate(np.array([3.0, -1.0]))
+    7.0
+    >>> Box(0.0, np.inf).conjugate(np.array([-3.0, 0.0]))
+    0.0
+    """
+
+    def __init__(self, lower: Any, upper: Any) -> None:
+        self.lower = _bounds("lower", lower)
+        self.upper = _bounds("upper", upper)
+        if self.lower.ndim and self.upper.ndim and self.lower.shape != self.upper.shape:
+            raise InvalidInput("upper", f"shape {self.lower.shape}", f"shape {self.upper.shape}")
+        if np.any(self.lower == np.inf) or np.any(self.upper == -np.inf) or np.any(self.lower > self.upper):
+            raise InvalidInput("upper", "numbers not below lower (the box would be empty)", "lower > upper")
+
+    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise for complex data and for bounds of another shape."""
+        require_real("a box", dtype)
+        for name, bound in (("lower", self.lower), ("upper", self.upper)):
+            if bound.ndim and bound.shape != shape:
+                raise InvalidInput(name, f"a number or shape {shape}", f"shape {bound.shape}")
+
+    def project(self, vector: Array) -> Array:
+        """Clip every entry to its bounds."""
+        return self._clip(vector, 1.0)
+
+    def conjugate(self, dual: Array) -> float:
+        """Return sum_i (upper_i max(lam_i, 0) + lower_i min(lam_i, 0))."""
+        above, below = dual > 0, dual < 0
+        upper = np.broadcast_to(self.upper, dual.shape)[above]
+        lower = np.broadcast_to(self.lower, dual.shape)[below]
+        return total(upper * dual[above]) + total(lower * dual[below])
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Return v less its clip to [step * lower, step * upper]: entries inside become exactly zero."""
+        return vector - self._clip(vector, float(step))
+
+    def _clip(self, vector: Array, scale: float) -> Array:
+        lower = (scale * self.lower).astype(vector.dtype)
+        upper = (scale * self.upper).astype(vector.dtype)
+        return np.clip(vector, lower, upper)
+
+
+def _bounds(name: str, value: Any) -> Array:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(name, "real numbers, possibly infinite", repr(value)) from error
+    if np.isnan(array).any():
+        raise InvalidInput(name, "real numbers, possibly infinite", "NaN")
+    return array
