@@ -8,27 +8,50 @@ from typing import Any
 
 import numpy as np
 
-from unipd import atoms
+from unipd import atoms, validate
 from unipd._typing import Array, Shape
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 
 
+def as_shape(shape: int | Shape) -> Shape:
+    """Return a length or a shape as a tuple of positive ints, or raise.
+
+    >>> as_shape(3), as_shape((2, 5))
+    ((3,), (2, 5))
+    """
+    sizes = (shape,) if isinstance(shape, (int, np.integer)) else shape
+    if not isinstance(sizes, (tuple, list)) or not sizes:
+        raise InvalidInput("shape", "an integer or a tuple of integers", repr(shape))
+    return tuple(validate.integer("shape", size, minimum=1) for size in sizes)
+
+
 class Sharp(ABC):
     """Base of the sharp oracles over arrays; a subclass gives :meth:`maximiser`, the set and f.
 
-    Defaults describe an exact oracle of a bounded set with f = 0, so that a set needs three methods.
+    Defaults describe an exact oracle of a bounded set with f = 0, so that a set needs two methods.
+
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
     """
 
+    real_only: bool = False
+    """Whether complex directions and points are refused."""
+
     def __init__(self, shape: int | Shape) -> None:
-        self._shape: Shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
-        if any(size < 1 for size in self._shape):
-            raise InvalidInput("shape", "positive sizes", repr(self._shape))
+        self._shape: Shape = as_shape(shape)
 
     @property
     def shape(self) -> Shape:
         """Shape of x."""
         return self._shape
+
+    @property
+    def size(self) -> int:
+        """Number of entries of x."""
+        return math.prod(self._shape)
 
     @property
     def exact(self) -> bool:
@@ -77,14 +100,38 @@ class Sharp(ABC):
         return 0.0
 
     def _checked(self, direction: Any) -> Array:
-        y = np.asarray(direction)
-        if y.shape != self._shape:
-            raise InvalidInput("direction", f"shape {self._shape}", f"shape {y.shape}")
+        """Return the direction as a finite floating array of the right shape, or raise."""
+        y = validate.finite_array("direction", direction, shape=self._shape)
+        if self.real_only and y.dtype.kind == "c":
+            raise InvalidInput("direction", f"real numbers ({type(self).__name__} is a set of real points)", "complex")
         return y
+
+    def _point(self, x: Any) -> Array | None:
+        """Return x as an array, or None when its shape, its dtype or a NaN rules membership out."""
+        point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
+        if point.shape != self._shape or not np.isfinite(point).all():
+            return None
+        return None if self.real_only and point.dtype.kind == "c" else point
+
+
+class SharpSet(Sharp):
+    """Base of the bounded sets (f = 0) whose support function is cheaper than a maximiser."""
+
+    @abstractmethod
+    def peak(self, direction: Array) -> float:
+        """Return max over X of <y, x> for a checked direction, without a maximiser."""
+
+    def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return the maximum alone."""
+        return SharpAnswer(None, self.peak(self._checked(direction)), 0.0)
+
+    def support(self, direction: Any) -> float:
+        """Return max over X of <y, x>."""
+        return self.peak(self._checked(direction))
 
 
 class SharpFunction(Sharp):
-    """Base of oracles whose f is neither zero nor linear on X; support and maximum default to unbounded."""
+    """Base of oracles whose f is neither zero nor linear on X; X defaults to the whole space."""
 
     @property
     def degree(self) -> float | None:
@@ -106,8 +153,7 @@ class SharpFunction(Sharp):
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x has the right shape and is finite: X is the whole space."""
-        point = np.asarray(atoms.dense(x))
-        return point.shape == self._shape and bool(np.isfinite(point).all())
+        return self._point(x) is not None
 
     def maximum(self) -> float:
         """Return inf: f is unbounded on the whole space."""

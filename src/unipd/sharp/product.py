@@ -35,6 +35,9 @@ class Product:
         if not oracles:
             raise InvalidInput("oracles", "at least one sharp oracle", "an empty list")
         self.oracles = tuple(oracles)
+        for oracle in self.oracles:
+            if not callable(oracle) or not hasattr(oracle, "shape"):
+                raise InvalidInput("oracles", "sharp oracles", type(oracle).__name__)
         self.threads = validate.integer("threads", threads, minimum=1)
 
     @property
@@ -63,7 +66,7 @@ class Product:
         return self._joined("__call__", direction, tolerance, start)
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
-        """Return the sum of the blocks' maxima."""
+        """Return the sum of the blocks' maxima, with no atom when a block gives none."""
         return self._joined("value", direction, tolerance, start)
 
     def objective(self, x: Any) -> float:
@@ -87,7 +90,7 @@ class Product:
 
     def _joined(self, method: str, direction: Any, tolerance: float, start: Any) -> SharpAnswer:
         directions = self._parts(direction)
-        starts = [None] * len(self.oracles) if start is None else start.parts
+        starts = [None] * len(self.oracles) if start is None else self._parts(start)
         share = tolerance / len(self.oracles)
 
         def ask(index: int) -> SharpAnswer:
@@ -99,18 +102,24 @@ class Product:
         else:
             with ThreadPoolExecutor(self.threads) as pool:
                 answers = list(pool.map(ask, range(len(self.oracles))))
-        kinds = {answer.bound for answer in answers}
-        return SharpAnswer(
-            atom=Blocks(tuple(answer.atom for answer in answers)),
-            value=sum(answer.value for answer in answers),
-            objective=sum(answer.objective for answer in answers),
-            error=sum(answer.error for answer in answers),
-            matvecs=sum(answer.matvecs for answer in answers),
-            bound="rigorous" if kinds == {"rigorous"} else "probabilistic",
-        )
+        return _sum(answers)
 
     def _parts(self, x: Any) -> Sequence[Any]:
         parts = x.parts if isinstance(x, Blocks) else x
         if len(parts) != len(self.oracles):
             raise InvalidInput("x", f"{len(self.oracles)} blocks", f"{len(parts)}")
         return parts
+
+
+def _sum(answers: Sequence[SharpAnswer]) -> SharpAnswer:
+    """Return the answer of all blocks together."""
+    parts = tuple(answer.atom for answer in answers)
+    kinds = {answer.bound for answer in answers}
+    return SharpAnswer(
+        atom=None if any(part is None for part in parts) else Blocks(parts),
+        value=sum(answer.value for answer in answers),
+        objective=sum(answer.objective for answer in answers),
+        error=sum(answer.error for answer in answers),
+        matvecs=sum(answer.matvecs for answer in answers),
+        bound="rigorous" if kinds == {"rigorous"} else "probabilistic",
+    )

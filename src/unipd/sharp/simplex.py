@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from unipd import atoms, validate
-from unipd._typing import Array
-from unipd.sharp.base import Sharp
+from unipd._typing import Array, Shape
+from unipd.sharp.base import SharpSet
 
 
-class Simplex(Sharp):
+class Simplex(SharpSet):
     """Scaled probability simplex {x >= 0, sum x = a}; [y]^# = a e_i with i = argmax y_i.
 
     Parameters
     ----------
     size
-        Number of entries of x.
+        Number of entries of x, or its shape.
     scale
         The sum a > 0.
 
@@ -28,7 +28,9 @@ class Simplex(Sharp):
     (array([0., 2., 0.]), 6.0)
     """
 
-    def __init__(self, size: int, scale: float = 1.0) -> None:
+    real_only = True
+
+    def __init__(self, size: int | Shape, scale: float = 1.0) -> None:
         super().__init__(size)
         self.scale = validate.positive("scale", scale)
 
@@ -36,11 +38,15 @@ class Simplex(Sharp):
         """Return the vertex a e_i with the largest y_i (the first among equals)."""
         return atoms.one_hot(self.shape, int(np.argmax(direction)), self.scale, direction.dtype)
 
+    def peak(self, direction: Array) -> float:
+        """Return a max_i y_i."""
+        return self.scale * float(direction.max())
+
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x >= 0 and sum x = a."""
-        point = np.asarray(atoms.dense(x))
+        point = self._point(x)
         slack = tolerance * self.scale
-        return bool(point.min() >= -slack and abs(point.sum() - self.scale) <= slack)
+        return point is not None and bool(point.min() >= -slack and abs(point.sum() - self.scale) <= slack)
 
 
 class UnitSimplex(Simplex):
@@ -55,11 +61,15 @@ class UnitSimplex(Simplex):
     def maximiser(self, direction: Array) -> Any:
         """Return the best vertex, or the origin when every y_i <= 0."""
         index = int(np.argmax(direction))
-        height = self.scale if direction[index] > 0 else 0.0
+        height = self.scale if direction.flat[index] > 0 else 0.0
         return atoms.one_hot(self.shape, index, height, direction.dtype)
+
+    def peak(self, direction: Array) -> float:
+        """Return a max(0, max_i y_i)."""
+        return self.scale * max(0.0, float(direction.max()))
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x >= 0 and sum x <= a."""
-        point = np.asarray(atoms.dense(x))
+        point = self._point(x)
         slack = tolerance * self.scale
-        return bool(point.min() >= -slack and point.sum() <= self.scale + slack)
+        return point is not None and bool(point.min() >= -slack and point.sum() <= self.scale + slack)

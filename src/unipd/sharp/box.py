@@ -1,0 +1,72 @@
+"""Boxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array, Shape
+from unipd.errors import InvalidInput
+from unipd.sharp.base import SharpSet, as_shape
+
+
+class Box(SharpSet):
+    """The box {l <= x <= u}; [y]^#_i = u_i where y_i > 0 and l_i elsewhere.
+
+    Parameters
+    ----------
+    lower, upper
+        The bounds: finite arrays, or numbers that hold for every entry.
+    shape
+        Shape of x; by default that of the bounds.
+
+    Examples
+    --------
+    >>> Box(-1.0, np.array([1.0, 2.0, 3.0]))(np.array([1.0, -1.0, 0.5])).atom
+    array([ 1., -1.,  3.])
+    """
+
+    real_only = True
+
+    def __init__(self, lower: Any, upper: Any, shape: int | Shape | None = None) -> None:
+        self.lower, self.upper = bounds(lower, upper, shape)
+        super().__init__(self.lower.shape)
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return the best corner (the lower bound where y_i = 0)."""
+        return np.where(direction > 0, self.upper, self.lower).astype(direction.dtype, copy=False)
+
+    def peak(self, direction: Array) -> float:
+        """Return sum_i max(l_i y_i, u_i y_i)."""
+        return float(np.vdot(direction, np.where(direction > 0, self.upper, self.lower)))
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether l <= x <= u, up to ``tolerance`` times the largest bound."""
+        point = self._point(x)
+        slack = tolerance * float(max(np.abs(self.lower).max(), np.abs(self.upper).max()))
+        return point is not None and bool((point >= self.lower - slack).all() and (point <= self.upper + slack).all())
+
+
+def bounds(lower: Any, upper: Any, shape: int | Shape | None = None) -> tuple[Array, Array]:
+    """Return the bounds of a box as two arrays of one shape, or raise.
+
+    >>> bounds(0.0, [1.0, 2.0])
+    (array([0., 0.]), array([1., 2.]))
+    """
+    low, high = validate.real_array("lower", lower), validate.real_array("upper", upper)
+    target = low.shape or high.shape if shape is None else as_shape(shape)
+    if not target:
+        raise InvalidInput("shape", "the shape of x, when both bounds are numbers", repr(shape))
+    low, high = _spread("lower", low, target), _spread("upper", high, target)
+    if (low > high).any():
+        place = tuple(int(i) for i in np.argwhere(low > high)[0])
+        raise InvalidInput("upper", "bounds not below lower", f"{high[place]} < {low[place]} at index {place}")
+    return low, high
+
+
+def _spread(name: str, bound: Array, shape: Shape) -> Array:
+    if bound.ndim and bound.shape != shape:
+        raise InvalidInput(name, f"a number or shape {shape}", f"shape {bound.shape}")
+    return np.broadcast_to(bound, shape)

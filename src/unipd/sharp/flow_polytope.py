@@ -1,0 +1,144 @@
+"""Unit flows on an acyclic graph: the shortest-path polytope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array, FloatArray, IntArray
+from unipd.atoms import SparsePoint
+from unipd.errors import InvalidInput
+from unipd.sharp.base import SharpSet
+
+
+class FlowPolytope(SharpSet):
+    """Unit flows from a source to a sink on a directed acyclic graph, the convex hull of the paths between them.
+
+    x has one entry an edge. [y]^# is the indicator of the path with the largest total y, found by dynamic
+    programming in topological order in time linear in the number of edges.
+
+    Parameters
+    ----------
+    tails, heads
+        The nodes, numbered from 0, that each edge leaves and enters. Parallel edges are allowed.
+    source, sink
+        The ends of the paths.
+    nodes
+        The number of nodes; by default the largest number met plus one.
+
+    Examples
+    --------
+    >>> diamond = FlowPolytope([0, 0, 1, 2], [1, 2, 3, 3], source=0, sink=3)
+    >>> diamond(np.array([1.0, 2.0, 1.0, 4.0])).atom.dense()
+    array([0., 1., 0., 1.])
+    """
+
+    real_only = True
+
+    def __init__(self, tails: Any, heads: Any, source: int, sink: int, nodes: int | None = None) -> None:
+        self.tails, self.heads = _ends("tails", tails), _ends("heads", heads)
+        if self.tails.size != self.heads.size:
+            raise InvalidInput("heads", f"one for each of the {self.tails.size} edges", f"{self.heads.size}")
+        super().__init__(self.tails.size)
+        largest = int(max(self.tails.max(), self.heads.max()))
+        self.nodes = largest + 1 if nodes is None else validate.integer("nodes", nodes, minimum=largest + 1)
+        self.source, self.sink = self._node("source", source), self._node("sink", sink)
+        if self.source == self.sink:
+            raise InvalidInput("sink", "a node other than the source", repr(sink))
+        self._useful = self._sorted_edges()
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return the longest path (the edge met first among equals)."""
+        from unipd.sharp.flow_kernels import path_back
+
+        _, last = self._longest(direction)
+        path = np.sort(path_back(last, self.tails, self.source, self.sink))
+        return SparsePoint(self.shape, path, np.ones(path.size, direction.dtype))
+
+    def peak(self, direction: Array) -> float:
+        """Return the length of the longest path."""
+        return float(self._longest(direction)[0][self.sink])
+
+    def potentials(self, direction: Any) -> FloatArray:
+        """Return the longest length from the source to every node, -inf for those on no path to the sink.
+
+        They are the multipliers of flow conservation: potential[head] >= potential[tail] + y on every edge of a
+        path, with equality along the longest one.
+        """
+        return self._longest(self._checked(direction))[0]
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether x >= 0, one unit leaves the source and enters the sink, and flow is conserved elsewhere."""
+        point = self._point(x)
+        if point is None or point.min() < -tolerance:
+            return False
+        balance = np.bincount(self.tails, point, self.nodes) - np.bincount(self.heads, point, self.nodes)
+        balance[self.source] -= 1.0
+        balance[self.sink] += 1.0
+        return bool(np.abs(balance).max() <= tolerance)
+
+    def _longest(self, direction: Array) -> tuple[FloatArray, IntArray]:
+        from unipd.sharp.flow_kernels import longest_paths
+
+        lengths = np.ascontiguousarray(direction, np.float64)
+        return longest_paths(lengths, self._useful, self.tails, self.heads, self.source, self.nodes)
+
+    def _node(self, name: str, node: Any) -> int:
+        number = validate.integer(name, node, minimum=0)
+        if number >= self.nodes:
+            raise InvalidInput(name, f"a node below {self.nodes}", repr(node))
+        return number
+
+    def _sorted_edges(self) -> IntArray:
+        """Return the edges that lie on a path from source to sink, sorted by the topological place of their tail."""
+        by_tail = np.argsort(self.tails, kind="stable")
+        place = np.empty(self.nodes, np.int64)
+        order = self._order(by_tail)
+        place[order] = np.arange(self.nodes)
+        edges = np.argsort(place[self.tails], kind="stable")
+        zeros = np.zeros(self.size)
+        after = self._reached(edges, self.tails, self.heads, self.source, zeros)
+        by_head = np.argsort(-place[self.heads], kind="stable")
+        before = self._reached(by_head, self.heads, self.tails, self.sink, zeros)
+        if not after[self.sink]:
+            raise InvalidInput("sink", f"a node that a path from node {self.source} reaches", repr(self.sink))
+        return edges[after[self.tails[edges]] & before[self.heads[edges]]]
+
+    def _reached(self, edges: IntArray, tails: IntArray, heads: IntArray, root: int, zeros: FloatArray) -> Array:
+        from unipd.sharp.flow_kernels import longest_paths
+
+        return np.isfinite(longest_paths(zeros, edges, tails, heads, root, self.nodes)[0])
+
+    def _order(self, by_tail: IntArray) -> IntArray:
+        from unipd.sharp.flow_kernels import topological_order
+
+        starts = np.concatenate(([0], np.cumsum(np.bincount(self.tails, minlength=self.nodes))))
+        order = topological_order(starts, self.heads[by_tail])
+        if order.size < self.nodes:
+            node = self._on_cycle(order)
+            raise InvalidInput("heads", "an acyclic graph", f"a cycle through node {node}")
+        return order
+
+    def _on_cycle(self, order: IntArray) -> int:
+        """Return a node on a cycle: go against the edges among the nodes without a place until one repeats."""
+        left = np.ones(self.nodes, bool)
+        left[order] = False
+        inside = np.flatnonzero(left[self.tails] & left[self.heads])
+        into = dict(zip(self.heads[inside].tolist(), self.tails[inside].tolist(), strict=True))
+        seen: set[int] = set()
+        node = int(np.flatnonzero(left)[0])
+        while node not in seen:
+            seen.add(node)
+            node = into[node]
+        return node
+
+
+def _ends(name: str, nodes: Any) -> IntArray:
+    array = np.asarray(nodes)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or not array.size:
+        raise InvalidInput(name, "a nonempty vector of node numbers", f"{array.dtype} of shape {array.shape}")
+    if array.min() < 0:
+        raise InvalidInput(name, "node numbers from 0", f"{int(array.min())}")
+    return np.ascontiguousarray(array, np.int64)

@@ -1,0 +1,150 @@
+"""A user's own function as a sharp oracle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from unipd import atoms
+from unipd._typing import Shape
+from unipd.errors import InvalidInput, OracleError
+from unipd.protocols import SharpAnswer
+from unipd.sharp.base import Sharp
+
+
+class CallableSharp(Sharp):
+    """The oracle that :func:`from_callable` makes."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        shape: int | Shape,
+        objective: Callable[[Any], float] | None,
+        traits: dict[str, Any],
+    ) -> None:
+        super().__init__(shape)
+        for name, given in (("function", function), ("objective", objective)):
+            if given is not None and not callable(given):
+                raise InvalidInput(name, "something to call", repr(given))
+        self._function = function
+        self._objective = objective
+        self._traits = traits
+        self.real_only = bool(traits["real_only"])
+
+    @property
+    def exact(self) -> bool:
+        """As the user said."""
+        return bool(self._traits["exact"])
+
+    @property
+    def degree(self) -> float | None:
+        """As the user said; by default 1 for a bare set and None otherwise."""
+        given = self._traits["degree"]
+        return 1.0 if given is None and self._objective is None else given
+
+    @property
+    def linear(self) -> bool:
+        """As the user said; by default whether there is no objective."""
+        given = self._traits["linear"]
+        return self._objective is None if given is None else bool(given)
+
+    def maximiser(self, direction: Any) -> Any:
+        """Return the user's atom."""
+        return self(direction).atom
+
+    def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Call the function; what it returns must have the shape of x."""
+        y = self._checked(direction)
+        found = self._function(y)
+        atom = found.atom if isinstance(found, SharpAnswer) else found
+        form = getattr(atom, "shape", type(atom).__name__)
+        if form != self.shape:
+            raise OracleError(f"the sharp oracle must return points of shape {self.shape}, not {form}")
+        answer = found if isinstance(found, SharpAnswer) else self._answer(y, atom)
+        if not math.isfinite(answer.value):
+            raise OracleError(f"the sharp oracle returned a point with value {answer.value}")
+        return answer
+
+    def objective(self, x: Any) -> float:
+        """Return the user's f(x), zero by default."""
+        return 0.0 if self._objective is None else float(self._objective(x))
+
+    def support(self, direction: Any) -> float:
+        """Return the user's support function; by default the oracle's value without an objective, else inf."""
+        given = self._traits["support"]
+        if given is not None:
+            return float(given(self._checked(direction)))
+        return self(direction).value if self._objective is None else math.inf
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Ask the user's test, given x alone; by default whether x is finite and has the right shape."""
+        given = self._traits["contains"]
+        return self._point(x) is not None if given is None else bool(given(x))
+
+    def maximum(self) -> float:
+        """Return the user's number; by default 0 without an objective, else inf."""
+        given = self._traits["maximum"]
+        if given is None:
+            return 0.0 if self._objective is None else math.inf
+        return float(given)
+
+    def _answer(self, y: Any, atom: Any) -> SharpAnswer:
+        cost = self.objective(atom)
+        return SharpAnswer(atom, atoms.inner(y, atom) - cost, cost)
+
+    def _checked(self, direction: Any) -> Any:
+        """Let operators of the right shape through: they are never formed."""
+        if hasattr(direction, "matvec") and tuple(direction.shape) == self.shape:
+            return direction
+        return super()._checked(direction)
+
+
+def from_callable(
+    function: Callable[[Any], Any],
+    shape: int | Shape,
+    objective: Callable[[Any], float] | None = None,
+    *,
+    degree: float | None = None,
+    linear: bool | None = None,
+    exact: bool = True,
+    real_only: bool = False,
+    contains: Callable[[Any], bool] | None = None,
+    support: Callable[[Any], float] | None = None,
+    maximum: float | None = None,
+) -> CallableSharp:
+    """Return the sharp oracle of a function that maximises <y, x> - f(x) over X.
+
+    Parameters
+    ----------
+    function
+        Takes the direction y, an array (for matrices an operator when the map A gives one), and returns a maximiser:
+        an array or an atom of :mod:`unipd.atoms`, or a whole :class:`~unipd.protocols.SharpAnswer`, which may
+        carry a certified error. It must be deterministic.
+    shape
+        Shape of x, or the length of a vector.
+    objective
+        The function f of a point; zero by default.
+    real_only
+        Whether complex directions are refused.
+    degree, linear, exact, contains, support, maximum
+        What else is known, see :class:`~unipd.protocols.SharpOracle`; the defaults suit a bounded set with f = 0,
+        and promise nothing when an objective is given. ``maximum`` is a number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> circle = from_callable(lambda y: y / np.linalg.norm(y), shape=2)
+    >>> circle(np.array([3.0, 4.0])).value
+    5.0
+    """
+    traits = {
+        "degree": degree,
+        "linear": linear,
+        "exact": exact,
+        "real_only": real_only,
+        "contains": contains,
+        "support": support,
+        "maximum": maximum,
+    }
+    return CallableSharp(function, shape, objective, traits)

@@ -1,0 +1,79 @@
+"""The ball of the group norm: l1 over groups of Euclidean norms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array, IntArray
+from unipd.errors import InvalidInput
+from unipd.sharp.norm_ball import NormBall
+from unipd.sharp.phases import divided, largest_entry, scattered, unit
+
+
+class GroupBall(NormBall):
+    """The ball {sum_g w_g ||x_g||_2 <= r} over disjoint groups g of the entries of x.
+
+    [y]^# is (r / w_g) y_g / ||y_g||_2 on the group with the largest ||y_g||_2 / w_g, zero elsewhere.
+
+    Parameters
+    ----------
+    labels
+        The label of each entry's group, any values that can be sorted; its shape is that of x.
+    radius
+        The radius r > 0.
+    weights
+        One positive w_g a group, in the order of the sorted labels; 1 by default.
+
+    Examples
+    --------
+    >>> GroupBall([0, 0, 1], radius=5.0)(np.array([3.0, 4.0, 4.5])).atom
+    array([3., 4., 0.])
+    """
+
+    def __init__(self, labels: Any, radius: float = 1.0, weights: Any = None) -> None:
+        names = np.asarray(labels)
+        if names.ndim == 0 or (names.dtype.kind == "f" and np.isnan(names).any()):
+            raise InvalidInput("labels", "one label an entry of x", repr(labels))
+        super().__init__(names.shape, radius)
+        try:
+            found, groups = np.unique(names.reshape(-1), return_inverse=True)
+        except TypeError as error:
+            raise InvalidInput("labels", "labels that can be sorted", str(error)) from error
+        self.groups: IntArray = groups.reshape(-1)
+        count = found.size
+        self.weights = validate.real_array("weights", np.ones(count) if weights is None else weights, shape=(count,))
+        if self.weights.min() <= 0:
+            raise InvalidInput("weights", "positive numbers", "an entry <= 0")
+        self._order = np.argsort(self.groups, kind="stable")
+        self._ends = np.cumsum(np.bincount(self.groups))
+
+    def group_norms(self, vector: Array) -> Array:
+        """Return ||x_g||_2 for every group, in the order of the sorted labels."""
+        scale = largest_entry(vector)
+        if scale == 0:
+            return np.zeros(self.weights.size)
+        moduli = np.abs(divided(vector, scale)).reshape(-1)
+        return scale * np.sqrt(np.bincount(self.groups, weights=moduli * moduli))
+
+    def members(self, group: int) -> IntArray:
+        """Return the flat indices of a group's entries in increasing order."""
+        start = self._ends[group - 1] if group else 0
+        return self._order[start : self._ends[group]]
+
+    def norm(self, point: Array) -> float:
+        """Return sum_g w_g ||x_g||_2."""
+        return float(self.weights @ self.group_norms(point))
+
+    def dual_norm(self, direction: Array) -> float:
+        """Return max_g ||y_g||_2 / w_g."""
+        return float((self.group_norms(direction) / self.weights).max())
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return the normalised group with the largest ||y_g||_2 / w_g (the first among equals)."""
+        best = int(np.argmax(self.group_norms(direction) / self.weights))
+        chosen = self.members(best)
+        height = self.radius / float(self.weights[best])
+        return scattered(self.shape, chosen, height * unit(direction.reshape(-1)[chosen]))

@@ -1,0 +1,36 @@
+"""The l1 ball."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array
+from unipd.sharp.norm_ball import NormBall
+from unipd.sharp.phases import phase
+
+
+class L1Ball(NormBall):
+    """The ball {sum |x_i| <= r}; [y]^# = r sign(y_i) e_i with i = argmax |y_i|.
+
+    Examples
+    --------
+    >>> L1Ball(3, radius=2.0)(np.array([1.0, -3.0, 2.0])).atom.dense()
+    array([ 0., -2.,  0.])
+    """
+
+    def norm(self, point: Array) -> float:
+        """Return sum |x_i|."""
+        return float(np.abs(point).sum())
+
+    def dual_norm(self, direction: Array) -> float:
+        """Return max |y_i|."""
+        return float(np.abs(direction).max())
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return the vertex with the largest |y_i| (the first among equals)."""
+        index = int(np.argmax(np.abs(direction)))
+        values = self.radius * phase(direction.reshape(-1)[index : index + 1])
+        return atoms.SparsePoint(self.shape, np.array([index]), values)

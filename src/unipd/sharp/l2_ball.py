@@ -1,0 +1,34 @@
+"""The Euclidean ball."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.sharp.norm_ball import NormBall
+from unipd.sharp.phases import euclidean, unit
+
+
+class L2Ball(NormBall):
+    """The ball {||x||_2 <= r}; [y]^# = r y / ||y||_2.
+
+    Examples
+    --------
+    >>> answer = L2Ball(2, radius=10.0)(np.array([3.0, -4.0]))
+    >>> answer.atom, answer.value
+    (array([ 6., -8.]), 50.0)
+    """
+
+    def norm(self, point: Array) -> float:
+        """Return ||x||_2."""
+        return float(np.linalg.norm(point.reshape(-1)))
+
+    def dual_norm(self, direction: Array) -> float:
+        """Return ||y||_2."""
+        return euclidean(direction)
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return r y / ||y||_2."""
+        return self.radius * unit(direction)

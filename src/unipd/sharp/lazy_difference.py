@@ -1,0 +1,82 @@
+"""Differences and inner products of matrices that are known through their products only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array
+
+
+class LazyDifference:
+    """The operator left - right, never formed; either may be an array, a sparse matrix or an operator.
+
+    Examples
+    --------
+    >>> LazyDifference(np.eye(2), np.ones((2, 2))).matvec(np.array([1.0, 2.0]))
+    array([-2., -1.])
+    """
+
+    def __init__(self, left: Any, right: Any) -> None:
+        self.left = left
+        self.right = right
+        self.shape: tuple[int, int] = tuple(left.shape)
+        self.dtype = _joint_dtype(left.dtype, right.dtype)
+
+    def matmat(self, block: Array) -> Array:
+        """Return (left - right) @ block."""
+        return atoms.apply(self.left, block) - atoms.apply(self.right, block)
+
+    def rmatmat(self, block: Array) -> Array:
+        """Return (left - right)^* @ block."""
+        return apply_adjoint(self.left, block) - apply_adjoint(self.right, block)
+
+    def matvec(self, x: Array) -> Array:
+        """Return (left - right) @ x."""
+        return self.matmat(x.reshape(-1, 1))[:, 0]
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return (left - right)^* @ x."""
+        return self.rmatmat(x.reshape(-1, 1))[:, 0]
+
+    def __matmul__(self, block: Array) -> Array:
+        return self.matvec(block) if block.ndim == 1 else self.matmat(block)
+
+
+def apply_adjoint(operator: Any, block: Array) -> Array:
+    """Return ``operator^* @ block`` for arrays, sparse matrices and anything with rmatmat or rmatvec.
+
+    >>> apply_adjoint(np.array([[1.0, 2.0]]), np.array([[3.0]]))
+    array([[3.],
+           [6.]])
+    """
+    if hasattr(operator, "rmatmat"):
+        return operator.rmatmat(block)
+    if hasattr(operator, "rmatvec"):
+        return np.stack([operator.rmatvec(column) for column in block.T], axis=1)
+    return operator.conj().T @ block
+
+
+def pairing(cost: Any, x: Any) -> float:
+    """Return Re <cost, x> for a cost that is an array, a CSR sparse array or an operator, and any atom x.
+
+    >>> pairing(np.array([1.0, 2.0]), atoms.one_hot((2,), 1, 3.0))
+    6.0
+    """
+    if isinstance(cost, np.ndarray) or isinstance(x, atoms.LowRank):
+        return atoms.inner(cost, x if hasattr(x, "dense") else np.asarray(x))
+    if hasattr(cost, "tocoo"):
+        entries = cost.tocoo()
+        point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
+        return float(np.vdot(entries.data, point[entries.row, entries.col]).real)
+    point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
+    return float(np.trace(apply_adjoint(cost, point)).real)
+
+
+def _joint_dtype(left: Any, right: Any) -> np.dtype[Any]:
+    """Return the precision of the left with complex numbers when either has them."""
+    if np.dtype(right).kind == "c":
+        return np.result_type(left, np.complex64)
+    return np.dtype(left)

@@ -1,0 +1,83 @@
+"""A norm as objective over one of its balls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms, validate
+from unipd._typing import Array, Shape
+from unipd.errors import InvalidInput
+from unipd.protocols import SharpAnswer
+from unipd.sharp.base import SharpFunction
+from unipd.sharp.l1_ball import L1Ball
+from unipd.sharp.norm_ball import NormBall
+
+
+class NormOnBall(SharpFunction):
+    """f(x) = w ||x|| over {||x|| <= r}; the conjugate is r max(0, ||y||_* - w).
+
+    On the whole space a norm has no sharp point once ||y||_* > w; a ball known to hold the solution mends that.
+    [y]^# is the ball's maximiser if ||y||_* > w, else 0.
+
+    Parameters
+    ----------
+    ball
+        The ball, which gives both the norm and X.
+    weight
+        The weight w > 0.
+
+    Examples
+    --------
+    >>> from unipd.sharp import L2Ball
+    >>> NormOnBall(L2Ball(2, radius=2.0))(np.array([3.0, -4.0])).value
+    8.0
+    """
+
+    def __init__(self, ball: NormBall, weight: float = 1.0) -> None:
+        if not isinstance(ball, NormBall):
+            raise InvalidInput("ball", "a norm ball of unipd.sharp", type(ball).__name__)
+        super().__init__(ball.shape)
+        self.ball = ball
+        self.weight = validate.positive("weight", weight)
+        self.real_only = ball.real_only
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return the ball's maximiser, or the origin when y is short."""
+        atom = self.ball.maximiser(direction)
+        return atom if self.ball.dual_norm(direction) > self.weight else atoms.scaled(atom, 0.0)
+
+    def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return r max(0, ||y||_* - w), without a maximiser."""
+        excess = self.ball.dual_norm(self._checked(direction)) - self.weight
+        return SharpAnswer(None, self.ball.radius * max(0.0, excess), self.maximum() if excess > 0 else 0.0)
+
+    def objective(self, x: Any) -> float:
+        """Return w ||x||."""
+        return self.weight * self.ball.norm(np.asarray(atoms.dense(x)))
+
+    def support(self, direction: Any) -> float:
+        """Return r ||y||_*."""
+        return self.ball.support(direction)
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether ||x|| <= r."""
+        return self.ball.contains(x, tolerance)
+
+    def maximum(self) -> float:
+        """Return w r."""
+        return self.weight * self.ball.radius
+
+
+class L1NormOnBall(NormOnBall):
+    """f(x) = w ||x||_1 over the l1 ball of radius r; [y]^# = r sign(y_i) e_i if max |y_i| > w, else 0.
+
+    Examples
+    --------
+    >>> L1NormOnBall(2, radius=5.0)(np.array([0.5, -3.0])).atom.dense()
+    array([ 0., -5.])
+    """
+
+    def __init__(self, shape: int | Shape, radius: float = 1.0, weight: float = 1.0) -> None:
+        super().__init__(L1Ball(shape, radius), weight)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from unipd.errors import InvalidInput
+from unipd.sharp import Counted, L1Ball, Linear, Product
+
+
+def test_calls_values_and_seconds() -> None:
+    counted = Counted(L1Ball(3, 2.0))
+    for _ in range(3):
+        counted(np.ones(3))
+    counted.value(np.ones(3))
+    assert (counted.calls, counted.value_calls) == (3, 1)
+    assert counted.seconds > 0
+    counted.support(np.ones(3))
+    counted.contains(np.ones(3))
+    assert (counted.calls, counted.value_calls) == (3, 1)
+    counted.reset()
+    assert (counted.calls, counted.value_calls, counted.seconds) == (0, 0, 0.0)
+
+
+def test_failed_calls_count_too() -> None:
+    counted = Counted(L1Ball(3))
+    with pytest.raises(InvalidInput):
+        counted(np.ones(4))
+    with pytest.raises(InvalidInput):
+        counted.value(np.ones(4))
+    assert (counted.calls, counted.value_calls) == (1, 1)
+
+
+def test_everything_else_is_the_oracles_own() -> None:
+    inner = Linear(np.array([1.0, -2.0]), L1Ball(2, 3.0))
+    counted = Counted(inner)
+    assert (counted.shape, counted.exact, counted.degree, counted.linear) == ((2,), True, None, True)
+    assert counted.cost is inner.cost
+    assert counted.maximum() == 6.0
+    assert counted.objective(np.array([1.0, 1.0])) == -1.0
+    with pytest.raises(AttributeError):
+        counted.nothing_of_the_kind  # noqa: B018
+
+
+def test_no_call_is_lost_among_threads() -> None:
+    counted = Counted(L1Ball(2))
+    product = Product([counted] * 8, threads=4)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: product([np.ones(2)] * 8), range(25)))
+    assert counted.calls == 200
+
+
+def test_copies_and_pickles() -> None:
+    counted = Counted(L1Ball(2))
+    counted(np.ones(2))
+    for twin in (copy.deepcopy(counted), pickle.loads(pickle.dumps(counted))):
+        twin(np.ones(2))
+        assert (twin.calls, counted.calls) == (2, 1)

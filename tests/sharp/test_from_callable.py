@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import aslinearoperator
+
+from unipd.atoms import LowRank, one_hot
+from unipd.errors import InvalidInput, OracleError
+from unipd.protocols import SharpAnswer
+from unipd.sharp import from_callable
+
+
+def test_a_set_by_default() -> None:
+    oracle = from_callable(lambda y: one_hot((3,), int(np.argmax(y)), 1.0), 3)
+    y = np.array([1.0, 4.0, 2.0])
+    assert oracle(y).value == oracle.value(y).value == oracle.support(y) == 4.0
+    assert (oracle.degree, oracle.linear, oracle.exact, oracle.maximum()) == (1.0, True, True, 0.0)
+    assert oracle.contains(np.zeros(3))
+    assert not oracle.contains(np.zeros(2))
+    assert oracle.maximiser(y).dense().tolist() == [0.0, 1.0, 0.0]
+
+
+def test_an_objective_promises_nothing_more() -> None:
+    oracle = from_callable(lambda y: y, 2, lambda x: 0.5 * float(x @ x))
+    answer = oracle(np.array([3.0, 4.0]))
+    assert (answer.value, answer.objective) == (12.5, 12.5)
+    assert (oracle.degree, oracle.linear) == (None, False)
+    assert oracle.maximum() == oracle.support(np.ones(2)) == math.inf
+
+
+def test_what_the_user_knows_is_passed_on() -> None:
+    oracle = from_callable(
+        lambda y: y,
+        2,
+        lambda x: 0.5 * float(x @ x),
+        degree=2.0,
+        linear=False,
+        exact=False,
+        contains=lambda x: x[0] > 0,
+        support=lambda y: 7.0,
+        maximum=9.0,
+    )
+    assert (oracle.degree, oracle.linear, oracle.exact) == (2.0, False, False)
+    assert oracle.support(np.ones(2)) == 7.0
+    assert oracle.maximum() == 9.0
+    assert oracle.contains(np.array([1.0, 0.0]))
+    assert not oracle.contains(np.array([-1.0, 0.0]))
+
+
+def test_whole_answers_and_operators_pass_through() -> None:
+    def top(direction: object) -> SharpAnswer:
+        return SharpAnswer(LowRank(np.eye(2)[:, :1], np.eye(2)[:, :1], np.ones(1)), 1.0, 0.0, error=0.25)
+
+    answer = from_callable(top, (2, 2), exact=False)(aslinearoperator(np.eye(2)))
+    assert (answer.value, answer.error) == (1.0, 0.25)
+
+
+def test_wrong_answers_are_refused() -> None:
+    with pytest.raises(OracleError, match=r"shape \(2,\)"):
+        from_callable(lambda y: np.zeros(3), 2)(np.zeros(2))
+    with pytest.raises(OracleError, match="NoneType"):
+        from_callable(lambda y: None, 2)(np.zeros(2))
+    with pytest.raises(OracleError, match="nan"):
+        from_callable(lambda y: y * np.nan, 2)(np.zeros(2))
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InvalidInput, match="function"):
+        from_callable(3, 2)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="objective"):
+        from_callable(lambda y: y, 2, 3)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="shape"):
+        from_callable(lambda y: y, -2)
+    with pytest.raises(InvalidInput, match="complex"):
+        from_callable(lambda y: y, 2, real_only=True)(np.zeros(2, complex))
+    with pytest.raises(InvalidInput, match="direction"):
+        from_callable(lambda y: y, (2, 2))(aslinearoperator(np.eye(3)))
