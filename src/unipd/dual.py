@@ -18,7 +18,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import scaled
-from unipd.errors import OracleError
+from unipd.errors import InvalidInput, OracleError, UnipdError
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, inner
 
@@ -54,8 +54,9 @@ class DualPoint:
 
 def evaluate(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualPoint:
     """Call the sharp oracle at -A^* lam and return g, its gradient and the atom (paper, (7))."""
-    answer = problem.sharp(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
-    image = np.asarray(problem.map.image(answer.atom))
+    with _oracle_errors:
+        answer = problem.sharp(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
+        image = np.asarray(problem.map.image(answer.atom))
     if image.shape != problem.dual_shape:
         raise OracleError(f"the image of an atom has shape {image.shape}, not {problem.dual_shape}")
     return attach(problem, dual, answer, image.astype(problem.dtype, copy=False))
@@ -122,7 +123,8 @@ class DualValue:
 
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
     """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
-    answer = problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
+    with _oracle_errors:
+        answer = problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
     value = answer.value + inner(dual, problem.b)
     if problem.split:
         value += _slack(problem, dual)[1]
@@ -172,6 +174,21 @@ def lower_bound(problem: Problem, dual: Array, conjugate: float) -> LowerBound:
     if second > 0:
         return LowerBound(first * first / (4.0 * second), -first / (2.0 * second))
     return LowerBound(math.inf, math.inf)
+
+
+class _OracleErrors:
+    """Context that names the oracle or the map as the source of what goes wrong inside it."""
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        foreign = isinstance(error, Exception) and not isinstance(error, (UnipdError, MemoryError))
+        if foreign or isinstance(error, InvalidInput):
+            raise OracleError(f"the sharp oracle or the map failed: {type(error).__name__}: {error}") from error
+
+
+_oracle_errors = _OracleErrors()
 
 
 def _slack(problem: Problem, dual: Array) -> tuple[Array, float]:

@@ -66,7 +66,7 @@ class Certificate:
         if problem.loss is not None:
             return False
         largest = problem.sharp.maximum()
-        return self.dual_bound > largest + _INFEASIBILITY_MARGIN * max(1.0, abs(largest))
+        return self.dual_bound == math.inf or self.dual_bound > largest + _INFEASIBILITY_MARGIN * max(1.0, abs(largest))
 
 
 _INFEASIBILITY_MARGIN = 1e-6
@@ -127,7 +127,7 @@ def target_eps(problem: Problem, eps: float | None, accuracy: float, objective: 
 def require_domain(problem: Problem, dual: Array) -> None:
     """Raise unless lam_0 lies in the domain of h."""
     if not problem.split and not math.isfinite(problem.coupling.conjugate(dual)):
-        raise InvalidInput("dual", "a starting vector in the domain of h", "one outside it")
+        raise InvalidInput("start", "a dual vector in the domain of h", "one outside it")
 
 
 def primal_certificate(

@@ -112,7 +112,7 @@ class Bundle:
 
     def tracker(self) -> ActiveSet:
         """Return the current point as a primal tracker."""
-        used = np.flatnonzero(self.weights > 0)
+        used = np.flatnonzero(self.weights > 0) if self.weights.any() else np.zeros(1, np.intp)
         return ActiveSet(tuple(self.vertices[i] for i in used), self.weights[used])
 
     def lower_model(self, problem: Problem, dual: Array) -> float:

@@ -33,12 +33,12 @@ def as_method(method: Method | str, problem: Problem, **options: Any) -> Method:
     if not isinstance(method, str):
         if options:
             raise InvalidInput("method", "a name when options are given", type(method).__name__)
+        if not (hasattr(method, "start") and hasattr(method, "step")):
+            raise InvalidInput("method", "a name or a method with start and step", type(method).__name__)
         return method
-    if method == "auto":
-        return AccUniPDGrad(**options)
-    if method not in METHODS:
+    if method != "auto" and method not in METHODS:
         raise InvalidInput("method", f"one of auto, {', '.join(METHODS)}", repr(method))
     try:
-        return METHODS[method](**options)
+        return AccUniPDGrad(**options) if method == "auto" else METHODS[method](**options)
     except TypeError as error:
         raise InvalidInput("method", f"options that {method} has", str(error)) from error

@@ -30,6 +30,8 @@ class FrankWolfeState(State):
     """Absolute error allowed to an inexact oracle."""
     at_zero: bool
     """Whether the method started from x = 0 in X, so that even the first step may be a short one."""
+    point: DualPoint | None
+    """The oracle's answer at the gradient of x = 0, which the first step uses."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class FrankWolfe:
             image=image,
             mean_objective=problem.sharp.objective(zero) if inside else 0.0,
             certificate=empty_certificate(point.dual),
-            counts=Counts(),
+            counts=Counts().plus(oracle_calls=1, matvecs=point.matvecs),
             smoothness=math.nan,
             dual_step=math.nan,
             gradient_change=math.nan,
@@ -83,12 +85,16 @@ class FrankWolfe:
             recent_atom=point.atom,
             oracle_tolerance=tolerance,
             at_zero=inside,
+            point=point,
         )
 
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
         lam = loss_gradient(problem, state.image)
-        point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
+        point, counts = state.point, state.counts
+        if point is None:
+            point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
+            counts = counts.plus(oracle_calls=1, matvecs=point.matvecs)
         certificate = state.certificate.improved(problem, lam, point.conjugate, point.bound)
         gamma = self._gamma(problem, state, point)
         image = (1.0 - gamma) * state.image + gamma * point.image
@@ -102,9 +108,10 @@ class FrankWolfe:
             image=image,
             mean_objective=cost,
             certificate=primal_certificate(problem, primal, image, cost, certificate),
-            counts=state.counts.plus(oracle_calls=1, matvecs=point.matvecs),
+            counts=counts,
             dual_step=norm(lam - state.dual),
             recent_atom=point.atom,
+            point=None,
         )
 
     def _gamma(self, problem: Problem, state: FrankWolfeState, point: DualPoint) -> float:

@@ -40,8 +40,8 @@ class SearchSettings:
 
     full_trials: bool
     """Whether trials need their gradient (UniPDGrad reuses the accepted one)."""
-    oracle_share: float
-    """Share of the slack that an inexact oracle may err by."""
+    tolerance: float
+    """Absolute error allowed to an inexact oracle at a trial point."""
     max_doublings: int
     """Give up after so many doublings of M."""
 
@@ -63,8 +63,7 @@ def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float
         if first is not None and on_one_ray:
             trial = stretched(problem, first, first_smoothness / smoothness)
         elif settings.full_trials or not exact:
-            tolerance = settings.oracle_share * slack
-            trial = evaluate(problem, dual, tolerance=tolerance, start=base.atom)
+            trial = evaluate(problem, dual, tolerance=settings.tolerance, start=base.atom)
             first, first_smoothness = trial, smoothness
             calls += 1
         else:

@@ -133,7 +133,7 @@ def search(
     full_trials: bool,
 ) -> Search:
     """Find M and the next dual vector by the chosen step rule; the slack is delta/2."""
-    rules = SearchSettings(full_trials, ORACLE_SHARE, settings.max_doublings)
+    rules = SearchSettings(full_trials, 0.5 * ORACLE_SHARE * delta, settings.max_doublings)
     if settings.step_rule == "search":
         return backtrack(problem, base, smoothness, 0.5 * delta, rules)
     extra_calls = extra_matvecs = 0

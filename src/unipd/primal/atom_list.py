@@ -33,7 +33,7 @@ class AtomList:
 
     def mixed(self, gamma: float, atom: Any) -> AtomList:
         """Return the tracker of (1 - gamma) xbar + gamma atom."""
-        if gamma == 0.0:
+        if gamma == 0.0 and self._count > 0:
             return self
         new = AtomList()
         scale = (1.0 - gamma) * self._scale

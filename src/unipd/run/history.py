@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd import theory
 from unipd._typing import FloatArray
-from unipd.errors import MissingExtra
+from unipd.errors import InvalidInput, MissingExtra
 from unipd.methods import State
 from unipd.problem import Problem
 
@@ -68,6 +68,8 @@ class History:
         """Return a column as an array; "nu" is the running estimate of the Hölder exponent."""
         if column == "nu":
             return self._exponents()
+        if column not in COLUMNS:
+            raise InvalidInput("column", f"one of {', '.join(COLUMNS)}, nu", repr(column))
         place = COLUMNS.index(column)
         return np.array([row[place] for row in self._rows], dtype=np.float64)
 

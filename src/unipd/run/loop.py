@@ -50,10 +50,14 @@ def iterate(
     [1, 2, 3]
     """
     chosen = as_method(method, problem, **options)
-    kept = as_tracker(tracker, problem)
-    state = chosen.start(problem, kept, starting_dual(problem, start), validate.positive("accuracy", accuracy))
+    kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
+    return _states(problem, chosen, kept, dual, validate.positive("accuracy", accuracy))
+
+
+def _states(problem: Problem, method: Method, tracker: Tracker, dual: Array, accuracy: float) -> Iterator[State]:
+    state = method.start(problem, tracker, dual, accuracy)
     while state.failure is None:
-        state = chosen.step(problem, state)
+        state = method.step(problem, state)
         yield state
 
 
@@ -107,6 +111,10 @@ def solve(
     ('solved', array([0., 1., 0.]))
     """
     begun = time.perf_counter()
+    if stop is not None and not isinstance(stop, StoppingRule):
+        raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", type(stop).__name__)
+    if callback is not None and not callable(callback):
+        raise InvalidInput("callback", "a function of a moment", type(callback).__name__)
     rule = Accuracy(accuracy) | (stop if stop is not None else MaxIterations(DEFAULT_ITERATIONS))
     chosen = as_method(method, problem, **options)
     history = History()

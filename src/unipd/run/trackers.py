@@ -15,6 +15,8 @@ _SHARE_OF_MEMORY = 0.1
 def as_tracker(tracker: Tracker | str, problem: Problem) -> Tracker:
     """Return the tracker of this name; "auto" is an array while it is small beside the memory, else the atoms."""
     if not isinstance(tracker, str):
+        if not (hasattr(tracker, "mixed") and hasattr(tracker, "point")):
+            raise InvalidInput("tracker", "a name or a tracker with mixed and point", type(tracker).__name__)
         return tracker
     if tracker == "auto":
         small = forecast(problem, "dense").primal <= _SHARE_OF_MEMORY * available_memory()
