@@ -2,9 +2,29 @@
 
 from unipd.maps.base import Map
 from unipd.maps.blocks import BlockMap
+from unipd.maps.compose import Composed, Stacked
 from unipd.maps.convert import as_map
 from unipd.maps.identity import Identity
+from unipd.maps.inner_products import InnerProducts
 from unipd.maps.matrix import DenseMatrix, SparseMatrix
 from unipd.maps.operator import OperatorMap
+from unipd.maps.rank_one import RankOneMeasurements
+from unipd.maps.sampling import SampledMatrix, Sampling
+from unipd.maps.sandwich import Sandwich
 
-__all__ = ["BlockMap", "DenseMatrix", "Identity", "Map", "OperatorMap", "SparseMatrix", "as_map"]
+__all__ = [
+    "BlockMap",
+    "Composed",
+    "DenseMatrix",
+    "Identity",
+    "InnerProducts",
+    "Map",
+    "OperatorMap",
+    "RankOneMeasurements",
+    "SampledMatrix",
+    "Sampling",
+    "Sandwich",
+    "SparseMatrix",
+    "Stacked",
+    "as_map",
+]

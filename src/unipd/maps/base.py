@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -61,3 +62,27 @@ def floating(dtype: Any) -> np.dtype[Any]:
     if kind.kind in "fc":
         return np.dtype(np.complex128 if kind.kind == "c" else np.float64)
     raise InvalidInput("A", "a map of real or complex numbers", f"dtype {kind}")
+
+
+def matrix_domain(domain: Any, columns: int) -> Shape:
+    """Return the shape of x that a matrix with so many columns acts on, in C order.
+
+    >>> matrix_domain((2, 3), 6)
+    (2, 3)
+    """
+    if domain is None:
+        return (columns,)
+    if not all(isinstance(size, (int, np.integer)) for size in domain):
+        raise InvalidInput("A", f"a list of {len(domain)} maps, one a block of x", "a single matrix or operator")
+    if math.prod(domain) != columns:
+        raise InvalidInput("A", f"{math.prod(domain)} columns, one an entry of x", f"{columns} columns")
+    return tuple(int(size) for size in domain)
+
+
+def real_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the real dtype of the same precision.
+
+    >>> real_dtype(np.complex64)
+    dtype('float32')
+    """
+    return np.dtype(np.finfo(dtype).dtype)

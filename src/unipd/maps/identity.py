@@ -8,6 +8,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array, Shape
+from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating
 
 
@@ -18,8 +19,11 @@ class Identity(Map):
     array([1., 2.])
     """
 
-    def __init__(self, shape: Shape, dtype: Any = np.float64) -> None:
-        super().__init__(tuple(shape), tuple(shape), floating(dtype))
+    def __init__(self, shape: int | Shape, dtype: Any = np.float64) -> None:
+        sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        if not all(isinstance(size, (int, np.integer)) and size > 0 for size in sizes):
+            raise InvalidInput("shape", "positive sizes", repr(shape))
+        super().__init__(sizes, sizes, floating(dtype))
 
     def image(self, atom: Any) -> Array:
         """Return x as an array."""

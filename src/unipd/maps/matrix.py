@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,10 @@ import scipy.sparse as sp
 from unipd import atoms, validate
 from unipd._typing import Array, Shape
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, floating
+from unipd.maps.base import Map, floating, matrix_domain
+
+_FEW = 8
+"""Nonzeros of an atom up to which its columns are read one by one."""
 
 
 class DenseMatrix(Map):
@@ -23,8 +25,8 @@ class DenseMatrix(Map):
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         self.matrix = validate.finite_array("A", matrix, ndim=2)
-        rows, columns = self.matrix.shape
-        super().__init__(_domain(domain, columns), (rows,), self.matrix.dtype)
+        rows, columns = _nonempty(self.matrix.shape)
+        super().__init__(matrix_domain(domain, columns), (rows,), self.matrix.dtype)
 
     @property
     def nbytes(self) -> int:
@@ -45,7 +47,11 @@ class DenseMatrix(Map):
 
 
 class SparseMatrix(Map):
-    """A x with A a SciPy sparse matrix or array, kept by columns (CSC) and never made dense."""
+    """A x with A a SciPy sparse matrix or array, kept by columns (CSC) and never made dense.
+
+    >>> SparseMatrix(sp.eye_array(2)).adjoint(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         compressed: Any = sp.csc_array(matrix)
@@ -54,8 +60,8 @@ class SparseMatrix(Map):
             raise InvalidInput("A", "finite numbers", "NaN or inf among the stored entries")
         self.matrix: Any = compressed
         self._transposed = compressed.T
-        rows, columns = compressed.shape
-        super().__init__(_domain(domain, columns), (rows,), compressed.dtype)
+        rows, columns = _nonempty(compressed.shape)
+        super().__init__(matrix_domain(domain, columns), (rows,), compressed.dtype)
 
     @property
     def nbytes(self) -> int:
@@ -66,6 +72,8 @@ class SparseMatrix(Map):
         """Return A x; a sparse atom reads only its columns."""
         if not isinstance(atom, atoms.SparsePoint):
             return self.matrix @ np.asarray(atoms.dense(atom)).reshape(-1)
+        if atom.indices.size > _FEW:
+            return self.matrix[:, atom.indices] @ atom.values
         out = np.zeros(self.codomain, np.result_type(self.dtype, atom.dtype))
         starts = self.matrix.indptr
         for column, value in zip(atom.indices, atom.values, strict=True):
@@ -80,10 +88,7 @@ class SparseMatrix(Map):
         return (self._transposed @ dual).reshape(self.domain)
 
 
-def _domain(domain: Shape | None, columns: int) -> Shape:
-    """Return the shape of x that a matrix with so many columns acts on, in C order."""
-    if domain is None:
-        return (columns,)
-    if math.prod(domain) != columns:
-        raise InvalidInput("A", f"{math.prod(domain)} columns, one an entry of x", f"{columns} columns")
-    return domain
+def _nonempty(shape: Any) -> tuple[int, int]:
+    if len(shape) != 2 or min(shape) < 1:
+        raise InvalidInput("A", "a matrix with at least one row and column", f"shape {tuple(shape)}")
+    return int(shape[0]), int(shape[1])

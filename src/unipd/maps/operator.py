@@ -8,7 +8,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array, Shape
-from unipd.maps.base import Map, floating
+from unipd.maps.base import Map, floating, matrix_domain
 
 
 class OperatorMap(Map):
@@ -21,13 +21,13 @@ class OperatorMap(Map):
 
     def __init__(self, operator: Any, domain: Shape | None = None) -> None:
         self.operator = operator
-        rows, columns = operator.shape
-        dtype = np.float64 if operator.dtype is None else operator.dtype
-        super().__init__(domain or (int(columns),), (int(rows),), floating(dtype))
+        rows, columns = (int(size) for size in operator.shape)
+        dtype = getattr(operator, "dtype", None)
+        super().__init__(matrix_domain(domain, columns), (rows,), floating(np.float64 if dtype is None else dtype))
 
     def image(self, atom: Any) -> Array:
         """Return A x."""
-        return np.asarray(self.operator.matvec(np.asarray(atoms.dense(atom)).reshape(-1)))
+        return np.asarray(self.operator.matvec(np.asarray(atoms.dense(atom)).reshape(-1))).reshape(self.codomain)
 
     def adjoint(self, dual: Array) -> Array:
         """Return A^* lam."""

@@ -1,0 +1,206 @@
+"""Sampled entries of a matrix: the map of matrix completion, and its adjoint as an operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd import atoms, validate
+from unipd._typing import Array, IntArray
+from unipd.errors import InvalidInput
+from unipd.maps.base import Map, floating
+from unipd.maps.pattern import Pattern
+
+
+class Sampling(Map):
+    """A(X)_k = X[rows[k], cols[k]], the entries of a matrix that were measured.
+
+    The places are compressed once, with 32-bit indices; a place may be measured more than once. When ``rows`` (or
+    ``cols``) come sorted, no permutation is kept and none is applied. The image of a low-rank atom is a sampled
+    product of its factors; the adjoint is a :class:`SampledMatrix`, never an array of the matrix's shape.
+
+    Parameters
+    ----------
+    rows, cols
+        Places of the measurements, integers from 0.
+    shape
+        Shape of the matrix.
+    dtype
+        Dtype of the measurements; of complex atoms a real map takes the real part.
+    threads
+        Threads of the products; by default Numba's setting. Results do not depend on it.
+
+    Examples
+    --------
+    >>> sampling = Sampling([0, 1, 1], [2, 0, 1], (2, 3))
+    >>> sampling.image(np.arange(6.0).reshape(2, 3))
+    array([2., 3., 4.])
+    >>> sampling.adjoint(np.array([1.0, 2.0, 3.0])).toarray()
+    array([[0., 0., 1.],
+           [2., 3., 0.]])
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        cols: Any,
+        shape: tuple[int, int],
+        dtype: Any = np.float64,
+        *,
+        threads: int | None = None,
+    ) -> None:
+        if len(shape) != 2:
+            raise InvalidInput("shape", "two sizes, rows and columns", repr(shape))
+        sizes = (
+            validate.integer("shape[0]", shape[0], minimum=1),
+            validate.integer("shape[1]", shape[1], minimum=1),
+        )
+        if max(sizes) >= 2**32:
+            raise InvalidInput("shape", "sizes below 2^32", repr(sizes))
+        row_indices = _indices("rows", rows, sizes[0])
+        col_indices = _indices("cols", cols, sizes[1])
+        if row_indices.size != col_indices.size:
+            raise InvalidInput("cols", f"{row_indices.size} indices, one for each of rows", f"{col_indices.size}")
+        count = None if threads is None else validate.integer("threads", threads, minimum=1)
+        self.pattern = Pattern(row_indices, col_indices, sizes, count)
+        super().__init__(sizes, (self.pattern.size,), floating(dtype))
+
+    @property
+    def rows(self) -> IntArray:
+        """Rows of the measurements."""
+        return self.pattern.indices()[0]
+
+    @property
+    def cols(self) -> IntArray:
+        """Columns of the measurements."""
+        return self.pattern.indices()[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the index arrays."""
+        return self.pattern.nbytes
+
+    def image(self, atom: Any) -> Array:
+        """Return the sampled entries of X; of a low-rank X without forming it."""
+        if tuple(atom.shape) != self.domain:
+            raise InvalidInput("atom", f"shape {self.domain}", f"shape {atom.shape}")
+        if isinstance(atom, atoms.LowRank):
+            return self._sampled_factors(atom)
+        if isinstance(atom, atoms.SparsePoint):
+            return self._sampled_nonzeros(atom)
+        return self._cast(np.asarray(atom)[self.pattern.indices()])
+
+    def adjoint(self, dual: Array) -> SampledMatrix:
+        """Return the matrix with lam_k added at (rows[k], cols[k]); it refers to ``dual``, not to a copy."""
+        vector = np.asarray(dual)
+        if vector.shape != self.codomain:
+            raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
+        return SampledMatrix(self.pattern, self.pattern.arranged(np.ascontiguousarray(vector, floating(vector.dtype))))
+
+    def _sampled_factors(self, atom: atoms.LowRank) -> Array:
+        dtype = np.result_type(self.dtype, np.complex64) if atom.dtype.kind == "c" else self.dtype
+        left = np.ascontiguousarray(atom.left * atom.weights, dtype)
+        right = np.ascontiguousarray(atom.right.conj(), dtype)
+        return self._cast(self.pattern.sampled(left, right))
+
+    def _sampled_nonzeros(self, atom: atoms.SparsePoint) -> Array:
+        out = np.zeros(self.codomain, self.dtype)
+        values = self._cast(atom.values)
+        for row, col, value in zip(*np.unravel_index(atom.indices, self.domain), values, strict=True):
+            out[self.pattern.find(int(row), int(col))] += value
+        return out
+
+    def _cast(self, values: Array) -> Array:
+        real = self.dtype.kind != "c" and values.dtype.kind == "c"
+        return (np.real(values) if real else values).astype(self.dtype, copy=False)
+
+
+class SampledMatrix:
+    """The sparse matrix A^* lam of a :class:`Sampling`: fresh values on its shared pattern.
+
+    It has SciPy's operator methods (``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``), so that top singular
+    vectors are found without forming it.
+
+    >>> matrix = Sampling([0, 1], [1, 0], (2, 2)).adjoint(np.array([3.0, 4.0]))
+    >>> matrix.matvec(np.array([1.0, 2.0])), matrix.frobenius()
+    (array([6., 4.]), 5.0)
+    """
+
+    def __init__(self, pattern: Pattern, values: Array) -> None:
+        self.pattern = pattern
+        self.values = values
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the values."""
+        return self.values.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values (the pattern is shared)."""
+        return self.values.nbytes
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        return self.pattern.product(self.values, _sized(x, self.shape[1]).reshape(-1))
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return M^* x."""
+        return self._adjoint_product(_sized(x, self.shape[0]).reshape(-1))
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X for the columns of X."""
+        return self.pattern.product(self.values, _sized(x, self.shape[1]))
+
+    def rmatmat(self, x: Array) -> Array:
+        """Return M^* X for the columns of X."""
+        return self._adjoint_product(_sized(x, self.shape[0]))
+
+    def frobenius(self) -> float:
+        """Return the Frobenius norm, an upper bound of the spectral norm."""
+        return float(np.sqrt(self.pattern.squared_norm(self.values)))
+
+    def tocsr(self) -> Any:
+        """Return the matrix as a SciPy CSR array; values at one place are added."""
+        pattern = self.pattern
+        # SciPy adds duplicates in place: it must not get the values themselves.
+        arrays = (self.values.copy(), pattern.places.astype(np.int64), pattern.starts.astype(np.int64))
+        matrix: Any = (sp.csc_array if pattern.transposed else sp.csr_array)(arrays, shape=self.shape)
+        matrix.sum_duplicates()
+        return matrix.tocsr()
+
+    def toarray(self) -> Array:
+        """Return the matrix as an array: for small sizes and for tests."""
+        return self.tocsr().toarray()
+
+    def _adjoint_product(self, x: Array) -> Array:
+        if self.dtype.kind != "c":
+            return self.pattern.transposed_product(self.values, x)
+        return self.pattern.transposed_product(self.values, x.conj()).conj()
+
+
+def _sized(x: Array, size: int) -> Array:
+    array = np.asarray(x)
+    if array.ndim == 0 or array.shape[0] != size:
+        raise InvalidInput("x", f"{size} rows", f"shape {array.shape}")
+    return array
+
+
+def _indices(name: str, value: Any, size: int) -> IntArray:
+    """Return checked indices as unsigned 32-bit integers, without a copy where they are 32-bit already."""
+    array = np.asarray(value)
+    if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
+        raise InvalidInput(name, "a list of integers, at least one", f"dtype {array.dtype}, shape {array.shape}")
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= size:
+        raise InvalidInput(name, f"indices from 0 to {size - 1}", str(low if low < 0 else high))
+    if array.dtype in (np.int32, np.uint32):
+        return np.ascontiguousarray(array).view(np.uint32)
+    return array.astype(np.uint32)
