@@ -18,13 +18,13 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.couplings import Equality, LeastSquares
+from unipd.couplings.jacobian import differences, prox_jacobian
 from unipd.methods.bundle import Bundle
 from unipd.methods.quadratic import minimise_quadratic
 from unipd.problem import Problem
 from unipd.protocols import inner
 
 _NEWTON_STEPS = 50
-_DIFFERENCE = 1e-7
 _ROUNDING = 1e-13
 
 
@@ -64,28 +64,25 @@ class Master:
         return slopes + (2.0 * weights.sum() if self.bundle.conic else self.bundle.costs)
 
     def hessian(self, weights: FloatArray) -> FloatArray:
-        """Return a generalised Hessian: exact for K = {0} and least squares, else by differences of lam(w)."""
+        """Return a generalised Hessian; for K = {0} and least squares it is the Gram matrix, scaled."""
         if self.smoothness > 0.0 and isinstance(self.problem.coupling, Equality):
             curve = self.bundle.gram / self.smoothness
         elif self.smoothness == 0.0 and isinstance(self.problem.coupling, LeastSquares):
             curve = self.problem.coupling.scale * self.bundle.gram
         else:
-            curve = self._differences(weights)
+            changes = self._changes(weights)
+            product = (self.bundle.columns.conj().T @ changes).real
+            curve = 0.5 * (product + product.T)
         return curve + 2.0 if self.bundle.conic else curve
 
-    def _differences(self, weights: FloatArray) -> FloatArray:
-        columns, base = self.bundle.columns, self.dual(weights).reshape(-1)
-        here = self._residual(weights)
-        size = max(1.0, float(np.linalg.norm(here)) + self.smoothness * float(np.linalg.norm(self.centre)))
-        changes = np.empty_like(columns)
-        for place in range(columns.shape[1]):
-            length = float(np.linalg.norm(columns[:, place]))
-            step = _DIFFERENCE * size / length if length > 0 else 1.0
-            shifted = weights.copy()
-            shifted[place] += step
-            changes[:, place] = (self.dual(shifted).reshape(-1) - base) / step
-        curve = (columns.conj().T @ changes).real
-        return 0.5 * (curve + curve.T)
+    def _changes(self, weights: FloatArray) -> Array:
+        """Return the derivative of lam(w) in each weight, as columns."""
+        columns, residual = self.bundle.columns, self._residual(weights)
+        if self.smoothness == 0.0:
+            assert self.problem.loss is not None
+            return differences(self.problem.loss.gradient, residual, columns)
+        step = 1.0 / self.smoothness
+        return step * prox_jacobian(self.problem.coupling, self.centre + step * residual, step, columns)
 
     def _residual(self, weights: FloatArray) -> Array:
         return self.bundle.image_at(weights, self.problem.dual_shape) - self.problem.b
@@ -103,7 +100,7 @@ def solve_master(master: Master, start: FloatArray) -> tuple[FloatArray, Array]:
         direction = target - weights
         descent = -float(gradient @ direction)
         if descent <= _ROUNDING * max(1.0, abs(value)):
-            break
+            return target, master.dual(target)
         length = 1.0
         while True:
             trial = weights + length * direction
