@@ -48,7 +48,7 @@ def greedy_gamma(
             moved = residual + gamma * direction
             return inner(moved - coupling.prox(moved, 1.0), direction)
 
-    return _zero_of_slope(slope, upper, affine=_is_quadratic(problem))
+    return zero_of_slope(slope, upper, affine=_is_quadratic(problem))
 
 
 def _is_quadratic(problem: Problem) -> bool:
@@ -57,7 +57,7 @@ def _is_quadratic(problem: Problem) -> bool:
     return isinstance(problem.coupling, Equality)
 
 
-def _zero_of_slope(slope: Callable[[float], float], upper: float, *, affine: bool) -> float:
+def zero_of_slope(slope: Callable[[float], float], upper: float, *, affine: bool) -> float:
     """Return the minimiser over [0, upper] of a convex function from its nondecreasing slope."""
     at_zero = slope(0.0)
     if at_zero >= 0.0:

@@ -1,0 +1,96 @@
+"""The objective of the factored method: a smooth loss, or an augmented Lagrangian, as a function of the factor.
+
+For residual r = A X - b it is f(X) + max over lam of { <lam, r> - h(lam) - ||lam - lam_c||^2 / (2 sigma) }: the
+augmented Lagrangian with multipliers lam_c and penalty sigma for every set and every loss, through the prox of h. A
+smooth loss needs no multipliers; there lam is its gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.atoms import LowRank
+from unipd.methods.factors import Factors
+from unipd.methods.weights import zero_of_slope
+from unipd.problem import Problem
+from unipd.protocols import inner
+from unipd.sharp import Linear
+from unipd.sharp.lazy_difference import LazyDifference
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The objective at a factor, with everything that its computation gave."""
+
+    value: float
+    gradient: Array
+    """Gradient in R, orthogonal to R."""
+    point: LowRank
+    """X."""
+    image: Array
+    """A X."""
+    cost: float
+    """f(X)."""
+    dual: Array
+    """lam: the multipliers that X implies."""
+    matvecs: int
+    """Products with A and with A^* lam."""
+
+
+@dataclass(frozen=True)
+class Augmented:
+    """Loss or augmented Lagrangian over the factors of a spectral set."""
+
+    problem: Problem
+    factors: Factors
+    centre: Array
+    """Multipliers lam_c (not used for a smooth loss)."""
+    penalty: float
+    """sigma > 0, or 0 for a smooth loss."""
+
+    def at(self, centre: Array, penalty: float) -> Augmented:
+        """Return the model with other multipliers and penalty."""
+        return replace(self, centre=centre, penalty=penalty)
+
+    def dual(self, residual: Array) -> Array:
+        """Return lam for a residual r = A X - b."""
+        if self.penalty == 0.0:
+            assert self.problem.loss is not None
+            return self.problem.loss.gradient(residual)
+        return self.problem.coupling.prox_conjugate(self.centre + self.penalty * residual, self.penalty)
+
+    def evaluate(self, factor: Array) -> Evaluation:
+        """Return value and gradient at R: one image and one product with A^* lam for every column."""
+        problem = self.problem
+        point = self.factors.point(factor)
+        image = np.asarray(problem.map.image(point)).astype(problem.dtype, copy=False)
+        cost = problem.sharp.objective(point)
+        residual = image - problem.b
+        dual = self.dual(residual)
+        descent = problem.map.adjoint(-dual)
+        if isinstance(problem.sharp, Linear):
+            descent = LazyDifference(descent, problem.sharp.cost)
+        gradient = -self.factors.gradient(descent, factor)
+        columns = 2 * factor.shape[1]
+        value = cost + self._coupled(residual, dual)
+        return Evaluation(value, gradient, point, image, cost, dual, columns)
+
+    def best_gamma(self, here: Evaluation, image: Array, cost: float) -> float:
+        """Return the gamma in [0, 1] that minimises the objective from X towards an atom."""
+        residual, direction = here.image - self.problem.b, image - here.image
+
+        def slope(gamma: float) -> float:
+            return inner(self.dual(residual + gamma * direction), direction) + cost - here.cost
+
+        return zero_of_slope(slope, 1.0, affine=False)
+
+    def _coupled(self, residual: Array, dual: Array) -> float:
+        if self.penalty == 0.0:
+            assert self.problem.loss is not None
+            return self.problem.loss.value(residual)
+        moved = dual - self.centre
+        penalty = inner(moved, moved) / (2.0 * self.penalty)
+        return inner(dual, residual) - self.problem.coupling.conjugate(dual) - penalty

@@ -1,0 +1,303 @@
+"""The factored corrective method for spectral sets: re-optimise over the factors, certify by one eigenvector."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array
+from unipd.dual import DualPoint, evaluate
+from unipd.methods.augmented import Augmented, Evaluation
+from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, target_eps
+from unipd.methods.corrective import has_smooth_loss
+from unipd.methods.factors import factors_of
+from unipd.methods.lbfgs import Memory, Preconditioner
+from unipd.primal.fixed import Fixed
+from unipd.problem import Problem
+from unipd.protocols import Tracker, inner, norm
+
+START_TOLERANCE = 1e-2
+"""Share of the problem's scale that the oracle's first answer may err by."""
+ORACLE_SHARE = 0.1
+"""An inexact oracle may err by this share of the accuracy asked for."""
+PAYS = 0.3
+"""Steps go on without the oracle while they gain this share of the gap."""
+NEGLIGIBLE_COLUMN = 1e-12
+"""Columns with a smaller share of the trace are dropped when the rank grows."""
+DELTA = 1e-2
+"""Regularisation of the preconditioner, relative to the mean squared length of the columns."""
+GROWTH = 3.0
+"""Factor by which the penalty grows when feasibility lags."""
+JUDGED_INFEASIBILITY = 1e-2
+"""The oracle is not asked while the relative infeasibility is larger."""
+
+
+@dataclass(frozen=True)
+class FactoredState(State):
+    """State of the factored method."""
+
+    model: Augmented
+    """The objective over the factor: loss, or augmented Lagrangian with multipliers and penalty."""
+    factor: Array
+    """R."""
+    here: Evaluation
+    """The model at R."""
+    memory: Memory
+    """Pairs of the quasi-Newton directions."""
+    eps: float
+    """Absolute accuracy asked for."""
+    inner_tolerance: float
+    """Relative stationarity at which the multipliers move (constrained problems)."""
+    least_infeasibility: float
+    """Smallest infeasibility at a move of the multipliers so far."""
+    recent_atom: Any
+    """The last atom of the oracle."""
+
+
+@dataclass(frozen=True)
+class Factored:
+    """Factored corrective method: X = R R^* (or U V^*) by quasi-Newton steps, then one oracle call that judges.
+
+    A smooth loss is minimised over the factor directly; a constraint enters through its augmented Lagrangian, whose
+    multipliers are the dual vector. When the steps no longer pay, the oracle is called at that dual vector: its
+    value gives the bound -G, and its atom, mixed in with the best gamma, is the way out of a point that is only a
+    local optimum at the present rank. The factored problem is not convex, but the bound does not depend on it:
+    nothing is claimed without the oracle's word.
+
+    Parameters
+    ----------
+    rank
+        Columns of R to begin with; default 1 for losses, about sqrt(2 n) (at most 40) for n constraints.
+    inner_steps
+        Quasi-Newton steps an iteration.
+    memory
+        Pairs kept for the quasi-Newton directions.
+    eps
+        Absolute accuracy; default: the relative accuracy times the problem's scale.
+    seed
+        Seed of the random columns beyond the first.
+
+    Examples
+    --------
+    >>> import unipd
+    >>> target = np.diag([0.75, 0.25])
+    >>> pauli = unipd.maps.DenseMatrix(np.eye(4), domain=(2, 2))
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.Spectrahedron(2), pauli, target.ravel(), loss)
+    >>> unipd.solve(problem, unipd.Factored(), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    rank: int | None = None
+    inner_steps: int = 10
+    memory: int = 8
+    eps: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rank is not None:
+            validate.integer("rank", self.rank, minimum=1)
+        validate.integer("inner_steps", self.inner_steps, minimum=1)
+        validate.integer("memory", self.memory, minimum=1)
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "factored"
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
+        """Start from the atom at the dual vector given, for a loss by default its gradient at X = 0."""
+        smooth = has_smooth_loss(problem)
+        if smooth and problem.loss is not None and not np.any(dual):
+            dual = problem.loss.gradient(-problem.b)
+        point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.scale(0.0))
+        certificate = empty_certificate(dual).improved(problem, dual, point.conjugate, point.bound)
+        penalty = 0.0 if smooth else _first_penalty(problem, point)
+        model = Augmented(problem, factors_of(problem.sharp), dual, penalty)
+        factor = model.factors.start(point.atom)
+        columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
+        factor = _with_random_columns(factor, min(columns, factor.shape[0]), self.seed)
+        here = model.evaluate(factor)
+        return FactoredState(
+            iteration=0,
+            dual=here.dual,
+            primal=Fixed(here.point),
+            image=here.image,
+            mean_objective=here.cost,
+            certificate=primal_certificate(problem, Fixed(here.point), here.image, here.cost, certificate),
+            counts=Counts().plus(1, 0, point.matvecs + here.matvecs),
+            smoothness=math.nan,
+            dual_step=math.nan,
+            gradient_change=math.nan,
+            failure=None,
+            model=model,
+            factor=factor,
+            here=here,
+            memory=Memory(limit=self.memory),
+            eps=target_eps(problem, self.eps, accuracy, here.cost),
+            inner_tolerance=0.1,
+            least_infeasibility=math.inf,
+            recent_atom=point.atom,
+        )
+
+    def step(self, problem: Problem, state: FactoredState) -> FactoredState:
+        """Do some quasi-Newton steps; when they no longer pay, move the multipliers and ask the oracle."""
+        moved = _descended(state, self.inner_steps)
+        moved = _reported(problem, replace(moved, iteration=state.iteration + 1))
+        if state.model.penalty == 0.0:
+            gap = moved.certificate.gap
+            pays = state.here.value - moved.here.value >= PAYS * gap
+            return moved if pays or gap <= moved.eps else _judged(problem, moved)
+        if stationarity(moved) > moved.inner_tolerance * problem.scale(moved.here.cost):
+            return moved
+        moved = _with_new_multipliers(problem, moved)
+        relative = moved.certificate.infeasibility / max(1.0, problem.norm_b)
+        return _judged(problem, moved) if relative <= JUDGED_INFEASIBILITY else moved
+
+
+def stationarity(state: FactoredState) -> float:
+    """Return ||grad|| ||R||: to first order, what a step of the length of R itself could gain."""
+    return norm(state.here.gradient) * norm(state.factor)
+
+
+def _descended(state: FactoredState, steps: int) -> FactoredState:
+    """Take quasi-Newton steps with a backtracking line search."""
+    for _ in range(steps):
+        direction = state.memory.direction(state.here.gradient, _preconditioner(state))
+        slope = inner(direction, state.here.gradient)
+        memory = state.memory
+        if slope >= 0.0:
+            memory = Memory(limit=memory.limit)
+            direction = -state.here.gradient
+            slope = inner(direction, state.here.gradient)
+        if slope == 0.0:
+            break
+        first = 1.0 if memory.pairs else 0.25 * norm(state.factor) / norm(direction)
+        found = _line_search(state, direction, slope, first)
+        if found is None:
+            if not memory.pairs:
+                break
+            state = replace(state, memory=Memory(limit=memory.limit))
+            continue
+        length, here, matvecs = found
+        step = length * direction
+        memory = memory.extended(step, here.gradient - state.here.gradient)
+        counts = state.counts.plus(0, 0, matvecs)
+        state = replace(state, factor=state.factor + step, here=here, memory=memory, counts=counts)
+        if state.model.penalty == 0.0 and here.value - state.certificate.dual_bound <= 0.5 * state.eps:
+            break
+    return state
+
+
+def _preconditioner(state: FactoredState) -> Preconditioner:
+    """Return G -> G (R^*R + delta)^(-1), which evens out columns of very different lengths.
+
+    Without it the steps along short columns, which carry the small eigenvalues of X, are short as well.
+    """
+    if state.factor.shape[1] == 1:
+        return lambda block: block
+    gram = state.factor.conj().T @ state.factor
+    largest = float(np.trace(gram).real) / gram.shape[0]
+    weighted = gram / largest + DELTA * np.eye(gram.shape[0], dtype=gram.dtype)
+    inverse = np.linalg.inv(weighted)
+    return lambda block: block @ inverse
+
+
+def _line_search(
+    state: FactoredState, direction: Array, slope: float, length: float
+) -> tuple[float, Evaluation, int] | None:
+    """Return a step length with sufficient decrease, or None."""
+    matvecs, start = 0, state.here.value
+    for _ in range(12):
+        here = state.model.evaluate(state.factor + length * direction)
+        matvecs += here.matvecs
+        if here.value <= start + 1e-4 * length * slope:
+            return length, here, matvecs
+        excess = here.value - start - length * slope
+        length *= min(0.5, max(0.1, -0.5 * length * slope / excess)) if excess > 0 else 0.5
+    return None
+
+
+def _reported(problem: Problem, state: FactoredState) -> FactoredState:
+    """Return the state with what the loop reads: point, image, certificate."""
+    here, tracker = state.here, Fixed(state.here.point)
+    certificate = primal_certificate(problem, tracker, here.image, here.cost, state.certificate)
+    return replace(
+        state,
+        dual=here.dual,
+        primal=tracker,
+        image=here.image,
+        mean_objective=here.cost,
+        certificate=certificate,
+        dual_step=norm(here.dual - state.dual),
+    )
+
+
+def _with_new_multipliers(problem: Problem, state: FactoredState) -> FactoredState:
+    """Move the multipliers to the dual vector at hand; raise the penalty only when feasibility lags."""
+    infeasibility = state.certificate.infeasibility
+    lags = infeasibility > 0.25 * state.least_infeasibility and infeasibility > 0.3 * state.eps
+    penalty = state.model.penalty * (GROWTH if lags else 1.0)
+    model = state.model.at(state.here.dual, penalty)
+    here = model.evaluate(state.factor)
+    floor = 0.1 * state.eps / problem.scale(here.cost)
+    return replace(
+        state,
+        model=model,
+        here=here,
+        memory=Memory(limit=state.memory.limit),
+        counts=state.counts.plus(0, 0, here.matvecs),
+        inner_tolerance=max(0.3 * state.inner_tolerance, floor),
+        least_infeasibility=min(infeasibility, state.least_infeasibility),
+    )
+
+
+def _judged(problem: Problem, state: FactoredState) -> FactoredState:
+    """Ask the oracle at the present dual vector: for the bound, and for a direction that the factor lacks."""
+    dual = state.model.centre if state.model.penalty else state.here.dual
+    tolerance = max(ORACLE_SHARE * state.eps, 0.03 * abs(state.certificate.gap))
+    if not math.isfinite(tolerance):
+        tolerance = START_TOLERANCE * problem.scale(0.0)
+    point = evaluate(problem, dual, tolerance=tolerance, start=state.recent_atom)
+    certificate = state.certificate.improved(problem, dual, point.conjugate, point.bound)
+    counts = state.counts.plus(1, 0, point.matvecs)
+    state = replace(state, certificate=certificate, counts=counts, recent_atom=point.atom)
+    here = state.here
+    promise = inner(dual, here.image - point.image) + here.cost - point.objective
+    if promise <= max(0.25 * state.eps, 2.0 * stationarity(state)):
+        return state
+    return _escaped(problem, state, point)
+
+
+def _escaped(problem: Problem, state: FactoredState, point: DualPoint) -> FactoredState:
+    """Mix the oracle's atom into the factor with the best gamma."""
+    gamma = state.model.best_gamma(state.here, point.image, point.objective)
+    if gamma <= 0.0:
+        return state
+    factors = state.model.factors
+    factor = factors.joined(factors.reduced(state.factor, NEGLIGIBLE_COLUMN), point.atom, min(gamma, 0.5))
+    here = state.model.evaluate(factor)
+    counts = state.counts.plus(0, 0, here.matvecs)
+    memory = Memory(limit=state.memory.limit)
+    return _reported(problem, replace(state, factor=factor, here=here, memory=memory, counts=counts))
+
+
+def _first_penalty(problem: Problem, point: DualPoint) -> float:
+    """Return sigma_0 = 2 |f| / ||b||^2: the penalty of X = 0 weighs as much as the objective of an atom."""
+    return 2.0 * max(abs(point.objective), 1e-3) / max(problem.norm_b**2, 1e-9)
+
+
+def _with_random_columns(factor: Array, columns: int, seed: int) -> Array:
+    """Return the factor with small random columns appended up to the rank asked for."""
+    missing = columns - factor.shape[1]
+    if missing <= 0:
+        return factor
+    generator = np.random.default_rng(seed)
+    extra = generator.standard_normal((factor.shape[0], missing)).astype(factor.dtype)
+    if factor.dtype.kind == "c":
+        extra = extra + 1j * generator.standard_normal(extra.shape).astype(factor.real.dtype)
+    return np.concatenate([factor, norm(factor) / norm(extra) * extra], axis=1)
