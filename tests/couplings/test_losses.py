@@ -211,3 +211,12 @@ def test_weights_are_copied() -> None:
     loss = WeightedLeastSquares(weights)
     weights[:] = -1.0
     assert loss.value(np.ones(2)) == 1.0
+
+
+def test_slack_jumps_where_the_conjugate_ends() -> None:
+    r, value = Absolute(slack_radius=2.0).slack(np.array([1.01, -1.01, 0.99, -0.99]))
+    np.testing.assert_array_equal(r, [2.0, -2.0, 0.0, 0.0])
+    assert value == pytest.approx(2 * 2.0 * 0.01)
+    r, value = Huber(0.5, slack_radius=3.0).slack(np.array([0.51, -0.49]))
+    np.testing.assert_array_equal(r, [3.0, -0.49])
+    assert value == pytest.approx(0.51 * 3.0 - 0.5 * (3.0 - 0.25) + 0.5 * 0.49**2)

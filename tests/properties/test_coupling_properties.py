@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from couplings.registry import CASES, LOSSES, SETS, names
 from unipd.protocols import Coupling, Loss, inner, norm
-
-REGISTRY = runpy.run_path(str(Path(__file__).parents[1] / "couplings" / "registry.py"))
-CASES, SETS, LOSSES, names = (REGISTRY[key] for key in ("CASES", "SETS", "LOSSES", "names"))
 
 every_case = pytest.mark.parametrize("case", CASES, ids=names(CASES))
 every_set = pytest.mark.parametrize("case", SETS, ids=names(SETS))

@@ -84,7 +84,28 @@ class ConvexSet(ABC):
 
 
 class ConvexLoss(ABC):
-    """A finite convex loss phi, used through its prox form or the paper's slack split."""
+    """A finite convex loss phi, used through its prox form or the paper's slack split.
+
+    Examples
+    --------
+    A loss of one's own, phi(r) = ||r||^2 / 2 + <r, 1>; the rest follows by Moreau:
+
+    >>> class Tilted(ConvexLoss):
+    ...     def value(self, residual):
+    ...         return float(np.sum(residual**2 / 2 + residual))
+    ...     def gradient(self, residual):
+    ...         return residual + 1
+    ...     def curvature(self):
+    ...         return 1.0
+    ...     def conjugate(self, dual):
+    ...         return float(np.sum((dual - 1) ** 2) / 2)
+    ...     def slack(self, dual):
+    ...         return dual - 1, self.conjugate(dual)
+    ...     def prox(self, vector, step):
+    ...         return (vector - step) / (1 + step)
+    >>> Tilted().prox_conjugate(np.array([3.0]), 1.0)
+    array([2.])
+    """
 
     @property
     def is_loss(self) -> bool:
@@ -140,13 +161,19 @@ class ConvexLoss(ABC):
 
 
 def require_real(name: str, dtype: np.dtype[Any]) -> None:
-    """Raise when a coupling that orders numbers is given complex ones."""
+    """Raise when a coupling that orders numbers is given complex ones.
+
+    >>> require_real("a box", np.dtype(float))
+    """
     if dtype.kind == "c":
         raise InvalidInput("b", f"real data with {name}", f"dtype {dtype}")
 
 
 def require_like(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Raise unless an array that a coupling holds can be added to vectors of this shape and dtype."""
+    """Raise unless an array that a coupling holds can be added to vectors of this shape and dtype.
+
+    >>> require_like("shift", np.ones(2), (2,), np.dtype(float))
+    """
     if array.shape != shape:
         raise InvalidInput(name, f"shape {shape}", f"shape {array.shape}")
     if array.dtype.kind == "c" and dtype.kind != "c":
@@ -154,7 +181,11 @@ def require_like(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtyp
 
 
 def precision(vector: Array) -> float:
-    """Return the unit roundoff (eps) of an array's dtype."""
+    """Return the spacing of numbers at 1 (eps) in an array's dtype.
+
+    >>> precision(np.ones(3)) == 2.0**-52
+    True
+    """
     return float(np.finfo(vector.dtype).eps)
 
 
@@ -165,13 +196,21 @@ def domain_rounding(dual: Array) -> float:
     with a curved or thin boundary, a projected vector is on it up to rounding only, so h counts a vector this
     near as inside. The bound -G(lam) then errs by at most this distance times ||A x^* - b||, which is the size
     of the rounding in <lam, b> itself.
+
+    >>> domain_rounding(np.ones(4)) < 1e-13
+    True
     """
     spread = math.sqrt(dual.size)
     return 8.0 * precision(dual) * (8.0 + spread) * norm(dual) + spread * float(np.finfo(dual.dtype).tiny)
 
 
 def require_set(name: str, part: Coupling) -> Coupling:
-    """Return ``part`` when it is a set, and raise for a loss or anything else."""
+    """Return ``part`` when it is a set, and raise for a loss or anything else.
+
+    >>> from unipd.couplings import Equality
+    >>> require_set("part", Equality()).conjugate_degree
+    1.0
+    """
     if not isinstance(part, Coupling) or part.is_loss:
         raise InvalidInput(name, "a set K of unipd.couplings (not a loss)", type(part).__name__)
     return part

@@ -27,6 +27,13 @@ class BoundedSlackLoss(ConvexLoss):
     ----------
     slack_radius
         R > 0, or None when the loss will be used in its prox form only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unipd.couplings import Absolute
+    >>> Absolute(slack_radius=2.0).slack(np.array([0.5, 3.0]))
+    (array([0., 2.]), 4.0)
     """
 
     def __init__(self, slack_radius: float | None) -> None:

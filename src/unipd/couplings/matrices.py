@@ -21,6 +21,9 @@ def matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
 
 
 def require_matrix(matrix: tuple[int, int], shape: Shape) -> None:
-    """Raise unless data of this shape holds such a matrix, flat or not."""
+    """Raise unless data of this shape holds such a matrix, flat or not.
+
+    >>> require_matrix((2, 3), (6,))
+    """
     if shape not in (matrix, (math.prod(matrix),)):
         raise InvalidInput("b", f"shape {matrix}, or flat {(math.prod(matrix),)}", f"shape {shape}")

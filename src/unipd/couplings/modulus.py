@@ -50,7 +50,11 @@ def phases(vector: Array) -> Array:
 
 
 def total(entries: Array) -> float:
-    """Return the sum of real entries, added up in double precision."""
+    """Return the sum of real entries, added up in double precision.
+
+    >>> total(np.array([1.0, 2.0], np.float32))
+    3.0
+    """
     return float(np.sum(entries, dtype=np.float64))
 
 
