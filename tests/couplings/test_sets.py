@@ -23,8 +23,8 @@ from unipd.couplings import (
     SpectralBall,
     Translated,
 )
-from unipd.couplings.base import domain_rounding
 from unipd.couplings.modulus import l1_threshold
+from unipd.couplings.rounding import domain_rounding
 
 from .registry import ANY, REAL, SETS, SetCase, names, sample
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from unipd._typing import Array
-from unipd.couplings.base import ENTRY_ROUNDING, precision
 from unipd.couplings.bounded_slack import BoundedSlackLoss
 from unipd.couplings.modulus import clip_modulus, phases, shrink, total
+from unipd.couplings.rounding import ENTRY_ROUNDING, precision
 
 
 class Absolute(BoundedSlackLoss):

@@ -9,7 +9,8 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, domain_rounding, require_like
+from unipd.couplings.base import ConvexSet, require_like
+from unipd.couplings.rounding import domain_rounding
 from unipd.errors import InvalidInput
 from unipd.protocols import inner, norm
 
@@ -18,7 +19,7 @@ class HalfSpace(ConvexSet):
     """K = {r : <normal, r> <= offset}, with the real inner product Re <., .>.
 
     h(lam) = t offset on the ray lam = t normal, t >= 0, and inf off it. A vector counts as on the ray when it is
-    within :func:`~unipd.couplings.base.domain_rounding` of it (some eps ||lam||), and the bound that h gives is
+    within :func:`~unipd.couplings.rounding.domain_rounding` of it (some eps ||lam||), and the bound that h gives is
     then right up to that distance times ||A x^* - b||: rounding, as in any inner product.
 
     Examples

@@ -8,9 +8,9 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.couplings.base import ENTRY_ROUNDING, precision
 from unipd.couplings.bounded_slack import BoundedSlackLoss
 from unipd.couplings.modulus import clip_modulus, phases, total
+from unipd.couplings.rounding import ENTRY_ROUNDING, precision
 from unipd.protocols import norm
 
 

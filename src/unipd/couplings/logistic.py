@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.couplings.base import ENTRY_ROUNDING, precision, require_real
+from unipd.couplings.base import require_real
 from unipd.couplings.bounded_slack import BoundedSlackLoss
 from unipd.couplings.modulus import total
+from unipd.couplings.rounding import ENTRY_ROUNDING, precision
 
 NEWTON_STEPS = 7
 """Newton steps from the start below: six reach machine precision for steps from 1e-10 to 1e14; one to spare."""

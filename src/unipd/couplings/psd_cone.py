@@ -9,8 +9,9 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, domain_rounding
+from unipd.couplings.base import ConvexSet
 from unipd.couplings.matrices import require_matrix
+from unipd.couplings.rounding import domain_rounding
 
 
 class PSDCone(ConvexSet):
@@ -18,7 +19,7 @@ class PSDCone(ConvexSet):
 
     h is the indicator of the polar cone, the matrices whose Hermitian part is negative semidefinite (an
     anti-Hermitian part is orthogonal to K and free). A dual matrix counts as inside when the top eigenvalue of
-    its Hermitian part is at most :func:`~unipd.couplings.base.domain_rounding` (some size * eps * ||lam||); the
+    its Hermitian part is at most :func:`~unipd.couplings.rounding.domain_rounding` (some size * eps * ||lam||); the
     bound that h gives is then right up to that number times the trace of A x^* - b.
 
     Every operation costs one full eigendecomposition: O(size^3) work, O(size^2) memory.

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, domain_rounding, require_real
+from unipd.couplings.base import ConvexSet, require_real
+from unipd.couplings.rounding import domain_rounding
 from unipd.errors import InvalidInput
 from unipd.protocols import norm
 
@@ -17,7 +18,7 @@ class SecondOrderCone(ConvexSet):
     """K = {(t, v) : ||v|| <= t}, the first entry of r being t; h is the indicator of the polar cone -K.
 
     A dual vector counts as in -K when it is outside by at most
-    :func:`~unipd.couplings.base.domain_rounding` (some eps ||lam||); the bound that h gives is then right up to
+    :func:`~unipd.couplings.rounding.domain_rounding` (some eps ||lam||); the bound that h gives is then right up to
     that distance times ||A x^* - b||.
 
     >>> SecondOrderCone().project(np.array([0.0, 2.0]))
