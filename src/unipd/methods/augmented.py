@@ -8,17 +8,16 @@ smooth loss needs no multipliers; there lam is its gradient.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
-from unipd.atoms import LowRank
 from unipd.methods.factors import Factors
 from unipd.methods.weights import zero_of_slope
 from unipd.problem import Problem
 from unipd.protocols import inner
 from unipd.sharp import Linear
-from unipd.sharp.lazy_difference import LazyDifference
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Evaluation:
     value: float
     gradient: Array
     """Gradient in R, orthogonal to R."""
-    point: LowRank
+    point: Any
     """X."""
     image: Array
     """A X."""
@@ -70,11 +69,10 @@ class Augmented:
         cost = problem.sharp.objective(point)
         residual = image - problem.b
         dual = self.dual(residual)
-        descent = problem.map.adjoint(-dual)
+        gradient = self.factors.gradient(problem.map.adjoint(dual), factor)
         if isinstance(problem.sharp, Linear):
-            descent = LazyDifference(descent, problem.sharp.cost)
-        gradient = -self.factors.gradient(descent, factor)
-        columns = 2 * factor.shape[1]
+            gradient = gradient + self.factors.gradient(problem.sharp.cost, factor)
+        columns = 2 * max(1, self.factors.rank(factor))
         value = cost + self._coupled(residual, dual)
         return Evaluation(value, gradient, point, image, cost, dual, columns)
 

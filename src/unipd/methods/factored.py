@@ -14,8 +14,9 @@ from unipd.dual import DualPoint, evaluate
 from unipd.methods.augmented import Augmented, Evaluation
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, target_eps
 from unipd.methods.corrective import has_smooth_loss
-from unipd.methods.factors import factors_of
-from unipd.methods.lbfgs import Memory, Preconditioner
+from unipd.methods.factors import Factors
+from unipd.methods.lbfgs import Memory
+from unipd.methods.product_factors import factors_of
 from unipd.primal.fixed import Fixed
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner, norm
@@ -26,10 +27,6 @@ ORACLE_SHARE = 0.1
 """An inexact oracle may err by this share of the accuracy asked for."""
 PAYS = 0.3
 """Steps go on without the oracle while they gain this share of the gap."""
-NEGLIGIBLE_COLUMN = 1e-12
-"""Columns with a smaller share of the trace are dropped when the rank grows."""
-DELTA = 1e-2
-"""Regularisation of the preconditioner, relative to the mean squared length of the columns."""
 GROWTH = 3.0
 """Factor by which the penalty grows when feasibility lags."""
 JUDGED_INFEASIBILITY = 1e-2
@@ -80,6 +77,8 @@ class Factored:
         Absolute accuracy; default: the relative accuracy times the problem's scale.
     seed
         Seed of the random columns beyond the first.
+    factors
+        The factored form of the set; default: found from the oracle.
 
     Examples
     --------
@@ -97,6 +96,7 @@ class Factored:
     memory: int = 8
     eps: float | None = None
     seed: int = 0
+    factors: Factors | None = None
 
     def __post_init__(self) -> None:
         if self.rank is not None:
@@ -117,10 +117,9 @@ class Factored:
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.scale(0.0))
         certificate = empty_certificate(dual).improved(problem, dual, point.conjugate, point.bound)
         penalty = 0.0 if smooth else _first_penalty(problem, point)
-        model = Augmented(problem, factors_of(problem.sharp), dual, penalty)
-        factor = model.factors.start(point.atom)
+        model = Augmented(problem, self.factors or factors_of(problem.sharp), dual, penalty)
         columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
-        factor = _with_random_columns(factor, min(columns, factor.shape[0]), self.seed)
+        factor = model.factors.start(point.atom, columns, self.seed)
         here = model.evaluate(factor)
         return FactoredState(
             iteration=0,
@@ -166,8 +165,9 @@ def stationarity(state: FactoredState) -> float:
 
 def _descended(state: FactoredState, steps: int) -> FactoredState:
     """Take quasi-Newton steps with a backtracking line search."""
+    factors = state.model.factors
     for _ in range(steps):
-        direction = state.memory.direction(state.here.gradient, _preconditioner(state))
+        direction = state.memory.direction(state.here.gradient, factors.preconditioner(state.factor))
         slope = inner(direction, state.here.gradient)
         memory = state.memory
         if slope >= 0.0:
@@ -191,20 +191,6 @@ def _descended(state: FactoredState, steps: int) -> FactoredState:
         if state.model.penalty == 0.0 and here.value - state.certificate.dual_bound <= 0.5 * state.eps:
             break
     return state
-
-
-def _preconditioner(state: FactoredState) -> Preconditioner:
-    """Return G -> G (R^*R + delta)^(-1), which evens out columns of very different lengths.
-
-    Without it the steps along short columns, which carry the small eigenvalues of X, are short as well.
-    """
-    if state.factor.shape[1] == 1:
-        return lambda block: block
-    gram = state.factor.conj().T @ state.factor
-    largest = float(np.trace(gram).real) / gram.shape[0]
-    weighted = gram / largest + DELTA * np.eye(gram.shape[0], dtype=gram.dtype)
-    inverse = np.linalg.inv(weighted)
-    return lambda block: block @ inverse
 
 
 def _line_search(
@@ -278,8 +264,7 @@ def _escaped(problem: Problem, state: FactoredState, point: DualPoint) -> Factor
     gamma = state.model.best_gamma(state.here, point.image, point.objective)
     if gamma <= 0.0:
         return state
-    factors = state.model.factors
-    factor = factors.joined(factors.reduced(state.factor, NEGLIGIBLE_COLUMN), point.atom, min(gamma, 0.5))
+    factor = state.model.factors.joined(state.factor, point.atom, min(gamma, 0.5))
     here = state.model.evaluate(factor)
     counts = state.counts.plus(0, 0, here.matvecs)
     memory = Memory(limit=state.memory.limit)
@@ -289,15 +274,3 @@ def _escaped(problem: Problem, state: FactoredState, point: DualPoint) -> Factor
 def _first_penalty(problem: Problem, point: DualPoint) -> float:
     """Return sigma_0 = 2 |f| / ||b||^2: the penalty of X = 0 weighs as much as the objective of an atom."""
     return 2.0 * max(abs(point.objective), 1e-3) / max(problem.norm_b**2, 1e-9)
-
-
-def _with_random_columns(factor: Array, columns: int, seed: int) -> Array:
-    """Return the factor with small random columns appended up to the rank asked for."""
-    missing = columns - factor.shape[1]
-    if missing <= 0:
-        return factor
-    generator = np.random.default_rng(seed)
-    extra = generator.standard_normal((factor.shape[0], missing)).astype(factor.dtype)
-    if factor.dtype.kind == "c":
-        extra = extra + 1j * generator.standard_normal(extra.shape).astype(factor.real.dtype)
-    return np.concatenate([factor, norm(factor) / norm(extra) * extra], axis=1)

@@ -11,19 +11,52 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import LowRank, apply
-from unipd.errors import InvalidInput
-from unipd.protocols import SharpOracle
-from unipd.sharp import Linear, NuclearBall, Spectrahedron, TraceBall
+from unipd.methods.lbfgs import Preconditioner
+from unipd.protocols import norm
+from unipd.sharp.lazy_difference import apply_adjoint
+
+DELTA = 1e-2
+"""Regularisation of the preconditioner, relative to the mean squared length of the columns."""
+NEGLIGIBLE_COLUMN = 1e-12
+"""Columns with a smaller share of the trace are dropped when the rank grows."""
+
+
+class Factors(Protocol):
+    """What the factored method asks of a set: points, slopes and directions in terms of one array."""
+
+    def start(self, atom: Any, columns: int, seed: int) -> Array:
+        """Return a first factor from an atom, with random columns up to the rank asked for."""
+        ...
+
+    def point(self, factor: Array) -> Any:
+        """Return the point x that a factor stands for."""
+        ...
+
+    def gradient(self, operator: Any, factor: Array) -> Array:
+        """Return the gradient in the factor of f(x) + <S, x>, S as the map's adjoint gives it."""
+        ...
+
+    def preconditioner(self, factor: Array) -> Preconditioner:
+        """Return a positive definite map that evens out the scales of a gradient."""
+        ...
+
+    def joined(self, factor: Array, atom: Any, gamma: float) -> Array:
+        """Return a factor of (1 - gamma) x + gamma atom."""
+        ...
+
+    def rank(self, factor: Array) -> int:
+        """Return the number of columns."""
+        ...
 
 
 @dataclass(frozen=True)
-class Factors:
+class SpectralFactors:
     """The factored form of a spectrahedron, a trace ball or a nuclear ball."""
 
     left_rows: int
@@ -39,6 +72,12 @@ class Factors:
         """Rows of R."""
         return self.left_rows + self.right_rows + (1 if self.ball else 0)
 
+    def start(self, atom: LowRank, columns: int, seed: int) -> Array:
+        """Return the atom's direction with all of the trace used, and random columns beside it."""
+        factor = self._stacked(atom, fill=True)
+        missing = min(columns, factor.shape[0]) - factor.shape[1]
+        return factor if missing <= 0 else np.concatenate([factor, _random_block(factor, missing, seed)], axis=1)
+
     def point(self, factor: Array) -> LowRank:
         """Return X for a factor R of any length."""
         left, right = self._parts(self._normalised(factor))
@@ -46,8 +85,8 @@ class Factors:
         return LowRank(left, left if right is None else right, weights)
 
     def gradient(self, operator: Any, factor: Array) -> Array:
-        """Return the gradient in R of <S, X(R)> for a Hermitian (or rectangular) operator S."""
-        stretch = self._length() / float(np.linalg.norm(factor))
+        """Return the gradient in R of <S, X(R)> for a Hermitian (or rectangular) operator S; orthogonal to R."""
+        stretch = self._length() / norm(factor)
         unit = stretch * factor
         left, right = self._parts(unit)
         slope = np.zeros_like(unit)
@@ -55,26 +94,36 @@ class Factors:
             slope[: self.left_rows] = 2.0 * apply(operator, left)
         else:
             slope[: self.left_rows] = apply(operator, right)
-            slope[self.left_rows : self.left_rows + self.right_rows] = _apply_adjoint(operator, left)
+            slope[self.left_rows : self.left_rows + self.right_rows] = apply_adjoint(operator, left)
         radial = float(np.vdot(unit, slope).real) / float(np.vdot(unit, unit).real)
         return stretch * (slope - radial * unit)
 
-    def start(self, atom: LowRank) -> Array:
-        """Return a factor of the point a atom / trace: its direction, with all of the trace used."""
-        return self._stacked(atom, 1.0)
+    def preconditioner(self, factor: Array) -> Preconditioner:
+        """Return G -> G (R^*R + delta)^(-1).
+
+        Without it the steps along short columns, which carry the small eigenvalues of X, are short as well.
+        """
+        if factor.shape[1] == 1:
+            return lambda block: block
+        gram = factor.conj().T @ factor
+        mean = float(np.trace(gram).real) / gram.shape[0]
+        inverse = np.linalg.inv(gram / mean + DELTA * np.eye(gram.shape[0], dtype=gram.dtype))
+        return lambda block: block @ inverse
 
     def joined(self, factor: Array, atom: LowRank, gamma: float) -> Array:
-        """Return a factor of (1 - gamma) X + gamma atom: columns are appended."""
-        return np.concatenate(
-            [math.sqrt(1.0 - gamma) * self._normalised(factor), math.sqrt(gamma) * self._stacked(atom, None)],
-            axis=1,
-        )
+        """Return a factor of (1 - gamma) X + gamma atom: columns are appended, vanished ones dropped."""
+        old = math.sqrt(1.0 - gamma) * self._reduced(factor)
+        return np.concatenate([old, math.sqrt(gamma) * self._stacked(atom, fill=False)], axis=1)
 
-    def reduced(self, factor: Array, threshold: float) -> Array:
-        """Return the factor with orthogonal columns, those below a share of the trace dropped."""
+    def rank(self, factor: Array) -> int:
+        """Return the number of columns."""
+        return int(factor.shape[1])
+
+    def _reduced(self, factor: Array) -> Array:
+        """Return the factor with orthogonal columns, those with hardly any of the trace dropped."""
         unit = self._normalised(factor)
         weights, rotation = np.linalg.eigh(unit.conj().T @ unit)
-        kept = weights > threshold * self._length() ** 2
+        kept = weights > NEGLIGIBLE_COLUMN * self._length() ** 2
         kept[-1] = True
         return unit @ rotation[:, kept].astype(unit.dtype, copy=False)
 
@@ -82,7 +131,7 @@ class Factors:
         return math.sqrt(self.radius if self.right_rows == 0 else 2.0 * self.radius)
 
     def _normalised(self, factor: Array) -> Array:
-        return (self._length() / float(np.linalg.norm(factor))) * factor
+        return (self._length() / norm(factor)) * factor
 
     def _parts(self, factor: Array) -> tuple[Array, Array | None]:
         left = factor[: self.left_rows]
@@ -90,11 +139,10 @@ class Factors:
             return left, None
         return left, factor[self.left_rows : self.left_rows + self.right_rows]
 
-    def _stacked(self, atom: LowRank, fill: float | None) -> Array:
-        """Return the factor of an atom; the slack row takes what it leaves of the trace."""
+    def _stacked(self, atom: LowRank, *, fill: bool) -> Array:
+        """Return the factor of an atom; ``fill`` stretches it to the whole trace, else the slack row takes the rest."""
         weights = np.asarray(atom.weights, dtype=np.float64)
-        if fill is not None:
-            weights = np.where(weights > 0, weights, 0.0)
+        if fill:
             total = float(weights.sum())
             weights = weights * (self.radius / total) if total > 0 else np.full(weights.size, self.radius)
         roots = np.sqrt(weights).astype(atom.left.real.dtype)
@@ -102,34 +150,17 @@ class Factors:
         if self.right_rows:
             blocks.append(atom.right * roots)
         if self.ball:
-            spare = max(0.0, self.radius - float(weights.sum()))
-            spare *= 1.0 if self.right_rows == 0 else 2.0
+            spare = max(0.0, self.radius - float(weights.sum())) * (2.0 if self.right_rows else 1.0)
             row = np.zeros((1, weights.size), atom.left.dtype)
             row[0, 0] = math.sqrt(spare)
             blocks.append(row)
         return np.concatenate(blocks, axis=0)
 
 
-def _apply_adjoint(operator: Any, block: Array) -> Array:
-    if hasattr(operator, "rmatmat"):
-        return operator.rmatmat(block)
-    if hasattr(operator, "rmatvec"):
-        return np.stack([operator.rmatvec(column) for column in block.T], axis=1)
-    return operator.conj().T @ block
-
-
-def factors_of(sharp: SharpOracle) -> Factors:
-    """Return the factored form of a spectral set, or raise when the set has none.
-
-    >>> factors_of(Spectrahedron(4, trace=2.0)).rows
-    4
-    """
-    oracle: Any = sharp.oracle if isinstance(sharp, Linear) else sharp
-    if isinstance(oracle, TraceBall):
-        return Factors(oracle.shape[0], 0, oracle.trace, True)
-    if isinstance(oracle, Spectrahedron):
-        return Factors(oracle.shape[0], 0, oracle.trace, False)
-    if isinstance(oracle, NuclearBall):
-        return Factors(oracle.shape[0], oracle.shape[1], oracle.radius, True)
-    expected = "a spectrahedron, a trace ball or a nuclear ball for the factored method"
-    raise InvalidInput("sharp", expected, type(sharp).__name__)
+def _random_block(factor: Array, columns: int, seed: int) -> Array:
+    """Return random columns of the factor's total length."""
+    generator = np.random.default_rng(seed)
+    block = generator.standard_normal((factor.shape[0], columns)).astype(factor.dtype)
+    if factor.dtype.kind == "c":
+        block = block + 1j * generator.standard_normal(block.shape).astype(factor.real.dtype)
+    return (norm(factor) / norm(block)) * block
