@@ -168,7 +168,8 @@ def lower_bound(problem: Problem, dual: Array, conjugate: float) -> LowerBound:
         return LowerBound(plain, 1.0)
     first = linear + sum(c for c, d in zip((conjugate, coupled), degrees, strict=True) if d == 1.0)
     second = sum(c for c, d in zip((conjugate, coupled), degrees, strict=True) if d == 2.0)
-    rounding = _ROUNDING * (abs(linear) + abs(conjugate) + abs(coupled))
+    relative = max(_ROUNDING, 100.0 * float(np.finfo(problem.dtype).eps))
+    rounding = relative * (abs(linear) + abs(conjugate) + abs(coupled))
     if first >= -rounding:
         return LowerBound(max(plain, 0.0), 0.0)
     if second > 0:
