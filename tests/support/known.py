@@ -12,9 +12,7 @@ from scipy.spatial.distance import pdist
 from support.oracles import EntrywisePower, EuclideanPower
 from unipd import Problem
 from unipd._typing import Array
-from unipd.sharp.box import Box
-from unipd.sharp.linear import Linear
-from unipd.sharp.simplex import Simplex
+from unipd.sharp import Box, Linear, Simplex
 from unipd.theory import uniform_convexity_constant
 
 

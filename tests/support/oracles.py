@@ -88,22 +88,31 @@ class Wrapped:
 
 
 class Inexact(Wrapped):
-    """An exact oracle made inexact: sometimes a worse point of X, with an honest certified error."""
+    """An exact oracle made inexact: a worse point of X, with an honest certified error.
 
-    def __init__(self, oracle: SharpOracle, slip: float, seed: int = 0) -> None:
-        super().__init__(oracle, self._slipped, exact=False)
-        self.slip = slip
+    The error stays below the tolerance asked for when ``obedient``, and is drawn freely otherwise.
+    """
+
+    def __init__(self, oracle: SharpOracle, *, obedient: bool, seed: int = 0) -> None:
+        super().__init__(oracle, lambda call, answer, direction: answer, exact=False)
+        self.obedient = obedient
         self.random = np.random.default_rng(seed)
-        self.spoiled = 0
+        self.largest_error = 0.0
 
-    def _slipped(self, call: int, answer: SharpAnswer, direction: Any) -> SharpAnswer:
-        other = self.oracle(self.random.standard_normal(self.oracle.shape)).atom
-        share = self.slip * self.random.random()
-        atom = atoms.combination([1.0 - share, share], [answer.atom, other])
+    def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        self.calls += 1
+        best = self.oracle(direction)
+        other = self.oracle(self.random.standard_normal(self.oracle.shape))
+        lost = best.value - (atoms.inner(direction, other.atom) - other.objective)
+        share = 0.05 * self.random.random()
+        if self.obedient:
+            share = min(1.0, self.random.random() * tolerance / lost) if lost > 0 else 0.0
+        atom = atoms.combination([1.0 - share, share], [best.atom, other.atom])
         cost = self.oracle.objective(atom)
         value = atoms.inner(direction, atom) - cost
-        self.spoiled += value < answer.value
-        return replace(answer, atom=atom, value=value, objective=cost, error=max(0.0, answer.value - value))
+        error = max(0.0, best.value - value)
+        self.largest_error = max(self.largest_error, error)
+        return replace(best, atom=atom, value=value, objective=cost, error=error)
 
 
 def answer_at(call: int, bad: Callable[[SharpAnswer], SharpAnswer]) -> Callable[[int, SharpAnswer, Any], SharpAnswer]:

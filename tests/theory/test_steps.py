@@ -16,9 +16,7 @@ from unipd.couplings import LeastSquares, WeightedLeastSquares
 from unipd.dual import evaluate, proximal_step
 from unipd.methods.smoothness import analytic_smoothness
 from unipd.protocols import inner
-from unipd.sharp.box import Box
-from unipd.sharp.l1_ball import L1Ball
-from unipd.sharp.simplex import Simplex
+from unipd.sharp import Box, L1Ball, Simplex
 
 SETS: dict[str, Any] = {
     "simplex": Simplex(7, scale=2.0),

@@ -1,0 +1,112 @@
+"""Frank-Wolfe and its variants: rates, active sets, and the problems they refuse."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.references import with_loss
+from unipd import AwayStepFrankWolfe, FrankWolfe, MaxIterations, PairwiseFrankWolfe, Problem, iterate, solve
+from unipd._typing import Array
+from unipd.couplings import Absolute, LeastSquares
+from unipd.errors import InvalidInput
+from unipd.methods.weights import greedy_gamma
+from unipd.primal.active_set import ActiveSet
+from unipd.sharp import L1Ball, Simplex
+
+VARIANTS: dict[str, Any] = {"away-step": AwayStepFrankWolfe(), "pairwise": PairwiseFrankWolfe()}
+every_variant = pytest.mark.parametrize("name", VARIANTS)
+
+
+def interior_problem() -> tuple[Problem, float]:
+    """Least squares over the simplex whose solution has several nonzeros and a positive residual."""
+    random = np.random.default_rng(6)
+    A = random.standard_normal((30, 12))
+    b = A @ np.concatenate([random.dirichlet(np.ones(5)), np.zeros(7)]) + 0.1 * random.standard_normal(30)
+    problem = Problem(Simplex(12), A, b, LeastSquares())
+    return problem, solve(problem, "corrective", accuracy=1e-13, stop=MaxIterations(30)).dual_bound
+
+
+def errors_of(problem: Problem, optimum: float, method: Any, count: int) -> Array:
+    states = islice(iterate(problem, method), count)
+    return np.array([state.certificate.objective for state in states]) - optimum
+
+
+@every_variant
+def test_away_and_pairwise_steps_converge_linearly_where_plain_steps_do_not(name: str) -> None:
+    problem, optimum = interior_problem()
+    fast = errors_of(problem, optimum, VARIANTS[name], 120)
+    plain = errors_of(problem, optimum, FrankWolfe("line-search"), 120)
+    assert fast[-1] <= 1e-10
+    assert plain[-1] >= 1e-6
+    middle = fast[fast > 1e-11][10:]
+    slopes = np.log(middle[len(middle) // 2]) - np.log(middle[0]), np.log(middle[-1]) - np.log(middle[len(middle) // 2])
+    assert slopes[1] <= 0.3 * slopes[0] < 0
+
+
+@pytest.mark.parametrize("step_size", ["open-loop", "line-search", "short-step"])
+def test_plain_steps_keep_their_one_over_k_bound(step_size: str) -> None:
+    problem, optimum = interior_problem()
+    columns = problem.map.matrix
+    diameter = max(float(np.linalg.norm(u - v)) for u in columns.T for v in columns.T)
+    errors = errors_of(problem, optimum, FrankWolfe(step_size), 200)
+    steps = np.arange(1, errors.size + 1)
+    assert np.all(errors[1:] <= (2.0 * diameter**2 / (steps + 2.0))[1:])
+
+
+@pytest.mark.parametrize("step_size", ["line-search", "short-step"])
+def test_objective_never_rises_with_a_searched_or_short_step(step_size: str) -> None:
+    problem, optimum = interior_problem()
+    assert np.all(np.diff(errors_of(problem, optimum, FrankWolfe(step_size), 100)) <= 1e-12)
+
+
+@every_variant
+def test_the_active_set_is_a_convex_combination_of_distinct_vertices(name: str) -> None:
+    problem, _ = interior_problem()
+    for state in islice(iterate(problem, VARIANTS[name]), 60):
+        active = state.primal
+        assert isinstance(active, ActiveSet)
+        assert active.weights.sum() == pytest.approx(1.0, abs=1e-12)
+        assert active.weights.min() > 0
+        assert len({vertex.key for vertex in active.vertices}) == len(active.vertices)
+        np.testing.assert_allclose(problem.map.image(active.point()), state.image, atol=1e-10)
+        assert problem.sharp.contains(active.point())
+
+
+def test_the_open_loop_step_is_two_over_k_plus_two() -> None:
+    problem = Problem(L1Ball(2), np.eye(2), [3.0, 0.0], LeastSquares())
+    points = [state.primal.point()[0] for state in islice(iterate(problem, FrankWolfe("open-loop")), 4)]
+    assert points == pytest.approx([1.0] * 4)
+    problem = Problem(L1Ball(2), np.eye(2), [0.1, 0.0], LeastSquares())
+    first, second = (state.primal.point()[0] for state in islice(iterate(problem, FrankWolfe("open-loop")), 2))
+    assert first == 1.0
+    assert second == pytest.approx(1.0 - 2.0 * 2.0 / 3.0)
+
+
+def test_a_start_at_zero_in_the_set_may_take_a_short_first_step() -> None:
+    problem = Problem(L1Ball(3), np.eye(3), [0.0, 0.25, 0.0], LeastSquares())
+    state = next(iterate(problem, FrankWolfe("line-search")))
+    np.testing.assert_allclose(state.primal.point(), [0.0, 0.25, 0.0])
+    assert state.counts.oracle_calls == 1
+
+
+def test_the_greedy_step_of_a_quadratic_is_the_minimiser() -> None:
+    problem, _ = with_loss("simplex", "scaled least squares")
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        here, there = random.standard_normal((2, problem.b.size))
+        gamma = greedy_gamma(problem, here, there, 0.3, 0.7)
+        grid = np.linspace(0.0, 1.0, 2001)
+        values = [problem.coupling.value(here + g * (there - here) - problem.b) + 0.4 * g for g in grid]
+        assert gamma == pytest.approx(grid[int(np.argmin(values))], abs=1e-3)
+
+
+@pytest.mark.parametrize("method", [FrankWolfe(), AwayStepFrankWolfe(), PairwiseFrankWolfe()], ids=lambda m: m.name)
+@pytest.mark.parametrize("coupling", ["=", "<=", Absolute()])
+def test_constraints_and_nonsmooth_losses_are_refused(method: Any, coupling: Any) -> None:
+    problem = Problem(Simplex(3), np.eye(3), [0.2, 0.3, 0.5], coupling)
+    with pytest.raises(InvalidInput, match=method.name):
+        solve(problem, method)

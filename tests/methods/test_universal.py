@@ -1,0 +1,195 @@
+"""Behaviour of the two universal methods beyond their theorems: weights, failures, inexact oracles, shortcuts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.oracles import EuclideanPower, Inexact, Wrapped
+from support.references import LOSSES, SETS, constrained, with_loss
+from unipd import AccUniPDGrad, MaxIterations, Problem, Status, UniPDGrad, iterate, solve
+from unipd.couplings import LeastSquares
+from unipd.methods import line_search
+from unipd.protocols import SharpAnswer
+from unipd.sharp import L1Ball, Simplex
+
+METHODS: dict[str, Any] = {"unipdgrad": UniPDGrad, "accunipdgrad": AccUniPDGrad}
+both = pytest.mark.parametrize("method", METHODS)
+
+
+def with_oracle(problem: Problem, oracle: Any) -> Problem:
+    """Return the same problem asked through another oracle."""
+    split = problem.split if problem.loss is not None else None
+    return Problem(oracle, problem.map, problem.b, problem.coupling, split=split)
+
+
+@both
+@pytest.mark.parametrize("loss", LOSSES)
+def test_greedy_weights_never_raise_the_objective(method: str, loss: str) -> None:
+    problem, _ = with_loss("box", loss)
+    states = islice(iterate(problem, METHODS[method](eps=0.05, weights="greedy")), 60)
+    objectives = np.array([state.certificate.objective for state in states])
+    assert np.all(np.diff(objectives) <= 1e-9 * objectives[:-1])
+    assert objectives[-1] < 0.9 * objectives[0]
+
+
+@both
+@pytest.mark.parametrize("coupling", SETS)
+def test_greedy_weights_never_raise_the_feasibility_gap(method: str, coupling: str) -> None:
+    problem, _ = constrained("linear on the simplex", coupling)
+    states = islice(iterate(problem, METHODS[method](eps=0.05, weights="greedy")), 60)
+    distances = np.array([state.certificate.infeasibility for state in states])
+    assert np.all(np.diff(distances) <= 1e-9)
+    assert distances[-1] < 0.7 * distances[0]
+
+
+@both
+def test_greedy_weights_are_the_best_on_the_segment(method: str) -> None:
+    problem, _ = with_loss("simplex", "least squares")
+    last = None
+    for state in islice(iterate(problem, METHODS[method](eps=0.05, weights="greedy")), 30):
+        if last is not None:
+            step = state.image - last.image
+            for shift in (-0.01, 0.01):
+                moved = problem.coupling.value(state.image + shift * step - problem.b)
+                inside = np.any(step) and 0.0 < position(problem, last, state) < 1.0
+                assert not inside or moved >= state.certificate.objective
+        last = state
+
+
+def position(problem: Problem, last: Any, state: Any) -> float:
+    """Return the gamma of the last averaging step, from the weights of the newest atom's image."""
+    atom = problem.map.image(state.last_base.atom if hasattr(state, "last_base") else last.point.atom)
+    direction = atom - last.image
+    return float(np.vdot(direction, state.image - last.image) / max(np.vdot(direction, direction), 1e-300))
+
+
+@both
+def test_a_line_search_that_cannot_succeed_is_reported(method: str) -> None:
+    """Every answer but the first claims one more than the truth: no M explains that."""
+
+    def boast(call: int, answer: SharpAnswer, direction: Any) -> SharpAnswer:
+        return replace(answer, value=answer.value + call, objective=answer.objective - call)
+
+    problem = Problem(Wrapped(Simplex(3), boast), np.eye(3), [0.2, 0.3, 0.5], "=")
+    result = solve(problem, METHODS[method](eps=1e-3, smoothness=1.0, max_doublings=25))
+    assert result.status is Status.LINE_SEARCH_FAILED
+    assert not result.status.success
+    assert result.counts.trials == 26
+    assert "line search" in str(result)
+
+
+@both
+def test_states_end_after_a_failed_line_search(method: str) -> None:
+    def boast(call: int, answer: SharpAnswer, direction: Any) -> SharpAnswer:
+        return replace(answer, value=answer.value + call, objective=answer.objective - call)
+
+    problem = Problem(Wrapped(Simplex(3), boast), np.eye(3), [0.2, 0.3, 0.5], "=")
+    states = list(iterate(problem, METHODS[method](eps=1e-3, smoothness=1.0)))
+    assert [state.failure for state in states] == [Status.LINE_SEARCH_FAILED]
+
+
+INEXACT_CASES: dict[str, Any] = {
+    "quadratic loss": lambda: with_loss("simplex", "least squares"),
+    "quadratic loss, prox form": lambda: with_loss("l1 ball", "least squares", False),
+    "linear program": lambda: constrained("linear on the simplex", "equality"),
+    "inequalities": lambda: constrained("linear on the simplex", "at most"),
+    "squared norm": lambda: constrained("squared norm", "equality"),
+}
+
+
+@both
+@pytest.mark.parametrize("obedient", [True, False], ids=["within tolerance", "beyond tolerance"])
+@pytest.mark.parametrize("case", INEXACT_CASES)
+def test_inexact_oracles_keep_bounds_valid_and_smoothness_finite(method: str, obedient: bool, case: str) -> None:
+    problem, optimum = INEXACT_CASES[case]()
+    exact = list(islice(iterate(problem, METHODS[method](eps=1e-2)), 100))
+    oracle = Inexact(problem.sharp, obedient=obedient)
+    states = list(islice(iterate(with_oracle(problem, oracle), METHODS[method](eps=1e-2)), 100))
+    assert oracle.largest_error > 0
+    assert all(state.certificate.dual_bound <= optimum + 1e-7 for state in states)
+    assert all(state.failure is None for state in states)
+    assert len(states) == 100
+    largest = max(state.smoothness for state in exact)
+    assert max(state.smoothness for state in states) <= 100.0 * largest
+    assert states[-1].counts.oracle_calls == oracle.calls
+
+
+def test_without_better_atoms_an_inexact_oracle_would_ruin_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cure is needed: with replacement switched off the same run fails or M explodes."""
+    monkeypatch.setattr(line_search, "_REPLACEMENT_SHARE", math.inf)
+    problem, _ = with_loss("simplex", "least squares")
+    oracle = Inexact(problem.sharp, obedient=False)
+    states = list(islice(iterate(with_oracle(problem, oracle), AccUniPDGrad(eps=1e-2)), 100))
+    assert states[-1].failure is not None or states[-1].smoothness > 1e8
+
+
+@both
+def test_trials_from_zero_share_one_oracle_call_when_the_conjugate_is_homogeneous(method: str) -> None:
+    random = np.random.default_rng(0)
+    A, b = random.standard_normal((4, 6)), random.standard_normal(4)
+
+    def first_step(oracle: Any) -> tuple[Any, int]:
+        counter = Wrapped(oracle, lambda call, answer, direction: answer, exact=False)
+        problem = Problem(counter, A, b, "=")
+        return next(iterate(problem, METHODS[method](eps=1e-4, smoothness=1e-3))), counter.calls
+
+    for oracle in (L1Ball(6), Simplex(6), EuclideanPower(6, 2.0), EuclideanPower(6, 3.0)):
+        state, calls = first_step(oracle)
+        exact = next(iterate(Problem(oracle, A, b, "="), METHODS[method](eps=1e-4, smoothness=1e-3)))
+        assert state.counts.trials == exact.counts.trials > 5
+        assert calls == state.counts.oracle_calls == 2
+        assert exact.counts.oracle_calls == exact.counts.trials + 1
+        np.testing.assert_allclose(state.dual, exact.dual, rtol=1e-12)
+        assert state.certificate.dual_bound == pytest.approx(exact.certificate.dual_bound, rel=1e-9)
+
+
+@both
+def test_any_maximiser_at_zero_will_do(method: str) -> None:
+    """At lam = 0 every point of the simplex is a maximiser: an unusual choice changes the path, not the answer."""
+    centre = np.full(6, 1.0 / 6.0)
+
+    def central(call: int, answer: SharpAnswer, direction: Any) -> SharpAnswer:
+        return answer if np.any(direction) else replace(answer, atom=centre)
+
+    random = np.random.default_rng(1)
+    A, b = random.standard_normal((4, 6)), 0.2 * random.standard_normal(4)
+    plain = solve(Problem(Simplex(6), A, b, LeastSquares()), method, accuracy=1e-2)
+    other = solve(Problem(Wrapped(Simplex(6), central), A, b, LeastSquares()), method, accuracy=1e-2)
+    assert plain.status is other.status is Status.SOLVED
+    assert other.objective == pytest.approx(plain.objective, abs=2e-2 * plain.problem.scale(0.0))
+
+
+@both
+def test_a_given_eps_is_used_as_it_is(method: str) -> None:
+    problem, _ = constrained("linear on the simplex", "equality")
+    given = next(iterate(problem, METHODS[method](eps=0.123), accuracy=1e-9))
+    scaled = next(iterate(problem, METHODS[method](), accuracy=0.1))
+    assert given.eps == 0.123
+    first = abs(problem.sharp(np.zeros(problem.sharp.shape)).objective)
+    assert scaled.eps == pytest.approx(0.1 * max(1.0, first))
+
+
+@both
+def test_the_mean_objective_bounds_the_objective_of_the_mean(method: str) -> None:
+    problem, _ = constrained("squared norm", "at most")
+    for state in islice(iterate(problem, METHODS[method](eps=1e-2)), 40):
+        assert problem.sharp.objective(state.primal.point()) <= state.mean_objective + 1e-12
+        np.testing.assert_allclose(problem.map.image(state.primal.point()), state.image, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("method", "smoothness"),
+    [("unipdgrad", 1e-6), ("unipdgrad", 1.0), ("unipdgrad", 1e6), ("accunipdgrad", 1e-6), ("accunipdgrad", 1.0)],
+)
+def test_any_first_smoothness_leads_to_the_answer(method: str, smoothness: float) -> None:
+    """UniPDGrad forgets a wrong M_{-1}; the accelerated method's M never falls, so it asks for one below M_bar."""
+    problem, optimum = constrained("squared norm", "equality")
+    result = solve(problem, METHODS[method](smoothness=smoothness), accuracy=1e-2, stop=MaxIterations(2000))
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(optimum, abs=2e-2)
