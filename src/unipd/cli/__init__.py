@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command ``unipd``; its packages (the extra ``cli``) are imported by :func:`unipd.cli.main.main`."""

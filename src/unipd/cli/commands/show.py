@@ -1,0 +1,73 @@
+"""``unipd show``: a saved result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unipd.cli import tables
+from unipd.cli.exits import SOLVED
+from unipd.cli.options import Options, common_options
+from unipd.cli.outputs import write_json
+from unipd.cli.summary import headline
+
+EXAMPLES = (
+    "unipd show run.npz",
+    "unipd show run.npz --json - | jq .gap",
+    "unipd show run.npz --plot run.pdf --axis oracle_calls",
+)
+
+
+@common_options(only=("plot", "json", "quiet", "debug"))
+def command(
+    result: Annotated[Path, typer.Argument(help="A result file (.npz) written with --out.", metavar="RESULT")],
+    axis: Annotated[str, typer.Option(help="Of --plot: iterations, oracle_calls, matvecs or seconds.")] = "iterations",
+    *,
+    options: Options,
+) -> int:
+    """Show a saved result: how the run ended, what is certified, what it took, and what made it.
+
+    The exit code is 0 when the file could be read, however the run in it ended.
+    """
+    from unipd.io.results import load
+
+    saved = load(result)
+    if options.plot is not None:
+        from unipd.report import plot_convergence
+
+        plot_convergence(saved, options.plot, axis=axis)
+    if not options.quiet:
+        known = [(name, str(value)) for name, value in saved.versions.items()]
+        rows: list[tuple[str, ...]] = [
+            *headline(saved.figures, saved.accuracy),
+            ("problem", str(saved.facts.get("problem"))),
+            ("x", describe(saved.x)),
+            ("seed", tables.number(saved.seed)),
+            *((name.replace("_", " "), tables.number(value)) for name, value in saved.settings.items()),
+            *((f"extra: {name}", describe(value)) for name, value in saved.extra.items()),
+            ("saved", f"{saved.saved}, " + ", ".join(f"{name} {version}" for name, version in known)),
+        ]
+        tables.print_table(rows, tables.stream_for(options.json), str(result))
+    about = {"problem": saved.facts.get("problem"), "seed": saved.seed, "settings": saved.settings}
+    versions = {"version": saved.versions.get("unipd"), "versions": saved.versions, "saved": saved.saved}
+    write_json({**saved.summary(), "accuracy": saved.accuracy, **about, **versions}, options.json)
+    return SOLVED
+
+
+def describe(value: object) -> str:
+    """Return what a stored value is, in a few words.
+
+    >>> import numpy as np
+    >>> describe(np.zeros((2, 3))), describe(0.25), describe(None)
+    ('array (2, 3) float64', '0.25', 'not kept')
+    """
+    if value is None:
+        return "not kept"
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        kind = {"ndarray": "array"}.get(type(value).__name__, type(value).__name__)
+        return f"{kind} {value.shape} {value.dtype}"  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(value, (dict, list, tuple)):
+        return f"{type(value).__name__} of {len(value)}"
+    return tables.number(value)

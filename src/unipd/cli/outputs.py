@@ -1,0 +1,78 @@
+"""What a command writes: paths are checked before the computing starts, JSON is plain and pure."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping
+from enum import Enum
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from unipd.errors import InvalidInput, MissingExtra
+
+STANDARD_OUTPUT = "-"
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def check_file(option: str, path: Path | None, extensions: tuple[str, ...] = ()) -> None:
+    """Raise unless a file of this name can be written: known extension, existing folder, permission."""
+    if path is None:
+        return
+    if extensions and path.suffix.lower() not in extensions:
+        raise InvalidInput(option, f"a file name ending in {' or '.join(extensions)}", repr(str(path)))
+    if path.is_dir():
+        raise InvalidInput(option, "a file", f"the folder {str(path)!r}")
+    folder = path.parent
+    if not folder.is_dir():
+        raise InvalidInput(option, "a file in an existing folder (create it first)", repr(str(path)))
+    if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise InvalidInput(option, "a file in a folder that can be written to", repr(str(path)))
+
+
+def check_outputs(out: Path | None, plot: Path | None, json_to: str | None, log_file: Path | None) -> None:
+    """Raise when one of a command's outputs cannot be written."""
+    check_file("--out", out, (".npz",))
+    check_file("--plot", plot, PICTURES)
+    check_file("--json", None if json_to in (None, STANDARD_OUTPUT) else Path(str(json_to)))
+    check_file("--log-file", log_file)
+    if plot is not None and util.find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "plot", "--plot")
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` as JSON can hold it: NaN and infinity become null, arrays lists, enums their values.
+
+    >>> plain({"gap": float("inf"), "path": Path("a.npz")})
+    {'gap': None, 'path': 'a.npz'}
+    """
+    if isinstance(value, Enum):
+        value = value.value
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, complex):
+        return {"re": plain(value.real), "im": plain(value.imag)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(part) for part in value]
+    return str(value)
+
+
+def write_json(content: Mapping[str, Any], to: str | None) -> None:
+    """Write one JSON object to a file, or with "-" to standard output; nothing when ``to`` is None."""
+    if to is None:
+        return
+    text = json.dumps(plain(content), allow_nan=False, indent=2, ensure_ascii=False)
+    if to == STANDARD_OUTPUT:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    else:
+        Path(to).write_text(text + "\n", encoding="utf-8")

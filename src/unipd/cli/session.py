@@ -1,0 +1,94 @@
+"""What surrounds a command: threads, the log file, and their end."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+LOGGER = logging.getLogger("unipd.cli")
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@contextlib.contextmanager
+def limited_threads(count: int | None) -> Generator[None]:
+    """Let numba, BLAS (through threadpoolctl, when installed) and child processes use at most ``count`` threads.
+
+    >>> with limited_threads(1):
+    ...     os.environ["OMP_NUM_THREADS"]
+    '1'
+    """
+    if count is None:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_environment(count))
+        with contextlib.suppress(ImportError):
+            from threadpoolctl import threadpool_limits
+
+            stack.enter_context(threadpool_limits(limits=count))
+        stack.enter_context(_numba_threads(count))
+        yield
+
+
+@contextlib.contextmanager
+def logged_to(path: Path | None, title: str) -> Generator[None]:
+    """Append the run's log (and the traceback of what ends it) to a file."""
+    if path is None:
+        yield
+        return
+    handler = logging.FileHandler(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    level, spread = LOGGER.level, LOGGER.propagate
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.DEBUG)
+    LOGGER.propagate = False
+    try:
+        LOGGER.info("%s begins", title)
+        yield
+        LOGGER.info("%s ends", title)
+    except Exception:
+        LOGGER.exception("%s fails", title)
+        raise
+    finally:
+        LOGGER.removeHandler(handler)
+        LOGGER.setLevel(level)
+        LOGGER.propagate = spread
+        handler.close()
+
+
+@contextlib.contextmanager
+def _environment(count: int) -> Generator[None]:
+    """Set the variables that libraries not loaded yet, and child processes, read."""
+    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, str(count)))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _numba_threads(count: int) -> Generator[None]:
+    """Limit numba when it is loaded already; otherwise the environment does."""
+    if "numba" not in sys.modules:
+        yield
+        return
+    import numba
+    from numba.core import config
+
+    before = numba.get_num_threads()
+    most: Any = vars(config)["NUMBA_NUM_THREADS"]
+    numba.set_num_threads(min(count, int(most)))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

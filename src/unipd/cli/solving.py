@@ -1,0 +1,182 @@
+"""The common flow of solving commands: run with progress, show a table, write the files, choose the exit code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import IO, Any
+
+from unipd._version import __version__
+from unipd.cli import tables
+from unipd.cli.exits import exit_code, say
+from unipd.cli.options import Options
+from unipd.cli.outputs import write_json
+from unipd.cli.session import LOGGER
+from unipd.cli.summary import SHOWN, headline
+
+REQUIRED = (
+    "status",
+    "objective",
+    "dual_bound",
+    "gap",
+    "infeasibility",
+    "iterations",
+    "oracle_calls",
+    "matvecs",
+    "seconds",
+    "peak_memory_bytes",
+)
+"""Keys that the JSON object of every solving command has, null when unknown; ``seed`` and ``version`` besides."""
+_LOG_INTERVAL = 1.0
+
+
+def run_solver(
+    problem: Any,
+    options: Options,
+    *,
+    extra: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None = None,
+    save: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None = None,
+    title: str | None = None,
+    **settings: Any,
+) -> int:
+    """Solve a problem as the common options say, :func:`emit` the result and return the exit code.
+
+    Parameters
+    ----------
+    problem
+        A :class:`unipd.Problem`.
+    options
+        The common options.
+    extra
+        More for the table and the JSON object (a number or text a key), or a function of the result that gives it.
+    save
+        More for the result file (``extra`` of :func:`unipd.io.results.save`), or a function of the result.
+    title
+        A line above the table.
+    settings
+        Passed on to :func:`unipd.solve`: ``tracker``, ``start``, options of the method.
+    """
+    from unipd.run import solve
+
+    if options.verbose:
+        say(f"{problem!r}, method {options.method}, accuracy {options.accuracy:g}, seed {options.seed}")
+    if options.weights is not None:
+        settings["weights"] = options.weights
+    result = solve(
+        problem,
+        options.method,
+        accuracy=options.accuracy,
+        stop=stopping_rule(options),
+        callback=_logging_callback(),
+        verbose=not options.quiet,
+        **settings,
+    )
+    return emit(
+        extra(result) if callable(extra) else extra or {},
+        result,
+        options,
+        save=save(result) if callable(save) else save,
+        title=title,
+    )
+
+
+def emit(
+    summary: Mapping[str, Any],
+    result: Any,
+    options: Options,
+    *,
+    save: Mapping[str, Any] | None = None,
+    draw: Callable[[str], Any] | None = None,
+    title: str | None = None,
+) -> int:
+    """Show and write a result as the common options say, and return the exit code that its status means.
+
+    Parameters
+    ----------
+    summary
+        Figures to show and to put in the JSON object; they come after, and replace, those of ``result.summary()``.
+    result
+        A :class:`unipd.Result`, or an application's own object with ``summary()``, or None when ``summary`` says
+        everything ("status" at least).
+    options
+        The common options.
+    save
+        More for the result file.
+    draw
+        Called with the path of ``--plot`` in the place of :func:`unipd.report.plot_convergence`.
+    title
+        A line above the table.
+    """
+    figures = {**(result.summary() if result is not None else {}), **summary}
+    content: dict[str, Any] = {**dict.fromkeys(REQUIRED), **figures, "seed": options.seed, "version": __version__}
+    code = exit_code(figures["status"])
+    LOGGER.info("%s", content)
+    written: list[str] = []
+    try:
+        _write_files(result, options, save, draw, written)
+    finally:
+        if not options.quiet:
+            _show(figures, options, written, title, tables.stream_for(options.json))
+        write_json({**content, "exit_code": code}, options.json)
+    return code
+
+
+def stopping_rule(options: Options) -> Any:
+    """Return the limits of the options as one rule, None when there are none."""
+    from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds, StoppingRule
+
+    rules: list[StoppingRule] = []
+    if options.time_limit is not None:
+        rules.append(MaxSeconds(options.time_limit))
+    if options.max_iterations is not None:
+        rules.append(MaxIterations(options.max_iterations))
+    if options.max_oracle_calls is not None:
+        rules.append(MaxOracleCalls(options.max_oracle_calls))
+    return functools.reduce(lambda left, right: left | right, rules) if rules else None
+
+
+def _write_files(
+    result: Any,
+    options: Options,
+    save: Mapping[str, Any] | None,
+    draw: Callable[[str], Any] | None,
+    written: list[str],
+) -> None:
+    """Write the result and the picture, and note what has been written."""
+    if options.out is not None and result is not None:
+        from unipd.io.results import save as save_result
+
+        save_result(result, options.out, seed=options.seed, settings=options.settings(), extra=save)
+        written.append(str(options.out))
+    if options.plot is not None:
+        if draw is not None:
+            draw(str(options.plot))
+        else:
+            from unipd.report import plot_convergence
+
+            plot_convergence(result, options.plot, show_bound=options.weights != "greedy")
+        written.append(str(options.plot))
+
+
+def _show(figures: Mapping[str, Any], options: Options, written: list[str], title: str | None, stream: IO[str]) -> None:
+    rows = headline(figures, options.accuracy)
+    rows += [(name.replace("_", " "), tables.number(value)) for name, value in figures.items() if name not in SHOWN]
+    rows += [("wrote", path) for path in written]
+    tables.print_table(rows, stream, title)
+
+
+def _logging_callback() -> Callable[[Any], None] | None:
+    """Return a callback that logs about once a second, None when nobody reads the log."""
+    if not LOGGER.handlers:
+        return None
+    from unipd.run.progress import describe
+
+    last = float("-inf")
+
+    def log(moment: Any) -> None:
+        nonlocal last
+        if moment.seconds - last >= _LOG_INTERVAL:
+            last = moment.seconds
+            LOGGER.info("%s", describe(moment))
+
+    return log

@@ -1,0 +1,53 @@
+"""The rows that the table of every result begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from unipd.cli import tables
+from unipd.status import Status
+
+SHOWN = (
+    "status",
+    "message",
+    "objective",
+    "dual_bound",
+    "bound_kind",
+    "gap",
+    "infeasibility",
+    "method",
+    "iterations",
+    "oracle_calls",
+    "line_search_trials",
+    "matvecs",
+    "seconds",
+    "peak_memory_bytes",
+)
+"""Figures that :func:`headline` takes care of."""
+
+
+def headline(figures: Mapping[str, Any], accuracy: float | None = None) -> list[tuple[str, ...]]:
+    """Return the rows of the table that every result has.
+
+    >>> headline({"status": "solved", "objective": 1.5})[0][1][:17]
+    'solved: The asked'
+    """
+    from unipd.doctor.room import size
+
+    known = {**dict.fromkeys(SHOWN), **figures}
+    status = Status(known["status"])
+    kind = f" ({known['bound_kind']})" if known["bound_kind"] else ""
+    asked = "" if accuracy is None else f", asked {accuracy:g}"
+    rows = [
+        ("status", f"{status.value}: {known['message'] or status.message}", True),
+        ("objective", tables.number(known["objective"], 10), known["objective"] is not None),
+        ("dual bound", tables.number(known["dual_bound"], 10) + kind, known["dual_bound"] is not None),
+        ("gap (relative)", tables.number(known["gap"], 3) + asked, known["gap"] is not None),
+        ("infeasibility", f"{tables.number(known['infeasibility'], 3)} (relative)", known["infeasibility"] is not None),
+        ("method", f"{known['method']}, {known['iterations']} iterations", known["method"] is not None),
+        ("oracle calls", f"{known['oracle_calls']} ({known['matvecs']} products)", known["oracle_calls"] is not None),
+        ("seconds", tables.number(known["seconds"], 3), known["seconds"] is not None),
+        ("peak memory", size(known["peak_memory_bytes"] or 0), known["peak_memory_bytes"] is not None),
+    ]
+    return [(name, text) for name, text, present in rows if present]

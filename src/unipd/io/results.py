@@ -1,0 +1,173 @@
+"""Result files: one ``.npz`` with a JSON header, written whole or not at all, read without pickle.
+
+The arrays have plain names (``x``, ``dual``, ``history``, ...), so that NumPy alone can read them; the header
+(a ``uint8`` array named ``header``) says what they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import platform
+import secrets
+import zipfile
+import zlib
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd._version import __version__
+from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.packing import pack, unpack
+from unipd.io.saved_result import SavedResult, facts
+from unipd.run.history import COLUMNS, History
+
+FORMAT = 1
+"""Number of the file format; a reader accepts this one and all before it."""
+_KIND = "unipd result"
+_PACKAGES = ("numpy", "scipy", "numba")
+
+
+def save(
+    result: Any,
+    path: str | os.PathLike[str],
+    *,
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a result to ``path`` (``.npz``): whole and flushed to disk, or not at all.
+
+    Parameters
+    ----------
+    result
+        A :class:`unipd.Result`, a :class:`SavedResult`, or an application's result with ``summary()`` and as
+        many of ``x``, ``dual``, ``image``, ``history`` as it has.
+    path
+        The file; an existing one is replaced.
+    seed, settings
+        The seed and the options of the run, for the record.
+    extra
+        Anything else: numbers, strings, arrays, atoms, and lists and dictionaries of them.
+
+    Examples
+    --------
+    >>> import tempfile, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> result = unipd.solve(problem, accuracy=1e-2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = save(result, f"{folder}/run.npz", extra={"note": "first try"})
+    ...     saved = load(path)
+    >>> saved.status.value, saved.extra
+    ('solved', {'note': 'first try'})
+    """
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise InvalidInput("path", "a file name ending in .npz", repr(str(path)))
+    arrays: dict[str, Array] = {}
+    header = _header(result, seed, {**(settings or {})}, {**(extra or {})}, arrays)
+    arrays["header"] = np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8)
+    _write_atomically(target, arrays)
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> SavedResult:
+    """Read a result file; a damaged or foreign file raises :class:`~unipd.errors.FileFormatError`."""
+    arrays = _read_arrays(Path(path))
+    try:
+        header = json.loads(arrays["header"].tobytes())
+        kind, number = header["kind"], header["format"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(str(path), "not a result file of unipd (no readable header)") from error
+    if kind != _KIND or not isinstance(number, int):
+        raise FileFormatError(str(path), "not a result file of unipd")
+    if number > FORMAT:
+        raise FileFormatError(str(path), f"format {number} is newer than this version of unipd reads (up to {FORMAT})")
+    try:
+        content = unpack(header["content"], arrays)
+        rows = _rows(arrays["history"], header["columns"])
+        return SavedResult(history=History(rows), versions=header["versions"], saved=header["saved"], **content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileFormatError(str(path), f"the header does not match the arrays ({error})") from error
+
+
+def _header(
+    result: Any, seed: int | None, settings: dict[str, Any], extra: dict[str, Any], arrays: dict[str, Array]
+) -> dict[str, Any]:
+    history = getattr(result, "history", None)
+    arrays["history"] = np.zeros((0, len(COLUMNS))) if history is None else history.table
+    figures = result.summary()
+    content = {
+        "figures": figures,
+        "x": getattr(result, "x", None),
+        "dual": getattr(result, "dual", None),
+        "image": getattr(result, "image", None),
+        "facts": facts(result),
+        "accuracy": float(getattr(result, "accuracy", math.nan)),
+        "infeasibility": float(getattr(result, "infeasibility", math.nan)),
+        "settings": {**getattr(result, "settings", {}), **settings},
+        "seed": getattr(result, "seed", None) if seed is None else seed,
+        "extra": {**getattr(result, "extra", {}), **extra},
+    }
+    return {
+        "kind": _KIND,
+        "format": FORMAT,
+        "versions": _versions(),
+        "saved": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "columns": list(COLUMNS),
+        "content": {name: pack(name, value, arrays) for name, value in content.items()},
+    }
+
+
+def _versions() -> dict[str, str]:
+    installed = {name: metadata.version(name) for name in _PACKAGES}
+    return {"unipd": __version__, "python": platform.python_version(), **installed}
+
+
+def _rows(table: Array, columns: list[str]) -> FloatArray:
+    """Return the table with today's columns: what an older file lacks is nan."""
+    rows = np.full((table.shape[0], len(COLUMNS)), math.nan)
+    for place, name in enumerate(COLUMNS):
+        if name in columns:
+            rows[:, place] = table[:, columns.index(name)]
+    return rows
+
+
+def _write_atomically(target: Path, arrays: dict[str, Array]) -> None:
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "xb") as stream:
+            np.savez(stream, allow_pickle=False, **cast("Any", arrays))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(part, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+
+
+def _read_arrays(path: Path) -> dict[str, Array]:
+    try:
+        with open(path, "rb") as stream, np.load(_zip_only(stream), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError) as error:
+        raise FileFormatError(str(path), "not a result file of unipd, or damaged") from error
+
+
+def _zip_only(stream: BinaryIO) -> BinaryIO:
+    """Return the stream when it holds a zip archive; NumPy would also read a bare array."""
+    if not zipfile.is_zipfile(stream):
+        raise zipfile.BadZipFile
+    stream.seek(0)
+    return stream
+
+
+__all__ = ["FORMAT", "SavedResult", "facts", "load", "save"]

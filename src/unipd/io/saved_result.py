@@ -1,0 +1,134 @@
+"""A result as read back from a file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from unipd._typing import Array
+from unipd.methods import Counts
+from unipd.run.history import History
+from unipd.status import Status
+
+
+@dataclass(frozen=True)
+class SavedResult:
+    """A result read from a file, with the headline attributes of :class:`unipd.Result`; prints as a table."""
+
+    figures: dict[str, Any]
+    """What ``summary()`` of the result gave: status, objective, bound, gap, counts, seconds."""
+    x: Any
+    """The primal point in the form it was kept."""
+    dual: Array | None
+    """The dual vector that attains the bound."""
+    image: Array | None
+    """A x."""
+    history: History = field(repr=False)
+    """One row an iteration."""
+    facts: dict[str, Any]
+    """The problem in words, whether it has a loss, ||b||, the scale of gaps and the method's eps."""
+    accuracy: float
+    """The accuracy that was asked for."""
+    infeasibility: float
+    """dist(A x - b, K), absolute."""
+    settings: dict[str, Any]
+    """Options of the run, as far as they were given to :func:`save`."""
+    seed: int | None
+    """Seed of the run."""
+    extra: dict[str, Any]
+    """What an application stored besides."""
+    versions: dict[str, str]
+    """Versions of unipd, Python and the packages that made the result."""
+    saved: str
+    """When the file was written (UTC)."""
+
+    @property
+    def status(self) -> Status:
+        """How the run ended."""
+        return Status(self.figures["status"])
+
+    @property
+    def objective(self) -> float:
+        """f(x) + phi(A x - b)."""
+        return self._figure("objective")
+
+    @property
+    def dual_bound(self) -> float:
+        """Certified lower bound of the optimal value."""
+        return self._figure("dual_bound")
+
+    @property
+    def gap(self) -> float:
+        """(objective - dual_bound) / scale."""
+        return self._figure("gap")
+
+    @property
+    def relative_infeasibility(self) -> float:
+        """dist(A x - b, K) / max(1, ||b||)."""
+        return self._figure("infeasibility")
+
+    @property
+    def bound_kind(self) -> str:
+        """How sure the bound is."""
+        return str(self.figures.get("bound_kind", ""))
+
+    @property
+    def counts(self) -> Counts:
+        """Oracle calls, line-search trials and products."""
+        names = ("oracle_calls", "line_search_trials", "matvecs")
+        return Counts(*(int(self.figures.get(name) or 0) for name in names))
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return str(self.figures.get("method", ""))
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done."""
+        return int(self.figures.get("iterations", 0))
+
+    @property
+    def seconds(self) -> float:
+        """Wall time."""
+        return self._figure("seconds")
+
+    def summary(self) -> dict[str, Any]:
+        """Return the headline figures as plain numbers and strings."""
+        return dict(self.figures)
+
+    def plot(self, path: str | None = None, **options: Any) -> Any:
+        """Draw the convergence curves; see :func:`unipd.report.plot_convergence`."""
+        from importlib import import_module
+
+        return import_module("unipd.report").plot_convergence(self, path, **options)
+
+    def _figure(self, name: str) -> float:
+        value = self.figures.get(name)
+        return math.nan if value is None else float(value)
+
+    def __str__(self) -> str:
+        rows = [(name.replace("_", " "), value) for name, value in self.figures.items()]
+        rows += [("problem", self.facts.get("problem")), ("seed", self.seed), ("saved", self.saved)]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {_text(value)}" for name, value in rows)
+
+
+def facts(result: Any) -> dict[str, Any]:
+    """Return what a picture of a run needs to know of its problem, from a result or a saved one."""
+    if isinstance(result, SavedResult):
+        return result.facts
+    problem = getattr(result, "problem", None)
+    known = {
+        "problem": None if problem is None else repr(problem),
+        "loss": None if problem is None else problem.loss is not None,
+        "norm_b": None if problem is None else float(problem.norm_b),
+        "scale": None if problem is None else float(problem.scale(result.objective)),
+        "eps": getattr(getattr(result, "state", None), "eps", None),
+    }
+    return known
+
+
+def _text(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

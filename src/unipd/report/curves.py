@@ -1,0 +1,162 @@
+"""The numbers behind a convergence picture: relative errors, the theorem's bound, smoothness and exponent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd.errors import InvalidInput
+from unipd.io.results import facts
+from unipd.protocols import norm
+
+AXES = {
+    "iterations": ("iteration", "iterations"),
+    "oracle_calls": ("oracle_calls", "sharp-oracle calls"),
+    "matvecs": ("matvecs", "matrix-vector products"),
+    "seconds": ("seconds", "seconds"),
+}
+"""What can be on the horizontal axis: the column of the history and the label."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Curves of one run, one entry an iteration; errors are relative, as in the accuracy that is asked for."""
+
+    position: FloatArray
+    """Iterations, oracle calls, products or seconds."""
+    label: str
+    """What ``position`` counts."""
+    gap: FloatArray
+    """Certified gap |objective - best bound so far|."""
+    residual: FloatArray
+    """|objective - best bound of the run|: an upper bound of the objective residual of feasible points."""
+    infeasibility: FloatArray | None
+    """dist(A x - b, K); None for a loss."""
+    bound: FloatArray | None
+    """The theorem's bound of ``infeasibility``, or of ``residual`` for a loss; None when there is none."""
+    smoothness: FloatArray | None
+    """Local smoothness M_k; None for methods without it."""
+    exponent: FloatArray | None
+    """Running estimate of the Hölder exponent nu; None when the run gives none."""
+
+
+def curves(result: Any, axis: str = "iterations", *, start: Array | None = None, best: float | None = None) -> Curves:
+    """Return the curves of a result or a saved result.
+
+    Parameters
+    ----------
+    result
+        What :func:`unipd.solve` or :func:`unipd.io.results.load` returned.
+    axis
+        One of "iterations", "oracle_calls", "matvecs", "seconds".
+    start
+        lam_0 of a warm start, for the theorem's bound; zero when not given.
+    best
+        The bound to measure the objective from; the run's own when not given.
+    """
+    if axis not in AXES:
+        raise InvalidInput("axis", f"one of {', '.join(AXES)}", repr(axis))
+    history, known = result.history, facts(result)
+    if len(history) == 0:
+        raise InvalidInput("result", "a run with at least one iteration in its history", "none")
+    column, label = AXES[axis]
+    reference = result.dual_bound if best is None else best
+    scale = known["scale"] or max(1.0, abs(result.objective))
+    smoothness = history["smoothness"]
+    return Curves(
+        position=history[column],
+        label=label,
+        gap=np.abs(history["gap"]),
+        residual=np.abs(history["objective"] - reference) / scale,
+        infeasibility=None if known["loss"] else history["relative_infeasibility"],
+        bound=_theorem_bound(result, known, scale, start),
+        smoothness=smoothness if np.isfinite(smoothness).any() else None,
+        exponent=_only_numbers(running_exponent(history["dual_step"], history["gradient_change"])),
+    )
+
+
+def weight_sums(method: str, smoothness: FloatArray) -> FloatArray | None:
+    """Return S_k = sum_i w_i: w = 1/M for UniPDGrad, t/M with FISTA's t for AccUniPDGrad; else None.
+
+    >>> weight_sums("accunipdgrad", np.array([1.0, 1.0])).round(3)
+    array([1.   , 2.618])
+    """
+    if method == "unipdgrad":
+        return np.cumsum(1.0 / smoothness)
+    if method != "accunipdgrad":
+        return None
+    momentum, t = np.empty_like(smoothness), 1.0
+    for k in range(smoothness.size):
+        momentum[k] = t
+        t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
+    return np.cumsum(momentum / smoothness)
+
+
+def feasibility_bound(weight_sum: FloatArray, distance: float, eps: float) -> FloatArray:
+    """Return (2 ||lam_0 - lam^*|| + sqrt(S_k eps)) / S_k, which bounds dist(A xbar_k - b, K).
+
+    It is the step of the proofs of Theorems 4.1 and 4.2 before S_k is bounded from below.
+
+    >>> feasibility_bound(np.array([4.0]), 1.0, 1.0)
+    array([1.])
+    """
+    return (2.0 * distance + np.sqrt(weight_sum * eps)) / weight_sum
+
+
+def loss_bound(weight_sum: FloatArray, distance: float, eps: float) -> FloatArray:
+    """Return eps/2 + ||lam_0 - lam||^2 / (2 S_k), which bounds f(xbar_k) + phi(A xbar_k - b) - f^*.
+
+    With lam = grad phi(A xbar_k - b) in the proofs' inequality for f(xbar_k) - f^*, convexity of phi turns its
+    right-hand side into this; lam tends to lam^*.
+
+    >>> loss_bound(np.array([4.0]), 2.0, 1.0)
+    array([1.])
+    """
+    return 0.5 * eps + distance**2 / (2.0 * weight_sum)
+
+
+def running_exponent(steps: FloatArray, changes: FloatArray) -> FloatArray:
+    """Return :func:`unipd.theory.holder_exponent` of the first k pairs, for every k, in one pass.
+
+    >>> running_exponent(np.array([1.0, 0.1, 0.01]), np.array([3.0, 0.3, 0.03])).round(6)
+    array([nan,  1.,  1.])
+    """
+    kept = (steps > 0) & (changes > 0) & np.isfinite(steps) & np.isfinite(changes)
+    x, y = np.zeros(steps.size), np.zeros(steps.size)
+    x[kept], y[kept] = np.log(steps[kept]), np.log(changes[kept])
+    if not kept.any():
+        return np.full(steps.size, math.nan)
+    x[kept] -= x[kept].mean()
+    y[kept] -= y[kept].mean()
+    count = np.maximum(np.cumsum(kept), 1)
+    spread = np.cumsum(x * x) - np.cumsum(x) ** 2 / count
+    shared = np.cumsum(x * y) - np.cumsum(x) * np.cumsum(y) / count
+    high = np.maximum.accumulate(np.where(kept, x, -math.inf))
+    low = np.minimum.accumulate(np.where(kept, x, math.inf))
+    wide = np.zeros(steps.size, bool)
+    wide[np.flatnonzero(kept)[0] :] = (high - low)[np.flatnonzero(kept)[0] :] >= math.log(2.0)
+    slopes = np.full(steps.size, math.nan)
+    slopes[wide] = np.clip(shared[wide] / spread[wide], 0.0, 1.0)
+    return slopes
+
+
+def _theorem_bound(result: Any, known: dict[str, Any], scale: float, start: Array | None) -> FloatArray | None:
+    history = result.history
+    settings = getattr(result, "settings", None) or {}
+    sums = weight_sums(result.method, history["smoothness"])
+    whole = history["iteration"][0] == 1
+    proven = settings.get("weights") in (None, "theory") and settings.get("step_rule") in (None, "search")
+    if sums is None or not whole or not proven or known["eps"] is None or result.dual is None:
+        return None
+    distance = norm(result.dual if start is None else result.dual - start)
+    if known["loss"]:
+        return loss_bound(sums, distance, known["eps"]) / scale
+    return feasibility_bound(sums, distance, known["eps"]) / max(1.0, known["norm_b"])
+
+
+def _only_numbers(values: FloatArray) -> FloatArray | None:
+    return values if np.isfinite(values).any() else None

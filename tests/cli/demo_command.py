@@ -1,0 +1,52 @@
+"""A solving command as a colleague would write one, and problems for ``unipd doctor --problem``."""
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+import unipd
+from unipd.cli.options import Options, common_options
+from unipd.cli.solving import run_solver
+
+EXAMPLES = ("unipd demo --kind loss --accuracy 1e-4",)
+
+
+def make_problem(kind: str = "loss") -> unipd.Problem:
+    if kind == "infeasible":
+        return unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [3.0, 3.0, 3.0], "=")
+    if kind == "equality":
+        return unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    return unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 1.4, -0.3], unipd.couplings.LeastSquares())
+
+
+problem = make_problem()
+
+
+def failing() -> unipd.Problem:
+    raise RuntimeError("no data\nat all")
+
+
+def broken_problem() -> unipd.Problem:
+    smallest = unipd.sharp.from_callable(lambda y: np.eye(3)[np.argmin(y)], 3)
+    return unipd.Problem(smallest, np.eye(3), [0.2, 0.3, 0.5], "=")
+
+
+@common_options(accuracy=1e-2)
+def command(
+    kind: Annotated[str, typer.Option(help="loss, equality, infeasible or crash.")] = "loss", *, options: Options
+) -> int:
+    """Solve a small problem."""
+    if kind == "crash":
+        raise RuntimeError("something nobody thought of")
+    if kind == "interrupt":
+        raise KeyboardInterrupt
+    if kind == "memory":
+        raise unipd.errors.MemoryForecastError("x needs 3 TB, 2 GB are available: use another tracker")
+    return run_solver(
+        make_problem(kind),
+        options,
+        extra=lambda result: {"largest": float(result.x.max()), "nothing": float("nan")},
+        save={"labels": ["a", "b", "c"]},
+        title="a demonstration",
+    )

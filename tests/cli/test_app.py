@@ -1,0 +1,176 @@
+import logging
+import os
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+from typer.testing import CliRunner
+
+from unipd import __version__
+from unipd.cli import commands
+from unipd.cli.app import app, command_line
+from unipd.cli.options import METHODS, SOLVING, WRITING, Options, common_options
+from unipd.cli.session import LOGGER, limited_threads, logged_to
+from unipd.cli.solving import REQUIRED, emit, stopping_rule
+from unipd.cli.tables import print_table
+from unipd.errors import InvalidInput
+from unipd.methods.choose import METHODS as LIBRARY_METHODS
+
+
+def test_version():
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.stdout.split() == ["unipd", __version__]
+
+
+def test_help_lists_commands_and_exit_codes(invoke):
+    result = invoke("--help")
+    assert result.exit_code == 0
+    for word in ("show", "doctor", "demo", "Exit codes", "130", "--install-completion"):
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize("name", [*(entry.name for entry in commands.available()), "demo"])
+def test_every_command_has_help_with_examples(invoke, name):
+    result = invoke(name, "--help")
+    assert result.exit_code == 0
+    assert f"unipd {name}" in result.stdout
+    assert "Examples:" in result.stdout
+
+
+def test_help_of_a_solving_command_shows_the_common_options(invoke):
+    text = invoke("demo", "--help").stdout
+    for name in (*SOLVING, *WRITING):
+        assert f"--{name.replace('_', '-')}" in text
+    assert "0.01" in text
+
+
+def test_commands_are_imported_on_demand(invoke):
+    for name in [name for name in sys.modules if name.startswith("unipd.cli.commands.")] + ["demo_command"]:
+        sys.modules.pop(name, None)
+    invoke("--help")
+    assert "unipd.cli.commands.show" not in sys.modules
+    invoke("demo", "--help")
+    assert "demo_command" in sys.modules
+    assert "unipd.cli.commands.show" not in sys.modules
+
+
+def test_an_entry_without_a_module_is_not_shown(invoke, monkeypatch):
+    ghost = commands.Entry("ghost", "Not written yet.", "Solve")
+    monkeypatch.setattr(commands, "ENTRIES", (*commands.ENTRIES, ghost))
+    assert "ghost" not in invoke("--help").stdout
+    assert invoke("ghost").exit_code == 2
+
+
+def test_a_module_may_hold_several_subcommands(invoke, monkeypatch, tmp_path):
+    (tmp_path / "several.py").write_text(
+        "import typer\n"
+        "app = typer.Typer()\n"
+        "@app.command()\n"
+        "def first(): print('one'); return 3\n"
+        "@app.command()\n"
+        "def second(): raise FileNotFoundError(2, '', 'gone')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entry = commands.Entry("several", "Some.", "Study", "several")
+    monkeypatch.setattr(commands, "ENTRIES", (*commands.ENTRIES, entry))
+    result = invoke("several", "first")
+    assert (result.exit_code, result.stdout) == (3, "one\n")
+    assert invoke("several", "second").exit_code == 2
+    assert invoke("several", "third").exit_code == 2
+
+
+def test_completion_offers_commands(invoke, monkeypatch, capsys):
+    monkeypatch.setenv("_UNIPD_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "unipd sh")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    with pytest.raises(SystemExit):
+        command_line().main([], prog_name="unipd")
+    assert "show" in capsys.readouterr().out
+
+
+def test_methods_of_the_command_line_are_those_of_the_library():
+    assert set(METHODS) == {"auto", *LIBRARY_METHODS}
+
+
+def test_options_of_a_command_can_be_chosen():
+    @common_options(only=("seed", "accuracy"), accuracy=0.5)
+    def command(name: str, *, options: Options) -> int:
+        """Do nothing."""
+        assert options == Options(accuracy=0.25, seed=0)
+        return 0
+
+    import inspect
+
+    assert list(inspect.signature(command).parameters) == ["name", "accuracy", "seed"]
+    assert inspect.signature(command).parameters["accuracy"].default == 0.5
+    assert command(name="a", accuracy=0.25, seed=0) == 0
+    with pytest.raises(InvalidInput, match="speed"):
+        common_options(only=("speed",))
+
+
+def test_stopping_rule():
+    assert stopping_rule(Options()) is None
+    assert "MaxSeconds" in repr(stopping_rule(Options(time_limit=2.0, max_iterations=4)))
+
+
+def test_emit_without_a_result(capsys):
+    assert emit({"status": "time_limit", "fidelity": 0.5}, None, Options(json="-")) == 3
+    import json
+
+    captured = capsys.readouterr()
+    content = json.loads(captured.out)
+    assert set(content) >= {*REQUIRED, "seed", "version"}
+    assert content["fidelity"] == 0.5
+    assert content["objective"] is None
+    assert "fidelity" in captured.err
+
+
+def test_threads_are_limited_and_given_back():
+    before, variable = numba.get_num_threads(), os.environ.get("OMP_NUM_THREADS")
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def blas():
+        return {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}
+
+    pools = blas()
+    with limited_threads(1):
+        assert numba.get_num_threads() == 1
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+        assert blas() == {1}
+    with limited_threads(10**4):
+        assert numba.get_num_threads() >= 1
+    assert (numba.get_num_threads(), os.environ.get("OMP_NUM_THREADS"), blas()) == (before, variable, pools)
+
+
+def test_log_handler_is_removed(tmp_path):
+    before = list(LOGGER.handlers)
+    with logged_to(tmp_path / "a.log", "test"):
+        assert LOGGER.handlers != before
+        LOGGER.debug("detail")
+    assert LOGGER.handlers == before
+    assert LOGGER.level == logging.NOTSET
+    assert "detail" in (tmp_path / "a.log").read_text()
+
+
+def test_tables_are_drawn_on_a_terminal():
+    import io
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    print_table([("pass", "adjoint [x]", "fine"), ("fail", "oracle", "bad")], terminal, "title")
+    text = terminal.getvalue()
+    assert "title" in text
+    assert "adjoint [x]" in text
+    assert "bad" in text
+
+
+def test_demo_is_short():
+    """The example of how to write a command keeps to what it promises."""
+    lines = (Path(__file__).parent / "demo_command.py").read_text().splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith("@common_options"))
+    assert len(lines) - start < 40

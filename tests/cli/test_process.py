@@ -1,0 +1,86 @@
+"""A few runs as users make them: in a process of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+DEMO = (
+    "from unipd.cli import commands, main\n"
+    "commands.ENTRIES += (commands.Entry('demo', 'A demonstration.', 'Solve', 'demo_command'),)\n"
+    "main.main()\n"
+)
+NOTHING = (
+    "import sys\n"
+    "class Refuse:\n"
+    "    def find_spec(self, name, *rest):\n"
+    "        if name.split('.')[0] == 'typer': raise ModuleNotFoundError(name, name=name)\n"
+    "sys.meta_path.insert(0, Refuse())\n"
+    "from unipd.cli.main import main\n"
+    "main()\n"
+)
+
+
+def run(*arguments, code=None, **options):
+    begin = ["-m", "unipd"] if code is None else ["-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
+    command = [sys.executable, *begin, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **options)
+
+
+def test_json_is_pure_and_the_exit_code_is_the_status(tmp_path):
+    done = run(
+        "demo", "--json", "-", "--out", tmp_path / "run.npz", "--max-iterations", 2, "--accuracy", 1e-9, code=DEMO
+    )
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["status"] == "iteration_limit"
+    assert "status" in done.stderr
+    shown = run("show", tmp_path / "run.npz", "--json", "-", "--quiet")
+    assert shown.returncode == 0
+    assert json.loads(shown.stdout)["iterations"] == 2
+
+
+def test_mistakes_have_no_traceback(tmp_path):
+    done = run("demo", "--out", tmp_path / "missing" / "run.npz", "--debug", code=DEMO)
+    assert done.returncode == 2
+    assert "Traceback" in done.stderr
+    done = run("show", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+
+
+def test_missing_packages_are_named():
+    done = run("--help", code=NOTHING)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'unipd: the command line needs typer: pip install "unipd[cli]"\n'
+
+
+def test_the_command_line_does_not_import_what_it_does_not_need():
+    code = (
+        "import sys\n"
+        "from unipd.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'matplotlib', 'sklearn', 'pandas', 'numba', 'cvxpy'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    done = run(code=code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_interrupt_writes_the_best_point(tmp_path):
+    out = tmp_path / "run.npz"
+    command = [sys.executable, "-c", DEMO, "demo", "--accuracy", "1e-15", "--kind", "equality", "--json", "-"]
+    command += ["--max-iterations", "100000000", "--out", str(out)]
+    environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr is not None
+    assert "iteration" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert json.loads(stdout)["status"] == "interrupted"
+    assert out.exists()

@@ -1,0 +1,191 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+
+import unipd
+from unipd.errors import InvalidInput
+from unipd.io.results import load, save
+from unipd.report import plot_comparison, plot_convergence, plot_spectrum
+from unipd.report.convergence import banded, thinned
+from unipd.report.style import THEMES, WIDTHS
+
+BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+MATRIX = np.random.default_rng(3).standard_normal((4, 9))
+
+
+@pytest.fixture(scope="module")
+def constrained():
+    sharp = unipd.sharp.Linear(np.arange(9.0) / 9, unipd.sharp.Simplex(9))
+    problem = unipd.Problem(sharp, MATRIX, MATRIX @ np.full(9, 1 / 9), "=")
+    stop = unipd.MaxIterations(60)
+    return {name: unipd.solve(problem, name, stop=stop) for name in ("unipdgrad", "accunipdgrad")}
+
+
+@pytest.fixture(scope="module")
+def losses():
+    problem = unipd.Problem(unipd.sharp.Simplex(9), MATRIX, np.ones(4), unipd.couplings.LeastSquares())
+    stop = unipd.MaxIterations(40)
+    return {name: unipd.solve(problem, name, stop=stop) for name in ("frank-wolfe", "accunipdgrad")}
+
+
+def labels(axes):
+    return [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
+
+
+@pytest.mark.parametrize(("extension", "theme"), [(".png", "dark"), (".svg", "light"), (".pdf", "light")])
+def test_files(constrained, tmp_path, extension, theme):
+    path = tmp_path / f"run{extension}"
+    plot_convergence(constrained["unipdgrad"], path, theme=theme)
+    assert path.read_bytes().startswith(BEGINS[extension])
+    assert path.stat().st_size > 5000
+
+
+def test_the_same_result_gives_the_same_file(tmp_path):
+    for name in ("a.svg", "b.svg"):
+        plot_spectrum([3.0, 2.0], tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_themes_are_seen_on_the_page(losses):
+    for name, theme in THEMES.items():
+        figure = plot_convergence(losses["frank-wolfe"], theme=name)
+        assert to_hex(figure.get_facecolor()).upper() == theme.background
+        assert to_hex(figure.axes[0].get_facecolor()).upper() == theme.background
+        assert figure.axes[0].yaxis.label.get_color() == theme.ink
+
+
+def test_convergence_of_a_constrained_problem(constrained):
+    figure = plot_convergence(constrained["unipdgrad"], title="a run")
+    errors, smoothness, exponent = figure.axes
+    assert labels(errors) == [
+        "objective residual", "certified gap", "infeasibility", "theorem's bound (estimate)", "asked accuracy"
+    ]  # fmt: skip
+    assert errors.get_ylabel() == "relative error"
+    assert (errors.get_xscale(), errors.get_yscale()) == ("log", "log")
+    assert smoothness.get_xlabel() == "iterations"
+    assert "M_k" in smoothness.get_ylabel()
+    assert "nu" in exponent.get_ylabel()
+    assert figure.legends[0].get_title().get_text() == "a run"
+    np.testing.assert_array_equal(
+        errors.lines[2].get_ydata(), constrained["unipdgrad"].history["relative_infeasibility"]
+    )
+
+
+def test_convergence_of_a_loss_and_of_a_method_without_smoothness(losses):
+    figure = plot_convergence(losses["accunipdgrad"], show_bound=False)
+    assert labels(figure.axes[0]) == ["objective residual", "certified gap", "asked accuracy"]
+    figure = plot_convergence(losses["frank-wolfe"], axis="seconds", xscale="linear", width="page")
+    (axes,) = figure.axes
+    assert (axes.get_xlabel(), axes.get_xscale()) == ("seconds", "linear")
+    assert figure.get_figwidth() == WIDTHS["page"]
+
+
+def test_a_run_of_one_iteration_can_be_drawn(constrained, tmp_path):
+    problem = constrained["unipdgrad"].problem
+    result = unipd.solve(problem, "unipdgrad", stop=unipd.MaxIterations(1))
+    plot_convergence(result, tmp_path / "one.png")
+    assert plot_convergence(result, xscale="linear").axes[0].get_xlim()[0] == 0.0
+
+
+def test_an_exact_start_can_be_drawn():
+    """Zero gap, zero infeasibility: nothing has a logarithm."""
+    problem = unipd.Problem(unipd.sharp.Simplex(1), np.ones((1, 1)), [1.0], "=")
+    figure = plot_convergence(unipd.solve(problem, "unipdgrad"))
+    assert "infeasibility" not in labels(figure.axes[0])
+
+
+def test_the_curves_stay_inside_the_page(constrained):
+    """Nothing hangs over the edge at column width: legend, labels, ticks."""
+    figure = plot_convergence(constrained["accunipdgrad"], title="a title of some length over the picture")
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    page = figure.bbox
+    boxes = [axes.get_tightbbox(renderer) for axes in figure.axes] + [figure.legends[0].get_window_extent(renderer)]
+    for box in boxes:
+        assert box.x0 >= page.x0 - 1
+        assert box.x1 <= page.x1 + 1
+        assert box.y1 <= page.y1 + 1
+    assert figure.axes[0].get_window_extent(renderer).width > 0.6 * page.width
+    assert figure.legends[0].get_window_extent(renderer).y0 >= figure.axes[0].get_window_extent(renderer).y1
+
+
+def test_comparison(losses, constrained, tmp_path):
+    figure = plot_comparison(losses, tmp_path / "losses.png")
+    (axes,) = figure.axes
+    assert labels(axes) == ["frank-wolfe", "accunipdgrad"]
+    assert axes.get_xlabel() == "sharp-oracle calls"
+    best = max(result.dual_bound for result in losses.values())
+    history = losses["frank-wolfe"].history["objective"]
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), (history - best) / losses["frank-wolfe"].problem.scale(1.0))
+    assert [panel.get_ylabel() for panel in plot_comparison(constrained, width="page").axes] == [
+        "relative objective residual",
+        "relative infeasibility",
+    ]
+    (axes,) = plot_comparison(losses, quantities=("gap",), axis="iterations").axes
+    assert axes.get_ylabel() == "relative certified gap"
+
+
+def test_saved_results_can_be_compared(losses, tmp_path):
+    saved = {name: load(save(result, tmp_path / f"{name}.npz")) for name, result in losses.items()}
+    before, after = plot_comparison(losses), plot_comparison(saved)
+    for left, right in zip(before.axes[0].lines, after.axes[0].lines, strict=True):
+        np.testing.assert_array_equal(left.get_ydata(), right.get_ydata())
+    assert len(saved["accunipdgrad"].plot().axes) == len(losses["accunipdgrad"].plot().axes)
+
+
+def test_spectrum(tmp_path):
+    figure = plot_spectrum({"estimate": [1.0, -3.0, 0.0, 1e-30], "truth": [2.0]}, tmp_path / "s.svg", title="rho")
+    (axes,) = figure.axes
+    assert axes.lines[0].get_ydata().tolist() == [3.0, 1.0]
+    assert labels(axes) == ["estimate", "truth"]
+    assert "singular value" in (tmp_path / "s.svg").read_text()
+    plot_spectrum(np.zeros(3), tmp_path / "zero.png", title="nothing", theme="dark")
+
+
+def test_refusals(losses, tmp_path):
+    result = losses["accunipdgrad"]
+    bad = [
+        lambda: plot_convergence(result, tmp_path / "run.bmp"),
+        lambda: plot_convergence(result, theme="pink"),
+        lambda: plot_convergence(result, width="poster"),
+        lambda: plot_convergence(result, width=-1.0),
+        lambda: plot_convergence(result, axis="miles"),
+        lambda: plot_convergence(result, xscale="sqrt"),
+        lambda: plot_comparison({}),
+        lambda: plot_comparison(losses, quantities=("infeasibility",)),
+        lambda: plot_comparison(losses, quantities=("speed",)),
+        lambda: plot_comparison(losses, xscale="sqrt"),
+        lambda: plot_spectrum([]),
+        lambda: plot_spectrum({}),
+        lambda: plot_spectrum([np.nan]),
+    ]
+    for action in bad:
+        with pytest.raises(InvalidInput):
+            action()
+
+
+def test_long_curves_are_thinned():
+    kept = thinned(10**6)
+    assert (kept[0], kept[-1]) == (0, 10**6 - 1)
+    assert kept.size <= 1500
+    position = np.arange(1.0, 1e4)
+    at, low, middle, high = banded(position, np.where(position % 2, 1.0, 3.0))
+    assert at.size <= 120
+    assert (low.min(), high.max()) == (1.0, 3.0)
+    assert (low <= middle).all()
+    assert (middle <= high).all()
+
+
+def test_matplotlib_is_imported_late_and_without_global_state():
+    code = (
+        "import sys, numpy as np, unipd, unipd.report\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "unipd.report.plot_spectrum([1.0])\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
