@@ -52,10 +52,16 @@ class DualPoint:
         return -inner(self.dual, self.image) - self.objective + self.error
 
 
-def evaluate(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualPoint:
-    """Call the sharp oracle at -A^* lam and return g, its gradient and the atom (paper, (7))."""
+def evaluate(
+    problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None, certified: bool = False
+) -> DualPoint:
+    """Call the sharp oracle at -A^* lam and return g, its gradient and the atom (paper, (7)).
+
+    ``certified`` asks an oracle that has one for its strongest affordable certificate.
+    """
+    oracle = getattr(problem.sharp, "certified", problem.sharp) if certified else problem.sharp
     with _oracle_errors:
-        answer = problem.sharp(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
+        answer = oracle(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
         image = np.asarray(problem.map.image(answer.atom))
     if image.shape != problem.dual_shape:
         raise OracleError(f"the image of an atom has shape {image.shape}, not {problem.dual_shape}")

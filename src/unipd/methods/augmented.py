@@ -18,6 +18,7 @@ from unipd.methods.weights import zero_of_slope
 from unipd.problem import Problem
 from unipd.protocols import inner
 from unipd.sharp import Linear
+from unipd.sharp.lazy_difference import LazyDifference
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,14 @@ class Augmented:
         columns = 2 * max(1, self.factors.rank(factor))
         value = cost + self._coupled(residual, dual)
         return Evaluation(value, gradient, point, image, cost, dual, columns)
+
+    def completed(self, here: Evaluation, factor: Array) -> Array:
+        """Return the dual vector at a point with the multipliers of what the factors keep by construction."""
+        dual = self.factors.without_kept(here.dual)
+        descent = self.problem.map.adjoint(-dual)
+        if isinstance(self.problem.sharp, Linear):
+            descent = LazyDifference(descent, self.problem.sharp.cost)
+        return self.factors.completed(dual, descent, factor)
 
     def best_gamma(self, here: Evaluation, image: Array, cost: float) -> float:
         """Return the gamma in [0, 1] that minimises the objective from X towards an atom."""

@@ -12,7 +12,7 @@ from unipd import validate
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
 from unipd.methods.augmented import Augmented, Evaluation
-from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, target_eps
+from unipd.methods.base import Counts, State, empty_certificate, primal_certificate
 from unipd.methods.corrective import has_smooth_loss
 from unipd.methods.factors import Factors
 from unipd.methods.lbfgs import Memory
@@ -29,6 +29,10 @@ PAYS = 0.3
 """Steps go on without the oracle while they gain this share of the gap."""
 GROWTH = 3.0
 """Factor by which the penalty grows when feasibility lags."""
+EXACT = 1e-11
+"""Relative infeasibility at which the constraints hold by construction: then only stationarity is left to gain."""
+ROUNDING = 1e-14
+"""Relative decrease below which steps are lost in rounding."""
 JUDGED_INFEASIBILITY = 1e-2
 """The oracle is not asked while the relative infeasibility is larger."""
 
@@ -45,8 +49,8 @@ class FactoredState(State):
     """The model at R."""
     memory: Memory
     """Pairs of the quasi-Newton directions."""
-    eps: float
-    """Absolute accuracy asked for."""
+    accuracy: float
+    """Relative accuracy asked for."""
     inner_tolerance: float
     """Relative stationarity at which the multipliers move (constrained problems)."""
     least_infeasibility: float
@@ -73,8 +77,6 @@ class Factored:
         Quasi-Newton steps an iteration.
     memory
         Pairs kept for the quasi-Newton directions.
-    eps
-        Absolute accuracy; default: the relative accuracy times the problem's scale.
     seed
         Seed of the random columns beyond the first.
     factors
@@ -94,7 +96,6 @@ class Factored:
     rank: int | None = None
     inner_steps: int = 10
     memory: int = 8
-    eps: float | None = None
     seed: int = 0
     factors: Factors | None = None
 
@@ -137,7 +138,7 @@ class Factored:
             factor=factor,
             here=here,
             memory=Memory(limit=self.memory),
-            eps=target_eps(problem, self.eps, accuracy, here.cost),
+            accuracy=accuracy,
             inner_tolerance=0.1,
             least_infeasibility=math.inf,
             recent_atom=point.atom,
@@ -150,8 +151,9 @@ class Factored:
         if state.model.penalty == 0.0:
             gap = moved.certificate.gap
             pays = state.here.value - moved.here.value >= PAYS * gap
-            return moved if pays or gap <= moved.eps else _judged(problem, moved)
-        if stationarity(moved) > moved.inner_tolerance * problem.scale(moved.here.cost):
+            return moved if pays or gap <= _eps(problem, moved) else _judged(problem, moved)
+        stuck = state.here.value - moved.here.value <= ROUNDING * abs(moved.here.value)
+        if stationarity(moved) > moved.inner_tolerance * problem.scale(moved.here.cost) and not stuck:
             return moved
         moved = _with_new_multipliers(problem, moved)
         relative = moved.certificate.infeasibility / max(1.0, problem.norm_b)
@@ -163,9 +165,16 @@ def stationarity(state: FactoredState) -> float:
     return norm(state.here.gradient) * norm(state.factor)
 
 
+def _eps(problem: Problem, state: FactoredState) -> float:
+    """Return the absolute accuracy asked for, at the present objective."""
+    objective = state.certificate.objective
+    return state.accuracy * problem.scale(objective if math.isfinite(objective) else 0.0)
+
+
 def _descended(state: FactoredState, steps: int) -> FactoredState:
     """Take quasi-Newton steps with a backtracking line search."""
     factors = state.model.factors
+    enough = 0.5 * _eps(state.model.problem, state)
     for _ in range(steps):
         direction = state.memory.direction(state.here.gradient, factors.preconditioner(state.factor))
         slope = inner(direction, state.here.gradient)
@@ -188,7 +197,7 @@ def _descended(state: FactoredState, steps: int) -> FactoredState:
         memory = memory.extended(step, here.gradient - state.here.gradient)
         counts = state.counts.plus(0, 0, matvecs)
         state = replace(state, factor=state.factor + step, here=here, memory=memory, counts=counts)
-        if state.model.penalty == 0.0 and here.value - state.certificate.dual_bound <= 0.5 * state.eps:
+        if state.model.penalty == 0.0 and here.value - state.certificate.dual_bound <= enough:
             break
     return state
 
@@ -226,37 +235,50 @@ def _reported(problem: Problem, state: FactoredState) -> FactoredState:
 def _with_new_multipliers(problem: Problem, state: FactoredState) -> FactoredState:
     """Move the multipliers to the dual vector at hand; raise the penalty only when feasibility lags."""
     infeasibility = state.certificate.infeasibility
-    lags = infeasibility > 0.25 * state.least_infeasibility and infeasibility > 0.3 * state.eps
+    lags = infeasibility > 0.25 * state.least_infeasibility and infeasibility > 0.3 * state.accuracy * max(
+        1.0, problem.norm_b
+    )
+    exact = infeasibility <= EXACT * max(1.0, problem.norm_b)
     penalty = state.model.penalty * (GROWTH if lags else 1.0)
     model = state.model.at(state.here.dual, penalty)
     here = model.evaluate(state.factor)
-    floor = 0.1 * state.eps / problem.scale(here.cost)
+    floor = 0.1 * state.accuracy
     return replace(
         state,
         model=model,
         here=here,
         memory=Memory(limit=state.memory.limit),
         counts=state.counts.plus(0, 0, here.matvecs),
-        inner_tolerance=max(0.3 * state.inner_tolerance, floor),
+        inner_tolerance=floor if exact else max(0.3 * state.inner_tolerance, floor),
         least_infeasibility=min(infeasibility, state.least_infeasibility),
     )
 
 
 def _judged(problem: Problem, state: FactoredState) -> FactoredState:
     """Ask the oracle at the present dual vector: for the bound, and for a direction that the factor lacks."""
-    dual = state.model.centre if state.model.penalty else state.here.dual
-    tolerance = max(ORACLE_SHARE * state.eps, 0.03 * abs(state.certificate.gap))
+    dual = state.model.completed(state.here, state.factor)
+    eps = _eps(problem, state)
+    tolerance = max(ORACLE_SHARE * eps, 0.03 * abs(state.certificate.gap))
     if not math.isfinite(tolerance):
         tolerance = START_TOLERANCE * problem.scale(0.0)
     point = evaluate(problem, dual, tolerance=tolerance, start=state.recent_atom)
-    certificate = state.certificate.improved(problem, dual, point.conjugate, point.bound)
-    counts = state.counts.plus(1, 0, point.matvecs)
-    state = replace(state, certificate=certificate, counts=counts, recent_atom=point.atom)
+    state = _with_bound(problem, state, dual, point)
+    within_reach = state.certificate.gap - point.error <= eps
+    if state.certificate.gap > eps and within_reach:
+        sure = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
+        state = _with_bound(problem, state, dual, sure)
     here = state.here
     promise = inner(dual, here.image - point.image) + here.cost - point.objective
-    if promise <= max(0.25 * state.eps, 2.0 * stationarity(state)):
+    if promise <= max(0.25 * eps, 2.0 * stationarity(state)):
         return state
     return _escaped(problem, state, point)
+
+
+def _with_bound(problem: Problem, state: FactoredState, dual: Array, point: DualPoint) -> FactoredState:
+    """Return the state with the bound that an oracle's answer gives."""
+    certificate = state.certificate.improved(problem, dual, point.conjugate, point.bound)
+    counts = state.counts.plus(1, 0, point.matvecs)
+    return replace(state, certificate=certificate, counts=counts, recent_atom=point.atom)
 
 
 def _escaped(problem: Problem, state: FactoredState, point: DualPoint) -> FactoredState:

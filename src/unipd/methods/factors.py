@@ -54,9 +54,29 @@ class Factors(Protocol):
         """Return the number of columns."""
         ...
 
+    def without_kept(self, dual: Array) -> Array:
+        """Return the dual vector with zeros for constraints that the factors keep by construction."""
+        ...
+
+    def completed(self, dual: Array, descent: Any, factor: Array) -> Array:
+        """Return the dual vector with the multipliers of such constraints; ``descent`` is -S without them."""
+        ...
+
+
+class NothingKept:
+    """Factors that keep no constraint of A by construction."""
+
+    def without_kept(self, dual: Array) -> Array:
+        """Return the dual vector: no constraint is kept by construction."""
+        return dual
+
+    def completed(self, dual: Array, descent: Any, factor: Array) -> Array:
+        """Return the dual vector: no constraint is kept by construction."""
+        return dual
+
 
 @dataclass(frozen=True)
-class SpectralFactors:
+class SpectralFactors(NothingKept):
     """The factored form of a spectrahedron, a trace ball or a nuclear ball."""
 
     left_rows: int
@@ -76,7 +96,7 @@ class SpectralFactors:
         """Return the atom's direction with all of the trace used, and random columns beside it."""
         factor = self._stacked(atom, fill=True)
         missing = min(columns, factor.shape[0]) - factor.shape[1]
-        return factor if missing <= 0 else np.concatenate([factor, _random_block(factor, missing, seed)], axis=1)
+        return factor if missing <= 0 else np.concatenate([factor, random_block(factor, missing, seed)], axis=1)
 
     def point(self, factor: Array) -> LowRank:
         """Return X for a factor R of any length."""
@@ -157,7 +177,7 @@ class SpectralFactors:
         return np.concatenate(blocks, axis=0)
 
 
-def _random_block(factor: Array, columns: int, seed: int) -> Array:
+def random_block(factor: Array, columns: int, seed: int) -> Array:
     """Return random columns of the factor's total length."""
     generator = np.random.default_rng(seed)
     block = generator.standard_normal((factor.shape[0], columns)).astype(factor.dtype)

@@ -12,14 +12,14 @@ import numpy as np
 from unipd._typing import Array, Shape
 from unipd.atoms import Blocks, dense
 from unipd.errors import InvalidInput
-from unipd.methods.factors import Factors, SpectralFactors
+from unipd.methods.factors import Factors, NothingKept, SpectralFactors
 from unipd.methods.lbfgs import Preconditioner
 from unipd.protocols import SharpOracle
 from unipd.sharp import L2NormSquared, Linear, NuclearBall, Product, Spectrahedron, TraceBall
 
 
 @dataclass(frozen=True)
-class QuadraticFactors:
+class QuadraticFactors(NothingKept):
     """A block x with f(x) = w ||x||^2 on the whole space: its own factor."""
 
     shape: Shape
@@ -51,7 +51,7 @@ class QuadraticFactors:
 
 
 @dataclass(frozen=True)
-class ProductFactors:
+class ProductFactors(NothingKept):
     """One spectral block and any number of quadratic ones, packed into one vector.
 
     The rank is what the length of the vector leaves after the quadratic blocks.

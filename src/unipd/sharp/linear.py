@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from unipd import validate
-from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer, SharpOracle
-from unipd.sharp.lazy_difference import LazyDifference, pairing
+from unipd.sharp.lazy_difference import difference, pairing
 
 
 class Linear:
@@ -39,7 +39,7 @@ class Linear:
 
     def __init__(self, cost: Any, oracle: SharpOracle) -> None:
         self.oracle = oracle
-        self.cost = _checked_cost(cost, oracle.shape)
+        self.cost = _checked_cost(cost, oracle)
         self._zero = isinstance(self.cost, np.ndarray) and not self.cost.any()
 
     @property
@@ -73,6 +73,12 @@ class Linear:
         extra = np.nan if answer.atom is None else pairing(self.cost, answer.atom)
         return replace(answer, objective=answer.objective + extra)
 
+    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return the answer with the strongest certificate that the set's oracle offers."""
+        oracle = getattr(self.oracle, "certified", self.oracle)
+        answer = oracle(self._shifted(direction), tolerance=tolerance, start=start)
+        return replace(answer, objective=answer.objective + pairing(self.cost, answer.atom))
+
     def objective(self, x: Any) -> float:
         """Return <c, x> (plus the oracle's own objective)."""
         return pairing(self.cost, x) + self.oracle.objective(x)
@@ -87,37 +93,33 @@ class Linear:
 
     def maximum(self) -> float:
         """Return the support function of the set at c (plus the maximum of the oracle's own objective)."""
-        return self.oracle.support(self.cost) + self.oracle.maximum()
+        return self._maximum
+
+    @cached_property
+    def _maximum(self) -> float:
+        own = self.oracle.maximum()
+        if self.oracle.exact or own != 0.0:
+            return self.oracle.support(self.cost) + own
+        answer = getattr(self.oracle, "certified", self.oracle)(self.cost)
+        return answer.value + answer.error
 
     def _shifted(self, direction: Any) -> Any:
-        """Return y - c: an array for arrays, sparse for sparse matrices, else an operator that is never formed."""
-        if _is_operator(direction) or _is_operator(self.cost):
-            return LazyDifference(direction, self.cost)
-        if sp.issparse(direction):
-            return direction - self.cost if sp.issparse(self.cost) else LazyDifference(direction, self.cost)
-        y = validate.finite_array("direction", direction, shape=self.oracle.shape)
-        cost = self.cost.toarray() if sp.issparse(self.cost) else self.cost
-        return y - _matched(cost, y.dtype)
+        operator = sp.issparse(direction) or hasattr(direction, "matvec")
+        y = direction if operator else validate.finite_array("direction", direction)
+        if tuple(y.shape) != self.shape:
+            raise InvalidInput("direction", f"shape {self.shape}", f"shape {tuple(y.shape)}")
+        return difference(y, self.cost)
 
 
-def _matched(cost: Array, dtype: np.dtype[Any]) -> Array:
-    """Return c in the precision of the direction, complex when c is."""
-    target = np.result_type(dtype, np.complex64) if cost.dtype.kind == "c" else dtype
-    return cost.astype(target, copy=False)
-
-
-def _is_operator(matrix: Any) -> bool:
-    return hasattr(matrix, "matvec")
-
-
-def _checked_cost(cost: Any, shape: Any) -> Any:
-    if not _is_operator(cost) and not sp.issparse(cost):
-        return validate.finite_array("cost", cost, shape=shape)
-    if tuple(cost.shape) != shape:
-        raise InvalidInput("cost", f"shape {shape}", f"shape {tuple(cost.shape)}")
-    if _is_operator(cost):
+def _checked_cost(cost: Any, oracle: SharpOracle) -> Any:
+    """Return c as a finite array, CSR array or operator; over Hermitian points its Hermitian part."""
+    if hasattr(cost, "matvec"):
+        if tuple(cost.shape) != oracle.shape:
+            raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {tuple(cost.shape)}")
         return cost
-    rows = sp.csr_array(cost)
-    if not np.isfinite(rows.data).all():
-        raise InvalidInput("cost", "finite numbers", "NaN or inf among the stored entries")
-    return rows
+    matrix: Any = sp.csr_array(cost) if sp.issparse(cost) else validate.finite_array("cost", cost)
+    if matrix.shape != oracle.shape:
+        raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {matrix.shape}")
+    if sp.issparse(matrix):
+        matrix = matrix.astype(validate.finite_array("cost", matrix.data).dtype)
+    return 0.5 * (matrix + matrix.conj().T) if getattr(oracle, "hermitian", False) else matrix

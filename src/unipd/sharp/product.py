@@ -11,6 +11,9 @@ from unipd.atoms import Blocks
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer, SharpOracle
 
+STRENGTHS = ("rigorous", "probabilistic", "residual")
+"""Kinds of certified error, strongest first; any other is taken as weaker."""
+
 
 class Product:
     """X = X_1 x ... x X_m with f(x) = sum_i f_i(x_i): one independent sharp operator a block.
@@ -69,6 +72,10 @@ class Product:
         """Return the sum of the blocks' maxima, with no atom when a block gives none."""
         return self._joined("value", direction, tolerance, start)
 
+    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return the blocks' maximisers with the strongest certificates that their oracles offer."""
+        return self._joined("certified", direction, tolerance, start)
+
     def objective(self, x: Any) -> float:
         """Return sum_i f_i(x_i)."""
         pairs = zip(self.oracles, self._parts(x), strict=True)
@@ -94,7 +101,7 @@ class Product:
         share = tolerance / len(self.oracles)
 
         def ask(index: int) -> SharpAnswer:
-            oracle = getattr(self.oracles[index], method)
+            oracle = getattr(self.oracles[index], method, self.oracles[index])
             return oracle(directions[index], tolerance=share, start=starts[index])
 
         if self.threads == 1:
@@ -115,11 +122,12 @@ def _sum(answers: Sequence[SharpAnswer]) -> SharpAnswer:
     """Return the answer of all blocks together."""
     parts = tuple(answer.atom for answer in answers)
     kinds = {answer.bound for answer in answers}
+    weakest = max(sorted(kinds), key=lambda kind: STRENGTHS.index(kind) if kind in STRENGTHS else len(STRENGTHS))
     return SharpAnswer(
         atom=None if any(part is None for part in parts) else Blocks(parts),
         value=sum(answer.value for answer in answers),
         objective=sum(answer.objective for answer in answers),
         error=sum(answer.error for answer in answers),
         matvecs=sum(answer.matvecs for answer in answers),
-        bound="rigorous" if kinds == {"rigorous"} else "probabilistic",
+        bound=weakest,
     )
