@@ -6,7 +6,15 @@ operator of (f, X): a top eigenvector, a sort, a shortest path.
 
 from unipd import couplings, errors, maps, sharp, theory
 from unipd._version import __version__
-from unipd.methods import AccUniPDGrad, AwayStepFrankWolfe, Corrective, FrankWolfe, PairwiseFrankWolfe, UniPDGrad
+from unipd.methods import (
+    AccUniPDGrad,
+    AwayStepFrankWolfe,
+    Corrective,
+    Factored,
+    FrankWolfe,
+    PairwiseFrankWolfe,
+    UniPDGrad,
+)
 from unipd.problem import Problem
 from unipd.run import (
     Accuracy,
@@ -25,6 +33,7 @@ __all__ = [
     "Accuracy",
     "AwayStepFrankWolfe",
     "Corrective",
+    "Factored",
     "FrankWolfe",
     "MaxIterations",
     "MaxOracleCalls",

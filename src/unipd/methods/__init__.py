@@ -5,6 +5,7 @@ from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.base import Certificate, Counts, Method, State
 from unipd.methods.choose import METHODS, as_method
 from unipd.methods.corrective import Corrective
+from unipd.methods.factored import Factored
 from unipd.methods.frank_wolfe import FrankWolfe
 from unipd.methods.unipdgrad import UniPDGrad
 
@@ -15,6 +16,7 @@ __all__ = [
     "Certificate",
     "Corrective",
     "Counts",
+    "Factored",
     "FrankWolfe",
     "Method",
     "PairwiseFrankWolfe",

@@ -59,7 +59,8 @@ class Certificate:
         if not bound.value > self.dual_bound:
             return self
         attained = dual * bound.stretch if math.isfinite(bound.stretch) else dual
-        return replace(self, dual_bound=bound.value, dual=attained, kind=kind)
+        surely = "rigorous" if bound.stretch == 0.0 else kind
+        return replace(self, dual_bound=bound.value, dual=attained, kind=surely)
 
     def proves_infeasible(self, problem: Problem) -> bool:
         """Whether the bound exceeds every value that the objective takes on X."""

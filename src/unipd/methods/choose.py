@@ -10,7 +10,9 @@ from unipd.methods.accunipdgrad import AccUniPDGrad
 from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.base import Method
 from unipd.methods.corrective import Corrective
+from unipd.methods.factored import Factored
 from unipd.methods.frank_wolfe import FrankWolfe
+from unipd.methods.product_factors import is_factorable
 from unipd.methods.unipdgrad import UniPDGrad
 from unipd.problem import Problem
 
@@ -21,6 +23,7 @@ METHODS: dict[str, Callable[..., Method]] = {
     "away-step": AwayStepFrankWolfe,
     "pairwise": PairwiseFrankWolfe,
     "corrective": Corrective,
+    "factored": Factored,
 }
 """Methods by the names used in :func:`unipd.solve` and on the command line; "auto" chooses among them."""
 
@@ -28,17 +31,20 @@ METHODS: dict[str, Callable[..., Method]] = {
 def as_method(method: Method | str, problem: Problem, **options: Any) -> Method:
     """Return the method of this name (with its options), or the given one unchanged.
 
-    "auto" is the accelerated universal method, which needs nothing of the problem.
+    "auto" is the factored method where X is a spectral set that has factors, and the corrective one elsewhere.
     """
     if not isinstance(method, str):
         if options:
             raise InvalidInput("method", "a name when options are given", type(method).__name__)
-        if not (hasattr(method, "start") and hasattr(method, "step")):
-            raise InvalidInput("method", "a name or a method with start and step", type(method).__name__)
         return method
-    if method != "auto" and method not in METHODS:
+    name = _best(problem) if method == "auto" else method
+    if name not in METHODS:
         raise InvalidInput("method", f"one of auto, {', '.join(METHODS)}", repr(method))
     try:
-        return AccUniPDGrad(**options) if method == "auto" else METHODS[method](**options)
+        return METHODS[name](**options)
     except TypeError as error:
-        raise InvalidInput("method", f"options that {method} has", str(error)) from error
+        raise InvalidInput("method", f"options that {name} has", str(error)) from error
+
+
+def _best(problem: Problem) -> str:
+    return "factored" if is_factorable(problem.sharp) else "corrective"

@@ -15,7 +15,9 @@ from unipd.errors import InvalidInput
 from unipd.methods.factors import Factors, NothingKept, SpectralFactors
 from unipd.methods.lbfgs import Preconditioner
 from unipd.protocols import SharpOracle
-from unipd.sharp import L2NormSquared, Linear, NuclearBall, Product, Spectrahedron, TraceBall
+from unipd.sharp import L2NormSquared, Linear, Product
+from unipd.sharp.spectral_nuclear import NuclearBall
+from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
 
 
 @dataclass(frozen=True)

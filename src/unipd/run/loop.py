@@ -17,6 +17,7 @@ from unipd.memory import peak_memory
 from unipd.methods import Certificate, Method, State, as_method
 from unipd.problem import Problem
 from unipd.protocols import Tracker
+from unipd.run.certify import FinalCheck
 from unipd.run.history import History, relative_gap
 from unipd.run.progress import progress_display
 from unipd.run.result import Result
@@ -117,7 +118,7 @@ def solve(
         raise InvalidInput("callback", "a function of a moment", type(callback).__name__)
     rule = Accuracy(accuracy) | (stop if stop is not None else MaxIterations(DEFAULT_ITERATIONS))
     chosen = as_method(method, problem, **options)
-    history = History()
+    history, check = History(), FinalCheck(accuracy)
     state: State | None = None
     status = Status.STOPPED
     display = progress_display(problem, chosen.name, accuracy) if verbose else nullcontext(None)
@@ -131,6 +132,11 @@ def solve(
                 if show is not None:
                     show(moment)
                 verdict = _verdict(moment, rule, callback)
+                if verdict is Status.SOLVED:
+                    sure = check(moment)
+                    if sure is None:
+                        continue
+                    state = replace(state, certificate=sure)
                 if verdict is not None:
                     status = verdict
                     break

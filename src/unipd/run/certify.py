@@ -1,0 +1,51 @@
+"""The last check before success: a bound that rests on residuals alone is certified anew."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from unipd.dual import evaluate
+from unipd.methods import Certificate
+from unipd.problem import Problem
+from unipd.run.stopping import Moment
+from unipd.spectral import RESIDUAL
+
+TOLERANCE_SHARE = 0.1
+"""The certifying oracle call may err by this share of the accuracy asked for."""
+
+
+class FinalCheck:
+    """Decides whether a claimed accuracy stands; asks again only after the gap has halved.
+
+    During a run an iterative oracle certifies its error by a residual, which costs nothing and proves nothing. Before
+    a run may end as solved, the oracle is asked at the best dual vector for its strongest affordable certificate
+    (dense or probabilistic), and the gap is measured from the bound that this gives.
+    """
+
+    def __init__(self, accuracy: float) -> None:
+        self.accuracy = accuracy
+        self._next_gap = math.inf
+
+    def __call__(self, moment: Moment) -> Certificate | None:
+        """Return the certificate that stands, or None when the run has to go on."""
+        problem, certificate = moment.problem, moment.state.certificate
+        if certificate.kind != RESIDUAL:
+            return certificate
+        if abs(certificate.gap) > self._next_gap:
+            return None
+        sure = certified(problem, certificate, TOLERANCE_SHARE * self.accuracy)
+        if abs(sure.gap) <= self.accuracy * problem.scale(sure.objective):
+            return sure
+        self._next_gap = 0.5 * abs(certificate.gap)
+        return None
+
+
+def certified(problem: Problem, certificate: Certificate, tolerance: float) -> Certificate:
+    """Return the certificate with the bound at its dual vector from the oracle's strongest certificate."""
+    if certificate.kind != RESIDUAL or not math.isfinite(certificate.dual_bound):
+        return certificate
+    absolute = tolerance * problem.scale(certificate.objective)
+    point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
+    fresh = replace(certificate, dual_bound=-math.inf)
+    return fresh.improved(problem, certificate.dual, point.conjugate, point.bound)
