@@ -57,8 +57,8 @@ class Problem:
         split: bool | None = None,
     ) -> None:
         oracle = Product(list(sharp)) if isinstance(sharp, (list, tuple)) else sharp
-        if not callable(oracle) or not hasattr(oracle, "shape"):
-            raise InvalidInput("sharp", "a sharp oracle or a list of them", type(sharp).__name__)
+        if isinstance(oracle, type) or not callable(oracle) or not hasattr(oracle, "shape"):
+            raise InvalidInput("sharp", "a sharp oracle or a list of them", validate.described(sharp))
         self.sharp: SharpOracle = oracle
         self.map: LinearMap = as_map(A, oracle.shape)
         _check_domain(self.map.domain, oracle.shape)
@@ -122,6 +122,6 @@ def _as_coupling(coupling: Coupling | str) -> Coupling:
         if coupling not in _RELATIONS:
             raise InvalidInput("coupling", 'one of "=", "<=", ">=" or a coupling', repr(coupling))
         return _RELATIONS[coupling]()
-    if not isinstance(coupling, Coupling):
-        raise InvalidInput("coupling", "a set or loss of unipd.couplings", type(coupling).__name__)
+    if isinstance(coupling, type) or not isinstance(coupling, Coupling):
+        raise InvalidInput("coupling", "a set or loss of unipd.couplings", validate.described(coupling))
     return coupling

@@ -84,3 +84,12 @@ def integer(name: str, value: Any, *, minimum: int) -> int:
     if value < minimum:
         raise InvalidInput(name, f"an integer >= {minimum}", repr(value))
     return int(value)
+
+
+def described(value: Any) -> str:
+    """Return what a value is, for an error message; a class is said to be one.
+
+    >>> described(3), described(int)
+    ('int', 'the class int (an object is needed)')
+    """
+    return f"the class {value.__name__} (an object is needed)" if isinstance(value, type) else type(value).__name__

@@ -1,0 +1,198 @@
+"""The dual function against slow definitions: g, its gradient, h, and the bounds that certify."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from support.known import KNOWN
+from support.oracles import EuclideanPower, Wrapped
+from support.references import LOSSES, SETS, constrained, with_loss
+from unipd import Problem
+from unipd._typing import Array
+from unipd.couplings import AtMost, LeastSquares
+from unipd.dual import evaluate, lower_bound, moved, proximal_step, stretched, value_only
+from unipd.protocols import inner
+from unipd.sharp import L1Ball, Linear, Simplex
+
+seeds = st.integers(0, 2**32 - 1)
+scales = st.sampled_from([1e-3, 0.1, 1.0, 10.0])
+examples = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def random_dual(problem: Problem, seed: int, scale: float) -> Array:
+    """Return a random dual vector in the domain of h."""
+    vector = scale * np.random.default_rng(seed).standard_normal(problem.b.size)
+    return problem.coupling.prox_conjugate(vector, 1.0) if not problem.split else vector
+
+
+def total(problem: Problem, dual: Array) -> float:
+    """Return G(lam) = g(lam) + h(lam), whatever the form in which a loss enters."""
+    value = evaluate(problem, dual).value
+    return value if problem.split else value + problem.coupling.conjugate(dual)
+
+
+@given(seed=seeds, scale=scales)
+@examples
+def test_g_is_the_maximum_over_the_vertices(seed: int, scale: float) -> None:
+    problem, _ = constrained("linear on the simplex", "equality")
+    dual = scale * np.random.default_rng(seed).standard_normal(6)
+    columns, cost = problem.map.matrix, problem.sharp.cost
+    expected = max(-dual @ columns[:, i] - cost[i] for i in range(cost.size)) + dual @ problem.b
+    point = evaluate(problem, dual)
+    assert point.value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(point.gradient, problem.b - problem.map.image(point.atom))
+    assert value_only(problem, dual).value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["nu=1 =", "nu=1/2 =", "nu=1/3 entrywise"])
+@given(seed=seeds)
+@examples
+def test_the_gradient_is_that_of_g(name: str, seed: int) -> None:
+    problem = KNOWN[name]().problem
+    random = np.random.default_rng(seed)
+    dual, direction = random.standard_normal((2, problem.b.size))
+    step = 1e-6
+    slope = (evaluate(problem, dual + step * direction).value - evaluate(problem, dual - step * direction).value) / 2e-6
+    assert inner(evaluate(problem, dual).gradient, direction) == pytest.approx(slope, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("split", [True, False])
+@given(seed=seeds, scale=scales)
+@examples
+def test_g_is_convex_with_the_returned_subgradient(split: bool, seed: int, scale: float) -> None:
+    problem, _ = with_loss("simplex", "least squares", split)
+    random = np.random.default_rng(seed)
+    first, second = scale * random.standard_normal((2, problem.b.size))
+    base = evaluate(problem, first)
+    line = base.value + inner(base.gradient, second - first)
+    assert evaluate(problem, second).value >= line - 1e-9 * (1.0 + abs(line))
+
+
+@pytest.mark.parametrize("coupling", SETS)
+@pytest.mark.parametrize("point", ["linear on the simplex", "squared norm"])
+@given(seed=seeds, scale=scales)
+@examples
+def test_weak_duality_with_constraints(point: str, coupling: str, seed: int, scale: float) -> None:
+    problem, optimum = constrained(point, coupling)
+    dual = random_dual(problem, seed, scale)
+    bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate)
+    assert -total(problem, dual) - 1e-9 <= bound.value <= optimum + 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("split", [True, False])
+@given(seed=seeds, scale=scales)
+@examples
+def test_weak_duality_with_losses(loss: str, split: bool, seed: int, scale: float) -> None:
+    problem, optimum = with_loss("l1 ball", loss, split)
+    dual = random_dual(problem, seed, scale)
+    bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate)
+    assert -total(problem, dual) - 1e-9 <= bound.value <= optimum + 1e-6
+
+
+@pytest.mark.parametrize("split", [True, False])
+@given(seed=seeds, scale=scales)
+@examples
+def test_the_ray_search_finds_the_best_stretch(split: bool, seed: int, scale: float) -> None:
+    problem, _ = with_loss("l1 ball", "least squares", split)
+    dual = random_dual(problem, seed, scale)
+    bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate)
+
+    def along(t: float) -> float:
+        return total(problem, t * dual)
+
+    best = minimize_scalar(along, bounds=(0.0, 10.0 * max(bound.stretch, 1.0)), method="bounded")
+    assert bound.value >= -best.fun - 1e-9
+    assert -along(bound.stretch) == pytest.approx(bound.value, abs=1e-9)
+
+
+def test_a_ray_that_proves_infeasibility_has_an_infinite_bound() -> None:
+    problem = Problem(Simplex(2), np.eye(2), [2.0, 0.0], "=")
+    dual = np.array([-1.0, 0.0])
+    bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate)
+    assert bound.value == bound.stretch == math.inf
+
+
+def test_outside_the_domain_of_h_there_is_no_bound() -> None:
+    problem = Problem(Simplex(2), np.eye(2), [0.5, 0.5], AtMost())
+    dual = np.array([-1.0, 0.5])
+    assert lower_bound(problem, dual, evaluate(problem, dual).conjugate).value == -math.inf
+
+
+@pytest.mark.parametrize("oracle", [L1Ball(5), Simplex(5), EuclideanPower(5, 2.0), EuclideanPower(5, 3.0)])
+@pytest.mark.parametrize("coupling", ["=", LeastSquares(2.0)])
+@given(seed=seeds, factor=st.floats(0.01, 100.0))
+@examples
+def test_stretching_is_evaluating_further_along(oracle: Any, coupling: Any, seed: int, factor: float) -> None:
+    random = np.random.default_rng(seed)
+    problem = Problem(oracle, random.standard_normal((3, 5)), random.standard_normal(3), coupling)
+    dual = random.standard_normal(3)
+    quick, slow = stretched(problem, evaluate(problem, dual), factor), evaluate(problem, factor * dual)
+    np.testing.assert_allclose(quick.image, slow.image, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(quick.gradient, slow.gradient, rtol=1e-9, atol=1e-9)
+    assert quick.value == pytest.approx(slow.value, rel=1e-9, abs=1e-9)
+    assert quick.objective == pytest.approx(slow.objective, rel=1e-9)
+    assert quick.matvecs == 0
+
+
+def test_only_homogeneous_conjugates_can_be_stretched() -> None:
+    problem = Problem(Linear([1.0, 2.0], Simplex(2)), np.eye(2), [0.5, 0.5], "=")
+    with pytest.raises(ValueError, match="homogeneous"):
+        stretched(problem, evaluate(problem, np.zeros(2)), 2.0)
+
+
+@given(seed=seeds)
+@examples
+def test_a_known_atom_bounds_g_elsewhere_from_below(seed: int) -> None:
+    problem, _ = with_loss("simplex", "least squares")
+    first, second = np.random.default_rng(seed).standard_normal((2, problem.b.size))
+    model = moved(problem, evaluate(problem, first), second)
+    assert model.value <= evaluate(problem, second).value + 1e-12
+    assert model.error == math.inf
+
+
+@pytest.mark.parametrize("coupling", SETS)
+def test_the_proximal_step_minimises_its_model(coupling: str) -> None:
+    problem, _ = constrained("squared norm", coupling)
+    random = np.random.default_rng(0)
+    smoothness = 2.5
+    for seed in range(10):
+        dual = random_dual(problem, seed, 1.0)
+        gradient = evaluate(problem, dual).gradient
+        new = proximal_step(problem, dual, gradient, smoothness)
+
+        def model(lam: Array, dual: Array = dual, gradient: Array = gradient) -> float:
+            step = lam - dual
+            return inner(gradient, step) + 0.5 * smoothness * inner(step, step) + problem.coupling.conjugate(lam)
+
+        best = model(new)
+        assert math.isfinite(best)
+        for _ in range(20):
+            other = problem.coupling.prox_conjugate(new + 0.1 * random.standard_normal(new.size), 1e-3)
+            assert model(other) >= best - 1e-9
+
+
+def test_certified_errors_weaken_the_bound() -> None:
+    problem, _ = constrained("linear on the simplex", "equality")
+    spoiled = Wrapped(problem.sharp, lambda call, answer, direction: replace(answer, error=0.25), exact=False)
+    unsure = Problem(spoiled, problem.map, problem.b, problem.coupling)
+    dual = np.random.default_rng(0).standard_normal(6)
+    sure_bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate).value
+    unsure_bound = lower_bound(unsure, dual, evaluate(unsure, dual).conjugate).value
+    assert unsure_bound == pytest.approx(sure_bound - 0.25)
+    assert value_only(unsure, dual).conjugate == pytest.approx(evaluate(unsure, dual).conjugate)
+
+
+def test_products_are_counted() -> None:
+    problem, _ = constrained("squared norm", "equality")
+    dual = np.ones(6)
+    assert evaluate(problem, dual).matvecs == 2
+    assert value_only(problem, dual).matvecs == 1

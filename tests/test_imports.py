@@ -1,0 +1,61 @@
+"""Importing unipd is cheap: optional packages come in only where they are used, and nothing is compiled."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ["matplotlib", "rich", "pandas", "sklearn", "cvxpy", "typer", "pylops", "networkx", "mpi4py", "qiskit"]
+
+
+def loaded_after(code: str) -> list[str]:
+    """Return the heavy packages that a fresh interpreter has loaded after running the code."""
+    script = f"{code}\nimport sys, json; print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def test_import_loads_no_optional_package() -> None:
+    assert loaded_after("import unipd") == []
+
+
+def test_a_quiet_run_loads_no_optional_package() -> None:
+    code = """
+import numpy as np, unipd
+problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], unipd.couplings.LeastSquares())
+print(unipd.solve(problem, "pairwise"))
+"""
+    assert loaded_after(code) == []
+
+
+def test_import_compiles_nothing() -> None:
+    code = """
+import numba.core.dispatcher as dispatcher
+def refuse(*arguments, **options):
+    raise SystemExit("compiled on import")
+dispatcher.Dispatcher.compile = refuse
+import unipd
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_is_there() -> None:
+    import unipd
+
+    for name in unipd.__all__:
+        assert hasattr(unipd, name), name
+    assert sorted(unipd.__all__) == sorted(set(unipd.__all__))
+
+
+@pytest.mark.parametrize("module", ["sharp", "maps", "couplings", "methods", "primal", "run"])
+def test_every_public_name_of_a_part_is_there_and_documented(module: str) -> None:
+    import importlib
+
+    part = importlib.import_module(f"unipd.{module}")
+    for name in part.__all__:
+        documented = getattr(part, name)
+        if callable(documented):
+            assert documented.__doc__, f"{module}.{name}"
