@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import runpy
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from unipd import atoms
 from unipd.errors import InvalidInput
 
-REGISTRY = runpy.run_path(str(Path(__file__).parents[1] / "sharp" / "registry.py"))
-CASES, names, numbers, zeros, flat = (REGISTRY[key] for key in ("CASES", "names", "numbers", "zeros", "flat"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from sharp.cases import Case, flat, names, numbers, zeros
+from sharp.registry import CASES
+
 POLYTOPES = [case for case in CASES if case.polyhedral]
 HOMOGENEOUS = [case for case in CASES if case.oracle.degree is not None]
 
@@ -26,29 +28,36 @@ every_case = pytest.mark.parametrize("case", CASES, ids=names(CASES))
 every_homogeneous = pytest.mark.parametrize("case", HOMOGENEOUS, ids=names(HOMOGENEOUS))
 every_polytope = pytest.mark.parametrize("case", POLYTOPES, ids=names(POLYTOPES))
 examples = settings(max_examples=6, deadline=None, derandomize=True)
-draws = st.tuples(st.integers(0, 2**16), st.sampled_from([1.0, 1e-3, 30.0]), st.sampled_from([0.0, 0.5, 1.0]))
+draws = st.tuples(
+    st.integers(0, 2**16),
+    st.sampled_from([1.0, 1e-3, 30.0]),
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.sampled_from([0.0, -3.0, 3.0]),
+)
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A generator, a dtype, a size of the numbers and the share of special ones (zeros, ties, subnormals)."""
+    """A generator, a dtype, a size of the numbers, the share of special ones (zeros, ties, subnormals) and a shift."""
 
     rng: np.random.Generator
     dtype: np.dtype[Any]
     scale: float
     special: float
+    shift: float
 
 
-def at_every_dtype(case: Any, drawn: tuple[int, float, float]) -> Iterator[Draw]:
+def at_every_dtype(case: Case, drawn: tuple[int, float, float, float]) -> Iterator[Draw]:
     for dtype in case.dtypes:
         yield Draw(np.random.default_rng(drawn[0]), np.dtype(dtype), *drawn[1:])
 
 
-def directions(case: Any, draw: Draw, count: int) -> list[Any]:
-    return [numbers(draw.rng, case.oracle.shape, draw.dtype, draw.scale, draw.special) for _ in range(count)]
+def directions(case: Case, draw: Draw, count: int) -> list[Any]:
+    how = (draw.dtype, draw.scale, draw.special, draw.shift)
+    return [numbers(draw.rng, case.oracle.shape, *how) for _ in range(count)]
 
 
-def mixture(case: Any, draw: Draw) -> tuple[Any, np.ndarray, list[Any]]:
+def mixture(case: Case, draw: Draw) -> tuple[Any, np.ndarray, list[Any]]:
     """Return a point of X with the weights and the answers it is a convex combination of."""
     answers = [case.oracle(y) for y in directions(case, draw, 3)]
     weights = draw.rng.dirichlet(np.ones(3))
@@ -68,7 +77,7 @@ def size(y: Any, x: Any) -> float:
 @every_case
 @examples
 @given(drawn=draws)
-def test_fenchel_young(case: Any, drawn: Any) -> None:
+def test_fenchel_young(case: Case, drawn: Any) -> None:
     for draw in at_every_dtype(case, drawn):
         (y,) = directions(case, draw, 1)
         answer = case.oracle(y)
@@ -85,7 +94,7 @@ def test_fenchel_young(case: Any, drawn: Any) -> None:
 @every_case
 @examples
 @given(drawn=draws)
-def test_value_alone_agrees(case: Any, drawn: Any) -> None:
+def test_value_alone_agrees(case: Case, drawn: Any) -> None:
     for draw in at_every_dtype(case, drawn):
         (y,) = directions(case, draw, 1)
         answer, alone = case.oracle(y), case.oracle.value(y)
@@ -97,7 +106,7 @@ def test_value_alone_agrees(case: Any, drawn: Any) -> None:
 @every_case
 @examples
 @given(drawn=draws)
-def test_answers_and_mixtures_lie_in_the_set(case: Any, drawn: Any) -> None:
+def test_answers_and_mixtures_lie_in_the_set(case: Case, drawn: Any) -> None:
     for draw in at_every_dtype(case, drawn):
         point, _, answers = mixture(case, draw)
         tolerance = 1e-12 if draw.dtype in (np.float64, np.complex128) else 1e-5
@@ -108,7 +117,7 @@ def test_answers_and_mixtures_lie_in_the_set(case: Any, drawn: Any) -> None:
 @every_case
 @examples
 @given(drawn=draws)
-def test_support_bounds_the_set(case: Any, drawn: Any) -> None:
+def test_support_bounds_the_set(case: Case, drawn: Any) -> None:
     for draw in at_every_dtype(case, drawn):
         (y,) = directions(case, draw, 1)
         point, _, answers = mixture(case, draw)
@@ -120,7 +129,7 @@ def test_support_bounds_the_set(case: Any, drawn: Any) -> None:
 @every_case
 @examples
 @given(drawn=draws)
-def test_objective_is_convex_bounded_and_linear_when_said(case: Any, drawn: Any) -> None:
+def test_objective_is_convex_bounded_and_linear_when_said(case: Case, drawn: Any) -> None:
     for draw in at_every_dtype(case, drawn):
         point, weights, answers = mixture(case, draw)
         costs = np.array([answer.objective for answer in answers])
@@ -136,7 +145,7 @@ def test_objective_is_convex_bounded_and_linear_when_said(case: Any, drawn: Any)
 @every_homogeneous
 @examples
 @given(drawn=draws, factor=st.sampled_from([4.0, 0.25, 64.0]))
-def test_conjugate_is_homogeneous_when_said(case: Any, drawn: Any, factor: float) -> None:
+def test_conjugate_is_homogeneous_when_said(case: Case, drawn: Any, factor: float) -> None:
     degree = case.oracle.degree
     for draw in at_every_dtype(case, drawn):
         (y,) = directions(case, draw, 1)
@@ -153,7 +162,7 @@ def test_conjugate_is_homogeneous_when_said(case: Any, drawn: Any, factor: float
 @every_case
 @examples
 @given(drawn=draws)
-def test_atoms_keep_shape_and_dtype_and_calls_are_pure(case: Any, drawn: Any) -> None:
+def test_atoms_keep_shape_and_dtype_and_calls_are_pure(case: Case, drawn: Any) -> None:
     for draw in at_every_dtype(case, drawn):
         (y,) = directions(case, draw, 1)
         before = flat(y).copy()
@@ -167,7 +176,7 @@ def test_atoms_keep_shape_and_dtype_and_calls_are_pure(case: Any, drawn: Any) ->
 
 
 @every_case
-def test_the_zero_direction_has_an_answer(case: Any) -> None:
+def test_the_zero_direction_has_an_answer(case: Case) -> None:
     for dtype in case.dtypes:
         answer = case.oracle(zeros(case.oracle.shape, dtype))
         assert case.oracle.contains(answer.atom, 1e-5)
@@ -178,7 +187,7 @@ def test_the_zero_direction_has_an_answer(case: Any) -> None:
 @every_polytope
 @examples
 @given(drawn=draws)
-def test_no_vertex_is_better(case: Any, drawn: Any) -> None:
+def test_no_vertex_is_better(case: Case, drawn: Any) -> None:
     for draw in at_every_dtype(case, drawn):
         if draw.dtype.kind == "c" and not case.complex_values:
             draw = replace(draw, dtype=np.finfo(draw.dtype).dtype)
@@ -190,7 +199,7 @@ def test_no_vertex_is_better(case: Any, drawn: Any) -> None:
 
 
 @every_case
-def test_bad_directions_are_refused(case: Any) -> None:
+def test_bad_directions_are_refused(case: Case) -> None:
     shape = case.oracle.shape
     good = zeros(shape, np.float64)
     if isinstance(good, tuple):
@@ -205,7 +214,7 @@ def test_bad_directions_are_refused(case: Any) -> None:
 
 
 @every_case
-def test_points_of_the_wrong_shape_are_not_in_the_set(case: Any) -> None:
+def test_points_of_the_wrong_shape_are_not_in_the_set(case: Case) -> None:
     if not isinstance(case.oracle.shape[0], tuple) and case.name != "from-callable":
         assert not case.oracle.contains(np.zeros((17, *case.oracle.shape)))
         assert not case.oracle.contains(np.full(case.oracle.shape, np.nan))

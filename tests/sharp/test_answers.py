@@ -128,6 +128,19 @@ def test_birkhoff_by_all_permutations(order: int) -> None:
     assert not oracle.contains(np.full((order, order), 1.01 / order))
 
 
+def test_doubly_stochastic_needs_rows_and_columns() -> None:
+    rows_only = np.array([[1.0, 0.0], [1.0, 0.0]])
+    assert not sharp.Birkhoff(2).contains(rows_only)
+    assert not sharp.Birkhoff(2).contains(rows_only.T)
+    assert not sharp.Birkhoff(2).contains(np.array([[2.0, -1.0], [-1.0, 2.0]]))
+
+
+def test_owl_takes_the_first_of_many_equal_entries() -> None:
+    for _ in range(20):
+        y = RNG.choice([1.0, 2.0], 500)
+        assert sharp.OWLBall(np.ones(500))(y).atom.indices.tolist() == [int(np.argmax(y))]
+
+
 def test_entropy_at_extreme_directions() -> None:
     entropy = sharp.Entropy(3, 2.0)
     answer = entropy(np.array([1e307, -1.79e308, 0.0]))

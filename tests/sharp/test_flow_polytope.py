@@ -11,7 +11,7 @@ from unipd.atoms import SparsePoint
 from unipd.errors import InvalidInput
 from unipd.sharp import FlowPolytope
 
-from .registry import paths
+from .models import paths
 
 
 @st.composite

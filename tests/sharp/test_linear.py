@@ -11,7 +11,8 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.sharp import Birkhoff, L1Ball, L2Ball, L2NormSquared, Linear, Simplex
-from unipd.sharp.lazy_difference import LazyDifference, apply_adjoint, pairing
+from unipd.sharp.lazy_difference import LazyDifference, apply_adjoint, difference, pairing
+from unipd.sharp.spectral_trace import Spectrahedron
 
 RNG = np.random.default_rng(3)
 Y, C = RNG.standard_normal((2, 4, 3)) + 1j * RNG.standard_normal((2, 4, 3))
@@ -105,6 +106,56 @@ def test_precision_follows_the_direction() -> None:
     assert LazyDifference(single.real, C.real).dtype == np.float32
 
 
+@left_form
+@pytest.mark.parametrize("right", FORMS[:3], ids=FORM_NAMES[:3])
+def test_only_the_hermitian_part_of_a_cost_meets_hermitian_points(left: Any, right: Any) -> None:
+    skew = np.triu(RNG.standard_normal((4, 4)))
+    oracle = Linear(right(skew), Spectrahedron(4))
+    y = np.diag([1.0, 2.0, 3.0, 4.0])
+    expected = np.linalg.eigvalsh(y - 0.5 * (skew + skew.T))[-1]
+    answer = oracle(left(y))
+    assert answer.value == pytest.approx(expected)
+    assert answer.objective == pytest.approx(np.vdot(skew, answer.atom.dense()))
+
+
+def test_certificates_pass_through() -> None:
+    cost = np.diag(np.arange(5.0))
+    oracle = Linear(cost, Spectrahedron(5))
+    answer = oracle.certified(aslinearoperator(np.eye(5)))
+    assert answer.bound == "rigorous"
+    assert answer.value == pytest.approx(1.0)
+    assert answer.value + answer.error >= 1.0
+    assert answer.objective == pytest.approx(0.0)
+    assert Linear(np.ones(3), Simplex(3)).certified(np.zeros(3)).value == -1.0
+
+
+def test_the_maximum_over_an_inexact_set_counts_its_error() -> None:
+    class Rough(TopSingularPair):
+        exact = False
+
+        def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+            found = super().__call__(direction)
+            return SharpAnswer(found.atom, found.value - 0.5, 0.0, error=0.5)
+
+    assert Linear(C, Rough()).maximum() == pytest.approx(np.linalg.norm(C, 2))
+
+
+@left_form
+@right_form
+def test_differences_keep_their_form_and_bound_their_norm(left: Any, right: Any) -> None:
+    found = difference(left(Y), right(C))
+    explicit = (np.asarray, sp.csr_array, sp.csc_matrix)
+    if left is np.asarray and right in explicit:
+        assert isinstance(found, np.ndarray)
+    elif left in explicit[1:] and right in explicit[1:]:
+        assert sp.issparse(found)
+    elif left in explicit and right in explicit:
+        assert found.norm_bound() >= np.linalg.norm(Y - C, 2)
+    else:
+        assert not hasattr(found, "norm_bound")
+    np.testing.assert_allclose(found @ np.eye(3), Y - C, rtol=1e-12)
+
+
 def test_maximum_and_degree() -> None:
     cost = np.array([1.0, -3.0, 2.0])
     oracle = Linear(cost, L1Ball(3, 2.0))
@@ -147,7 +198,7 @@ def test_bad_costs(cost: Any) -> None:
 
 
 def test_a_sparse_cost_must_be_finite() -> None:
-    with pytest.raises(InvalidInput, match="NaN"):
+    with pytest.raises(InvalidInput, match="nan"):
         Linear(sp.csr_array(np.array([[np.nan, 0.0], [0.0, 1.0]])), Birkhoff(2))
 
 

@@ -1,4 +1,4 @@
-"""The helpers at the numbers where plain formulas break: zeros, subnormals, huge sizes, ties."""
+"""Signs, norms and largest entries at the numbers where plain formulas break: zeros, subnormals, huge sizes, ties."""
 
 from __future__ import annotations
 

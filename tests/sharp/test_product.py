@@ -71,6 +71,21 @@ def test_errors_work_and_tolerances_are_shared() -> None:
     assert second.asked == [(0.5, start.parts[1])]
 
 
+@pytest.mark.parametrize(
+    ("kinds", "weakest"),
+    [
+        (["rigorous", "rigorous"], "rigorous"),
+        (["rigorous", "probabilistic"], "probabilistic"),
+        (["residual", "probabilistic", "rigorous"], "residual"),
+        (["residual", "something else"], "something else"),
+    ],
+)
+def test_the_weakest_certificate_counts(kinds: list[str], weakest: str) -> None:
+    product = Product([Recorder(2, bound=kind) for kind in kinds])
+    assert product([np.ones(2)] * len(kinds)).bound == weakest
+    assert product.certified([np.ones(2)] * len(kinds)).bound == weakest
+
+
 def test_value_has_no_atom_when_a_block_gives_none() -> None:
     y = (np.array([1.0, 2.0]), np.array([[3.0]]))
     assert Product([Simplex(2), Birkhoff(1)]).value(y).atom is None

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .registry import OBJECTIVES, SETS, Case, names, numbers
+from .cases import Case, names, numbers
+from .registry import OBJECTIVES, SETS
 
 cp = pytest.importorskip("cvxpy")
 

@@ -72,6 +72,15 @@ class Counted:
         finally:
             self._add(0, 1, time.perf_counter() - began)
 
+    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Ask for an answer with the oracle's strongest certificate and count a call."""
+        began = time.perf_counter()
+        ask = getattr(self.oracle, "certified", self.oracle)
+        try:
+            return ask(direction, tolerance=tolerance, start=start)
+        finally:
+            self._add(1, 0, time.perf_counter() - began)
+
     def objective(self, x: Any) -> float:
         """Return the oracle's f(x)."""
         return self.oracle.objective(x)

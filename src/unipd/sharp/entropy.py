@@ -41,18 +41,24 @@ class Entropy(SharpFunction):
 
     def maximiser(self, direction: Array) -> Any:
         """Return a softmax(y)."""
-        powers = _powers(direction, float(direction.max()))
+        powers = np.exp(_lowered(direction))
         return powers * (self.scale / float(powers.sum()))
 
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
-        """Return a softmax(y) and a log sum exp(y_i)."""
+        """Return a softmax(y), a log sum exp(y_i) and f, which needs no logarithm of x."""
         y = self._checked(direction)
-        atom = self.maximiser(y)
-        return SharpAnswer(atom, self._conjugate(y), self.objective(atom))
+        lowered = _lowered(y)
+        powers = np.exp(lowered)
+        total = float(powers.sum())
+        atom = powers * (self.scale / total)
+        cost = float(np.vdot(atom, lowered)) - self.scale * math.log(total)
+        return SharpAnswer(atom, self.scale * (float(y.max()) + math.log(total)), cost)
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return a log sum exp(y_i) alone; ``objective`` is NaN."""
-        return SharpAnswer(None, self._conjugate(self._checked(direction)), math.nan)
+        y = self._checked(direction)
+        total = float(np.exp(_lowered(y)).sum())
+        return SharpAnswer(None, self.scale * (float(y.max()) + math.log(total)), math.nan)
 
     def objective(self, x: Any) -> float:
         """Return sum x_i log(x_i / a), with 0 log 0 = 0."""
@@ -72,12 +78,8 @@ class Entropy(SharpFunction):
         """Return 0, attained at the vertices."""
         return 0.0
 
-    def _conjugate(self, y: Array) -> float:
-        top = float(y.max())
-        return self.scale * (top + math.log(float(_powers(y, top).sum())))
 
-
-def _powers(y: Array, top: float) -> Array:
-    """Return exp(y - top); a difference beyond the range of floats is -inf and its power 0."""
+def _lowered(y: Array) -> Array:
+    """Return y - max y; a difference beyond the range of floats becomes the lowest of them."""
     with np.errstate(over="ignore"):
-        return np.exp(y - top)
+        return np.maximum(y - y.max(), np.finfo(y.dtype).min)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from unipd import atoms
 from unipd._typing import Array
+from unipd.spectral.bounds import norm_bound
+from unipd.spectral.products import is_explicit, working_dtype
 
 
 class LazyDifference:
@@ -45,6 +48,35 @@ class LazyDifference:
         return self.matvec(block) if block.ndim == 1 else self.matmat(block)
 
 
+class BoundedDifference(LazyDifference):
+    """A lazy difference of two matrices whose norms are bounded, so that its own is too.
+
+    Examples
+    --------
+    >>> BoundedDifference(np.eye(2), np.eye(2)).norm_bound() >= 2.0
+    True
+    """
+
+    def norm_bound(self) -> float:
+        """Return an upper bound of the spectral norm: the sum of the bounds of the two."""
+        return (norm_bound(self.left) or 0.0) + (norm_bound(self.right) or 0.0)
+
+
+def difference(left: Any, right: Any) -> Any:
+    """Return left - right: an array for arrays, sparse for sparse matrices, else an operator that is never formed.
+
+    >>> difference(np.ones((1, 2)), np.eye(2)[:1])
+    array([[0., 1.]])
+    """
+    if isinstance(left, np.ndarray) and (isinstance(right, np.ndarray) or sp.issparse(right)):
+        dense: Any = right if isinstance(right, np.ndarray) else right.toarray()
+        return left - dense.astype(_joint_dtype(left.dtype, dense.dtype), copy=False)
+    if sp.issparse(left) and sp.issparse(right):
+        return left - right.astype(_joint_dtype(left.dtype, right.dtype))
+    bounded = all(is_explicit(part) or hasattr(part, "norm_bound") for part in (left, right))
+    return BoundedDifference(left, right) if bounded else LazyDifference(left, right)
+
+
 def apply_adjoint(operator: Any, block: Array) -> Array:
     """Return ``operator^* @ block`` for arrays, sparse matrices and anything with rmatmat or rmatvec.
 
@@ -67,16 +99,14 @@ def pairing(cost: Any, x: Any) -> float:
     """
     if isinstance(cost, np.ndarray) or isinstance(x, atoms.LowRank):
         return atoms.inner(cost, x if hasattr(x, "dense") else np.asarray(x))
-    if hasattr(cost, "tocoo"):
-        entries = cost.tocoo()
-        point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
-        return float(np.vdot(entries.data, point[entries.row, entries.col]).real)
     point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
+    if sp.issparse(cost):
+        entries: Any = cost.tocoo()
+        return float(np.vdot(entries.data, point[entries.row, entries.col]).real)
     return float(np.trace(apply_adjoint(cost, point)).real)
 
 
 def _joint_dtype(left: Any, right: Any) -> np.dtype[Any]:
-    """Return the precision of the left with complex numbers when either has them."""
-    if np.dtype(right).kind == "c":
-        return np.result_type(left, np.complex64)
-    return np.dtype(left)
+    """Return the precision of the left with complex numbers when either has them; integers count as doubles."""
+    precision = working_dtype(left)
+    return np.result_type(precision, np.complex64) if np.dtype(right).kind == "c" else precision
