@@ -36,6 +36,8 @@ def as_method(method: Method | str, problem: Problem, **options: Any) -> Method:
     if not isinstance(method, str):
         if options:
             raise InvalidInput("method", "a name when options are given", type(method).__name__)
+        if not (hasattr(method, "start") and hasattr(method, "step")):
+            raise InvalidInput("method", "a name or a method with start and step", type(method).__name__)
         return method
     name = _best(problem) if method == "auto" else method
     if name not in METHODS:
