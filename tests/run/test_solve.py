@@ -19,6 +19,7 @@ from unipd.errors import InvalidInput, MissingExtra, OracleError, UnboundedOracl
 from unipd.methods import Method
 from unipd.run.history import COLUMNS, History
 from unipd.sharp import Box, L1Ball, Linear, Simplex
+from unipd.spectral import RESIDUAL
 
 GENERAL = ["unipdgrad", "accunipdgrad", "corrective"]
 FOR_LOSSES = [*GENERAL, "frank-wolfe", "away-step", "pairwise"]
@@ -313,3 +314,23 @@ def test_the_summary_is_plain_data() -> None:
 def test_every_status_has_a_message_and_only_one_is_a_success(status: Status) -> None:
     assert status.message.endswith(".")
     assert status.success == (status.value == "solved")
+
+
+class Unsure(Wrapped):
+    """An oracle whose everyday answers rest on residuals, and whose certificate is far too weak."""
+
+    def __init__(self) -> None:
+        super().__init__(Simplex(3), lambda call, answer, direction: replace(answer, bound=RESIDUAL), exact=False)
+
+    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> Any:
+        return replace(self.oracle(direction), error=1e3, bound="probabilistic")
+
+
+@pytest.mark.parametrize("method", ["pairwise", "accunipdgrad"])
+def test_a_claim_that_cannot_be_certified_is_not_solved_and_still_stops(method: str) -> None:
+    problem = Problem(Unsure(), np.eye(3), [1.0, 1.2, 1.0], LeastSquares())
+    result = solve(problem, method, accuracy=1e-1, stop=MaxIterations(40))
+    assert (result.status, result.iterations) == (Status.ITERATION_LIMIT, 40)
+    assert result.bound_kind == RESIDUAL
+    stopped = solve(problem, method, accuracy=1e-1, callback=lambda moment: moment.state.iteration == 30)
+    assert (stopped.status, stopped.iterations) == (Status.STOPPED, 30)

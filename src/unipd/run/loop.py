@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -116,9 +116,9 @@ def solve(
         raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", type(stop).__name__)
     if callback is not None and not callable(callback):
         raise InvalidInput("callback", "a function of a moment", type(callback).__name__)
-    rule = Accuracy(accuracy) | (stop if stop is not None else MaxIterations(DEFAULT_ITERATIONS))
+    rules = _Rules(Accuracy(accuracy), FinalCheck(accuracy), stop or MaxIterations(DEFAULT_ITERATIONS), callback)
     chosen = as_method(method, problem, **options)
-    history, check = History(), FinalCheck(accuracy)
+    history = History()
     state: State | None = None
     status = Status.STOPPED
     display = progress_display(problem, chosen.name, accuracy) if verbose else nullcontext(None)
@@ -131,14 +131,9 @@ def solve(
                 moment = Moment(problem, state, seconds, history)
                 if show is not None:
                     show(moment)
-                verdict = _verdict(moment, rule, callback)
-                if verdict is Status.SOLVED:
-                    sure = check(moment)
-                    if sure is None:
-                        continue
-                    state = replace(state, certificate=sure)
+                verdict = rules.verdict(moment)
                 if verdict is not None:
-                    status = verdict
+                    status, state = verdict
                     break
         except KeyboardInterrupt:
             if state is None:
@@ -164,15 +159,27 @@ def _check_finite(state: State) -> None:
         raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
 
 
-def _verdict(moment: Moment, rule: StoppingRule, callback: Callback | None) -> Status | None:
-    """Return the status to stop with; a callback is called in any case."""
-    wants_stop = callback is not None and callback(moment)
-    if moment.state.certificate.proves_infeasible(moment.problem):
-        return Status.INFEASIBLE
-    status = rule(moment)
-    if status is not None:
-        return status
-    return moment.state.failure or (Status.STOPPED if wants_stop else None)
+@dataclass(frozen=True)
+class _Rules:
+    """What may end a run, in the order of asking."""
+
+    goal: Accuracy
+    check: FinalCheck
+    stop: StoppingRule
+    callback: Callback | None
+
+    def verdict(self, moment: Moment) -> tuple[Status, State] | None:
+        """Return the status to stop with and the state that stands; the callback is called in any case."""
+        state = moment.state
+        wants_stop = self.callback is not None and self.callback(moment)
+        if state.certificate.proves_infeasible(moment.problem):
+            return Status.INFEASIBLE, state
+        if self.goal(moment) is not None:
+            sure = self.check(moment)
+            if sure is not None:
+                return Status.SOLVED, replace(state, certificate=sure)
+        status = self.stop(moment) or state.failure or (Status.STOPPED if wants_stop else None)
+        return None if status is None else (status, state)
 
 
 def _result(
