@@ -126,7 +126,7 @@ def main() -> None:
     sizes = QUICK if options.quick else FULL if options.full else USUAL
     memory(sizes[-1][:2], sizes[-1][2])
     for rows, cols, count in sizes:
-        measure(instance(rows, cols, count), repeats=200 if count < 1e5 else 25 if count < 1e7 else 5)
+        measure(instance(rows, cols, count), repeats=200 if count < 1e5 else 60 if count < 1e7 else 5)
 
 
 if __name__ == "__main__":

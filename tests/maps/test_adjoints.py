@@ -40,7 +40,7 @@ def as_array(direction):
 @names
 @dtypes
 @given(seeds)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_images_match_the_definition(name, dtype, seed):
     rng = np.random.default_rng(seed)
     case = REGISTRY[name](rng, dtype)
@@ -56,7 +56,7 @@ def test_images_match_the_definition(name, dtype, seed):
 @names
 @dtypes
 @given(seeds)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_adjoint_identity(name, dtype, seed):
     rng = np.random.default_rng(seed)
     case = REGISTRY[name](rng, dtype)

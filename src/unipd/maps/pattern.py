@@ -17,10 +17,10 @@ from unipd._typing import Array, IntArray
 
 _GATHER_CHUNKS = 32
 _SCATTER_CHUNKS = 8
-_ENTRIES_PER_OUTPUT = 8
+_ENTRIES_PER_OUTPUT = 16
 """A scatter chunk must hold this many entries for each place of the output it adds."""
-_SERIAL_WORK = 1 << 18
-"""Multiplications below which starting threads costs more than it saves."""
+_SERIAL_WORK = 1 << 19
+"""Multiplications below which threads are not started: on a busy machine waiting for them costs more than it saves."""
 _KERNEL_LOCK = threading.Lock()
 """Numba's fallback threading layer allows one parallel kernel at a time."""
 
@@ -29,7 +29,8 @@ class Pattern:
     """The places (rows[k], cols[k]) of a matrix, in compressed lines.
 
     ``transposed`` tells that lines are columns. Rows or columns that come sorted are kept in their order;
-    otherwise ``order[k]`` is the measurement that stands at place k, lines run along the longer side.
+    otherwise ``order[k]`` is the measurement that stands at place k (empty when sorted), and lines run along
+    the longer side.
     """
 
     def __init__(self, rows: IntArray, cols: IntArray, shape: tuple[int, int], threads: int | None) -> None:
@@ -40,7 +41,7 @@ class Pattern:
         lines, places = (cols, rows) if self.transposed else (rows, cols)
         self.lines, self.width = shape[::-1] if self.transposed else shape
         self.starts = _line_starts(lines, self.lines)
-        self.order = None if is_sorted else _sorting_order(lines, self.starts)
+        self.order = np.empty(0, np.uint32) if is_sorted else _sorting_order(lines, self.starts)
         self.places = self.arranged(places)
         self.duplicated: bool = _kernels().has_duplicates(self.starts, self.places, self.width)
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
@@ -50,7 +51,7 @@ class Pattern:
     @property
     def nbytes(self) -> int:
         """Bytes of the structure."""
-        return self.starts.nbytes + self.places.nbytes + (0 if self.order is None else self.order.nbytes)
+        return self.starts.nbytes + self.places.nbytes + self.order.nbytes
 
     def indices(self) -> tuple[IntArray, IntArray]:
         """Return (rows, cols) in the order of the measurements."""
@@ -60,11 +61,11 @@ class Pattern:
 
     def arranged(self, measurements: Array) -> Array:
         """Return measurements in the order of the pattern (the array itself when that is the same)."""
-        return measurements if self.order is None else measurements[self.order]
+        return measurements if self.order.size == 0 else measurements[self.order]
 
     def measured(self, values: Array) -> Array:
         """Return values in the order of the measurements: the inverse of :meth:`arranged`."""
-        if self.order is None:
+        if self.order.size == 0:
             return values
         out = np.empty_like(values)
         out[self.order] = values
@@ -75,7 +76,7 @@ class Pattern:
         line, place = (col, row) if self.transposed else (row, col)
         low, high = int(self.starts[line]), int(self.starts[line + 1])
         found = low + np.flatnonzero(self.places[low:high] == place)
-        return found if self.order is None else self.order[found]
+        return found if self.order.size == 0 else self.order[found]
 
     def product(self, values: Array, x: Array) -> Array:
         """Return M x for a vector or the columns of a block."""

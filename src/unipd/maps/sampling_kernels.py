@@ -17,18 +17,33 @@ from numba import njit, prange
 
 from unipd._typing import Array, IntArray
 
-_ONE = np.uint64(1)
+_ONE, _TWO, _THREE, _FOUR = (np.uint64(number) for number in (1, 2, 3, 4))
+_LONG_LINE = np.uint64(24)
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True)
 def gather(starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, low: Any, high: Any) -> None:
-    """Write out_i = sum over k in line i of values_k x[places_k]."""
+    """Write out_i = sum over k in line i of values_k x[places_k].
+
+    Long lines are summed in four strands, which the processor adds side by side; the order of additions is
+    written out, so that it is the same wherever this is compiled into.
+    """
     for line in range(low, high):
-        total = out.dtype.type(0)
-        for k in range(starts[line], starts[line + _ONE]):
-            total += values[k] * x[places[k]]
-        out[line] = total
+        start, stop = starts[line], starts[line + _ONE]
+        first = out.dtype.type(0)
+        if stop - start >= _LONG_LINE:
+            second, third, fourth = first, first, first
+            while start + _THREE < stop:
+                first += values[start] * x[places[start]]
+                second += values[start + _ONE] * x[places[start + _ONE]]
+                third += values[start + _TWO] * x[places[start + _TWO]]
+                fourth += values[start + _THREE] * x[places[start + _THREE]]
+                start += _FOUR
+            first = (first + second) + (third + fourth)
+        for k in range(start, stop):
+            first += values[k] * x[places[k]]
+        out[line] = first
 
 
 @njit(cache=True, parallel=True)
@@ -98,18 +113,18 @@ def scatter_block_parallel(
 def sample_outer(
     starts: IntArray,
     places: IntArray,
-    order: IntArray | None,
+    order: IntArray,
     left: Array,
     right: Array,
     out: Array,
     low: Any,
     high: Any,
 ) -> None:
-    """Write the entries left_i right_j of a rank-one matrix; entry k goes to ``out[order[k]]``."""
+    """Write the entries left_i right_j of a rank-one matrix; entry k goes to ``out[order[k]]`` (``out[k]`` if empty)."""
     for line in range(low, high):
         factor = left[line]
         for k in range(starts[line], starts[line + _ONE]):
-            if order is None:
+            if order.size == 0:
                 out[k] = factor * right[places[k]]
             else:
                 out[order[k]] = factor * right[places[k]]
@@ -117,7 +132,7 @@ def sample_outer(
 
 @njit(cache=True, parallel=True)
 def sample_outer_parallel(
-    starts: IntArray, places: IntArray, order: IntArray | None, left: Array, right: Array, out: Array, bounds: IntArray
+    starts: IntArray, places: IntArray, order: IntArray, left: Array, right: Array, out: Array, bounds: IntArray
 ) -> None:
     """Run :func:`sample_outer` over chunks of lines in parallel."""
     for chunk in prange(bounds.size - 1):
@@ -128,9 +143,9 @@ def sample_outer_parallel(
 # the parallel one, whatever the number of threads.
 @njit(cache=True, parallel=True, fastmath=_REORDERED)
 def sample_factors(
-    starts: IntArray, places: IntArray, order: IntArray | None, left: Array, right: Array, out: Array, bounds: IntArray
+    starts: IntArray, places: IntArray, order: IntArray, left: Array, right: Array, out: Array, bounds: IntArray
 ) -> None:
-    """Write the entries sum_q left_iq right_jq of a low-rank matrix; entry k goes to ``out[order[k]]``."""
+    """Write the entries sum_q left_iq right_jq of a low-rank matrix; entry k goes to ``out[order[k]]`` (``out[k]`` if empty)."""
     for chunk in prange(bounds.size - 1):
         for line in range(bounds[chunk], bounds[chunk + 1]):
             for k in range(starts[line], starts[line + _ONE]):
@@ -138,7 +153,7 @@ def sample_factors(
                 total = out.dtype.type(0)
                 for q in range(left.shape[1]):
                     total += left[line, q] * right[place, q]
-                if order is None:
+                if order.size == 0:
                     out[k] = total
                 else:
                     out[order[k]] = total
