@@ -12,9 +12,9 @@ from unipd.status import Status
     [
         (("demo",), 0),
         (("demo", "--kind", "equality"), 0),
-        (("demo", "--accuracy", "1e-9", "--max-iterations", 3), 3),
-        (("demo", "--accuracy", "1e-9", "--time-limit", 0), 3),
-        (("demo", "--accuracy", "1e-9", "--max-oracle-calls", 2), 3),
+        (("demo", "--method", "unipdgrad", "--accuracy", "1e-9", "--max-iterations", 3), 3),
+        (("demo", "--method", "unipdgrad", "--accuracy", "1e-9", "--time-limit", 0), 3),
+        (("demo", "--method", "unipdgrad", "--accuracy", "1e-9", "--max-oracle-calls", 2), 3),
         (("demo", "--kind", "infeasible"), 4),
         (("demo", "--kind", "crash"), 1),
         (("demo", "--kind", "memory"), 2),

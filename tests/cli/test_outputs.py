@@ -60,7 +60,8 @@ def test_quiet_still_prints_json(invoke):
 
 def test_all_files_are_written_and_show_reads_them_back(invoke, tmp_path):
     out, plot, to, log = (tmp_path / name for name in ("run.npz", "run.svg", "run.json", "run.log"))
-    result = invoke("demo", "--out", out, "--plot", plot, "--json", to, "--log-file", log, "--seed", 3, "--threads", 1)
+    files = ("--out", out, "--plot", plot, "--json", to, "--log-file", log)
+    result = invoke("demo", *files, "--seed", 3, "--threads", 1, "--method", "accunipdgrad")
     assert result.exit_code == 0
     assert str(out) in result.stdout
     written, saved = strict(to.read_text()), load(out)

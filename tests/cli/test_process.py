@@ -33,7 +33,7 @@ def run(*arguments, code=None, **options):
 
 def test_json_is_pure_and_the_exit_code_is_the_status(tmp_path):
     done = run(
-        "demo", "--json", "-", "--out", tmp_path / "run.npz", "--max-iterations", 2, "--accuracy", 1e-9, code=DEMO
+        "demo", "--json", "-", "--out", tmp_path / "run.npz", "--max-iterations", 2, "--method", "unipdgrad", code=DEMO
     )
     assert done.returncode == 3
     assert json.loads(done.stdout)["status"] == "iteration_limit"
@@ -73,7 +73,20 @@ def test_the_command_line_does_not_import_what_it_does_not_need():
 
 def test_interrupt_writes_the_best_point(tmp_path):
     out = tmp_path / "run.npz"
-    command = [sys.executable, "-c", DEMO, "demo", "--accuracy", "1e-15", "--kind", "equality", "--json", "-"]
+    command = [
+        sys.executable,
+        "-c",
+        DEMO,
+        "demo",
+        "--accuracy",
+        "1e-15",
+        "--kind",
+        "equality",
+        "--method",
+        "unipdgrad",
+        "--json",
+        "-",
+    ]
     command += ["--max-iterations", "100000000", "--out", str(out)]
     environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

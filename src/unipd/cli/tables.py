@@ -48,11 +48,11 @@ def _style(cell: str, place: int) -> str:
 
 
 def number(value: Any, digits: int = 6) -> str:
-    """Return a value as people read it.
+    """Return a value as people read it (no minus before zero).
 
-    >>> number(0.000123456789), number(12), number(None)
-    ('0.000123457', '12', 'unknown')
+    >>> number(0.000123456789), number(-0.0), number(12), number(None)
+    ('0.000123457', '0', '12', 'unknown')
     """
     if value is None:
         return "unknown"
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)

@@ -10,8 +10,8 @@ import numpy as np
 
 from unipd.errors import InvalidInput
 from unipd.report import style
-from unipd.report.convergence import SCALES, positive, thinned
 from unipd.report.curves import Curves, curves
+from unipd.report.points import positive, thinned
 
 QUANTITIES = {
     "objective": "relative objective residual",
@@ -27,7 +27,7 @@ def plot_comparison(
     *,
     axis: str = "oracle_calls",
     quantities: tuple[str, ...] | None = None,
-    xscale: str = "log",
+    xscale: str = "auto",
     width: str | float = "column",
     theme: str = "light",
     title: str | None = None,
@@ -65,8 +65,6 @@ def plot_comparison(
     colours, inches = style.as_theme(theme), style.as_width(width)
     if not results:
         raise InvalidInput("results", "at least one result", "none")
-    if xscale not in SCALES:
-        raise InvalidInput("xscale", f"one of {', '.join(SCALES)}", repr(xscale))
     if path is not None:
         style.check_path(path)
     best = _best_bound(results)
@@ -79,7 +77,7 @@ def plot_comparison(
     grid = np.atleast_1d(figure.subplots(*shape, sharex=True)).reshape(-1)
     for axes, quantity in zip(grid, panels, strict=True):
         _draw(axes, runs, quantity, colours)
-        axes.set_xscale(xscale)
+        style.set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
     for axes in grid if wide else grid[-1:]:
         axes.set_xlabel(next(iter(runs.values())).label)
     style.legend(grid[0], colours, title=title)

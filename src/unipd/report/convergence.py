@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array, FloatArray
-from unipd.errors import InvalidInput
+from unipd._typing import Array
 from unipd.report import style
 from unipd.report.curves import Curves, curves
+from unipd.report.points import banded, positive, thinned
 
-SCALES = ("log", "linear")
-POINTS = 1500
-"""Points drawn of a curve at most."""
-BANDS = 120
-"""Groups at most into which an oscillating curve is gathered."""
 _HEADROOM, _VISIBLE = 1e4, 5.0
 _BOUND = "theorem's bound (estimate)"
 
@@ -29,7 +23,7 @@ def plot_convergence(
     axis: str = "iterations",
     show_bound: bool = True,
     start: Array | None = None,
-    xscale: str = "log",
+    xscale: str = "auto",
     width: str | float = "column",
     theme: str = "light",
     title: str | None = None,
@@ -51,7 +45,7 @@ def plot_convergence(
     start
         lam_0 of a warm start, for that bound.
     xscale
-        "log" (rates are straight lines) or "linear" (linear convergence is).
+        "log" (rates are straight lines), "linear" (linear convergence is), or "auto": by the length of the run.
     width
         "column" (3.4 in), "page" (7 in, panels side by side) or inches.
     theme
@@ -72,8 +66,6 @@ def plot_convergence(
     'relative error'
     """
     colours, inches = style.as_theme(theme), style.as_width(width)
-    if xscale not in SCALES:
-        raise InvalidInput("xscale", f"one of {', '.join(SCALES)}", repr(xscale))
     if path is not None:
         style.check_path(path)
     data = curves(result, axis, start=start)
@@ -83,43 +75,12 @@ def plot_convergence(
     if lower is not None:
         _draw_smoothness(lower, data, colours)
     for panel in (upper,) if lower is None else (upper, lower):
-        panel.set_xscale(xscale)
-        panel.set_xlim(*_limits(data.position, xscale))
+        style.set_horizontal(panel, [data.position], xscale, whole=axis != "seconds")
     bottom = lower if lower is not None else upper
     bottom.set_xlabel(data.label)
     if lower is not None and _side_by_side(inches):
         upper.set_xlabel(data.label)
     return style.finish(figure, path)
-
-
-def thinned(size: int, limit: int = POINTS) -> Any:
-    """Return indices of at most ``limit`` points, dense at the beginning, that include the first and the last.
-
-    >>> thinned(3).tolist(), thinned(10**6).size <= POINTS
-    ([0, 1, 2], True)
-    """
-    if size <= limit:
-        return np.arange(size)
-    return np.unique(np.round(np.geomspace(1, size, limit)).astype(int)) - 1
-
-
-def banded(position: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return (position, least, median, greatest) of groups of neighbours; short curves keep every number.
-
-    >>> banded(np.array([1.0, 2.0]), np.array([3.0, 4.0]))[2]
-    array([3., 4.])
-    """
-    position, values = position[np.isfinite(values)], values[np.isfinite(values)]
-    edges = np.append(thinned(position.size, BANDS), position.size)
-    groups = [slice(first, last) for first, last in pairwise(edges)]
-    columns = [(v.min(), np.median(v), v.max()) for v in (values[group] for group in groups)]
-    least, median, greatest = np.array(columns).T
-    return position[edges[:-1]], least, median, greatest
-
-
-def positive(values: FloatArray) -> FloatArray:
-    """Return the values with nan where a logarithmic axis has no place for them."""
-    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
 
 
 def _side_by_side(width: float) -> bool:
@@ -193,12 +154,3 @@ def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
     twin.spines["left"].set_visible(False)
     twin.spines["right"].set(visible=True, color=theme.faint, linewidth=0.6)
     twin.yaxis.label.set_color(orange)
-
-
-def _limits(position: FloatArray, xscale: str) -> tuple[float, float]:
-    """Return the ends of the horizontal axis; a single point gets room on both sides."""
-    low, high = float(np.nanmin(position)), float(np.nanmax(position))
-    if xscale == "log":
-        low = low if low > 0 else max(high, 1.0) * 1e-4
-        return (low, high) if high > low else (0.5 * low, 2.0 * low)
-    return 0.0, high if high > 0 else 1.0

@@ -11,7 +11,7 @@ import numpy as np
 from unipd import validate
 from unipd.errors import InvalidInput
 from unipd.report import style
-from unipd.report.convergence import positive
+from unipd.report.points import positive
 
 
 def plot_spectrum(

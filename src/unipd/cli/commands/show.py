@@ -45,7 +45,7 @@ def command(
             ("problem", str(saved.facts.get("problem"))),
             ("x", describe(saved.x)),
             ("seed", tables.number(saved.seed)),
-            *((name.replace("_", " "), tables.number(value)) for name, value in saved.settings.items()),
+            *((f"option {name}", tables.number(value)) for name, value in saved.settings.items() if name != "seed"),
             *((f"extra: {name}", describe(value)) for name, value in saved.extra.items()),
             ("saved", f"{saved.saved}, " + ", ".join(f"{name} {version}" for name, version in known)),
         ]
