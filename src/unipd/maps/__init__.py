@@ -1,5 +1,6 @@
 """Linear maps A (one a file) and the conversion of what users have into one."""
 
+from unipd.maps import sdp
 from unipd.maps.base import Map
 from unipd.maps.blocks import BlockMap
 from unipd.maps.compose import Composed, Stacked
@@ -11,6 +12,7 @@ from unipd.maps.operator import OperatorMap
 from unipd.maps.rank_one import RankOneMeasurements
 from unipd.maps.sampling import SampledMatrix, Sampling
 from unipd.maps.sandwich import Sandwich
+from unipd.maps.sdp import SdpMap
 
 __all__ = [
     "BlockMap",
@@ -24,7 +26,9 @@ __all__ = [
     "SampledMatrix",
     "Sampling",
     "Sandwich",
+    "SdpMap",
     "SparseMatrix",
     "Stacked",
     "as_map",
+    "sdp",
 ]

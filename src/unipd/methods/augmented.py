@@ -66,16 +66,30 @@ class Augmented:
         """Return value and gradient at R: one image and one product with A^* lam for every column."""
         problem = self.problem
         point = self.factors.point(factor)
-        image = np.asarray(problem.map.image(point)).astype(problem.dtype, copy=False)
-        cost = problem.sharp.objective(point)
+        cost, image = self._measured(point)
         residual = image - problem.b
         dual = self.dual(residual)
-        gradient = self.factors.gradient(problem.map.adjoint(dual), factor)
-        if isinstance(problem.sharp, Linear):
-            gradient = gradient + self.factors.gradient(problem.sharp.cost, factor)
+        gradient = self._gradient(dual, factor)
         columns = 2 * max(1, self.factors.rank(factor))
         value = cost + self._coupled(residual, dual)
         return Evaluation(value, gradient, point, image, cost, dual, columns)
+
+    def _measured(self, point: Any) -> tuple[float, Array]:
+        """Return f(X) and A X, together when the oracle knows a map that reads both at once (``joint``)."""
+        problem, joint = self.problem, getattr(self.problem.sharp, "joint", None)
+        cost, image = joint.cost_and_image(point) if joint is not None else (None, problem.map.image(point))
+        image = np.asarray(image).astype(problem.dtype, copy=False)
+        return problem.sharp.objective(point) if cost is None else cost, image
+
+    def _gradient(self, dual: Array, factor: Array) -> Array:
+        """Return the gradient in R of f(X) + <lam, A X>, from one matrix C + A^* lam where that is at hand."""
+        problem, joint = self.problem, getattr(self.problem.sharp, "joint", None)
+        if joint is not None:
+            return self.factors.gradient(joint.slack(dual), factor)
+        gradient = self.factors.gradient(problem.map.adjoint(dual), factor)
+        if isinstance(problem.sharp, Linear):
+            gradient = gradient + self.factors.gradient(problem.sharp.cost, factor)
+        return gradient
 
     def completed(self, here: Evaluation, factor: Array) -> Array:
         """Return the dual vector at a point with the multipliers of what the factors keep by construction."""

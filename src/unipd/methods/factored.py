@@ -31,6 +31,8 @@ GROWTH = 3.0
 """Factor by which the penalty grows when feasibility lags."""
 EXACT = 1e-11
 """Relative infeasibility at which the constraints hold by construction: then only stationarity is left to gain."""
+LEAST_AIM = 1e-2
+"""Factor by which the stationarity asked for falls at most between two calls of the oracle."""
 ROUNDING = 1e-14
 """Relative decrease below which steps are lost in rounding."""
 JUDGED_INFEASIBILITY = 1e-2
@@ -157,7 +159,10 @@ class Factored:
             return moved
         moved = _with_new_multipliers(problem, moved)
         relative = moved.certificate.infeasibility / max(1.0, problem.norm_b)
-        return _judged(problem, moved) if relative <= JUDGED_INFEASIBILITY else moved
+        if relative > JUDGED_INFEASIBILITY:
+            return moved
+        judged = _judged(problem, moved)
+        return _with_aim(problem, judged, state.inner_tolerance) if relative <= EXACT else judged
 
 
 def stationarity(state: FactoredState) -> float:
@@ -238,7 +243,6 @@ def _with_new_multipliers(problem: Problem, state: FactoredState) -> FactoredSta
     lags = infeasibility > 0.25 * state.least_infeasibility and infeasibility > 0.3 * state.accuracy * max(
         1.0, problem.norm_b
     )
-    exact = infeasibility <= EXACT * max(1.0, problem.norm_b)
     penalty = state.model.penalty * (GROWTH if lags else 1.0)
     model = state.model.at(state.here.dual, penalty)
     here = model.evaluate(state.factor)
@@ -249,9 +253,19 @@ def _with_new_multipliers(problem: Problem, state: FactoredState) -> FactoredSta
         here=here,
         memory=Memory(limit=state.memory.limit),
         counts=state.counts.plus(0, 0, here.matvecs),
-        inner_tolerance=floor if exact else max(0.3 * state.inner_tolerance, floor),
+        inner_tolerance=max(0.3 * state.inner_tolerance, floor),
         least_infeasibility=min(infeasibility, state.least_infeasibility),
     )
+
+
+def _with_aim(problem: Problem, state: FactoredState, reached: float) -> FactoredState:
+    """Return the state with the stationarity at which to ask the oracle next, constraints holding by construction.
+
+    The gap falls about as fast as the stationarity does; the aim is a gap of a third of the accuracy.
+    """
+    share = _eps(problem, state) / max(3.0 * abs(state.certificate.gap), 1e-300)
+    aim = reached * min(max(share, LEAST_AIM), 0.3)
+    return replace(state, inner_tolerance=max(aim, LEAST_AIM * state.accuracy))
 
 
 def _judged(problem: Problem, state: FactoredState) -> FactoredState:

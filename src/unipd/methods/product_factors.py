@@ -15,9 +15,7 @@ from unipd.errors import InvalidInput
 from unipd.methods.factors import Factors, NothingKept, SpectralFactors
 from unipd.methods.lbfgs import Preconditioner
 from unipd.protocols import SharpOracle
-from unipd.sharp import L2NormSquared, Linear, Product
-from unipd.sharp.spectral_nuclear import NuclearBall
-from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
+from unipd.sharp import L2NormSquared, Linear, NuclearBall, Product, Spectrahedron, TraceBall
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ def factors_of(sharp: SharpOracle) -> Factors:
         return SpectralFactors(oracle.shape[0], 0, oracle.trace, True)
     if isinstance(oracle, Spectrahedron):
         return SpectralFactors(oracle.shape[0], 0, oracle.trace, False)
-    if isinstance(oracle, NuclearBall):
+    if type(oracle) is NuclearBall:
         return SpectralFactors(oracle.shape[0], oracle.shape[1], oracle.radius, True)
     expected = "a spectral set (with quadratic blocks beside it) for the factored method"
     raise InvalidInput("sharp", expected, type(sharp).__name__)

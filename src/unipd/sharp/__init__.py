@@ -24,6 +24,12 @@ from unipd.sharp.power_norm import EuclideanPower, PowerNorm, SeparablePower
 from unipd.sharp.product import Product
 from unipd.sharp.quadratic_box import QuadraticBox
 from unipd.sharp.simplex import Simplex, UnitSimplex
+from unipd.sharp.spectral_ball import SpectralBall
+from unipd.sharp.spectral_fantope import Fantope
+from unipd.sharp.spectral_group import GroupNuclearBall
+from unipd.sharp.spectral_nuclear import NuclearBall, NuclearNormSquared
+from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
+from unipd.sharp.spectral_weighted import WeightedNuclearBall
 
 __all__ = [
     "Birkhoff",
@@ -32,8 +38,10 @@ __all__ = [
     "Counted",
     "Entropy",
     "EuclideanPower",
+    "Fantope",
     "FlowPolytope",
     "GroupBall",
+    "GroupNuclearBall",
     "KSparsePolytope",
     "KSupportBall",
     "L1Ball",
@@ -48,6 +56,8 @@ __all__ = [
     "NormBall",
     "NormOnBall",
     "NormSquared",
+    "NuclearBall",
+    "NuclearNormSquared",
     "OWLBall",
     "PowerNorm",
     "Product",
@@ -57,6 +67,10 @@ __all__ = [
     "SharpFunction",
     "SharpSet",
     "Simplex",
+    "Spectrahedron",
+    "SpectralBall",
+    "TraceBall",
     "UnitSimplex",
+    "WeightedNuclearBall",
     "from_callable",
 ]

@@ -1,0 +1,95 @@
+"""The ball of a sum of nuclear norms over groups of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, Shape
+from unipd.atoms import LowRank
+from unipd.errors import InvalidInput
+from unipd.protocols import SharpAnswer
+from unipd.sharp.spectral_base import CERTIFICATES
+from unipd.sharp.spectral_nuclear import NuclearBall
+from unipd.sharp.spectral_operators import columns_of
+
+
+class GroupNuclearBall(NuclearBall):
+    """{sum_g ||X_g||_* <= r} with X_g the columns of group g; the groups share the columns out.
+
+    [Y]^# is the atom r u v^* of the group with the largest singular value, support r max_g sigma_1(Y_g).
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of X.
+    groups
+        Column indices of each group; every column belongs to exactly one.
+    radius
+        The radius r > 0.
+    options
+        ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral_base.SpectralSharp`.
+
+    Examples
+    --------
+    >>> ball = GroupNuclearBall((2, 3), [[0, 1], [2]], radius=2.0)
+    >>> answer = ball(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 3.0]]))
+    >>> round(answer.value, 9), answer.atom.dense().round(9)
+    (6.0, array([[0., 0., 0.], [0., 0., 2.]]))
+    """
+
+    def __init__(self, shape: Shape, groups: Sequence[Any], radius: float = 1.0, **options: Any) -> None:
+        super().__init__(shape, radius, **options)
+        self.groups = tuple(np.asarray(group, dtype=np.intp).reshape(-1) for group in groups)
+        indices = np.sort(np.concatenate(self.groups)) if self.groups else np.empty(0, np.intp)
+        if min((group.size for group in self.groups), default=0) == 0:
+            raise InvalidInput("groups", "at least one column in each group", "an empty group")
+        if not np.array_equal(indices, np.arange(self.shape[1])):
+            raise InvalidInput("groups", f"each of the {self.shape[1]} columns exactly once", f"{indices.size} indices")
+        self._parts = tuple(NuclearBall((self.shape[0], group.size), radius, **options) for group in self.groups)
+
+    @property
+    def exact(self) -> bool:
+        """Exact when every group is."""
+        return all(part.exact for part in self._parts)
+
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return the best group's atom, padded by zeros; the error covers every group."""
+        answers = [
+            part.answer(columns_of(direction, group), tolerance, _restricted(start, group, self.shape), certify)
+            for part, group in zip(self._parts, self.groups, strict=True)
+        ]
+        best = int(np.argmax([answer.value for answer in answers]))
+        upper = max(answer.value + answer.error for answer in answers)
+        weakest = min((answer.bound for answer in answers), key=CERTIFICATES.index)
+        atom = _padded(answers[best].atom, self.groups[best], self.shape[1])
+        work = sum(answer.matvecs for answer in answers)
+        return SharpAnswer(atom, answers[best].value, 0.0, upper - answers[best].value, work, weakest)
+
+    def norm(self, x: Any) -> float | None:
+        """Return sum_g ||X_g||_* of a point, or None when it does not fit."""
+        if tuple(getattr(x, "shape", np.shape(x))) != self.shape:
+            return None
+        sizes = [part.norm(_columns(x, group)) for part, group in zip(self._parts, self.groups, strict=True)]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _restricted(start: Any, group: Array, shape: Shape) -> LowRank | None:
+    """Return a recent atom's part in a group, or None when it has none there."""
+    if not isinstance(start, LowRank) or start.shape != shape or not np.any(start.right[group]):
+        return None
+    return LowRank(start.left, start.right[group], start.weights)
+
+
+def _columns(x: Any, group: Array) -> Any:
+    if isinstance(x, LowRank):
+        return LowRank(x.left, x.right[group], x.weights)
+    return columns_of(x if hasattr(x, "tocsc") else np.asarray(x), group)
+
+
+def _padded(atom: LowRank, group: Array, columns: int) -> LowRank:
+    right = np.zeros((columns, atom.rank), atom.dtype, order="F")
+    right[group] = atom.right
+    return LowRank(atom.left, right, atom.weights)

@@ -1,0 +1,132 @@
+"""The nuclear norm: its ball and its square (paper, matrix completion)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from unipd import validate
+from unipd._typing import Shape
+from unipd.errors import InvalidInput
+from unipd.sharp.spectral_base import slack_of
+from unipd.sharp.spectral_points import singular_values
+from unipd.sharp.spectral_rank_one import SingularSharp
+
+
+class NuclearBall(SingularSharp):
+    """The ball {||X||_* <= r}; [Y]^# = r u v^* from the top singular triple, support r sigma_1(Y).
+
+    At Y = 0 the answer is the zero matrix (an atom of weight 0).
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of X.
+    radius
+        The radius r > 0.
+    options
+        ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral_base.SpectralSharp`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answer = NuclearBall((2, 3), radius=2.0)(np.array([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
+    >>> round(answer.value, 9), answer.atom.dense().round(9)
+    (6.0, array([[2., 0., 0.], [0., 0., 0.]]))
+    """
+
+    def __init__(self, shape: Shape, radius: float = 1.0, **options: Any) -> None:
+        super().__init__(shape, **options)
+        self.radius = validate.positive("radius", radius)
+
+    def weight(self, top: float) -> float:
+        """Return r, or 0 at the zero direction."""
+        return self.radius if top > 0.0 else 0.0
+
+    def conjugate(self, top: float) -> float:
+        """Return r sigma."""
+        return self.radius * max(top, 0.0)
+
+    def allowed(self, top: float, tolerance: float) -> float:
+        """Return tolerance / r."""
+        return tolerance / self.radius
+
+    def norm(self, x: Any) -> float | None:
+        """Return ||X||_* of a point (from its factors where it has them), or None when it does not fit."""
+        values = singular_values(x, self.shape)
+        return None if values is None else float(values.sum())
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether ||X||_* <= r."""
+        size = self.norm(x)
+        return size is not None and size <= self.radius * (1.0 + slack_of(tolerance, x))
+
+
+class NuclearNormSquared(SingularSharp):
+    """f(X) = w ||X||_*^2 on all matrices; [Y]^# = (sigma_1 / 2w) u v^*, conjugate sigma_1^2 / (4w).
+
+    The paper's matrix completion has w = 1/n: X^* = (n sigma_1 / 2) u v^* and conjugate n sigma_1^2 / 4.
+
+    Parameters
+    ----------
+    shape
+        Rows and columns of X.
+    weight
+        The factor w > 0.
+    options
+        ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral_base.SpectralSharp`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answer = NuclearNormSquared((2, 2), weight=0.5)(np.diag([3.0, 1.0]))
+    >>> round(answer.value, 9), round(answer.objective, 9)
+    (4.5, 4.5)
+    """
+
+    def __init__(self, shape: Shape, weight: float = 1.0, **options: Any) -> None:
+        super().__init__(shape, **options)
+        self.scale = validate.positive("weight", weight)
+
+    @property
+    def degree(self) -> float | None:
+        """The conjugate is quadratic."""
+        return 2.0
+
+    @property
+    def linear(self) -> bool:
+        """The objective is not linear."""
+        return False
+
+    def weight(self, top: float) -> float:
+        """Return sigma / (2w)."""
+        return top / (2.0 * self.scale)
+
+    def conjugate(self, top: float) -> float:
+        """Return sigma^2 / (4w)."""
+        return top * top / (4.0 * self.scale)
+
+    def allowed(self, top: float, tolerance: float) -> float:
+        """Return d with ((sigma + d)^2 - sigma^2) / (4w) = tolerance, in a form that does not cancel."""
+        room = 4.0 * self.scale * tolerance
+        return room / (top + math.sqrt(top * top + room)) if room > 0.0 else 0.0
+
+    def objective(self, x: Any) -> float:
+        """Return w ||X||_*^2."""
+        values = singular_values(x, self.shape)
+        if values is None:
+            raise InvalidInput("x", f"a finite matrix of shape {self.shape}")
+        return self.scale * float(values.sum()) ** 2
+
+    def support(self, direction: Any) -> float:
+        """Return the support function of the whole space: 0 at 0 and inf elsewhere."""
+        top = self.engine.singular_triples(self._checked(direction), tolerance=1.0).value
+        return math.inf if top > 0.0 else 0.0
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether x is a finite matrix of the right shape."""
+        return singular_values(x, self.shape) is not None
+
+    def maximum(self) -> float:
+        """Return inf: f is unbounded."""
+        return math.inf

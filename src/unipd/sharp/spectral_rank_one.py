@@ -1,0 +1,74 @@
+"""Oracles whose maximiser is one top singular or eigenvector pair, weighted by a function of the top value."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from unipd._typing import Array
+from unipd.atoms import LowRank
+from unipd.protocols import SharpAnswer
+from unipd.sharp.spectral_base import LOOSEST_RESIDUAL, SpectralSharp, excess, stronger, warm_start, weights_of
+from unipd.spectral import certify_eigenvalues, certify_singular_value
+
+
+class RankOneSharp(SpectralSharp):
+    """Base: the conjugate is an increasing function of the top value s, and x = weight(s) u v^*."""
+
+    @abstractmethod
+    def weight(self, top: float) -> float:
+        """Return the weight of the rank-one atom for a top value s."""
+
+    @abstractmethod
+    def conjugate(self, top: float) -> float:
+        """Return the maximum for a top value s; nondecreasing in s."""
+
+    @abstractmethod
+    def allowed(self, top: float, tolerance: float) -> float:
+        """Return by how much s may fall short so that the conjugate falls short by the tolerance."""
+
+    def _joined(self, left: Array, right: Array, top: float, upper: float, matvecs: int, bound: str) -> SharpAnswer:
+        weight, value = self.weight(top), self.conjugate(top)
+        atom = LowRank(left, right, weights_of([weight], left.dtype))
+        return SharpAnswer(atom, value, top * weight - value, excess(self.conjugate(upper), value), matvecs, bound)
+
+
+class SingularSharp(RankOneSharp):
+    """Base of the oracles of a top singular triple."""
+
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return the atom of the top singular triple."""
+        found = self.engine.singular_triples(
+            direction,
+            start=warm_start(start, self.shape),
+            tolerance=LOOSEST_RESIDUAL,
+            value_tolerance=lambda top: self.allowed(top, tolerance),
+        )
+        upper, matvecs, bound = found.upper, found.matvecs, found.bound
+        if stronger(certify, bound):
+            width = self.allowed(found.value, tolerance)
+            proven = certify_singular_value(direction, found.left, found.right, certify, self.certification, width)
+            upper, matvecs, bound = max(proven.upper, found.value), matvecs + proven.matvecs, proven.bound
+        return self._joined(found.left, found.right, found.value, upper, matvecs, bound)
+
+
+class HermitianSharp(RankOneSharp):
+    """Base of the oracles of a top eigenpair, over Hermitian matrices."""
+
+    hermitian = True
+
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return the atom of the top eigenpair."""
+        factors = warm_start(start, self.shape)
+        found = self.engine.eigenpairs(
+            direction,
+            start=None if factors is None else factors[0],
+            tolerance=LOOSEST_RESIDUAL,
+            value_tolerance=lambda top: self.allowed(top, tolerance),
+        )
+        upper, matvecs, bound = found.upper, found.matvecs, found.bound
+        if stronger(certify, bound):
+            width = self.allowed(found.value, tolerance)
+            proven = certify_eigenvalues(direction, found.vectors, certify, self.certification, width)
+            upper, matvecs, bound = max(proven.upper, found.value), matvecs + proven.matvecs, proven.bound
+        return self._joined(found.vectors, found.vectors, found.value, upper, matvecs, bound)

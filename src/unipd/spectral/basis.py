@@ -1,0 +1,119 @@
+"""An orthonormal basis that grows column by column: Gram-Schmidt in two passes, random vectors where it ends."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.errors import OracleError
+
+
+class Basis:
+    """Orthonormal columns Q, stored by columns so that both passes of Gram-Schmidt are BLAS-2 products.
+
+    Parameters
+    ----------
+    rows
+        Length of the vectors.
+    capacity
+        Columns that there is room for.
+    dtype
+        Dtype of the vectors.
+    generator
+        Source of the random vectors that replace dependent ones.
+
+    Examples
+    --------
+    >>> basis = Basis(3, 2, np.float64, np.random.default_rng(0))
+    >>> basis.append(np.array([2.0, 0.0, 0.0]))
+    (array([], dtype=float64), 2.0)
+    >>> basis.append(np.array([3.0, 4.0, 0.0]))
+    (array([3.]), 4.0)
+    """
+
+    def __init__(self, rows: int, capacity: int, dtype: Any, generator: np.random.Generator) -> None:
+        self.array: Array = np.empty((rows, min(rows, capacity)), dtype, order="F")
+        self.size = 0
+        self.generator = generator
+
+    @property
+    def full(self) -> bool:
+        """Whether the columns span the whole space."""
+        return self.size == self.array.shape[0]
+
+    def columns(self, first: int = 0, last: int | None = None) -> Array:
+        """Return a view of columns first, ..., last - 1."""
+        return self.array[:, first : self.size if last is None else last]
+
+    def append(self, vector: Array) -> tuple[Array, float]:
+        """Add the part of a vector outside the span; return (Q^* w, norm of that part).
+
+        A vector inside the span (up to rounding) leaves a norm of 0, and a random direction is added in its
+        place while there is one.
+        """
+        rest, coefficients, length = self._split(vector)
+        if length > 0:
+            self._place(rest / length)
+        elif not self.full:
+            self._place(self._random_direction())
+        return coefficients, length
+
+    def compress(self, rotation: Array, columns: Array) -> None:
+        """Replace the basis by (Q[:, :k] rotation) followed by given columns that are orthonormal to Q[:, :k]."""
+        old, new = rotation.shape
+        tail = columns.copy()
+        self.array[:, :new] = self.array[:, :old] @ rotation.astype(self.array.dtype, copy=False)
+        self.size = new + tail.shape[1]
+        self.array[:, new : self.size] = tail
+
+    def _split(self, vector: Array) -> tuple[Array, Array, float]:
+        """Return (part of the vector outside the span, Q^* w, length of that part)."""
+        known = self.columns()
+        rest = vector.astype(self.array.dtype)
+        length = original = _length(rest)
+        coefficients = np.zeros(self.size, self.array.dtype)
+        for sweep in range(_MOST_SWEEPS):
+            inside = (rest.conj() @ known).conj()
+            rest -= known @ inside
+            coefficients += inside
+            before, length = length, _length(rest)
+            if sweep > 0 and length > 0.5 * before:
+                break
+        negligible = 8.0 * float(np.finfo(self.array.dtype).eps) * original
+        return rest, coefficients, length if length > negligible and not self.full else 0.0
+
+    def _random_direction(self) -> Array:
+        while True:
+            rest, _, length = self._split(gaussian(self.generator, (self.array.shape[0],), self.array.dtype))
+            if length > 0:
+                return rest / length
+
+    def _place(self, unit: Array) -> None:
+        self.array[:, self.size] = unit
+        self.size += 1
+
+
+_MOST_SWEEPS = 4
+"""Two passes are enough unless the vector is nearly in the span."""
+
+
+def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return standard normal numbers of a real or complex dtype.
+
+    >>> gaussian(np.random.default_rng(0), (2, 3), np.complex64).dtype
+    dtype('complex64')
+    """
+    numbers: Array = generator.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        numbers = numbers + 1j * generator.standard_normal(shape)
+    return numbers.astype(dtype)
+
+
+def _length(vector: Array) -> float:
+    length = float(np.linalg.norm(vector))
+    if not math.isfinite(length):
+        raise OracleError("a product with the operator has entries that are NaN or infinite")
+    return length

@@ -1,0 +1,197 @@
+"""The front door: choose a solver, prepare the start, and return top eigenpairs or singular triples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from unipd import validate
+from unipd.errors import InvalidInput
+from unipd.spectral.dense import dense_eigenpairs, dense_singular_triples
+from unipd.spectral.golub_kahan import golub_kahan
+from unipd.spectral.lanczos import Limits, Ritz, lanczos
+from unipd.spectral.products import Multiplier, Products
+from unipd.spectral.results import RESIDUAL, EigenPairs, SingularTriples
+from unipd.spectral.start import starting_block
+from unipd.spectral.stopping import Stop
+from unipd.spectral.transposed import Transposed
+
+SOLVERS = ("auto", "lanczos", "dense", "arpack", "lobpcg", "propack")
+"""Names that ``Engine.solver`` takes."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How top eigenpairs and singular triples are computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Engine(solver="lanczos").eigenpairs(np.diag([1.0, 4.0, 2.0])).value.__round__(10)
+    4.0
+    """
+
+    solver: str = "auto"
+    """"auto" (dense when small, else our Lanczos), "lanczos", "dense", or SciPy's "arpack", "lobpcg", "propack"
+    (singular values only)."""
+    block: int | None = None
+    """Block size of Lanczos; by default the number of pairs wanted. More than that serves degenerate tops."""
+    subspace: int | None = None
+    """Columns of the basis before a restart; by default max(40, count + 8 * block)."""
+    max_products: int = 4000
+    """Products after which a run returns what it has."""
+    seed: int = 0
+    """Seed of every random vector."""
+    mix: float = 3e-2
+    """Share of a random direction mixed into a warm start, so that no start is orthogonal to the answer."""
+    operator_limit: int = 64
+    """"auto" makes operators dense when their smaller side is at most this."""
+    array_limit: int = 256
+    """"auto" treats arrays and sparse matrices as dense when their smaller side is at most this."""
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise InvalidInput("solver", f"one of {', '.join(SOLVERS)}", repr(self.solver))
+        validate.nonnegative("mix", self.mix)
+        validate.integer("max_products", self.max_products, minimum=1)
+        for name in ("block", "subspace"):
+            if getattr(self, name) is not None:
+                validate.integer(name, getattr(self, name), minimum=1)
+
+    def eigenpairs(
+        self,
+        operator: Any,
+        count: int = 1,
+        *,
+        start: Any = None,
+        tolerance: float = 1e-8,
+        relative: bool = True,
+        value_tolerance: float | Callable[[float], float] | None = None,
+    ) -> EigenPairs:
+        """Return the ``count`` algebraically largest eigenpairs of a Hermitian operator.
+
+        Parameters
+        ----------
+        operator
+            The Hermitian matrix: an array, a sparse matrix or anything with ``matvec``.
+        count
+            Number of pairs (at most the size of the matrix).
+        start
+            Vector or block to start from, such as a recent eigenvector.
+        tolerance
+            Largest residual norm allowed, relative to the spread of the spectrum seen or absolute.
+        relative
+            Whether ``tolerance`` is relative.
+        value_tolerance
+            Asks in addition that the sum of the values fall short by at most this much, as estimated from
+            residuals and gaps; may be a function of the top value.
+        """
+        products = Products(operator, hermitian=True)
+        wanted = _wanted(count, products)
+        if self.makes_dense(products):
+            return dense_eigenpairs(products, wanted)
+        if self.solver in ("arpack", "lobpcg"):
+            from unipd.spectral.scipy_solvers import scipy_eigenpairs
+
+            found = scipy_eigenpairs(self, products, wanted, start, _tight(tolerance, value_tolerance))
+            if found is not None:
+                return found
+        stop = _stop(tolerance, relative, value_tolerance)
+        run = self._run(lanczos, products, start, wanted, stop)
+        upper = float(run.values[0] + run.residuals[0])
+        return EigenPairs(
+            run.values, run.vectors, run.residuals, products.count, upper, RESIDUAL, run.converged, "lanczos"
+        )
+
+    def singular_triples(
+        self,
+        operator: Any,
+        count: int = 1,
+        *,
+        start: tuple[Any, Any] | None = None,
+        tolerance: float = 1e-8,
+        relative: bool = True,
+        value_tolerance: float | Callable[[float], float] | None = None,
+    ) -> SingularTriples:
+        """Return the ``count`` largest singular triples; ``start`` is a pair (left, right) of vectors or blocks.
+
+        The other parameters are those of :meth:`eigenpairs`; a relative tolerance is relative to the largest
+        singular value. A wide operator is run through its adjoint, so that the bases start on the shorter side.
+        """
+        products = Products(operator)
+        wanted = _wanted(count, products)
+        if self.makes_dense(products):
+            return dense_singular_triples(products, wanted)
+        if self.solver in ("arpack", "lobpcg", "propack"):
+            from unipd.spectral.scipy_solvers import scipy_singular_triples
+
+            found = scipy_singular_triples(self, products, wanted, start, _tight(tolerance, value_tolerance))
+            if found is not None:
+                return found
+        wide = products.shape[0] < products.shape[1]
+        side = None if start is None else start[0 if wide else 1]
+        tall = Transposed(products) if wide else products
+        run = self._run(golub_kahan, tall, side, wanted, _stop(tolerance, relative, value_tolerance))
+        left, right = (run.vectors, run.left) if wide else (run.left, run.vectors)
+        upper = float(run.values[0] + run.residuals[0])
+        return SingularTriples(
+            run.values, left, right, run.residuals, products.count, upper, RESIDUAL, run.converged, "lanczos"
+        )
+
+    def makes_dense(self, products: Products) -> bool:
+        """Whether this engine makes the operator dense."""
+        limit = self.array_limit if products.explicit else self.operator_limit
+        return self.solver == "dense" or (self.solver == "auto" and always_dense(products.shape, limit))
+
+    def _run(self, method: Any, products: Multiplier, start: Any, count: int, stop: Stop) -> Ritz:
+        rows = products.shape[1]
+        block = min(rows, max(self.block or count, 1))
+        subspace = max(self.subspace or 0, count + 2 * block + 2) if self.subspace else max(40, count + 8 * block)
+        first = starting_block(start, rows, block, products.dtype, self.seed, self.mix)
+        return method(products, first, count, stop, Limits(subspace, self.max_products), self.seed + 1)
+
+
+def always_dense(shape: tuple[int, ...], limit: int) -> bool:
+    """Whether a matrix counts as small: its shorter side within the limit and the longer one not extreme."""
+    return min(shape) <= limit and max(shape) <= 16 * limit
+
+
+def _wanted(count: int, products: Products) -> int:
+    wanted = validate.integer("count", count, minimum=1)
+    if wanted > min(products.shape):
+        raise InvalidInput("count", f"at most {min(products.shape)}, the rank possible", f"{count}")
+    return wanted
+
+
+def _tight(tolerance: float, value: float | Callable[[float], float] | None) -> float:
+    """Return the tolerance for SciPy's solvers, which know no value tolerance: a tight one in its place."""
+    return tolerance if value is None else min(tolerance, 1e-6)
+
+
+def _stop(tolerance: float, relative: bool, value: float | Callable[[float], float] | None) -> Stop:
+    allowed = validate.nonnegative("tolerance", tolerance)
+    if value is not None and not callable(value):
+        fixed = validate.nonnegative("value_tolerance", value)
+        return Stop(0.0 if relative else allowed, allowed if relative else 0.0, lambda _: fixed)
+    return Stop(0.0 if relative else allowed, allowed if relative else 0.0, value)
+
+
+def top_eigenpairs(operator: Any, count: int = 1, **options: Any) -> EigenPairs:
+    """Return the algebraically largest eigenpairs with the default :class:`Engine`; options as there.
+
+    >>> import numpy as np
+    >>> top_eigenpairs(np.array([[2.0, 1.0], [1.0, 2.0]])).value.__round__(10)
+    3.0
+    """
+    return Engine().eigenpairs(operator, count, **options)
+
+
+def top_singular_triples(operator: Any, count: int = 1, **options: Any) -> SingularTriples:
+    """Return the largest singular triples with the default :class:`Engine`; options as there.
+
+    >>> import numpy as np
+    >>> top_singular_triples(np.array([[3.0, 0.0, 4.0]])).value
+    5.0
+    """
+    return Engine().singular_triples(operator, count, **options)

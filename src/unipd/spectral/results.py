@@ -1,0 +1,85 @@
+"""What the spectral engine answers: pairs or triples, how good they are, and what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unipd._typing import Array, FloatArray
+
+RIGOROUS = "rigorous"
+"""Holds always, up to the rounding allowance that is part of it."""
+PROBABILISTIC = "probabilistic"
+"""Holds except with a stated small probability over the random starting vector."""
+RESIDUAL = "residual"
+"""Ritz value plus residual norm: bounds an eigenvalue, and the top one unless the run has missed it."""
+
+
+@dataclass(frozen=True)
+class EigenPairs:
+    """The algebraically largest eigenvalues of a Hermitian operator, largest first."""
+
+    values: FloatArray
+    """Eigenvalues found: lower bounds of the true ones, up to rounding."""
+    vectors: Array
+    """Unit eigenvectors as columns."""
+    residuals: FloatArray
+    """Residual norms ||M v - value v||."""
+    matvecs: int
+    """Products spent."""
+    upper: float
+    """Upper bound of the largest eigenvalue, of the kind that ``bound`` names."""
+    bound: str
+    """"rigorous", "probabilistic" or "residual"."""
+    converged: bool
+    """Whether the accuracy asked for was reached."""
+    solver: str
+    """The solver that answered."""
+
+    @property
+    def value(self) -> float:
+        """The largest eigenvalue found."""
+        return float(self.values[0])
+
+    @property
+    def vector(self) -> Array:
+        """Its unit eigenvector."""
+        return self.vectors[:, 0]
+
+    @property
+    def residual(self) -> float:
+        """Its residual norm."""
+        return float(self.residuals[0])
+
+
+@dataclass(frozen=True)
+class SingularTriples:
+    """The largest singular values of an operator, largest first."""
+
+    values: FloatArray
+    """Singular values found: lower bounds of the true ones, up to rounding."""
+    left: Array
+    """Unit left singular vectors as columns."""
+    right: Array
+    """Unit right singular vectors as columns."""
+    residuals: FloatArray
+    """Residual norms: the larger of ||M v - value u|| and ||M^* u - value v||."""
+    matvecs: int
+    """Products with M and M^* spent."""
+    upper: float
+    """Upper bound of the largest singular value, of the kind that ``bound`` names."""
+    bound: str
+    """"rigorous", "probabilistic" or "residual"."""
+    converged: bool
+    """Whether the accuracy asked for was reached."""
+    solver: str
+    """The solver that answered."""
+
+    @property
+    def value(self) -> float:
+        """The largest singular value found."""
+        return float(self.values[0])
+
+    @property
+    def residual(self) -> float:
+        """Its residual norm."""
+        return float(self.residuals[0])

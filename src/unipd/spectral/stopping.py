@@ -1,0 +1,56 @@
+"""When a Krylov run may stop: residuals small enough, and values known well enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from unipd._typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Stop when every wanted residual is at most max(absolute, relative * scale) and values are good enough.
+
+    Residuals that rounding alone explains always stop a run.
+    """
+
+    absolute: float = 0.0
+    """Residual norm allowed."""
+    relative: float = 0.0
+    """Residual norm allowed as a share of the scale (the spread of the Ritz values, or the top singular value)."""
+    value: Callable[[float], float] | None = None
+    """Error allowed in the sum of the wanted values, given the top one; None asks for nothing."""
+
+    def reached(self, values: FloatArray, residuals: FloatArray, count: int, scale: float, rounding: float) -> bool:
+        """Whether Ritz values (largest first) with these residual norms are good enough in their first ``count``."""
+        if values.size < count:
+            return False
+        worst = float(residuals[:count].max())
+        if worst <= rounding:
+            return True
+        if worst > max(self.absolute, self.relative * scale):
+            return False
+        return self.value is None or value_error(values, residuals, count) <= max(
+            self.value(float(values[0])), rounding
+        )
+
+
+def value_error(values: FloatArray, residuals: FloatArray, count: int) -> float:
+    """Estimate by how much the first ``count`` Ritz values together fall short of the eigenvalues.
+
+    At worst by the sum of the residual norms. When j >= count Ritz values are separated from the rest by a gap
+    (reduced by the residual of the next one), the shortfall is of second order, sum_{i<=j} rho_i^2 / gap: the
+    smallest of these is returned. It is an estimate because eigenvalues that the run has not met are not in it.
+
+    >>> value_error(np.array([1.0, 0.0]), np.array([0.01, 0.2]), 1)
+    0.000125
+    """
+    first_order = float(residuals[:count].sum())
+    squares = np.cumsum(residuals**2)[count - 1 : -1]
+    gaps = values[count - 1 : -1] - values[count:] - residuals[count:]
+    useful = gaps > np.sqrt(squares)
+    second_order = (squares[useful] / gaps[useful]).min() if useful.any() else np.inf
+    return float(min(first_order, second_order))
