@@ -12,7 +12,8 @@ from unipd import atoms, validate
 from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating, real_dtype
-from unipd.maps.sampling import SampledMatrix, Sampling
+from unipd.maps.sampled_matrix import SampledMatrix
+from unipd.maps.sampling import Sampling
 
 
 class InnerProducts(Map):

@@ -8,21 +8,19 @@ would be no faster (its values have to be permuted for every new matrix) and tak
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array, IntArray
+from unipd.maps.chunks import available_threads, run_chunks
 
-_GATHER_CHUNKS = 32
+_LINE_CHUNKS = 32
 _SCATTER_CHUNKS = 8
 _ENTRIES_PER_OUTPUT = 16
 """A scatter chunk must hold this many entries for each place of the output it adds."""
 _SERIAL_WORK = 1 << 19
-"""Multiplications below which threads are not started: on a busy machine waiting for them costs more than it saves."""
-_KERNEL_LOCK = threading.Lock()
-"""Numba's fallback threading layer allows one parallel kernel at a time."""
+"""Multiplications below which waking threads costs more than it saves."""
 
 
 class Pattern:
@@ -45,7 +43,7 @@ class Pattern:
         self.places = self.arranged(places)
         self.duplicated: bool = _kernels().has_duplicates(self.starts, self.places, self.width)
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
-        self._gather_bounds = _balanced(self.starts, _GATHER_CHUNKS)
+        self._line_bounds = _balanced(self.starts, _LINE_CHUNKS)
         self._scatter_bounds = _balanced(self.starts, 1 << (chunks.bit_length() - 1))
 
     @property
@@ -91,13 +89,11 @@ class Pattern:
         kernels = _kernels()
         along, across = (right, left) if self.transposed else (left, right)
         out = np.empty(self.size, left.dtype)
-        if left.shape[1] != 1:
-            threads = self._threads(self.size * left.shape[1])
-            args = (self.starts, self.places, self.order, along, across, out, self._gather_bounds)
-            _run_parallel(kernels.sample_factors, args, threads)
-            return out
-        args = (self.starts, self.places, self.order, along[:, 0], across[:, 0], out)
-        self._run(kernels.sample_outer, kernels.sample_outer_parallel, args, self.size)
+        if left.shape[1] == 1:
+            self._along_lines(kernels.sample_outer, (along[:, 0], across[:, 0], self.order, out), self.size)
+        else:
+            work = self.size * left.shape[1]
+            self._along_lines(kernels.sample_factors, (along, across, self.order, out), work)
         return out
 
     def squared_norm(self, values: Array) -> float:
@@ -110,47 +106,43 @@ class Pattern:
         kernels = _kernels()
         dtype = np.result_type(values, x)
         x = np.ascontiguousarray(x, dtype)
-        args = (self.starts, self.places, values, x)
         if x.ndim == 1:
             out = np.empty(self.lines, dtype)
-            self._run(kernels.gather, kernels.gather_parallel, (*args, out), self.size)
-            return out
-        out = np.zeros((self.lines, x.shape[1]), dtype)
-        self._run(kernels.gather_block, kernels.gather_block_parallel, (*args, out), self.size * x.shape[1])
+            self._along_lines(kernels.gather, (values, x, out), self.size)
+        else:
+            out = np.zeros((self.lines, x.shape[1]), dtype)
+            self._along_lines(kernels.gather_block, (values, x, out), self.size * x.shape[1])
         return out
 
     def _scattered(self, values: Array, x: Array) -> Array:
         kernels = _kernels()
         dtype = np.result_type(values, x)
         x = np.ascontiguousarray(x, dtype)
-        serial, parallel = kernels.scatter, kernels.scatter_parallel
-        if x.ndim == 2:
-            serial, parallel = kernels.scatter_block, kernels.scatter_block_parallel
+        kernel = kernels.scatter if x.ndim == 1 else kernels.scatter_block
         bounds = self._scatter_bounds
-        out = np.zeros((bounds.size - 1, self.width, *x.shape[1:]), dtype)
-        args = (self.starts, self.places, values, x)
-        threads = self._threads(self.size * (x.size // self.lines))
-        if threads > 1:
-            _run_parallel(parallel, (*args, out, bounds), threads)
-        else:
-            for part, low, high in zip(out, bounds[:-1], bounds[1:], strict=True):
-                serial(*args, part, low, high)
-        return out[0] if len(out) == 1 else np.sum(out, axis=0)
+        parts = np.zeros((bounds.size - 1, self.width, *x.shape[1:]), dtype)
 
-    def _run(self, serial: Any, parallel: Any, args: tuple[Any, ...], work: int) -> None:
-        threads = self._threads(work)
-        if threads > 1:
-            _run_parallel(parallel, (*args, self._gather_bounds), threads)
-        else:
-            serial(*args, self._gather_bounds[0], self._gather_bounds[-1])
+        def work(chunk: int) -> None:
+            kernel(self.starts, self.places, values, x, parts[chunk], bounds[chunk], bounds[chunk + 1])
 
-    def _threads(self, work: int) -> int:
-        if work < _SERIAL_WORK or self.threads == 1:
-            return 1
-        import numba
+        run_chunks(work, len(parts), self._threads_for(self.size * (x.size // self.lines)))
+        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
 
-        available: Any = getattr(numba, "config").NUMBA_NUM_THREADS  # noqa: B009  (not declared to type checkers)
-        return int(numba.get_num_threads() if self.threads is None else min(self.threads, available))
+    def _along_lines(self, kernel: Any, args: tuple[Any, ...], work: int) -> None:
+        """Run a kernel whose lines write to their own places, by chunks when there is work for several threads."""
+        bounds = self._line_bounds
+        threads = self._threads_for(work)
+        if threads == 1:
+            kernel(self.starts, self.places, *args, bounds[0], bounds[-1])
+            return
+
+        def part(chunk: int) -> None:
+            kernel(self.starts, self.places, *args, bounds[chunk], bounds[chunk + 1])
+
+        run_chunks(part, bounds.size - 1, threads)
+
+    def _threads_for(self, work: int) -> int:
+        return 1 if work < _SERIAL_WORK else available_threads(self.threads)
 
 
 def _kernels() -> Any:
@@ -158,18 +150,6 @@ def _kernels() -> Any:
     from unipd.maps import sampling_kernels
 
     return sampling_kernels
-
-
-def _run_parallel(kernel: Any, args: tuple[Any, ...], threads: int) -> None:
-    import numba
-
-    with _KERNEL_LOCK:
-        before = numba.get_num_threads()
-        numba.set_num_threads(threads)
-        try:
-            kernel(*args)
-        finally:
-            numba.set_num_threads(before)
 
 
 def _orientation(rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> tuple[bool, bool]:

@@ -1,11 +1,11 @@
 """Compiled products with a sampled matrix in compressed form: the inner loops of :mod:`unipd.maps.pattern`.
 
-The entries of one line (a row, or a column of the transposed orientation) are contiguous: ``starts[i]:starts[i+1]``
-are those of line i and ``places[k]`` is the position of entry k inside its line. Indices are unsigned so
-that no negative index has to be looked for in the loops.
+The entries of one line (a row, or a column in the transposed orientation) are contiguous: ``starts[i]:starts[i+1]``
+are those of line i, and ``places[k]`` is the position of entry k inside its line. Indices are unsigned, so
+that the loops need not look for negative ones.
 
-Each kernel works on the lines ``low:high``; its parallel twin runs the same code over chunks of lines that write
-to disjoint places, so that no result depends on the number of threads.
+Kernels work on the lines ``low:high`` without Python's global lock. Sums inside a line may be reordered by the compiler
+(that is what makes them fast), but every thread runs the same compiled code on whole lines.
 """
 
 from __future__ import annotations
@@ -13,44 +13,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from unipd._typing import Array, IntArray
 
-_ONE, _TWO, _THREE, _FOUR = (np.uint64(number) for number in (1, 2, 3, 4))
-_LONG_LINE = np.uint64(24)
+_ONE = np.uint64(1)
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
 def gather(starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, low: Any, high: Any) -> None:
-    """Write out_i = sum over k in line i of values_k x[places_k].
-
-    Long lines are summed in four strands, which the processor adds side by side; the order of additions is
-    written out, so that it is the same wherever this is compiled into.
-    """
+    """Write out_i = sum over k in line i of values_k x[places_k]."""
     for line in range(low, high):
-        start, stop = starts[line], starts[line + _ONE]
-        first = out.dtype.type(0)
-        if stop - start >= _LONG_LINE:
-            second, third, fourth = first, first, first
-            while start + _THREE < stop:
-                first += values[start] * x[places[start]]
-                second += values[start + _ONE] * x[places[start + _ONE]]
-                third += values[start + _TWO] * x[places[start + _TWO]]
-                fourth += values[start + _THREE] * x[places[start + _THREE]]
-                start += _FOUR
-            first = (first + second) + (third + fourth)
-        for k in range(start, stop):
-            first += values[k] * x[places[k]]
-        out[line] = first
-
-
-@njit(cache=True, parallel=True)
-def gather_parallel(starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, bounds: IntArray) -> None:
-    """Run :func:`gather` over chunks of lines in parallel."""
-    for chunk in prange(bounds.size - 1):
-        gather(starts, places, values, x, out, bounds[chunk], bounds[chunk + 1])
+        total = out.dtype.type(0)
+        for k in range(starts[line], starts[line + _ONE]):
+            total += values[k] * x[places[k]]
+        out[line] = total
 
 
 @njit(cache=True, nogil=True)
@@ -62,16 +40,9 @@ def scatter(starts: IntArray, places: IntArray, values: Array, x: Array, out: Ar
             out[places[k]] += values[k] * factor
 
 
-@njit(cache=True, parallel=True)
-def scatter_parallel(starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, bounds: IntArray) -> None:
-    """Run :func:`scatter` over chunks of lines, each into its own ``out[chunk]``."""
-    for chunk in prange(bounds.size - 1):
-        scatter(starts, places, values, x, out[chunk], bounds[chunk], bounds[chunk + 1])
-
-
 @njit(cache=True, nogil=True)
 def gather_block(starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, low: Any, high: Any) -> None:
-    """:func:`gather` for the columns of a block x at once; ``out`` is added to."""
+    """Do as :func:`gather` for the columns of a block x at once; ``out`` is added to."""
     for line in range(low, high):
         for k in range(starts[line], starts[line + _ONE]):
             value = values[k]
@@ -80,18 +51,9 @@ def gather_block(starts: IntArray, places: IntArray, values: Array, x: Array, ou
                 out[line, column] += value * x[place, column]
 
 
-@njit(cache=True, parallel=True)
-def gather_block_parallel(
-    starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, bounds: IntArray
-) -> None:
-    """Run :func:`gather_block` over chunks of lines in parallel."""
-    for chunk in prange(bounds.size - 1):
-        gather_block(starts, places, values, x, out, bounds[chunk], bounds[chunk + 1])
-
-
 @njit(cache=True, nogil=True)
 def scatter_block(starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, low: Any, high: Any) -> None:
-    """:func:`scatter` for the columns of a block x at once."""
+    """Do as :func:`scatter` for the columns of a block x at once."""
     for line in range(low, high):
         for k in range(starts[line], starts[line + _ONE]):
             value = values[k]
@@ -100,27 +62,11 @@ def scatter_block(starts: IntArray, places: IntArray, values: Array, x: Array, o
                 out[place, column] += value * x[line, column]
 
 
-@njit(cache=True, parallel=True)
-def scatter_block_parallel(
-    starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, bounds: IntArray
-) -> None:
-    """Run :func:`scatter_block` over chunks of lines, each into its own ``out[chunk]``."""
-    for chunk in prange(bounds.size - 1):
-        scatter_block(starts, places, values, x, out[chunk], bounds[chunk], bounds[chunk + 1])
-
-
 @njit(cache=True, nogil=True)
 def sample_outer(
-    starts: IntArray,
-    places: IntArray,
-    order: IntArray,
-    left: Array,
-    right: Array,
-    out: Array,
-    low: Any,
-    high: Any,
+    starts: IntArray, places: IntArray, left: Array, right: Array, order: IntArray, out: Array, low: Any, high: Any
 ) -> None:
-    """Write the entries left_i right_j of a rank-one matrix; entry k goes to ``out[order[k]]`` (``out[k]`` if empty)."""
+    """Write the entries left_i right_j of a rank-one matrix, entry k to ``out[order[k]]`` (no order: ``out[k]``)."""
     for line in range(low, high):
         factor = left[line]
         for k in range(starts[line], starts[line + _ONE]):
@@ -130,33 +76,21 @@ def sample_outer(
                 out[order[k]] = factor * right[places[k]]
 
 
-@njit(cache=True, parallel=True)
-def sample_outer_parallel(
-    starts: IntArray, places: IntArray, order: IntArray, left: Array, right: Array, out: Array, bounds: IntArray
-) -> None:
-    """Run :func:`sample_outer` over chunks of lines in parallel."""
-    for chunk in prange(bounds.size - 1):
-        sample_outer(starts, places, order, left, right, out, bounds[chunk], bounds[chunk + 1])
-
-
-# The sums over the rank may be reordered (that is what makes them fast), so there is one compiled version only:
-# the parallel one, whatever the number of threads.
-@njit(cache=True, parallel=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
 def sample_factors(
-    starts: IntArray, places: IntArray, order: IntArray, left: Array, right: Array, out: Array, bounds: IntArray
+    starts: IntArray, places: IntArray, left: Array, right: Array, order: IntArray, out: Array, low: Any, high: Any
 ) -> None:
-    """Write the entries sum_q left_iq right_jq of a low-rank matrix; entry k goes to ``out[order[k]]`` (``out[k]`` if empty)."""
-    for chunk in prange(bounds.size - 1):
-        for line in range(bounds[chunk], bounds[chunk + 1]):
-            for k in range(starts[line], starts[line + _ONE]):
-                place = places[k]
-                total = out.dtype.type(0)
-                for q in range(left.shape[1]):
-                    total += left[line, q] * right[place, q]
-                if order.size == 0:
-                    out[k] = total
-                else:
-                    out[order[k]] = total
+    """Write the entries sum_q left_iq right_jq of a low-rank matrix, in the order of :func:`sample_outer`."""
+    for line in range(low, high):
+        for k in range(starts[line], starts[line + _ONE]):
+            place = places[k]
+            total = out.dtype.type(0)
+            for q in range(left.shape[1]):
+                total += left[line, q] * right[place, q]
+            if order.size == 0:
+                out[k] = total
+            else:
+                out[order[k]] = total
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,62 @@
+"""Threads that take the chunks of a piece of work one after the other."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+
+@cache
+def _pool(helpers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(helpers, thread_name_prefix="unipd-chunks")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def available_threads(asked: int | None) -> int:
+    """Return ``asked``, or Numba's current number of threads (NUMBA_NUM_THREADS) when it is None.
+
+    >>> available_threads(3)
+    3
+    """
+    if asked is not None:
+        return asked
+    import numba
+
+    return int(numba.get_num_threads())
+
+
+def run_chunks(work: Callable[[int], None], chunks: int, threads: int) -> None:
+    """Call ``work(i)`` for every chunk i on so many threads, this one included.
+
+    A thread that is held up leaves its share to the others, and helpers that have not begun when the work is done
+    are not waited for: a busy machine makes this no slower than one thread. ``work`` should release Python's
+    global lock, and chunks must write to different memory.
+
+    >>> done = []
+    >>> run_chunks(done.append, 3, threads=2)
+    >>> sorted(done)
+    [0, 1, 2]
+    """
+    if threads == 1 or chunks == 1:
+        for chunk in range(chunks):
+            work(chunk)
+        return
+    numbers = itertools.count()
+
+    def take() -> None:
+        while (chunk := next(numbers)) < chunks:
+            work(chunk)
+
+    helpers = [_pool(threads - 1).submit(take) for _ in range(min(threads, chunks) - 1)]
+    try:
+        take()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()

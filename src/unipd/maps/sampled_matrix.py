@@ -1,0 +1,89 @@
+"""A sparse matrix of values on a fixed pattern, through its products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd._typing import Array
+from unipd.errors import InvalidInput
+from unipd.maps.pattern import Pattern
+
+
+class SampledMatrix:
+    """The sparse matrix A^* lam of a :class:`~unipd.maps.Sampling`: fresh values on its shared pattern.
+
+    It has SciPy's operator methods (``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``), so that top singular
+    vectors are found without forming it.
+
+    >>> from unipd.maps import Sampling
+    >>> matrix = Sampling([0, 1], [1, 0], (2, 2)).adjoint(np.array([3.0, 4.0]))
+    >>> matrix.matvec(np.array([1.0, 2.0])), matrix.frobenius()
+    (array([6., 4.]), 5.0)
+    """
+
+    def __init__(self, pattern: Pattern, values: Array) -> None:
+        self.pattern = pattern
+        self.values = values
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the values."""
+        return self.values.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values (the pattern is shared)."""
+        return self.values.nbytes
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        return self.pattern.product(self.values, _sized(x, self.shape[1]).reshape(-1))
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return M^* x."""
+        return self._adjoint_product(_sized(x, self.shape[0]).reshape(-1))
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X for the columns of X."""
+        return self.pattern.product(self.values, _sized(x, self.shape[1]))
+
+    def rmatmat(self, x: Array) -> Array:
+        """Return M^* X for the columns of X."""
+        return self._adjoint_product(_sized(x, self.shape[0]))
+
+    def frobenius(self) -> float:
+        """Return the Frobenius norm, an upper bound of the spectral norm."""
+        return float(np.sqrt(self.pattern.squared_norm(self.values)))
+
+    def tocsr(self) -> Any:
+        """Return the matrix as a SciPy CSR array; values at one place are added."""
+        pattern = self.pattern
+        # SciPy adds duplicates in place: it must not get the values themselves.
+        arrays = (self.values.copy(), pattern.places.astype(np.int64), pattern.starts.astype(np.int64))
+        matrix: Any = (sp.csc_array if pattern.transposed else sp.csr_array)(arrays, shape=self.shape)
+        matrix.sum_duplicates()
+        return matrix.tocsr()
+
+    def toarray(self) -> Array:
+        """Return the matrix as an array: for small sizes and for tests."""
+        return self.tocsr().toarray()
+
+    def _adjoint_product(self, x: Array) -> Array:
+        if self.dtype.kind != "c":
+            return self.pattern.transposed_product(self.values, x)
+        return self.pattern.transposed_product(self.values, x.conj()).conj()
+
+
+def _sized(x: Array, size: int) -> Array:
+    array = np.asarray(x)
+    if array.ndim == 0 or array.shape[0] != size:
+        raise InvalidInput("x", f"{size} rows", f"shape {array.shape}")
+    return array

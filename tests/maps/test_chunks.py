@@ -1,0 +1,37 @@
+"""Chunks of work on several threads."""
+
+import threading
+
+import numba
+import pytest
+
+from unipd.maps.chunks import available_threads, run_chunks
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("chunks", [0, 1, 3, 40])
+def test_every_chunk_is_done_once(chunks, threads):
+    done = []
+    run_chunks(done.append, chunks, threads)
+    assert sorted(done) == list(range(chunks))
+
+
+def test_two_threads_work_at_once():
+    meeting = threading.Barrier(2)
+    run_chunks(lambda _: meeting.wait(timeout=10) and None, 2, threads=2)
+    assert not meeting.broken
+
+
+@pytest.mark.parametrize("bad", [0, 3])
+def test_failures_reach_the_caller(bad):
+    def work(chunk):
+        if chunk == bad:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_chunks(work, 4, threads=2)
+
+
+def test_threads_follow_numba():
+    assert available_threads(None) == numba.get_num_threads()
+    assert available_threads(7) == 7
