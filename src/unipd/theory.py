@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from unipd import validate
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray
 from unipd.errors import InvalidInput
 
 
@@ -160,6 +160,31 @@ def holder_exponent(steps: Array, changes: Array) -> float:
         return math.nan
     centred = x - x.mean()
     return float(np.clip(np.dot(centred, y) / np.dot(centred, centred), 0.0, 1.0))
+
+
+def running_exponents(steps: FloatArray, changes: FloatArray) -> FloatArray:
+    """Return :func:`holder_exponent` of the first k pairs, for every k, in one pass.
+
+    >>> running_exponents(np.array([1.0, 0.1, 0.01]), np.array([3.0, 0.3, 0.03])).round(6)
+    array([nan,  1.,  1.])
+    """
+    kept = (steps > 0) & (changes > 0) & np.isfinite(steps) & np.isfinite(changes)
+    x, y = np.zeros(steps.size), np.zeros(steps.size)
+    x[kept], y[kept] = np.log(steps[kept]), np.log(changes[kept])
+    if not kept.any():
+        return np.full(steps.size, math.nan)
+    x[kept] -= x[kept].mean()
+    y[kept] -= y[kept].mean()
+    count = np.maximum(np.cumsum(kept), 1)
+    spread = np.cumsum(x * x) - np.cumsum(x) ** 2 / count
+    shared = np.cumsum(x * y) - np.cumsum(x) * np.cumsum(y) / count
+    high = np.maximum.accumulate(np.where(kept, x, -math.inf))
+    low = np.minimum.accumulate(np.where(kept, x, math.inf))
+    wide = np.zeros(steps.size, bool)
+    wide[np.flatnonzero(kept)[0] :] = (high - low)[np.flatnonzero(kept)[0] :] >= math.log(2.0)
+    slopes = np.full(steps.size, math.nan)
+    slopes[wide] = np.clip(shared[wide] / spread[wide], 0.0, 1.0)
+    return slopes
 
 
 def _check_exponent(nu: float) -> None:

@@ -64,7 +64,7 @@ def test_round_trip(result, tmp_path):
     assert saved.facts["problem"] == repr(result.problem)
     assert saved.facts["eps"] == result.state.eps
     assert saved.facts["loss"] is False
-    assert (saved.seed, saved.settings) == (5, {"method": "unipdgrad"})
+    assert (saved.seed, saved.settings) == (5, {**result.settings, "method": "unipdgrad"})
     assert same(saved.extra, extra)
     assert saved.versions["unipd"] == unipd.__version__
     assert set(saved.versions) == {"unipd", "python", "numpy", "scipy", "numba"}
@@ -73,7 +73,7 @@ def test_round_trip(result, tmp_path):
 def test_a_saved_result_can_be_saved_again(result, tmp_path):
     first = load(save(result, tmp_path / "a.npz", seed=1, settings={"s": 2}, extra={"e": 3}))
     second = load(save(first, tmp_path / "b.npz", extra={"f": 4}))
-    assert (second.seed, second.settings, second.extra) == (1, {"s": 2}, {"e": 3, "f": 4})
+    assert (second.seed, second.settings, second.extra) == (1, {**result.settings, "s": 2}, {"e": 3, "f": 4})
     assert second.facts == first.facts
     assert second.summary() == first.summary()
 

@@ -9,8 +9,9 @@ import unipd
 from unipd import theory
 from unipd.errors import InvalidInput
 from unipd.io.results import load, save
-from unipd.report.curves import curves, running_exponent, weight_sums
+from unipd.report.curves import curves, weight_sums
 from unipd.run.history import History
+from unipd.theory import running_exponents
 
 GENERATOR = np.random.default_rng(3)
 MATRIX = GENERATOR.standard_normal((4, 9))
@@ -93,7 +94,7 @@ def test_no_theorem_no_bound(tmp_path, settings):
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 10)), max_size=12))
 def test_running_exponent_is_the_plain_one(pairs):
     steps, changes = np.array(pairs, float).reshape(-1, 2).T
-    found = running_exponent(steps, changes)
+    found = running_exponents(steps, changes)
     expected = [theory.holder_exponent(steps[: k + 1], changes[: k + 1]) for k in range(steps.size)]
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
@@ -101,9 +102,9 @@ def test_running_exponent_is_the_plain_one(pairs):
 def test_running_exponent_with_missing_numbers():
     steps = np.array([np.nan, 1.0, 0.5, np.inf, 0.1])
     changes = np.array([1.0, 2.0, np.nan, 1.0, 0.02])
-    assert np.isnan(running_exponent(steps, changes)[:4]).all()
-    assert running_exponent(steps, changes)[4] == 1.0
-    assert np.isnan(running_exponent(np.zeros(3), np.ones(3))).all()
+    assert np.isnan(running_exponents(steps, changes)[:4]).all()
+    assert running_exponents(steps, changes)[4] == 1.0
+    assert np.isnan(running_exponents(np.zeros(3), np.ones(3))).all()
 
 
 def test_bad_input():

@@ -165,7 +165,7 @@ class SpectralFactors(NothingKept):
         if fill:
             total = float(weights.sum())
             weights = weights * (self.radius / total) if total > 0 else np.full(weights.size, self.radius)
-        roots = np.sqrt(weights).astype(atom.left.real.dtype)
+        roots = np.sqrt(weights).astype(np.finfo(atom.left.dtype).dtype)
         blocks = [atom.left * roots]
         if self.right_rows:
             blocks.append(atom.right * roots)
@@ -182,5 +182,5 @@ def random_block(factor: Array, columns: int, seed: int) -> Array:
     generator = np.random.default_rng(seed)
     block = generator.standard_normal((factor.shape[0], columns)).astype(factor.dtype)
     if factor.dtype.kind == "c":
-        block = block + 1j * generator.standard_normal(block.shape).astype(factor.real.dtype)
+        block = block + 1j * generator.standard_normal(block.shape).astype(np.finfo(factor.dtype).dtype)
     return (norm(factor) / norm(block)) * block

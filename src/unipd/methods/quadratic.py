@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unipd._typing import FloatArray
+from unipd._typing import Array, FloatArray, IntArray
 
 _RIDGE = 1e-13
 _TOLERANCE = 1e-12
@@ -54,8 +54,8 @@ def minimise_quadratic(hessian: FloatArray, linear: FloatArray, start: FloatArra
 
 
 def _free_minimiser(
-    matrix: FloatArray, linear: FloatArray, places: FloatArray, sums_to_one: bool
-) -> tuple[FloatArray, float]:
+    matrix: FloatArray, linear: FloatArray, places: IntArray, sums_to_one: bool
+) -> tuple[Array, float]:
     """Return the minimiser over the free entries, signs ignored, and the multiplier of the sum."""
     block = matrix[np.ix_(places, places)]
     if not sums_to_one:

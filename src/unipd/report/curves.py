@@ -75,7 +75,7 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
         infeasibility=None if known["loss"] else history["relative_infeasibility"],
         bound=_theorem_bound(result, known, scale, start),
         smoothness=smoothness if np.isfinite(smoothness).any() else None,
-        exponent=_only_numbers(running_exponent(history["dual_step"], history["gradient_change"])),
+        exponent=_only_numbers(history["nu"]),
     )
 
 
@@ -117,31 +117,6 @@ def loss_bound(weight_sum: FloatArray, distance: float, eps: float) -> FloatArra
     array([1.])
     """
     return 0.5 * eps + distance**2 / (2.0 * weight_sum)
-
-
-def running_exponent(steps: FloatArray, changes: FloatArray) -> FloatArray:
-    """Return :func:`unipd.theory.holder_exponent` of the first k pairs, for every k, in one pass.
-
-    >>> running_exponent(np.array([1.0, 0.1, 0.01]), np.array([3.0, 0.3, 0.03])).round(6)
-    array([nan,  1.,  1.])
-    """
-    kept = (steps > 0) & (changes > 0) & np.isfinite(steps) & np.isfinite(changes)
-    x, y = np.zeros(steps.size), np.zeros(steps.size)
-    x[kept], y[kept] = np.log(steps[kept]), np.log(changes[kept])
-    if not kept.any():
-        return np.full(steps.size, math.nan)
-    x[kept] -= x[kept].mean()
-    y[kept] -= y[kept].mean()
-    count = np.maximum(np.cumsum(kept), 1)
-    spread = np.cumsum(x * x) - np.cumsum(x) ** 2 / count
-    shared = np.cumsum(x * y) - np.cumsum(x) * np.cumsum(y) / count
-    high = np.maximum.accumulate(np.where(kept, x, -math.inf))
-    low = np.minimum.accumulate(np.where(kept, x, math.inf))
-    wide = np.zeros(steps.size, bool)
-    wide[np.flatnonzero(kept)[0] :] = (high - low)[np.flatnonzero(kept)[0] :] >= math.log(2.0)
-    slopes = np.full(steps.size, math.nan)
-    slopes[wide] = np.clip(shared[wide] / spread[wide], 0.0, 1.0)
-    return slopes
 
 
 def _theorem_bound(result: Any, known: dict[str, Any], scale: float, start: Array | None) -> FloatArray | None:

@@ -31,7 +31,7 @@ COLUMNS = (
 
 
 class History:
-    """Rows recorded by a run; columns are arrays, by name or attribute-free indexing.
+    """Rows recorded by a run; columns are arrays, by name.
 
     >>> history = History()
     >>> len(history), history["objective"].size
@@ -61,13 +61,18 @@ class History:
         )
         self._rows.append(row)
 
+    def first_and_last(self, column: str) -> tuple[float, float]:
+        """Return a column's first and last entry."""
+        place = COLUMNS.index(column)
+        return self._rows[0][place], self._rows[-1][place]
+
     def __len__(self) -> int:
         return len(self._rows)
 
     def __getitem__(self, column: str) -> FloatArray:
         """Return a column as an array; "nu" is the running estimate of the Hölder exponent."""
         if column == "nu":
-            return self._exponents()
+            return theory.running_exponents(self["dual_step"], self["gradient_change"])
         if column not in COLUMNS:
             raise InvalidInput("column", f"one of {', '.join(COLUMNS)}, nu", repr(column))
         place = COLUMNS.index(column)
@@ -85,11 +90,6 @@ class History:
         except ImportError as error:
             raise MissingExtra("pandas", "data", "a DataFrame") from error
         return pd.DataFrame(self.table, columns=list(COLUMNS)).astype({"iteration": int})
-
-    def _exponents(self) -> FloatArray:
-        steps, changes = self["dual_step"], self["gradient_change"]
-        running = [theory.holder_exponent(steps[: k + 1], changes[: k + 1]) for k in range(len(self))]
-        return np.array(running, dtype=np.float64)
 
 
 def relative_gap(problem: Problem, objective: float, dual_bound: float) -> float:

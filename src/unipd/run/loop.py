@@ -147,7 +147,7 @@ def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
     """Return lam_0: zero, the best dual vector of an earlier result, or the one given."""
     if start is None:
         return np.zeros(problem.dual_shape, problem.dtype)
-    dual = start.dual if isinstance(start, Result) else start
+    dual = getattr(start, "dual", start)
     vector = validate.finite_array("start", dual, shape=problem.dual_shape)
     if vector.dtype.kind == "c" and problem.dtype.kind != "c":
         raise InvalidInput("start", "a real dual vector", "a complex one")
@@ -212,6 +212,7 @@ def _result(
         bound_kind=certificate.kind,
         accuracy=accuracy,
         method=method.name,
+        settings=method_settings(method),
         iterations=state.iteration,
         counts=state.counts,
         seconds=seconds,
@@ -220,6 +221,12 @@ def _result(
         problem=problem,
         state=state,
     )
+
+
+def method_settings(method: Method) -> dict[str, Any]:
+    """Return a method's options that are plain values, for the record."""
+    options = vars(method) if hasattr(method, "__dict__") else {}
+    return {name: value for name, value in options.items() if isinstance(value, (str, int, float, type(None)))}
 
 
 def verified(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array, Certificate]:

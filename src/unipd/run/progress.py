@@ -45,9 +45,10 @@ def describe(moment: Moment) -> str:
 
 def progress_fraction(moment: Moment, accuracy: float) -> float:
     """Return how far the run has come on a logarithmic scale, from its first error to the accuracy."""
-    gaps, distances = moment.history["gap"], moment.history["relative_infeasibility"]
-    first = max(abs(float(gaps[0])), float(distances[0]))
-    now = max(abs(float(gaps[-1])), float(distances[-1]))
+    (first_gap, gap), (first_distance, distance) = (
+        moment.history.first_and_last(column) for column in ("gap", "relative_infeasibility")
+    )
+    first, now = max(abs(first_gap), first_distance), max(abs(gap), distance)
     if not (math.isfinite(first) and math.isfinite(now)) or first <= accuracy:
         return 0.0
     done = math.log(first / max(now, accuracy)) / math.log(first / accuracy)

@@ -44,6 +44,8 @@ class Result:
     """The accuracy that was asked for."""
     method: str
     """Name of the method."""
+    settings: dict[str, Any]
+    """Its options."""
     iterations: int
     """Iterations done."""
     counts: Counts
@@ -87,8 +89,8 @@ class Result:
     def _rows(self) -> list[tuple[str, str]]:
         return [
             ("status", f"{self.status.value}: {self.status.message}"),
-            ("objective", f"{self.objective:.10g}"),
-            ("dual bound", f"{self.dual_bound:.10g} ({self.bound_kind})"),
+            ("objective", f"{self.objective + 0.0:.10g}"),
+            ("dual bound", f"{self.dual_bound + 0.0:.10g} ({self.bound_kind})"),
             ("gap (relative)", f"{self.gap:.2e}, asked {self.accuracy:.0e}"),
             ("infeasibility", f"{self.infeasibility:.2e} ({self.relative_infeasibility:.1e} relative)"),
             ("method", f"{self.method}, {self.iterations} iterations"),
