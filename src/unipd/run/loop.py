@@ -81,7 +81,8 @@ def solve(
     problem
         The template: oracle, map, right-hand side, coupling.
     method
-        A name ("auto", "unipdgrad", "accunipdgrad", "frank-wolfe", "away-step", "pairwise") or a method object.
+        A name ("auto", "unipdgrad", "accunipdgrad", "corrective", "factored", "frank-wolfe", "away-step", "pairwise")
+        or a method object; "auto" is the factored method for spectral sets and the corrective one elsewhere.
     accuracy
         Relative: feasibility <= accuracy * max(1, ||b||) and |objective - bound| <= accuracy * scale,
         where the scale is max(1, |objective|), for a loss phi(-b).
@@ -92,7 +93,8 @@ def solve(
     verbose
         Show progress (a bar on a terminal, lines elsewhere).
     tracker
-        What is kept of x: "dense", "atoms", "image", or a tracker; "auto" chooses by size.
+        What is kept of x: "dense", "atoms", "image", for matrices "lowrank" or "sketch", or a tracker; "auto"
+        chooses by size. The corrective and factored methods keep their own atoms whatever is asked.
     start
         Warm start: a previous result or a dual vector.
     options

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from unipd.errors import InvalidInput
 from unipd.memory import available_memory, forecast, require_room_for_dense
-from unipd.primal import AtomList, Dense, ImageOnly
+from unipd.primal import AtomList, Dense, ImageOnly, LowRankTracker, SketchTracker
 from unipd.problem import Problem
-from unipd.protocols import Tracker
+from unipd.protocols import SharpOracle, Tracker
+from unipd.sharp import Linear
+from unipd.sharp.spectral_base import SpectralSharp
 
-TRACKERS = ("auto", "image", "dense", "atoms")
+TRACKERS = ("auto", "image", "dense", "atoms", "lowrank", "sketch")
+LOWRANK_LIMIT = 64
+"""Rank at which the tracker "lowrank" recompresses."""
+SKETCH_RANK = 16
+"""Rank of the reconstruction of the tracker "sketch"."""
 _SHARE_OF_MEMORY = 0.1
 
 
@@ -28,9 +34,27 @@ def as_tracker(tracker: Tracker | str, problem: Problem) -> Tracker:
     if tracker == "dense":
         require_room_for_dense(problem)
         return Dense()
+    if tracker in ("lowrank", "sketch"):
+        return _matrix_tracker(tracker, problem)
     raise InvalidInput("tracker", f"one of {', '.join(TRACKERS)} or a tracker", repr(tracker))
+
+
+def _matrix_tracker(tracker: str, problem: Problem) -> Tracker:
+    oracle = _set_of(problem)
+    if not isinstance(oracle, SpectralSharp):
+        raise InvalidInput("tracker", f"a spectral set X for {tracker!r}", type(problem.sharp).__name__)
+    if tracker == "lowrank":
+        return LowRankTracker(min(LOWRANK_LIMIT, *oracle.shape))
+    dtype = getattr(problem.map, "domain_dtype", problem.dtype)
+    rows, columns = oracle.shape
+    return SketchTracker((rows, columns), SKETCH_RANK, hermitian=oracle.hermitian, dtype=dtype)
 
 
 def is_spectral(problem: Problem) -> bool:
     """Whether the oracle answers with factors of a matrix."""
-    return bool(getattr(problem.sharp, "spectral", False))
+    return isinstance(_set_of(problem), SpectralSharp)
+
+
+def _set_of(problem: Problem) -> SharpOracle:
+    """Return the oracle of the set itself, under a linear objective."""
+    return problem.sharp.oracle if isinstance(problem.sharp, Linear) else problem.sharp
