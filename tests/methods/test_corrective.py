@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.seven import Case, seven_problems
+from seven import Case, seven_problems
 
 import unipd
 from unipd import couplings, sharp
