@@ -119,10 +119,11 @@ class Factored:
             dual = problem.loss.gradient(-problem.b)
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.scale(0.0))
         certificate = empty_certificate(dual).improved(problem, dual, point.conjugate, point.bound)
-        penalty = 0.0 if smooth else _first_penalty(problem, point)
-        model = Augmented(problem, self.factors or factors_of(problem.sharp), dual, penalty)
+        factors = self.factors or factors_of(problem.sharp)
         columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
-        factor = model.factors.start(point.atom, columns, self.seed)
+        factor = factors.start(point.atom, columns, self.seed)
+        penalty = 0.0 if smooth else _first_penalty(problem, point, factors.point(factor))
+        model = Augmented(problem, factors, dual, penalty)
         here = model.evaluate(factor)
         return FactoredState(
             iteration=0,
@@ -307,6 +308,10 @@ def _escaped(problem: Problem, state: FactoredState, point: DualPoint) -> Factor
     return _reported(problem, replace(state, factor=factor, here=here, memory=memory, counts=counts))
 
 
-def _first_penalty(problem: Problem, point: DualPoint) -> float:
-    """Return sigma_0 = 2 |f| / ||b||^2: the penalty of X = 0 weighs as much as the objective of an atom."""
-    return 2.0 * max(abs(point.objective), 1e-3) / max(problem.norm_b**2, 1e-9)
+def _first_penalty(problem: Problem, point: DualPoint, first: Any) -> float:
+    """Return sigma_0 = 2 |f| / ||b||^2: the penalty of X = 0 weighs as much as the objective of a typical point.
+
+    Typical is the larger of the atom and the first point: an atom that minimises f may well have f = 0.
+    """
+    typical = max(abs(point.objective), abs(problem.sharp.objective(first)), 1e-3)
+    return 2.0 * typical / max(problem.norm_b**2, 1e-9)

@@ -1,0 +1,92 @@
+"""Solve a semidefinite program: find a bound of the trace, run a method, measure the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unipd import validate
+from unipd.apps.sdp.finish import finish
+from unipd.apps.sdp.formulate import Analysis, analyse, formulate
+from unipd.apps.sdp.result import SdpResult
+from unipd.apps.sdp.trace import TraceBound, bound_from_diagonals
+from unipd.run import solve
+from unipd.status import Status
+
+RETRIES = 2
+"""Runs with a smaller accuracy when the scaled constraints hold and those of the data do not."""
+
+
+def trace_of(analysis: Analysis, given: float | None = None) -> TraceBound | None:
+    """Return the trace bound that the constraints imply, else the one given, else None."""
+    found = bound_from_diagonals(analysis.data, analysis.groups)
+    if found is not None and found.fixed:
+        return found
+    if given is None:
+        return found
+    value = validate.positive("trace_bound", given)
+    if found is not None and found.value <= value:
+        return found
+    return TraceBound(value, False, "given by the user")
+
+
+def solve_program(
+    program: Any,
+    accuracy: float = 1e-6,
+    method: Any = "auto",
+    *,
+    trace_bound: float | None = None,
+    rank: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> SdpResult:
+    """Solve a semidefinite program.
+
+    Parameters
+    ----------
+    program
+        The :class:`~unipd.apps.sdp.SDP`.
+    accuracy
+        Relative accuracy of gap and feasibility.
+    method
+        "auto" (the factored method), the name of any method of the library, or a method.
+    trace_bound
+        A bound of the trace of X, for programs whose constraints imply none.
+    rank
+        Columns of R that the factored method begins with.
+    seed
+        Seed of its random start.
+    options
+        ``stop``, ``callback``, ``verbose``, ``start`` and options of a method by name, as in :func:`unipd.solve`.
+    """
+    analysis = analyse(program.data)
+    trace = trace_of(analysis, trace_bound)
+    if trace is None:
+        from unipd.apps.sdp.unbounded import solve_without_trace
+
+        return solve_without_trace(program, analysis, accuracy, method, rank=rank, seed=seed, **options)
+    return run(program, analysis, trace, accuracy, method, rank=rank, seed=seed, **options)
+
+
+def run(
+    program: Any,
+    analysis: Analysis,
+    trace: TraceBound,
+    accuracy: float,
+    method: Any,
+    *,
+    rank: int | None,
+    seed: int,
+    **options: Any,
+) -> SdpResult:
+    """Solve with a given trace; again, more accurately, when only the scaled constraints hold well enough."""
+    form = formulate(analysis, trace)
+    chosen = analysis.method(rank, seed) if method in ("auto", "factored") else method
+    asked = validate.positive("accuracy", accuracy)
+    target = asked
+    for _ in range(RETRIES + 1):
+        result = solve(form.problem, chosen, accuracy=target, **options)
+        final = finish(form, result, asked, program.maximise)
+        if result.status is not Status.SOLVED or final.status is Status.SOLVED:
+            break
+        target *= 0.1
+    return final
