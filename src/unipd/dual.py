@@ -70,8 +70,8 @@ def evaluate(
 
 def attach(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> DualPoint:
     """Join an oracle's answer and its image into a :class:`DualPoint` at ``dual``."""
-    value = inner(dual, problem.b - image) - answer.objective
     gradient = problem.b - image
+    value = inner(dual, gradient) - answer.objective
     if problem.split:
         slack, conjugate = _slack(problem, dual)
         value += conjugate
