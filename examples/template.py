@@ -1,0 +1,54 @@
+"""The template, part by part: one problem, then each part exchanged in turn.
+
+    python examples/template.py
+
+A blend of 200 ingredients (x on the simplex) is to be as cheap as possible while 20 measured properties stay in range.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import unipd
+from unipd import couplings, sharp
+
+INGREDIENTS, PROPERTIES = 200, 20
+
+
+def main() -> None:
+    rng = np.random.default_rng(0)
+    price = rng.uniform(1.0, 3.0, INGREDIENTS)
+    A = rng.standard_normal((PROPERTIES, INGREDIENTS))
+    target = A @ rng.dirichlet(np.ones(INGREDIENTS))
+
+    print("Cheapest blend whose properties are at most those of the target:")
+    cheapest = sharp.Linear(price, sharp.Simplex(INGREDIENTS))
+    at_most = unipd.solve(unipd.Problem(cheapest, A, target, "<="), accuracy=1e-6)
+    print(at_most, end="\n\n")
+
+    print("The same within a ball around the target (another K):")
+    near = unipd.solve(unipd.Problem(cheapest, A, target, couplings.L2Ball(0.5)), accuracy=1e-6)
+    print(near, end="\n\n")
+
+    print("As near to the target as possible, whatever the price (a loss, and a bare set):")
+    fit = unipd.Problem(sharp.Simplex(INGREDIENTS), A, target + 0.5, couplings.LeastSquares())
+    nearest = unipd.solve(fit, accuracy=1e-6)
+    print(nearest, end="\n\n")
+
+    print("Two blends that add up (several blocks, one map each):")
+    blocks = [cheapest, sharp.Linear(2.0 * price, sharp.Simplex(INGREDIENTS, scale=0.5))]
+    both = unipd.solve(unipd.Problem(blocks, [A, A[:, ::-1].copy()], 1.5 * target, "<="), accuracy=1e-6)
+    print(both, end="\n\n")
+
+    print("The paper's own method on the loss, watched as it runs:")
+    for state in unipd.iterate(fit, "accunipdgrad", accuracy=1e-2):
+        if state.iteration % 25 == 0:
+            print(
+                f"  iteration {state.iteration:4d}  {certificate.dual_bound:.5f} <= optimum <= {certificate.objective:.5f}"
+            )
+        if state.iteration == 100:
+            break
+
+
+if __name__ == "__main__":
+    main()
