@@ -7,9 +7,10 @@ import numpy as np
 from numba import njit
 
 from unipd.maps.pauli.block_product import block_product
+from unipd.maps.pauli.pointers import advance, pointer, read, take
 from unipd.maps.pauli.tables import block_bits, choose_rows, expand
 from unipd.maps.pauli.turning import clear, turn, turn_back
-from unipd.maps.pauli.vectors import advance, lanes, pointer, read, take
+from unipd.maps.pauli.vectors import lanes
 from unipd.maps.pauli.walsh import expand_heavy, transform_rows
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from numba import njit
 
 from unipd.maps.pauli.layout import ROW
-from unipd.maps.pauli.vectors import add, advance, lanes, load, minus_product, multiply, plus_product, store, subtract
+from unipd.maps.pauli.tables import unpack
+from unipd.maps.pauli.vectors import add, lanes, load, minus_product, multiply, plus_product, store, subtract
 
 
 @njit(cache=True)
@@ -24,14 +25,8 @@ def block_image(table, code0, code1, shift, u, w):
     adds to it. ``u`` is the block and ``w`` its partner (block and lanes permuted), 8 or 16 units of real and
     imaginary parts; units lie ``shift`` apart, and the two groups exchange the partner's halves.
     """
-    real_even0 = advance(table, ROW * (code0 & 0xFFFF))
-    real_odd0 = advance(table, ROW * ((code0 >> 16) & 0xFFFF))
-    imag_even0 = advance(table, ROW * ((code0 >> 32) & 0xFFFF))
-    imag_odd0 = advance(table, ROW * ((code0 >> 48) & 0xFFFF))
-    real_even1 = advance(table, ROW * (code1 & 0xFFFF))
-    real_odd1 = advance(table, ROW * ((code1 >> 16) & 0xFFFF))
-    imag_even1 = advance(table, ROW * ((code1 >> 32) & 0xFFFF))
-    imag_odd1 = advance(table, ROW * ((code1 >> 48) & 0xFFFF))
+    real_even0, real_odd0, imag_even0, imag_odd0 = unpack(table, code0)
+    real_even1, real_odd1, imag_even1, imag_odd1 = unpack(table, code1)
     step = lanes(table)
     for s in range(ROW // step):
         row = s * step

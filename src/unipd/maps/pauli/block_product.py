@@ -18,7 +18,8 @@ from __future__ import annotations
 from numba import njit
 
 from unipd.maps.pauli.layout import ROW
-from unipd.maps.pauli.vectors import add, advance, lanes, load, minus_product, plus_product, store, subtract
+from unipd.maps.pauli.tables import unpack
+from unipd.maps.pauli.vectors import add, lanes, load, minus_product, plus_product, store, subtract
 
 
 @njit(cache=True)
@@ -28,14 +29,8 @@ def block_product(table, code0, code1, shift, v, y, w, t, mirror):
     ``v`` and ``y`` are the block of input and output, ``w`` and ``t`` those of the partner, lane-permuted; unit s
     meets unit s ^ ``shift`` of the partner's half.
     """
-    real_even0 = advance(table, ROW * (code0 & 0xFFFF))
-    real_odd0 = advance(table, ROW * ((code0 >> 16) & 0xFFFF))
-    imag_even0 = advance(table, ROW * ((code0 >> 32) & 0xFFFF))
-    imag_odd0 = advance(table, ROW * ((code0 >> 48) & 0xFFFF))
-    real_even1 = advance(table, ROW * (code1 & 0xFFFF))
-    real_odd1 = advance(table, ROW * ((code1 >> 16) & 0xFFFF))
-    imag_even1 = advance(table, ROW * ((code1 >> 32) & 0xFFFF))
-    imag_odd1 = advance(table, ROW * ((code1 >> 48) & 0xFFFF))
+    real_even0, real_odd0, imag_even0, imag_odd0 = unpack(table, code0)
+    real_even1, real_odd1, imag_even1, imag_odd1 = unpack(table, code1)
     step = lanes(table)
     for s in range(ROW // step):
         row = s * step

@@ -8,9 +8,10 @@ from numba import njit
 
 from unipd.maps.pauli.block_image import block_image
 from unipd.maps.pauli.layout import ROW
+from unipd.maps.pauli.pointers import advance, pointer, read, take
 from unipd.maps.pauli.tables import block_bits, choose_rows, collapse
 from unipd.maps.pauli.turning import clear, turn
-from unipd.maps.pauli.vectors import advance, lanes, pointer, read, take
+from unipd.maps.pauli.vectors import lanes
 from unipd.maps.pauli.walsh import collapse_heavy, transform_rows
 
 

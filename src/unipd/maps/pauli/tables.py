@@ -18,21 +18,8 @@ import numpy as np
 from numba import njit
 
 from unipd.maps.pauli.layout import ROW
-from unipd.maps.pauli.vectors import (
-    add,
-    advance,
-    lanes,
-    load,
-    minus_product,
-    plus_product,
-    read,
-    spread,
-    store,
-    subtract,
-    total,
-    write,
-    zero,
-)
+from unipd.maps.pauli.pointers import advance, read, write
+from unipd.maps.pauli.vectors import add, lanes, load, minus_product, plus_product, spread, store, subtract, total, zero
 
 
 @njit(cache=True)
@@ -58,6 +45,17 @@ def choose_rows(first, last, codes, bits, rows):
                 write(here, (1 << b) + g, read(here, g) ^ change)
         for g in range(1 << bits):
             write(here, g, read(here, g) + base)
+
+
+@njit(cache=True)
+def unpack(table, code):
+    """Return the four rows of a group in a block: real even and odd, imaginary even and odd (by bit 5 of z)."""
+    return (
+        advance(table, ROW * (code & 0xFFFF)),
+        advance(table, ROW * ((code >> 16) & 0xFFFF)),
+        advance(table, ROW * ((code >> 32) & 0xFFFF)),
+        advance(table, ROW * ((code >> 48) & 0xFFFF)),
+    )
 
 
 @njit(cache=True)

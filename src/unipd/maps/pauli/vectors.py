@@ -5,10 +5,6 @@ the kernels hold LLVM vectors themselves: ``<8 x float>`` in single and ``<4 x d
 one AVX register either way (on other machines LLVM splits or widens them). The same kernel source serves
 both precisions, because every operation takes its type from its operands.
 
-Pointers instead of arrays keep reference counting and index arithmetic out of the inner loops. A pointer
-does not keep its array alive, and Numba frees an array after its last mention: take pointers only of
-arrays that arrived as arguments, so that the caller holds them.
-
 Products carry the ``contract`` flag, so that LLVM fuses them into FMA instructions where the machine has them.
 Numba's cache watches only the file of the outermost function: after an edit here, remove the cached ``*.nbi``.
 """
@@ -61,26 +57,6 @@ def _shuffle(builder: Any, value: Any, lanes: list[int]) -> Any:
 
 
 @intrinsic
-def pointer(typingctx, array):
-    """Return the address of an array's first entry."""
-
-    def generate(context, builder, signature, args):
-        return context.make_array(signature.args[0])(context, builder, args[0]).data
-
-    return types.CPointer(array.dtype)(array), generate
-
-
-@intrinsic
-def advance(typingctx, address, count):
-    """Return the address ``count`` scalars further on."""
-
-    def generate(context, builder, signature, args):
-        return builder.gep(args[0], [args[1]])
-
-    return address(address, types.intp), generate
-
-
-@intrinsic
 def lanes(typingctx, address):
     """Return the number of scalars in a vector, a constant to LLVM."""
     count = 8 * BYTES // address.dtype.bitwidth
@@ -89,37 +65,6 @@ def lanes(typingctx, address):
         return context.get_constant(types.intp, count)
 
     return types.intp(address), generate
-
-
-@intrinsic
-def read(typingctx, address, offset):
-    """Return the scalar ``offset`` places after ``address``."""
-
-    def generate(context, builder, signature, args):
-        return builder.load(builder.gep(args[0], [args[1]]))
-
-    return address.dtype(address, types.intp), generate
-
-
-@intrinsic
-def write(typingctx, address, offset, value):
-    """Write a scalar ``offset`` places after ``address``."""
-
-    def generate(context, builder, signature, args):
-        builder.store(args[2], builder.gep(args[0], [args[1]]))
-        return context.get_dummy_value()
-
-    return types.void(address, types.intp, address.dtype), generate
-
-
-@intrinsic
-def take(typingctx, address):
-    """Return the 64-bit integer at ``address`` and increment it, atomically."""
-
-    def generate(context, builder, signature, args):
-        return builder.atomic_rmw("add", args[0], ir.Constant(ir.IntType(64), 1), "monotonic")
-
-    return types.int64(address), generate
 
 
 @intrinsic

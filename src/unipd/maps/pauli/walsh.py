@@ -12,19 +12,9 @@ import numpy as np
 from numba import njit
 
 from unipd.maps.pauli.layout import ROW
+from unipd.maps.pauli.pointers import advance, read, write
 from unipd.maps.pauli.turning import clear
-from unipd.maps.pauli.vectors import (
-    add,
-    advance,
-    exchange,
-    lanes,
-    load,
-    plus_product,
-    read,
-    store,
-    subtract,
-    write,
-)
+from unipd.maps.pauli.vectors import add, exchange, lanes, load, plus_product, store, subtract
 
 
 @njit(cache=True)
