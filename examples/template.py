@@ -43,9 +43,8 @@ def main() -> None:
     print("The paper's own method on the loss, watched as it runs:")
     for state in unipd.iterate(fit, "accunipdgrad", accuracy=1e-2):
         if state.iteration % 25 == 0:
-            print(
-                f"  iteration {state.iteration:4d}  {certificate.dual_bound:.5f} <= optimum <= {certificate.objective:.5f}"
-            )
+            low, high = state.certificate.dual_bound, state.certificate.objective
+            print(f"  iteration {state.iteration:4d}  {low:.5f} <= optimum <= {high:.5f}")
         if state.iteration == 100:
             break
 
