@@ -11,7 +11,6 @@ from unipd._typing import IntArray
 from unipd.apps.maxcut.rounding import best_cut, cut_value
 from unipd.apps.sdp import SDP, SdpResult
 from unipd.apps.sdp.data import Block, SdpData
-from unipd.io import Graph
 from unipd.io.graphs import as_graph
 from unipd.maps.sdp import Entries
 
@@ -47,6 +46,7 @@ class MaxCutResult:
 def maxcut_program(graph: Any) -> SDP:
     """Return max <L / 4, X> subject to diag(X) = 1, X psd, for the graph's Laplacian L.
 
+    >>> from unipd.io import Graph
     >>> maxcut_program(Graph.of(2, [0], [1], [1.0]))
     SDP(max, order=2, constraints=2, blocks=1)
     """
@@ -91,6 +91,7 @@ def maxcut(
     --------
     The cycle of five nodes has a cut of 4 edges and the bound 4.52:
 
+    >>> from unipd.io import Graph
     >>> found = maxcut(Graph.of(5, [0, 1, 2, 3, 4], [1, 2, 3, 4, 0], np.ones(5)))
     >>> found.cut_value, round(found.sdp_bound, 2)
     (4.0, 4.52)
@@ -104,6 +105,7 @@ def maxcut(
 class MaxCut:
     """MaxCut in the style of scikit-learn: ``fit`` a graph, read ``labels_`` and ``bound_``.
 
+    >>> from unipd.io import Graph
     >>> model = MaxCut().fit(Graph.of(2, [0], [1], [3.0]))
     >>> model.cut_value_, int(model.labels_.sum())
     (3.0, 1)

@@ -45,13 +45,14 @@ def ascend(starts: Any, indices: Any, weights: Any, side: Any, gain: Any, floor:
 
 @njit(cache=True)
 def tabu(
-    starts: Any, indices: Any, weights: Any, side: Any, gain: Any, steps: int, tenure: int, seed: int, floor: float
+    starts: Any, indices: Any, weights: Any, side: Any, gain: Any, steps: int, tenure: int, noise: Any, floor: float
 ) -> float:
     """Flip the best node that was not flipped lately, ``steps`` times; leave the best cut and return its improvement.
 
-    A node that gives a new best cut may be flipped at any time. Ties are broken at random.
+    A node that gives a new best cut may be flipped at any time. Ties are broken, and rests varied, by ``noise``:
+    random whole numbers, read in turn.
     """
-    np.random.seed(seed)
+    drawn = 0
     size = side.size
     free = np.zeros(size, np.int64)
     best_side = side.copy()
@@ -66,13 +67,15 @@ def tabu(
                 chosen, most, ties = node, gain[node], 1
             else:
                 ties += 1
-                if np.random.randint(0, ties) == 0:
+                drawn = (drawn + 1) % noise.size
+                if noise[drawn] % ties == 0:
                     chosen = node
         if chosen < 0:
             continue
         value += gain[chosen]
         flip(starts, indices, weights, side, gain, chosen)
-        free[chosen] = step + tenure + np.random.randint(0, 10)
+        drawn = (drawn + 1) % noise.size
+        free[chosen] = step + tenure + noise[drawn] % 10
         if value > best + floor:
             best = value
             best_side[:] = side

@@ -106,7 +106,8 @@ class _Search:
         out, gain = side.copy(), np.empty(side.size)
         kernels.gains(*self._csr, out, gain)
         tenure = max(3, out.size // TENURE)
-        kernels.tabu(*self._csr, out, gain, steps, tenure, seed, self._floor)
+        noise = np.random.default_rng(seed).integers(0, 2**31, 65_521)
+        kernels.tabu(*self._csr, out, gain, steps, tenure, noise, self._floor)
         return cut_value(self._graph, out), out
 
 

@@ -71,7 +71,8 @@ def _full_dual(form: Formulation, result: Result, accuracy: float) -> tuple[Arra
     """Return the multipliers of all constraints, the bound that they give, and the bottom of their slack matrix.
 
     Where multipliers y with A^*(y) >= I prove the trace bound, -lambda y joins them for the smallest eigenvalue
-    lambda: the slack becomes psd and the bound stays.
+    lambda: the slack becomes psd and the bound stays. With a level, S - lambda (A^*(y) + level C) is psd too, and the
+    bound is that of the multipliers divided by the factor of C, for X of any trace.
     """
     face, dual, bound = form.analysis.face, form.unscaled(result.dual), result.dual_bound
     if not math.isfinite(bound):
@@ -88,7 +89,9 @@ def _full_dual(form: Formulation, result: Result, accuracy: float) -> tuple[Arra
         )
     y = form.trace.multipliers
     if y is not None and (form.trace.fixed or bottom < 0.0):
-        dual, bottom = dual - bottom * y, 0.0
+        dual, bottom = (dual - bottom * y) / (1.0 - bottom * form.trace.level), 0.0
+    if form.trace.level > 0.0:
+        bound = -price_of(form.analysis.data, dual)
     return dual, bound, bottom
 
 

@@ -81,12 +81,11 @@ def run(
     """Solve with a given trace; again, more accurately, when only the scaled constraints hold well enough."""
     form = formulate(analysis, trace)
     chosen = analysis.method(rank, seed) if method in ("auto", "factored") else method
-    asked = validate.positive("accuracy", accuracy)
-    target = asked
-    for _ in range(RETRIES + 1):
+    target = asked = validate.positive("accuracy", accuracy)
+    for attempt in range(RETRIES):
         result = solve(form.problem, chosen, accuracy=target, **options)
         final = finish(form, result, asked, program.maximise)
         if result.status is not Status.SOLVED or final.status is Status.SOLVED:
-            break
-        target *= 0.1
-    return final
+            return final
+        target = asked * 0.1 ** (attempt + 1)
+    return finish(form, solve(form.problem, chosen, accuracy=target, **options), asked, program.maximise)

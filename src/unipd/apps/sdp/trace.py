@@ -26,6 +26,9 @@ class TraceBound:
     multipliers: Array | None = field(default=None, repr=False)
     """y with sum_i y_i A_i >= I (= I for a fixed trace): what proves the bound. None: it is not proved."""
 
+    level: float = 0.0
+    """With a level > 0, sum_i y_i A_i + level C >= I: the bound holds for optimal X."""
+
     @property
     def proved(self) -> bool:
         """Whether the constraints imply the bound."""

@@ -61,6 +61,7 @@ class Entry:
 ENTRIES = (
     Entry("solve", "Solve a problem from a file or a Python module.", _SOLVE),
     Entry("maxcut", "Bound the maximum cut of a graph and find a good one.", _SOLVE),
+    Entry("theta", "Bound the independence number of a graph by its theta number.", _SOLVE),
     Entry("complete", "Fill in a matrix of which some entries are known.", _SOLVE),
     Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE),
     Entry("show", "Show a saved result.", _STUDY),

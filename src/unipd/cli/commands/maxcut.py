@@ -35,7 +35,7 @@ def command(
 
     check_file("--sides", sides)
     known = read_graph(graph)
-    weights = {} if options.weights is None else {"weights": options.weights}
+    weights: dict[str, Any] = {} if options.weights is None else {"weights": options.weights}
     found = maxcut(
         known,
         options.accuracy,

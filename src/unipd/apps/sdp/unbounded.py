@@ -1,0 +1,142 @@
+"""Programs whose diagonal constraints bound no trace: prove a bound, or that there is none, or infeasibility."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.apps.sdp.data import SdpData
+from unipd.apps.sdp.formulate import Analysis
+from unipd.apps.sdp.recession import Alternative, infeasibility_alternative, level_alternative
+from unipd.apps.sdp.result import SdpResult
+from unipd.apps.sdp.trace import TraceBound, price_of
+from unipd.atoms import LowRank
+from unipd.errors import InvalidInput
+from unipd.memory import peak_memory
+from unipd.methods.base import Counts
+from unipd.run import History, MaxIterations
+from unipd.status import Status
+
+FALLS = 1e-4
+"""A direction of trace 1 counts as one in which the objective falls when <C, D> < -1e-4 ||C||."""
+ITERATIONS = 3000
+"""Iterations of a run when no other limit is given: what is not solved by then has hardly bounded multipliers."""
+ENLARGEMENTS = 5
+"""How often a trace that turned out too small is made four times as large."""
+
+
+def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, method: Any, **options: Any) -> SdpResult:
+    """Solve a program after a search for a bound of its optimal solutions' trace, or say why that cannot be.
+
+    A bound from multipliers y and level >= 0 with sum_i y_i A_i + level C >= I holds for optimal X:
+    tr X <= b^T y + level <C, X>. The dual vector returned has a psd slack matrix, so the dual bound holds for every
+    feasible X, whatever trace the run worked with.
+    """
+    from unipd.apps.sdp.solving import run
+
+    begun = time.perf_counter()
+    impossible = infeasibility_alternative(analysis.data)
+    if impossible is not None and impossible.multipliers is not None:
+        return _infeasible(program, impossible, accuracy, begun)
+    level = level_alternative(analysis.data)
+    if level is None:
+        raise _refused("none could be derived from the constraints")
+    if level.multipliers is None:
+        return _unbounded(program, level, accuracy, begun)
+    options.setdefault("stop", None)
+    options["stop"] = options["stop"] or MaxIterations(ITERATIONS)
+    trace = _first_trace(analysis.data, level.multipliers, impossible)
+    result = run(program, analysis, trace, accuracy, method, **options)
+    for _ in range(ENLARGEMENTS):
+        if not _trace_too_small(result, trace):
+            break
+        trace = replace(trace, value=4.0 * trace.value)
+        result = run(program, analysis, trace, accuracy, method, **options)
+    return result
+
+
+def _trace_too_small(result: SdpResult, trace: TraceBound) -> bool:
+    """Whether the trace that a run worked with kept it from better points."""
+    if result.status is Status.SOLVED or result.x is None:
+        return False
+    used = float(np.sum(result.x.weights * np.sum(result.x.left**2, axis=0)))
+    return result.status is Status.INFEASIBLE or used > 0.9 * trace.value
+
+
+def _first_trace(data: SdpData, multipliers: Array, feasible: Alternative | None) -> TraceBound:
+    """Return the bound at the objective of a nearly feasible point, with room to spare."""
+    y, level = multipliers[:-1], float(multipliers[-1])
+    share = 0.0 if feasible is None else float(np.sum(feasible.direction.left[-1] ** 2 * feasible.direction.weights))
+    objective = _cost(data, feasible.direction) / share if feasible is not None and share > 1e-6 else 0.0
+    size = price_of(data, y) + level * objective
+    return TraceBound(1.5 * max(size, 1e-3), False, "the constraints and the objective together", y, level)
+
+
+def _cost(data: SdpData, direction: LowRank) -> float:
+    rows = direction.left[:-1]
+    return float(data.extended.image(LowRank(rows, rows, direction.weights))[0])
+
+
+def _unbounded(program: Any, found: Alternative, accuracy: float, begun: float) -> SdpResult:
+    """Report a direction in which the objective falls for ever, or refuse when it is level."""
+    data: SdpData = program.data
+    slope = _cost(data, found.direction)
+    size = float(np.linalg.norm(data.cost.value))
+    if slope >= -FALLS * size:
+        raise _refused("there are directions in which X may grow for ever and the objective does not change")
+    message = (
+        "The dual problem is infeasible: along a psd direction the constraints do not change "
+        f"(up to {found.residual:.0e}) and the objective improves for ever, so no dual bound exists."
+    )
+    rows = found.direction.left[:-1]
+    x = LowRank(rows, rows, found.direction.weights)
+    return _without_bound(program, message, accuracy, begun, x, np.zeros(data.size))
+
+
+def _infeasible(program: Any, found: Alternative, accuracy: float, begun: float) -> SdpResult:
+    message = (
+        "No X is feasible: the dual vector returned makes sum y_i A_i positive definite (proved by a Cholesky "
+        "factorisation) and b^T y negative."
+    )
+    assert found.multipliers is not None
+    return _without_bound(program, message, accuracy, begun, None, found.multipliers)
+
+
+def _without_bound(
+    program: Any, message: str, accuracy: float, begun: float, x: LowRank | None, dual: Array
+) -> SdpResult:
+    data: SdpData = program.data
+    nan, sign = float("nan"), -1.0 if program.maximise else 1.0
+    image = np.full(data.size, nan) if x is None else data.extended.image(x)[1:]
+    return SdpResult(
+        status=Status.INFEASIBLE,
+        message=message,
+        objective=nan,
+        dual_bound=sign * (np.inf if x is None else -np.inf),
+        gap=nan,
+        infeasibility=nan,
+        bound_kind="rigorous",
+        x=x,
+        dual=dual,
+        slack=data.extended.adjoint(np.concatenate([np.zeros(1), dual])),
+        dimacs_errors=(nan,) * 6,
+        trace_bound=None,
+        blocks=data.blocks,
+        accuracy=accuracy,
+        method="alternative",
+        iterations=0,
+        counts=Counts(),
+        seconds=time.perf_counter() - begun,
+        peak_memory_bytes=peak_memory(),
+        history=History(),
+        problem=None,
+        image=image,
+    )
+
+
+def _refused(reason: str) -> InvalidInput:
+    return InvalidInput("trace_bound", f"a bound of the trace of X ({reason})", "None")
