@@ -30,7 +30,9 @@ class SharpAnswer:
     matvecs: int = 0
     """Products with the direction that were spent (0 for oracles that read y as an array)."""
     bound: str = "rigorous"
-    """Kind of the certified error: "rigorous" or "probabilistic"."""
+    """Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
+    probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the top
+    one unless the run has missed it)."""
 
 
 class SharpOracle(Protocol):

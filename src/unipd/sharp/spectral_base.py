@@ -47,13 +47,15 @@ class SpectralSharp(ABC):
     certify
         The kind of certified error of every answer; small matrices are always rigorous.
     engine
-        How eigenpairs and singular triples are computed.
+        How eigenpairs and singular triples are computed; the default depends on the oracle (``default_engine``).
     certification
         Failure probability, steps and seed of the certified errors.
     """
 
     hermitian: bool = False
     """Whether the points are Hermitian matrices."""
+    default_engine: Engine = Engine()
+    """The engine of oracles that are given none."""
 
     def __init__(
         self,
@@ -70,7 +72,7 @@ class SpectralSharp(ABC):
             raise InvalidInput("certify", f"one of {', '.join(CERTIFICATES)}", repr(certify))
         self._shape = (rows, columns)
         self.certify = certify
-        self.engine = Engine() if engine is None else engine
+        self.engine = self.default_engine if engine is None else engine
         self.certification = Certification() if certification is None else certification
 
     @property

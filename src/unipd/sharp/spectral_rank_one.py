@@ -9,7 +9,7 @@ from unipd._typing import Array
 from unipd.atoms import LowRank
 from unipd.protocols import SharpAnswer
 from unipd.sharp.spectral_base import LOOSEST_RESIDUAL, SpectralSharp, excess, stronger, warm_start, weights_of
-from unipd.spectral import certify_eigenvalues, certify_singular_value
+from unipd.spectral import Engine, certify_eigenvalues, certify_singular_value
 
 
 class RankOneSharp(SpectralSharp):
@@ -53,9 +53,14 @@ class SingularSharp(RankOneSharp):
 
 
 class HermitianSharp(RankOneSharp):
-    """Base of the oracles of a top eigenpair, over Hermitian matrices."""
+    """Base of the oracles of a top eigenpair, over Hermitian matrices.
+
+    The default engine trusts a warm start: in tomography the top eigenvector moves continuously, and a lookout for
+    another one would double the products. Where atoms alternate, as in Frank-Wolfe methods, give ``Engine()``.
+    """
 
     hermitian = True
+    default_engine = Engine(lookout=None, mix=0.03)
 
     def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
         """Return the atom of the top eigenpair."""

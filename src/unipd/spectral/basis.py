@@ -76,9 +76,7 @@ class Basis:
         length = original = _length(rest)
         coefficients = np.zeros(self.size, self.array.dtype)
         for sweep in range(_MOST_SWEEPS):
-            inside = (rest.conj() @ known).conj()
-            rest -= known @ inside
-            coefficients += inside
+            coefficients += _remove(known, rest)
             before, length = length, _length(rest)
             if sweep > 0 and length > 0.5 * before:
                 break
@@ -98,6 +96,28 @@ class Basis:
 
 _MOST_SWEEPS = 4
 """Two passes are enough unless the vector is nearly in the span."""
+_SERIAL_ENTRIES = 4000
+"""Products with no more entries than this (twice as many real ones) stay in the calling thread in the usual BLAS."""
+_MOST_PIECES = 512
+"""Bases that would take more pieces than this are multiplied whole."""
+
+
+def _remove(known: Array, rest: Array) -> Array:
+    """Subtract from a vector, in place, its part in the span of orthonormal columns; return the coefficients.
+
+    Small bases are multiplied in pieces of rows: waking the threads of BLAS costs more than the product, and on a
+    busy machine very much more.
+    """
+    rows, columns = known.shape
+    entries = _SERIAL_ENTRIES if known.dtype.kind == "c" else 2 * _SERIAL_ENTRIES
+    step = max(1, entries // max(columns, 1))
+    if rows > _MOST_PIECES * step:
+        step = rows
+    pieces = [slice(first, first + step) for first in range(0, rows, step)]
+    inside = sum((rest[piece].conj() @ known[piece] for piece in pieces), np.zeros(columns, rest.dtype)).conj()
+    for piece in pieces:
+        rest[piece] -= known[piece] @ inside
+    return inside
 
 
 def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
@@ -113,7 +133,9 @@ def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any)
 
 
 def _length(vector: Array) -> float:
-    length = float(np.linalg.norm(vector))
+    parts = vector.view(np.finfo(vector.dtype).dtype)
+    with np.errstate(over="ignore"):
+        length = math.sqrt(float(np.sum(np.square(parts, dtype=np.float64))))
     if not math.isfinite(length):
         raise OracleError("a product with the operator has entries that are NaN or infinite")
     return length

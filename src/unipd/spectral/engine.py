@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from unipd import validate
@@ -43,8 +43,12 @@ class Engine:
     """Products after which a run returns what it has."""
     seed: int = 0
     """Seed of every random vector."""
-    mix: float = 3e-2
+    mix: float = 0.2
     """Share of a random direction mixed into a warm start, so that no start is orthogonal to the answer."""
+    lookout: float | None = 0.1
+    """Go on until eigenvalues that exceed the answer by this share of the spread would have shown, so that a warm
+    start near a lower eigenvector is left; None trusts the start (saves products when it is known to be good). Used
+    with block size 1."""
     operator_limit: int = 64
     """"auto" makes operators dense when their smaller side is at most this."""
     array_limit: int = 256
@@ -53,7 +57,7 @@ class Engine:
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
             raise InvalidInput("solver", f"one of {', '.join(SOLVERS)}", repr(self.solver))
-        validate.nonnegative("mix", self.mix)
+        validate.positive("mix", self.mix)
         validate.integer("max_products", self.max_products, minimum=1)
         for name in ("block", "subspace"):
             if getattr(self, name) is not None:
@@ -97,8 +101,7 @@ class Engine:
             found = scipy_eigenpairs(self, products, wanted, start, _tight(tolerance, value_tolerance))
             if found is not None:
                 return found
-        stop = _stop(tolerance, relative, value_tolerance)
-        run = self._run(lanczos, products, start, wanted, stop)
+        run = self._run(lanczos, products, start, wanted, _stop(tolerance, relative, value_tolerance))
         upper = float(run.values[0] + run.residuals[0])
         return EigenPairs(
             run.values, run.vectors, run.residuals, products.count, upper, RESIDUAL, run.converged, "lanczos"
@@ -149,7 +152,13 @@ class Engine:
         block = min(rows, max(self.block or count, 1))
         subspace = max(self.subspace or 0, count + 2 * block + 2) if self.subspace else max(40, count + 8 * block)
         first = starting_block(start, rows, block, products.dtype, self.seed, self.mix)
-        return method(products, first, count, stop, Limits(subspace, self.max_products), self.seed + 1)
+        random_share = 1.0 if start is None else (self.mix / (1.0 + self.mix)) ** 2
+        careful = replace(stop, lookout=self.lookout, weight=_TYPICAL_WEIGHT * random_share / rows)
+        return method(products, first, count, careful, Limits(subspace, self.max_products), self.seed + 1)
+
+
+_TYPICAL_WEIGHT = 0.1
+"""A random unit vector of length n has at least this / n of its weight on a given vector, three times in four."""
 
 
 def always_dense(shape: tuple[int, ...], limit: int) -> bool:

@@ -34,7 +34,7 @@ def golub_kahan(products: Multiplier, start: Array, count: int, stop: Stop, limi
     for column in start.T:
         right.append(column)
     projected = np.zeros((right.array.shape[1],) * 2, np.result_type(products.dtype, np.float64))
-    known = 0
+    known, links = 0, list[float]()
     while True:
         last, known = known, right.size
         coupling = _absorb(products, left, right, projected, last)
@@ -42,7 +42,11 @@ def golub_kahan(products: Multiplier, start: Array, count: int, stop: Stop, limi
         residuals = np.linalg.norm(coupling @ outer[last:known], axis=0)
         scale = float(values[0])
         rounding = 8.0 * float(np.finfo(products.dtype).eps) * scale
-        done = known == columns or stop.reached(values, residuals, count, scale, rounding)
+        links.append(float(np.linalg.norm(coupling)) * float(abs(projected[known - 1, known - 1])))
+        done = known == columns or (
+            stop.reached(values, residuals, count, scale, rounding)
+            and not stop.overlooks(values**2, links, stop.horizon(scale, scale) ** 2)
+        )
         if done or products.count + 2 * (right.size - known) > limits.products:
             vectors = unit_columns(right.columns(0, known) @ inner[:count].conj().T.astype(products.dtype))
             others = unit_columns(left.columns(0, known) @ outer[:, :count].astype(products.dtype))

@@ -72,7 +72,7 @@ def lanczos(products: Multiplier, start: Array, count: int, stop: Stop, limits: 
     for column in start.T:
         basis.append(column)
     projected = np.zeros((basis.array.shape[1],) * 2, np.result_type(products.dtype, np.float64))
-    known = 0
+    known, links = 0, list[float]()
     while True:
         last, known = known, basis.size
         coupling = _absorb(products, basis, projected, last)
@@ -81,8 +81,11 @@ def lanczos(products: Multiplier, start: Array, count: int, stop: Stop, limits: 
         residuals = np.linalg.norm(coupling @ rotation[last:known], axis=0)
         scale = float(np.abs(values).max())
         rounding = 8.0 * float(np.finfo(products.dtype).eps) * scale
-        done = known == products.shape[0] or stop.reached(
-            values, residuals, count, float(values[0] - values[-1]), rounding
+        spread = float(values[0] - values[-1])
+        links.append(float(np.linalg.norm(coupling)))
+        done = known == products.shape[0] or (
+            stop.reached(values, residuals, count, spread, rounding)
+            and not stop.overlooks(values, links, stop.horizon(float(values[0]), spread))
         )
         if done or products.count + basis.size - known > limits.products:
             vectors = unit_columns(basis.columns(0, known) @ rotation[:, :count].astype(products.dtype))

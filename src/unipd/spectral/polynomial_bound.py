@@ -29,7 +29,6 @@ from __future__ import annotations
 import math
 
 import scipy.linalg as sl
-import scipy.special as ss
 
 
 def weight_quantile(size: int, delta: float, is_complex: bool) -> float:
@@ -42,7 +41,9 @@ def weight_quantile(size: int, delta: float, is_complex: bool) -> float:
         return 1.0
     if is_complex:
         return -math.expm1(math.log1p(-delta) / (size - 1))
-    return float(ss.betaincinv(0.5, 0.5 * (size - 1), delta))
+    from scipy.special import betaincinv
+
+    return float(betaincinv(0.5, 0.5 * (size - 1), delta))
 
 
 def bracket_of_run(alpha: list[float], beta: list[float], weight: float) -> tuple[float, float]:

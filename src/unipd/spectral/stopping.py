@@ -1,4 +1,4 @@
-"""When a Krylov run may stop: residuals small enough, and values known well enough."""
+"""When a Krylov run may stop: residuals small enough, values known well enough, and no larger ones overlooked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from unipd._typing import FloatArray
 class Stop:
     """Stop when every wanted residual is at most max(absolute, relative * scale) and values are good enough.
 
-    Residuals that rounding alone explains always stop a run.
+    Residuals that rounding alone explains always stop a run. A warm start near an eigenvector that is not the top
+    one has a small residual at once, so a run with a lookout also goes on until it would have seen a larger value.
     """
 
     absolute: float = 0.0
@@ -23,6 +24,10 @@ class Stop:
     """Residual norm allowed as a share of the scale (the spread of the Ritz values, or the top singular value)."""
     value: Callable[[float], float] | None = None
     """Error allowed in the sum of the wanted values, given the top one; None asks for nothing."""
+    lookout: float | None = None
+    """Share of the scale by which a value must exceed the answer to be looked for; None looks for nothing."""
+    weight: float = 1.0
+    """Weight that the starting vector is taken to have on the vector looked for."""
 
     def reached(self, values: FloatArray, residuals: FloatArray, count: int, scale: float, rounding: float) -> bool:
         """Whether Ritz values (largest first) with these residual norms are good enough in their first ``count``."""
@@ -36,6 +41,24 @@ class Stop:
         return self.value is None or value_error(values, residuals, count) <= max(
             self.value(float(values[0])), rounding
         )
+
+    def horizon(self, top: float, scale: float) -> float:
+        """Return the value from which on a larger one must have shown."""
+        allowed = 0.0 if self.value is None else self.value(top)
+        return top + max((self.lookout or 0.0) * scale, allowed)
+
+    def overlooks(self, ritz: FloatArray, links: list[float], horizon: float) -> bool:
+        """Whether an eigenvalue above the horizon may have gone unseen in k single-vector Lanczos steps.
+
+        The orthonormal polynomial p_k(z) = prod_i (z - theta_i) / prod_j beta_j of the run satisfies
+        p_k(lambda)^2 <= 1 / w for every eigenvalue lambda of weight w in the start
+        (:mod:`unipd.spectral.polynomial_bound`), so one above the horizon is ruled out when p_k exceeds that there.
+        """
+        if self.lookout is None or len(links) != ritz.size:
+            return False
+        with np.errstate(divide="ignore", invalid="ignore"):
+            height = np.log(horizon - ritz).sum() - np.log(links).sum()
+        return bool(2.0 * height < -np.log(self.weight))
 
 
 def value_error(values: FloatArray, residuals: FloatArray, count: int) -> float:

@@ -1,0 +1,1 @@
+"""Tests of the spectral engine against LAPACK and SciPy."""

@@ -1,0 +1,68 @@
+"""Matrices with a known spectrum, and operators that count their products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
+
+
+def eps_of(dtype: Any) -> float:
+    return float(np.finfo(dtype).eps)
+
+
+def random_basis(rows: int, columns: int, dtype: Any, generator: np.random.Generator) -> Any:
+    """Return orthonormal columns, uniform among all such."""
+    entries = generator.standard_normal((rows, columns))
+    if np.dtype(dtype).kind == "c":
+        entries = entries + 1j * generator.standard_normal((rows, columns))
+    return np.linalg.qr(entries)[0]
+
+
+def hermitian(spectrum: Any, dtype: Any = np.float64, seed: int = 0) -> Any:
+    """Return a Hermitian matrix with these eigenvalues (up to rounding in the dtype)."""
+    basis = random_basis(len(spectrum), len(spectrum), dtype, np.random.default_rng(seed))
+    matrix = (basis * np.asarray(spectrum, float)) @ basis.conj().T
+    return (0.5 * (matrix + matrix.conj().T)).astype(dtype)
+
+
+def rectangular(rows: int, columns: int, singular: Any, dtype: Any = np.float64, seed: int = 0) -> Any:
+    """Return a matrix with these singular values."""
+    generator = np.random.default_rng(seed)
+    left = random_basis(rows, len(singular), dtype, generator)
+    right = random_basis(columns, len(singular), dtype, generator)
+    return ((left * np.asarray(singular, float)) @ right.conj().T).astype(dtype)
+
+
+class CountingOperator:
+    """A matrix that is only multiplied, vector by vector, and counts."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.shape = matrix.shape
+        self.dtype = matrix.dtype
+        self.products = 0
+
+    def matvec(self, x: Any) -> Any:
+        assert x.shape == (self.shape[1],)
+        self.products += 1
+        return self.matrix @ x
+
+    def rmatvec(self, x: Any) -> Any:
+        assert x.shape == (self.shape[0],)
+        self.products += 1
+        return self.matrix.conj().T @ x
+
+
+class BlockOperator(CountingOperator):
+    """The same with products of whole blocks, each column counted."""
+
+    def matmat(self, block: Any) -> Any:
+        self.products += block.shape[1]
+        return self.matrix @ block
+
+    def rmatmat(self, block: Any) -> Any:
+        self.products += block.shape[1]
+        return self.matrix.conj().T @ block

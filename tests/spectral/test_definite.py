@@ -1,0 +1,87 @@
+"""Rigorous definiteness tests and cheap norm bounds against eigenvalues."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spectral.matrices import DTYPES, hermitian, rectangular
+from unipd.errors import InvalidInput, OracleError
+from unipd.spectral import gershgorin_upper, is_psd_shifted, norm_bound, rigorous_upper
+
+
+def sparse_hermitian(size: int, complex_entries: bool, seed: int):
+    generator = np.random.default_rng(seed)
+    entries = np.where(generator.random((size, size)) < 4.0 / size, generator.standard_normal((size, size)), 0.0)
+    if complex_entries:
+        entries = entries * np.exp(1j * generator.random((size, size)))
+    return sp.csc_array(entries + entries.conj().T)
+
+
+@settings(max_examples=60, deadline=None)
+@given(size=st.integers(1, 40), complex_entries=st.booleans(), sparse=st.booleans(), seed=st.integers(0, 9999))
+def test_proves_nothing_false_and_almost_all_that_is_true(size, complex_entries, sparse, seed) -> None:
+    if sparse:
+        matrix = sparse_hermitian(size, complex_entries, seed)
+        values = np.linalg.eigvalsh(matrix.toarray())
+    else:
+        dtype = np.complex128 if complex_entries else np.float64
+        matrix = hermitian(np.random.default_rng(seed).standard_normal(size), dtype, seed)
+        values = np.linalg.eigvalsh(matrix)
+    scale = float(np.abs(values).max()) + 1e-3
+    assert not is_psd_shifted(matrix, -values[0] - 1e-12 * scale)
+    assert is_psd_shifted(matrix, -values[0] + 1e-9 * scale)
+    upper = rigorous_upper(matrix, float(values[-1]))
+    assert values[-1] - 1e-13 * scale <= upper <= values[-1] + 1e-5 * (scale + gershgorin_upper(matrix))
+    assert gershgorin_upper(matrix) >= values[-1] - 1e-13 * scale
+
+
+def test_estimate_below_the_truth_is_corrected() -> None:
+    matrix = hermitian(np.linspace(0.0, 1.0, 30))
+    assert 1.0 <= rigorous_upper(matrix, 0.9) <= 1.2 + gershgorin_upper(matrix)
+    assert rigorous_upper(matrix, -5.0, attempts=1) == gershgorin_upper(matrix)
+
+
+def test_borderline_is_never_proven() -> None:
+    laplacian = sp.csc_array(np.diag([1.0, 2.0, 1.0]) - np.eye(3, k=1) - np.eye(3, k=-1))
+    for matrix in (laplacian, laplacian.toarray()):
+        assert not is_psd_shifted(matrix, -1e-9)
+        assert is_psd_shifted(matrix, 1e-9)
+    assert not is_psd_shifted(np.zeros((3, 3)))
+    assert not is_psd_shifted(sp.csc_array((3, 3)))
+
+
+def test_bad_matrices_are_refused() -> None:
+    for bad in (np.ones((2, 3)), np.full((2, 2), np.nan)):
+        with pytest.raises(InvalidInput):
+            is_psd_shifted(bad)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=st.integers(1, 20), columns=st.integers(1, 20), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 999))
+def test_norm_bound_is_above_the_norm(rows: int, columns: int, dtype: type, seed: int) -> None:
+    singular = np.abs(np.random.default_rng(seed).standard_normal(min(rows, columns)))
+    matrix = rectangular(rows, columns, singular, dtype, seed)
+    norm = np.linalg.norm(matrix.astype(np.complex128), 2)
+    frobenius = np.linalg.norm(matrix.astype(np.complex128))
+    for form in (matrix, sp.csr_array(matrix)):
+        bound = norm_bound(form)
+        assert bound is not None
+        assert norm <= bound <= 1.00001 * frobenius + 1e-30
+
+
+def test_operators_offer_their_own_norm_bound() -> None:
+    class Offering:
+        def norm_bound(self) -> float:
+            return self.answer
+
+    offering = Offering()
+    offering.answer = 3.0
+    assert norm_bound(offering) == 3.0
+    assert norm_bound(object()) is None
+    offering.answer = float("nan")
+    with pytest.raises(OracleError):
+        norm_bound(offering)

@@ -1,0 +1,99 @@
+"""The pieces of the Krylov methods: bases, stopping rules and starting blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spectral.matrices import DTYPES, eps_of, hermitian
+from unipd.errors import OracleError
+from unipd.spectral.basis import Basis, gaussian
+from unipd.spectral.start import starting_block
+from unipd.spectral.stopping import Stop, value_error
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.integers(1, 12),
+    columns=st.integers(1, 15),
+    rank=st.integers(0, 12),
+    dtype=st.sampled_from(DTYPES),
+    seed=st.integers(0, 999),
+)
+def test_basis_stays_orthonormal_and_its_coefficients_rebuild_the_vectors(rows, columns, rank, dtype, seed) -> None:
+    """Vectors of any rank, nearly dependent ones among them."""
+    generator = np.random.default_rng(seed)
+    rank = min(rank, rows, columns)
+    vectors = gaussian(generator, (rows, rank), dtype) @ gaussian(generator, (rank, columns), dtype)
+    vectors[:, columns // 2] = vectors[:, 0] * (1 + 1e-3)
+    basis = Basis(rows, columns, dtype, generator)
+    for vector in vectors.T:
+        before = basis.size
+        coefficients, length = basis.append(vector)
+        rebuilt = basis.columns(0, before) @ coefficients
+        if length > 0:
+            rebuilt = rebuilt + length * basis.columns()[:, -1]
+        size = float(np.linalg.norm(vector)) + 1e-30
+        np.testing.assert_allclose(rebuilt, vector, atol=100 * eps_of(dtype) * size)
+        assert basis.size == min(before + 1, rows)
+    gram = basis.columns().conj().T @ basis.columns()
+    np.testing.assert_allclose(gram, np.eye(basis.size), atol=50 * eps_of(dtype))
+
+
+def test_basis_refuses_what_is_not_finite() -> None:
+    with pytest.raises(OracleError):
+        Basis(2, 2, np.float64, np.random.default_rng(0)).append(np.array([np.nan, 1.0]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(size=st.integers(3, 12), width=st.integers(2, 6), count=st.integers(1, 3), seed=st.integers(0, 999))
+def test_value_error_bounds_the_shortfall_when_the_top_is_among_the_found(size, width, count, seed) -> None:
+    """Around slightly wrong top eigenvectors the estimate is an upper bound of the values' shortfall."""
+    generator = np.random.default_rng(seed)
+    width, count = min(width, size), min(count, width)
+    matrix = hermitian(np.sort(generator.standard_normal(size))[::-1], seed=seed)
+    vectors = np.linalg.eigh(matrix)[1][:, ::-1]
+    span = np.linalg.qr(vectors[:, :width] + 0.02 * generator.standard_normal((size, width)))[0]
+    small, rotation = np.linalg.eigh(span.T @ matrix @ span)
+    values, basis = small[::-1], span @ rotation[:, ::-1]
+    residuals = np.linalg.norm(matrix @ basis - basis * values, axis=0)
+    shortfall = float(np.sort(np.linalg.eigvalsh(matrix))[::-1][:count].sum() - values[:count].sum())
+    estimate = value_error(values, residuals, count)
+    assert estimate <= residuals[:count].sum() + 1e-15
+    assert shortfall <= 3.0 * estimate + 1e-12
+
+
+def test_stop_rules() -> None:
+    values, residuals = np.array([1.0, 0.0]), np.array([1e-3, 0.5])
+    assert Stop(absolute=1e-2).reached(values, residuals, 1, 1.0, 0.0)
+    assert not Stop(absolute=1e-4).reached(values, residuals, 1, 1.0, 0.0)
+    assert Stop(relative=1e-3).reached(values, residuals, 1, 1.0, 0.0)
+    assert not Stop(absolute=1.0).reached(values, residuals, 3, 1.0, 0.0)
+    assert Stop().reached(values, residuals, 1, 1.0, 1e-3)
+    assert Stop(absolute=1.0, value=lambda top: 2.1e-6 * top).reached(values, residuals, 1, 1.0, 0.0)
+    assert not Stop(absolute=1.0, value=lambda top: 1.9e-6 * top).reached(values, residuals, 1, 1.0, 0.0)
+
+
+def test_lookout_rules_out_what_the_polynomial_rules_out() -> None:
+    """One step from a unit vector with mean 0 and deviation 1: weight w at z needs z^2 <= 1 / w."""
+    stop = Stop(lookout=0.5, weight=0.01)
+    assert stop.overlooks(np.array([0.0]), [1.0], 9.9)
+    assert not stop.overlooks(np.array([0.0]), [1.0], 10.1)
+    assert not Stop(weight=0.01).overlooks(np.array([0.0]), [1.0], 0.1)
+    assert not stop.overlooks(np.array([0.0]), [1.0, 1.0], 0.1)
+    assert stop.horizon(2.0, 4.0) == 4.0
+    assert Stop(lookout=0.5, value=lambda _: 3.0).horizon(2.0, 4.0) == 5.0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_starting_blocks(dtype: type) -> None:
+    block = starting_block(None, 50, 3, dtype, 7, 0.1)
+    np.testing.assert_allclose(np.linalg.norm(block, axis=0), 1.0, rtol=1e-5)
+    given_start = np.eye(50)[:, :2] * np.array([5.0, 0.0])
+    warm = starting_block(given_start, 50, 3, dtype, 7, 0.1)
+    assert warm.dtype == dtype
+    np.testing.assert_allclose(warm[:, 0] - np.eye(50)[:, 0], 0.1 * block[:, 0], atol=1e-6)
+    np.testing.assert_array_equal(warm[:, 1:], block[:, 1:])
+    np.testing.assert_array_equal(starting_block(given_start, 50, 3, dtype, 7, 0.1), warm)
