@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from unipd._typing import Array
 from unipd.apps.sdp.program import SDP
 from unipd.errors import InvalidInput, MissingExtra
 
@@ -56,7 +57,10 @@ def convert(problem: Any) -> SDP:
 
 def _is_psd_of(constraint: Any, variable: Any) -> bool:
     """Whether a constraint says that the variable itself is psd."""
-    return type(constraint).__name__ == "PSD" and constraint.args[0] is variable
+    if type(constraint).__name__ != "PSD" or constraint.args[0].shape != variable.shape:
+        return False
+    gradient, constants = _derivative(constraint.args[0], variable)
+    return not constants.any() and abs(gradient - sp.eye_array(gradient.shape[0])).max() == 0.0
 
 
 def _sense(constraint: Any) -> str:
@@ -69,16 +73,21 @@ def _sense(constraint: Any) -> str:
 
 def _affine(expression: Any, variable: Any, order: int) -> tuple[list[Any], list[float]]:
     """Return the symmetric matrix of each entry of an affine expression, and its constant."""
+    gradient, constants = _derivative(expression, variable)
+    columns = (gradient[:, [column]] for column in range(gradient.shape[1]))
+    matrices = [sp.csr_array(column.reshape((order, order), order="F")) for column in columns]
+    return [(matrix + matrix.T) / 2.0 for matrix in matrices], constants.tolist()
+
+
+def _derivative(expression: Any, variable: Any) -> tuple[Any, Array]:
+    """Return the derivative of an affine expression (a column an entry) and its value at zero."""
     if not expression.is_affine():
         raise InvalidInput("problem", "affine expressions", str(expression)[:60])
     before = variable.value
     try:
         variable.value = np.zeros(variable.shape)
         constants = np.asarray(expression.value, np.float64).reshape(-1, order="F")
-        gradient: Any = sp.csc_array(expression.grad.get(variable, sp.csc_array((order * order, constants.size))))
+        nothing = sp.csc_array((variable.size, constants.size))
+        return sp.csc_array(expression.grad.get(variable, nothing)), constants
     finally:
         variable.value = before
-    matrices = [
-        sp.csr_array(gradient[:, [column]].reshape((order, order), order="F")) for column in range(gradient.shape[1])
-    ]
-    return [(matrix + matrix.T) / 2.0 for matrix in matrices], constants.tolist()

@@ -72,45 +72,48 @@ def alternative(order: int, entries: Entries, rows: int) -> Alternative | None:
 def level_alternative(data: SdpData) -> Alternative | None:
     """Return (y, level) with y_1 A_1 + ... + level C >= I as the last multiplier, or a direction that does not rise.
 
-    Only equations (and constraints bounded on both sides) take part.
+    A direction keeps equations (and constraints bounded on both sides) and moves others to their free side only.
     """
     if data.order > CHOLESKY_ORDER:
         return None
-    size = np.linalg.norm(data.cost.value) or 1.0
-    rows = np.flatnonzero(np.isfinite(data.lower) & np.isfinite(data.upper))
-    chosen, number = _renumbered(data.constraints, rows, data.size)
-    cost, last = data.cost, rows.size
+    entries, cost, last = data.constraints, data.cost, data.size
+    size = float(np.linalg.norm(cost.value)) or 1.0
+    slack = _one_sided(data)
+    rows = np.concatenate([slack[0], [last]])
+    places = data.order + np.arange(rows.size)
     parts = [
-        (number, chosen.row, chosen.col, chosen.value),
+        (entries.constraint, entries.row, entries.col, entries.value),
         (np.full(cost.value.size, last), cost.row, cost.col, cost.value),
-        (np.array([last]), np.array([data.order]), np.array([data.order]), np.array([size])),
+        (rows, places, places, np.concatenate([slack[1], [size]])),
     ]
-    found = alternative(data.order + 1, _joined(parts), rows.size + 1)
-    if found is None or found.multipliers is None:
-        return found
-    y = np.zeros(data.size + 1)
-    y[rows], y[-1] = found.multipliers[:-1], found.multipliers[-1]
-    return Alternative(y, found.direction, found.residual)
+    return alternative(data.order + rows.size, _joined(parts), data.size + 1)
 
 
 def infeasibility_alternative(data: SdpData) -> Alternative | None:
-    """Return multipliers r with A^*(r) >= I and b^T r < 0, which no psd X can meet; else None or a direction."""
-    if data.order > CHOLESKY_ORDER or not data.equal.all():
+    """Return multipliers r with A^*(r) >= I and b^T r < 0, which no psd X can meet; else None or a direction.
+
+    Programs with constraints bounded on both sides are not decided here.
+    """
+    both = np.isfinite(data.lower) & np.isfinite(data.upper) & ~data.equal
+    if data.order > CHOLESKY_ORDER or both.any():
         return None
-    entries, b = data.constraints, data.b
+    entries, b, slack = data.constraints, data.b, _one_sided(data)
+    sides = data.order + np.arange(slack[0].size)
     rows = np.flatnonzero(b)
-    place = np.full(rows.size, data.order)
-    parts = [(entries.constraint, entries.row, entries.col, entries.value), (rows, place, place, -b[rows])]
-    return alternative(data.order + 1, _joined(parts), data.size)
+    last = np.full(rows.size, data.order + slack[0].size)
+    parts = [
+        (entries.constraint, entries.row, entries.col, entries.value),
+        (slack[0], sides, sides, slack[1]),
+        (rows, last, last, -b[rows]),
+    ]
+    return alternative(data.order + slack[0].size + 1, _joined(parts), data.size)
 
 
-def _renumbered(entries: Entries, rows: Array, size: int) -> tuple[Entries, Array]:
-    number = np.full(size, -1)
-    number[rows] = np.arange(rows.size)
-    keep = number[entries.constraint] >= 0
-    parts = (entries.constraint, entries.block, entries.row, entries.col, entries.value)
-    chosen = Entries(*(part[keep] for part in parts))
-    return chosen, number[chosen.constraint]
+def _one_sided(data: SdpData) -> tuple[Array, Array]:
+    """Return the constraints bounded on one side only, and the entry of their slack: + norm for <=, - norm for >=."""
+    below, above = np.isfinite(data.lower), np.isfinite(data.upper)
+    rows = np.flatnonzero(below != above)
+    return rows, np.where(above[rows], 1.0, -1.0) * data.norms[rows]
 
 
 def _joined(parts: list[tuple[Array, ...]]) -> Entries:

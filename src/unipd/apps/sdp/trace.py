@@ -77,7 +77,8 @@ def _cheapest_cover(matrix: Any, data: SdpData) -> Array | None:
     """Return y = p - q, p and q >= 0, that minimises p^T upper - q^T lower subject to A^T y >= 1."""
     from scipy.optimize import linprog
 
-    above, below = np.isfinite(data.upper), np.isfinite(data.lower)
+    used = np.diff(matrix.indptr) > 0
+    above, below = np.isfinite(data.upper) & used, np.isfinite(data.lower) & used
     cost = np.concatenate([data.upper[above], -data.lower[below]])
     columns = sp.hstack([-matrix[above].T, matrix[below].T], format="csc")
     found: Any = linprog(cost, A_ub=columns, b_ub=-np.ones(data.order), bounds=(0.0, None), method="highs")

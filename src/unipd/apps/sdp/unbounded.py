@@ -77,7 +77,7 @@ def _first_trace(data: SdpData, multipliers: Array, feasible: Alternative | None
 
 
 def _cost(data: SdpData, direction: LowRank) -> float:
-    rows = direction.left[:-1]
+    rows = direction.left[: data.order]
     return float(data.extended.image(LowRank(rows, rows, direction.weights))[0])
 
 
@@ -92,7 +92,7 @@ def _unbounded(program: Any, found: Alternative, accuracy: float, begun: float) 
         "The dual problem is infeasible: along a psd direction the constraints do not change "
         f"(up to {found.residual:.0e}) and the objective improves for ever, so no dual bound exists."
     )
-    rows = found.direction.left[:-1]
+    rows = found.direction.left[: data.order]
     x = LowRank(rows, rows, found.direction.weights)
     return _without_bound(program, message, accuracy, begun, x, np.zeros(data.size))
 

@@ -1,0 +1,97 @@
+"""Merging blocks, bounds, groups, and the trace that diagonals imply, against dense twins."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unipd.apps.sdp.data import Block, SdpData, from_sdpa
+from unipd.apps.sdp.groups import find_groups
+from unipd.apps.sdp.trace import bound_from_diagonals, price_of
+from unipd.io import SdpaProblem
+from unipd.maps.sdp import Entries
+
+
+def program(matrices, lower, upper=None):
+    """A program with the given constraint matrices and cost zero."""
+    order = matrices[0].shape[0]
+    upper = lower if upper is None else upper
+    cost = Entries.from_matrices([np.zeros((order, order))])
+    entries = Entries.from_matrices(matrices)
+    return SdpData(order, cost, entries, np.array(lower, float), np.array(upper, float), (Block(0, order, False),))
+
+
+def test_blocks_are_merged_with_their_values():
+    generator = np.random.default_rng(0)
+    parts = [
+        [np.diag(generator.standard_normal(2)), generator.standard_normal((3, 3)), np.diag([1.5])] for _ in range(3)
+    ]
+    parts = [[(p + p.T) / 2 for p in blocks] for blocks in parts]
+    lists = [[], [], [], [], []]
+    for constraint, blocks in enumerate(parts):
+        for block, matrix in enumerate(blocks):
+            for i, j in zip(*np.nonzero(np.triu(matrix)), strict=True):
+                for store, value in zip(lists, (constraint, block, i, j, matrix[i, j]), strict=True):
+                    store.append(value)
+    data = from_sdpa(SdpaProblem([1.0, 2.0], (-2, 3, 1), *lists))
+    root = generator.standard_normal((6, 6))
+    x = root @ root.T
+    images = [float(np.sum(scipy.linalg.block_diag(*blocks) * x)) for blocks in parts]
+    np.testing.assert_allclose(data.extended.image(x), [-images[0], *images[1:]], rtol=1e-12)
+    assert [(b.start, b.size, b.diagonal) for b in data.blocks] == [(0, 2, True), (2, 3, False), (5, 1, True)]
+
+
+def test_coupling_and_violation_agree_on_every_kind_of_bound():
+    inf = np.inf
+    data = program([np.eye(2)] * 4, [1.0, -inf, 1.0, 0.0], [1.0, 2.0, inf, 3.0])
+    scales = np.array([1.0, 2.0, 4.0, 0.5])
+    for image in np.random.default_rng(1).uniform(-2, 5, (50, 4)):
+        distance = data.coupling(scales).distance((image - data.b) / scales)
+        assert distance == pytest.approx(np.linalg.norm(data.violation(image) / scales), abs=1e-12)
+
+
+def test_without_renumbers_the_constraints():
+    matrices = [np.diag([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([0.0, 3.0])]
+    data = program(matrices, [1.0, 2.0, 3.0]).without(np.array([False, True, False]))
+    x = np.array([[2.0, 7.0], [7.0, 5.0]])
+    np.testing.assert_allclose(data.extended.image(x)[1:], [2.0, 15.0])
+    np.testing.assert_allclose(data.b, [1.0, 3.0])
+
+
+def test_groups_of_a_diagonal_and_what_is_no_group():
+    groups = find_groups(program([np.diag([2.0, 0, 0]), np.diag([0, 1.0, 1.0]), np.eye(3)], [4.0, 3.0, 5.0]))
+    np.testing.assert_array_equal(groups.member, [0, 1, 1])
+    np.testing.assert_allclose(groups.targets, [2.0, 3.0])
+    assert groups.covers_all
+    for bad in ([np.diag([1.0, 2.0])], [np.ones((2, 2))], [-np.eye(2)]):
+        assert not find_groups(program(bad, [1.0])).covers_all
+    assert not find_groups(program([np.eye(2)], [0.0])).covers_all
+    assert not find_groups(program([np.eye(2)], [0.0], [1.0])).covers_all
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_trace_bound_holds_and_is_proved_by_its_multipliers(seed):
+    generator = np.random.default_rng(seed)
+    order, rows = 4, 3
+    diagonals = generator.uniform(-1, 2, (rows, order))
+    feasible = generator.uniform(0, 2, order)
+    b = diagonals @ feasible
+    slack = generator.uniform(0, 1, rows) * generator.integers(0, 2, rows)
+    data = program([np.diag(d) for d in diagonals], b - slack, b + slack)
+    found = bound_from_diagonals(data, find_groups(data))
+    if found is None:
+        return
+    assert found.value >= feasible.sum() - 1e-9
+    assert np.all(diagonals.T @ found.multipliers >= 1.0 - 1e-9)
+    assert found.value == pytest.approx(price_of(data, found.multipliers), rel=1e-6)
+
+
+def test_no_trace_bound_without_cover():
+    assert (
+        bound_from_diagonals(program([np.diag([1.0, 0.0])], [1.0]), find_groups(program([np.diag([1.0, 0.0])], [1.0])))
+        is None
+    )
+    data = program([np.diag([1.0, -1.0])], [1.0])
+    assert bound_from_diagonals(data, find_groups(data)) is None

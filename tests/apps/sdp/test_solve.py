@@ -1,0 +1,214 @@
+"""Programs solved and compared with an interior-point solver, with every check done in dense arithmetic."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from unipd.apps.bisection import bisection_program
+from unipd.apps.maxcut.cut import maxcut_program
+from unipd.apps.sdp import SDP
+from unipd.apps.theta import theta_program
+from unipd.errors import InvalidInput
+from unipd.io import SdpaProblem
+from unipd.status import Status
+
+
+def dense(data):
+    """Return C and the A_i as arrays."""
+    rows = np.eye(data.size + 1)
+    matrices = [data.extended.adjoint(row).toarray() for row in rows]
+    return matrices[0], matrices[1:]
+
+
+def reference(program):
+    """Optimal value of the minimisation by an interior-point method."""
+    cost, matrices = dense(program.data)
+    x = cp.Variable(cost.shape, PSD=True)
+    constraints = []
+    for matrix, low, high in zip(matrices, program.data.lower, program.data.upper, strict=True):
+        if low == high:
+            constraints.append(cp.trace(matrix @ x) == low)
+            continue
+        if np.isfinite(low):
+            constraints.append(cp.trace(matrix @ x) >= low)
+        if np.isfinite(high):
+            constraints.append(cp.trace(matrix @ x) <= high)
+    return cp.Problem(cp.Minimize(cp.trace(cost @ x)), constraints).solve(solver="CLARABEL")
+
+
+def check(program, result, accuracy):
+    """Check a result in dense arithmetic: X, the dual vector, the slack matrix and the bound."""
+    sign = -1.0 if program.maximise else 1.0
+    cost, matrices = dense(program.data)
+    x = result.x.dense()
+    assert result.status is Status.SOLVED, result.message
+    assert np.linalg.eigvalsh(x)[0] >= -1e-9 * max(1.0, np.trace(x))
+    image = np.array([np.sum(m * x) for m in matrices])
+    data = program.data
+    assert np.linalg.norm(data.violation(image)) <= accuracy * (1 + np.linalg.norm(data.b))
+    assert result.objective == pytest.approx(sign * np.sum(cost * x), rel=1e-9, abs=1e-9)
+    slack = cost + sum(y * m for y, m in zip(result.dual, matrices, strict=True))
+    np.testing.assert_allclose(result.slack.toarray(), slack, atol=1e-9 * np.abs(slack).max())
+    assert np.linalg.eigvalsh(slack)[0] >= -1e-8 * np.abs(slack).max()
+    upper = np.where(result.dual > 0, data.upper, 0.0) @ np.maximum(result.dual, 0.0)
+    lower = np.where(result.dual < 0, data.lower, 0.0) @ np.minimum(result.dual, 0.0)
+    assert sign * result.dual_bound <= -(upper + lower) + 1e-7 * max(1.0, abs(result.objective))
+    assert abs(result.objective - result.dual_bound) <= accuracy * max(1.0, abs(result.objective))
+    assert max(map(abs, result.dimacs_errors)) <= 10 * accuracy
+
+
+@pytest.mark.parametrize("make", [maxcut_program, theta_program])
+def test_graph_programs(graph, make):
+    program = make(graph)
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    assert result.bound_kind == "rigorous"
+    assert result.objective == pytest.approx(-reference(program), rel=1e-5)
+
+
+def test_a_program_on_a_face(graph):
+    """Interior-point methods need a strictly feasible point, so theirs is the reduced program."""
+    program = bisection_program(graph)
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    order = program.order
+    basis = np.linalg.qr(np.column_stack([np.ones(order), np.eye(order)[:, 1:]]))[0][:, 1:]
+    cost, matrices = dense(program.data)
+    z = cp.Variable((order - 1, order - 1), PSD=True)
+    constraints = [cp.trace(basis.T @ matrix @ basis @ z) == 1.0 for matrix in matrices[:-1]]
+    value = cp.Problem(cp.Minimize(cp.trace(basis.T @ cost @ basis @ z)), constraints).solve(solver="CLARABEL")
+    assert result.objective == pytest.approx(value, rel=1e-5)
+    assert np.abs(result.x.left.sum(axis=0)).max() <= 1e-9
+
+
+def test_high_accuracy_on_request(graph):
+    program = maxcut_program(graph)
+    result = program.solve(1e-9)
+    check(program, result, 1e-9)
+
+
+def test_inequalities_and_ranges():
+    generator = np.random.default_rng(4)
+    root = generator.standard_normal((6, 6))
+    cost = root + root.T
+    other = np.diag(np.arange(6.0))
+    program = SDP.from_matrices(
+        cost, [np.eye(6), np.ones((6, 6)), other], [2.0, 1.0, 3.0], ["<=", ">=", "<="], lower=[-np.inf, 0, 1.0]
+    )
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    assert result.objective == pytest.approx(reference(program), rel=1e-5)
+
+
+def test_several_blocks_come_back(graph):
+    blocks = SdpaProblem(
+        [1.0, 2.0, 3.0],
+        (2, -2, 2),
+        [0, 0, 0, 1, 1, 2, 2, 3, 3],
+        [0, 1, 2, 0, 0, 1, 1, 2, 2],
+        [0, 0, 0, 0, 1, 0, 1, 0, 1],
+        [1, 0, 1, 0, 1, 0, 1, 0, 1],
+        [1.0, 1.0, -2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+    )
+    result = SDP.from_sdpa(blocks).solve(1e-7)
+    assert result.objective == pytest.approx(1.0 + 2.0 + 6.0, abs=1e-5)
+    np.testing.assert_allclose(result.block(0), 0.5 * np.ones((2, 2)), atol=1e-2)
+    np.testing.assert_allclose(result.block(1), [2.0, 0.0], atol=1e-3)
+    assert result.block(2).shape == (2, 2)
+
+
+def test_trace_bound_from_the_objective():
+    """min tr X subject to X_01 = 1: the constraint bounds no trace, the objective does."""
+    program = SDP.from_matrices(np.eye(2), [np.array([[0.0, 1.0], [1.0, 0.0]])], [2.0])
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    assert result.objective == pytest.approx(2.0, rel=1e-5)
+
+
+def test_given_trace_bound():
+    program = SDP.from_matrices(-np.eye(2), [np.array([[0.0, 1.0], [1.0, 0.0]])], [2.0])
+    result = program.solve(1e-6, trace_bound=5.0)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(-5.0, rel=1e-5)
+    assert "user" in result.trace_bound.reason
+
+
+def test_unbounded_objective_is_recognised():
+    program = SDP.from_matrices(-np.eye(2), [np.array([[0.0, 1.0], [1.0, 0.0]])], [2.0])
+    result = program.solve(1e-6)
+    assert result.status is Status.INFEASIBLE
+    assert "dual problem is infeasible" in result.message
+    direction = result.x.dense()
+    assert abs(direction[0, 1]) < 1e-5 < np.trace(direction)
+
+
+def test_infeasible_program_comes_with_a_proof():
+    matrices = [np.array([[2.0, 1.0], [1.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])]
+    program = SDP.from_matrices(np.eye(2), matrices, [-1.0, 1.0])
+    result = program.solve(1e-6)
+    assert result.status is Status.INFEASIBLE
+    combination = sum(y * m for y, m in zip(result.dual, matrices, strict=True))
+    assert np.linalg.eigvalsh(combination)[0] > 0
+    assert result.dual @ program.data.b < 0
+
+
+def test_level_directions_are_refused_with_a_reason():
+    program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.diag([1.0, 0.0])], [1.0])
+    with pytest.raises(InvalidInput, match="trace"):
+        program.solve(1e-6)
+
+
+def test_other_methods_run_on_the_same_problem(graph):
+    program = theta_program(graph)
+    result = program.solve(0.5, "accunipdgrad", eps=5.0)
+    assert result.method == "accunipdgrad"
+    assert result.dual_bound >= program.solve(1e-4).objective - 1e-3
+
+
+def test_runs_repeat_bit_for_bit(graph):
+    first, second = (maxcut_program(graph).solve(1e-5, seed=7) for _ in range(2))
+    assert first.objective == second.objective
+    np.testing.assert_array_equal(first.dual, second.dual)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"C": np.eye(2), "A": [np.eye(3)], "b": [1.0]},
+        {"C": np.eye(2), "A": [np.eye(2)], "b": [1.0, 2.0]},
+        {"C": np.eye(2), "A": [np.eye(2)], "b": [np.nan]},
+        {"C": np.eye(2), "A": [np.eye(2)], "b": [1.0], "senses": "<"},
+        {"C": np.eye(2), "A": [np.eye(2)], "b": [1.0], "senses": ["=", "="]},
+        {"C": np.eye(2), "A": [np.eye(2)], "b": [1.0], "senses": "<=", "lower": [2.0]},
+        {"C": np.eye(2), "A": [], "b": []},
+        {"C": np.array([[0.0, 1.0], [0.0, 0.0]]), "A": [np.eye(2)], "b": [1.0]},
+    ],
+)
+def test_bad_matrices(arguments):
+    with pytest.raises(InvalidInput):
+        SDP.from_matrices(**arguments)
+
+
+def test_cvxpy_problems():
+    x = cp.Variable((3, 3), symmetric=True)
+    cost = np.diag([1.0, 2.0, 3.0])
+    problem = cp.Problem(cp.Maximize(cp.trace(cost @ x) + 1.0), [x >> 0, cp.diag(x) == 1, x[0, 1] >= 0.5, x[1, 2] <= 0])
+    program = SDP.from_cvxpy(problem)
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    assert result.objective + 1.0 == pytest.approx(problem.solve(solver="CLARABEL"), rel=1e-5)
+
+
+def test_cvxpy_problems_that_do_not_fit():
+    x, y = cp.Variable((2, 2), PSD=True), cp.Variable()
+    plain = cp.Variable((2, 2))
+    for bad in (
+        cp.Problem(cp.Minimize(y + cp.trace(x)), [y >= 0]),
+        cp.Problem(cp.Minimize(cp.trace(plain)), [cp.trace(plain) == 1]),
+        cp.Problem(cp.Minimize(cp.norm(x)), [cp.trace(x) == 1]),
+        cp.Problem(cp.Minimize(cp.trace(x)), [cp.norm(x) <= 1]),
+        cp.Problem(cp.Minimize(cp.trace(x))),
+        "no problem",
+    ):
+        with pytest.raises(InvalidInput):
+            SDP.from_cvxpy(bad)

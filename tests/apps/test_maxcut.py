@@ -1,0 +1,99 @@
+"""Cuts: kernels and rounding against brute force, the bound against every cut."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unipd.apps.maxcut import MaxCut, cut_value, kernels, maxcut
+from unipd.apps.maxcut.rounding import best_cut, hyperplane_cuts
+from unipd.errors import InvalidInput
+from unipd.io import Graph
+
+
+def random_graph(seed, nodes=9, density=0.6):
+    generator = np.random.default_rng(seed)
+    rows, cols = np.triu_indices(nodes, 1)
+    keep = generator.random(rows.size) < density
+    keep[0] = True
+    return Graph.of(nodes, rows[keep], cols[keep], generator.integers(-2, 5, keep.sum()).astype(float))
+
+
+def every_cut(graph):
+    """Values of all cuts, one by one over the edges."""
+    for bits in itertools.product((-1, 1), repeat=graph.nodes - 1):
+        side = (1, *bits)
+        yield sum(w for i, j, w in zip(graph.rows, graph.cols, graph.weights, strict=True) if side[i] != side[j])
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000))
+def test_bound_and_cut_bracket_the_maximum(seed):
+    graph = random_graph(seed)
+    best = max(every_cut(graph))
+    found = maxcut(graph, 1e-4, hyperplanes=10)
+    assert found.cut_value <= best <= found.sdp_bound + 1e-9
+    assert found.cut_value == pytest.approx(best)
+    assert cut_value(graph, found.sides) == pytest.approx(found.cut_value)
+    assert set(found.sides) <= {-1, 1}
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_gains_and_flips_are_those_of_the_cut(seed):
+    graph = random_graph(seed)
+    matrix = graph.adjacency()
+    csr = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
+    side = np.where(np.random.default_rng(seed).random(graph.nodes) < 0.5, 1.0, -1.0)
+    gain = np.empty(graph.nodes)
+    kernels.gains(*csr, side, gain)
+    for node in range(graph.nodes):
+        turned = side.copy()
+        turned[node] *= -1
+        assert gain[node] == pytest.approx(cut_value(graph, turned) - cut_value(graph, side))
+    before = cut_value(graph, side)
+    rise = kernels.ascend(*csr, side, gain, 1e-9)
+    assert cut_value(graph, side) == pytest.approx(before + rise)
+    assert gain.max() <= 1e-9
+    fresh = np.empty(graph.nodes)
+    kernels.gains(*csr, side, fresh)
+    np.testing.assert_allclose(gain, fresh, atol=1e-9)
+    noise = np.random.default_rng(seed).integers(0, 1000, 101)
+    middle = cut_value(graph, side)
+    rise = kernels.tabu(*csr, side, gain, 200, 3, noise, 1e-9)
+    assert rise >= 0.0
+    assert cut_value(graph, side) == pytest.approx(middle + rise)
+
+
+def test_rounding_repeats_and_differs_by_seed():
+    factor = np.random.default_rng(0).standard_normal((20, 4))
+    np.testing.assert_array_equal(hyperplane_cuts(factor, 5, 1), hyperplane_cuts(factor, 5, 1))
+    assert (hyperplane_cuts(factor, 5, 1) != hyperplane_cuts(factor, 5, 2)).any()
+    graph = random_graph(1, 20)
+    np.testing.assert_array_equal(best_cut(graph, factor, seed=3), best_cut(graph, factor, seed=3))
+
+
+def test_graph_without_edges():
+    found = maxcut(Graph.of(3, [], [], []))
+    assert found.cut_value == 0.0
+    assert 0.0 <= found.sdp_bound <= 1e-3
+
+
+def test_estimator_takes_other_libraries_graphs():
+    networkx = pytest.importorskip("networkx")
+    model = MaxCut(accuracy=1e-5).fit(networkx.complete_bipartite_graph(3, 4))
+    assert model.cut_value_ == 12.0
+    assert model.bound_ >= 12.0
+    assert len(set(model.labels_[:3])) == 1
+
+
+def test_bad_arguments():
+    graph = random_graph(0)
+    with pytest.raises(InvalidInput):
+        maxcut(graph, hyperplanes=0)
+    with pytest.raises(InvalidInput):
+        maxcut(graph, -1.0)
+    with pytest.raises(InvalidInput):
+        maxcut("graph")

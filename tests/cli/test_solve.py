@@ -1,0 +1,131 @@
+"""The commands solve, maxcut and theta as users type them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from unipd.io import SdpaProblem
+from unipd.io.results import load
+from unipd.io.sdpa import write_sdpa
+
+CYCLE = "5 5\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 1 1\n"
+
+
+@pytest.fixture
+def eigenvalue(tmp_path):
+    """The largest eigenvalue of diag(1, 3) as a file: 3."""
+    problem = SdpaProblem([1.0], (2,), [0, 0, 1, 1], [0] * 4, [0, 1, 0, 1], [0, 1, 0, 1], [1.0, 3.0, 1.0, 1.0])
+    write_sdpa(problem, tmp_path / "eigenvalue.dat-s")
+    return tmp_path / "eigenvalue.dat-s"
+
+
+@pytest.fixture
+def cycle(tmp_path):
+    (tmp_path / "cycle.txt").write_text(CYCLE)
+    return tmp_path / "cycle.txt"
+
+
+def figures(result):
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_solve_reports_the_published_sign_and_every_common_key(invoke, eigenvalue, tmp_path):
+    out = tmp_path / "result.npz"
+    content = figures(invoke("solve", eigenvalue, "--json", "-", "--out", out))
+    assert content["status"] == "solved"
+    assert content["objective"] == pytest.approx(3.0, rel=1e-5)
+    assert content["dual_bound"] >= 3.0 - 1e-9
+    assert content["infeasibility"] <= 1e-6
+    assert len(content["dimacs_errors"]) == 6
+    assert content["rank"] == 1
+    assert content["bound_kind"] == "rigorous"
+    assert {"gap", "seed", "version", "seconds", "matvecs", "exit_code"} <= set(content)
+    saved = load(out)
+    assert saved.dual[0] == pytest.approx(3.0, rel=1e-5)
+    assert saved.x.left.shape[0] == 2
+
+
+def test_other_methods_and_a_limit(invoke, cycle):
+    result = invoke("theta", cycle, "--method", "unipdgrad", "--max-iterations", 2, "--json", "-")
+    content = json.loads(result.stdout)
+    assert result.exit_code == 3
+    assert (content["method"], content["iterations"], content["status"]) == ("unipdgrad", 2, "iteration_limit")
+    assert content["theta_bound"] >= 5**0.5 - 1e-9
+
+
+def test_infeasible_files_have_their_own_exit_code(invoke, tmp_path):
+    infeasible = SdpaProblem([-1.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [0, 0, 1], [1.0, 1.0, 1.0])
+    write_sdpa(infeasible, tmp_path / "infeasible.dat-s")
+    result = invoke("solve", tmp_path / "infeasible.dat-s")
+    assert result.exit_code == 4, result.stderr
+    assert "No X is feasible" in result.stdout
+
+
+def test_unbounded_trace_is_refused_in_one_line(invoke, tmp_path):
+    problem = SdpaProblem([1.0], (2,), [0, 1], [0] * 2, [0, 0], [0, 0], [-1.0, 1.0])
+    write_sdpa(problem, tmp_path / "level.dat-s")
+    result = invoke("solve", tmp_path / "level.dat-s")
+    assert result.exit_code == 2
+    assert "trace_bound" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("huge.dat-s", b"1\n1\n999999999\n1.0\n0 1 1 1 1.0\n"),
+        ("index.dat-s", b"2\n1\n2\n1.0 1.0\n1 1 -1 1 1.0\n"),
+        ("junk.dat-s", np.random.default_rng(0).bytes(5000)),
+        ("empty.txt", b""),
+    ],
+)
+def test_bad_files(invoke, tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    for command in ("solve", "maxcut", "theta"):
+        result = invoke(command, tmp_path / name)
+        assert result.exit_code == 2, (command, result.stdout)
+        assert name in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--accuracy", "-1"),
+        ("--accuracy", "nan"),
+        ("--out", "/nonexistent/x.npz"),
+        ("--method", "best"),
+        ("--trace-bound", "-3"),
+    ],
+)
+def test_bad_options(invoke, eigenvalue, arguments):
+    assert invoke("solve", eigenvalue, *arguments).exit_code == 2
+
+
+def test_a_folder_and_a_missing_file(invoke, tmp_path):
+    assert invoke("solve", tmp_path).exit_code == 2
+    assert invoke("solve", tmp_path / "missing.dat-s").exit_code == 2
+    assert invoke("maxcut", tmp_path).exit_code == 2
+
+
+def test_maxcut_writes_the_cut(invoke, cycle, tmp_path):
+    out, sides = tmp_path / "cut.npz", tmp_path / "sides.txt"
+    content = figures(invoke("maxcut", cycle, "--json", "-", "--out", out, "--sides", sides))
+    assert content["cut_value"] == 4.0
+    assert content["sdp_bound"] == pytest.approx(4.52254, rel=1e-3)
+    assert content["sdp_bound"] >= 4.522542
+    lines = [line.split() for line in sides.read_text().splitlines()]
+    assert [label for label, _ in lines] == ["1", "2", "3", "4", "5"]
+    side = np.array([int(value) for _, value in lines])
+    assert np.sum(side != np.roll(side, 1)) == 4
+    np.testing.assert_array_equal(load(out).extra["sides"], side)
+
+
+def test_theta_of_a_cycle(invoke, cycle):
+    content = figures(invoke("theta", cycle, "--json", "-"))
+    assert content["theta"] == pytest.approx(5**0.5, rel=1e-5)
+    assert content["independence_bound"] == 2
+    other = figures(invoke("theta", cycle, "--complement", "--json", "-"))
+    assert other["theta"] == pytest.approx(5**0.5, rel=1e-5)
