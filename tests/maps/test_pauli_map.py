@@ -123,3 +123,11 @@ def test_wrong_shapes_are_refused(method):
         measure.image(np.zeros((64, 63)))
     with pytest.raises(InvalidInput, match="x"):
         measure.adjoint(np.ones(2)).matvec(np.zeros(63))
+
+
+def test_adjoint_is_qiskits_operator():
+    qiskit = pytest.importorskip("qiskit.quantum_info")
+    labels = ["XYZ", "IIX", "ZZI", "XYZ", "III"]
+    dual = np.array([0.5, -1.0, 2.0, 0.25, 3.0])
+    expected = qiskit.SparsePauliOp(labels, dual).to_matrix()
+    np.testing.assert_allclose(PauliMap.from_labels(labels, "double").adjoint(dual).toarray(), expected, atol=1e-14)

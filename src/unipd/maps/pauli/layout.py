@@ -164,8 +164,8 @@ def _codes(
 
 
 def _chunks(qubits: int, work: IntArray) -> IntArray:
-    """Return the first item of each chunk: 8 or 16 chunks of about equal work."""
-    count = 8 if qubits < 10 else 16
+    """Return the first item of each chunk: 8 to 64 chunks of about equal work, more for more qubits."""
+    count = 8 << sum(qubits >= limit for limit in (10, 13, 15))
     total = np.cumsum(work)
     goals = np.arange(1, count) * (total[-1] / count)
     return np.concatenate([[0], np.searchsorted(total, goals), [total.size]])
