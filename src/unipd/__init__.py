@@ -4,6 +4,9 @@ Solves ``minimise f(x) over x in X subject to A x - b in K`` when all that is af
 operator of (f, X): a top eigenvector, a sort, a shortest path.
 """
 
+from importlib import import_module
+from typing import Any
+
 from unipd import couplings, errors, maps, sharp, theory
 from unipd._version import __version__
 from unipd.methods import (
@@ -23,10 +26,31 @@ from unipd.run import (
     MaxSeconds,
     Result,
     Stall,
+    compare,
     iterate,
     solve,
 )
 from unipd.status import Status
+
+_LATER = {
+    "MatrixCompletion": "unipd.apps.completion",
+    "MaxCut": "unipd.apps.maxcut",
+    "PauliTomography": "unipd.apps.tomography",
+    "SDP": "unipd.apps.sdp",
+    "load": "unipd.io.results",
+}
+"""Names whose modules are imported when they are first used, so that ``import unipd`` stays quick."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'unipd' has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_LATER]
+
 
 __all__ = [
     "AccUniPDGrad",
@@ -45,6 +69,7 @@ __all__ = [
     "Status",
     "UniPDGrad",
     "__version__",
+    "compare",
     "couplings",
     "errors",
     "iterate",

@@ -44,7 +44,7 @@ class DualPoint:
     matvecs: int
     """Products with A, A^* or its operator that this point cost."""
     bound: str
-    """Kind of the certified error: "rigorous" or "probabilistic"."""
+    """Kind of the certified error: "rigorous", "probabilistic" or "residual" (see SharpAnswer)."""
 
     @property
     def conjugate(self) -> float:

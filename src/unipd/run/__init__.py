@@ -1,5 +1,6 @@
 """The one loop and what observes it."""
 
+from unipd.run.compare import Comparison, compare
 from unipd.run.history import History
 from unipd.run.loop import iterate, solve
 from unipd.run.result import Result
@@ -7,6 +8,7 @@ from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSecon
 
 __all__ = [
     "Accuracy",
+    "Comparison",
     "History",
     "MaxIterations",
     "MaxOracleCalls",
@@ -15,6 +17,7 @@ __all__ = [
     "Result",
     "Stall",
     "StoppingRule",
+    "compare",
     "iterate",
     "solve",
 ]
