@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from seven import Case, seven_problems
 
 import unipd
+from seven import Case, seven_problems
 from unipd import couplings, sharp
 from unipd.dual import evaluate
 from unipd.methods.bundle import Bundle

@@ -126,9 +126,7 @@ def test_nuclear_ball_with_biases_as_blocks() -> None:
     ratings = random.standard_normal(40)
     blocks = [sharp.NuclearBall((8, 5), 2.0), sharp.L2NormSquared(8, 0.5)]
     incidence = np.eye(8)[rows]
-    problem = unipd.Problem(
-        blocks, [maps.Sampling(rows, cols, (8, 5)), incidence], ratings, couplings.LeastSquares()
-    )
+    problem = unipd.Problem(blocks, [maps.Sampling(rows, cols, (8, 5)), incidence], ratings, couplings.LeastSquares())
     assert isinstance(factors_of(problem.sharp), ProductFactors)
     x, bias = cp.Variable((8, 5)), cp.Variable(8)
     fit = cp.vec(x, order="C") + incidence @ bias - ratings
