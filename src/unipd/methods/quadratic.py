@@ -53,9 +53,7 @@ def minimise_quadratic(hessian: FloatArray, linear: FloatArray, start: FloatArra
     return weights / weights.sum() if sums_to_one else weights
 
 
-def _free_minimiser(
-    matrix: FloatArray, linear: FloatArray, places: IntArray, sums_to_one: bool
-) -> tuple[Array, float]:
+def _free_minimiser(matrix: FloatArray, linear: FloatArray, places: IntArray, sums_to_one: bool) -> tuple[Array, float]:
     """Return the minimiser over the free entries, signs ignored, and the multiplier of the sum."""
     block = matrix[np.ix_(places, places)]
     if not sums_to_one:
