@@ -14,6 +14,7 @@ import pytest
 from support.oracles import EuclideanPower, Wrapped, answer_at
 from support.references import SETS, constrained, with_loss
 from unipd import MaxIterations, PairwiseFrankWolfe, Problem, Status, solve
+from unipd.atoms import inner
 from unipd.couplings import AtMost, L2Ball, LeastSquares
 from unipd.errors import InvalidInput, MissingExtra, OracleError, UnboundedOracle
 from unipd.methods import Method
@@ -334,3 +335,27 @@ def test_a_claim_that_cannot_be_certified_is_not_solved_and_still_stops(method: 
     assert result.bound_kind == RESIDUAL
     stopped = solve(problem, method, accuracy=1e-1, callback=lambda moment: moment.state.iteration == 30)
     assert (stopped.status, stopped.iterations) == (Status.STOPPED, 30)
+
+
+class ShortSighted(Wrapped):
+    """An oracle that overlooks the first vertex, except when it is asked for a certificate."""
+
+    def __init__(self) -> None:
+        super().__init__(Simplex(3), lambda call, answer, direction: answer, exact=False)
+
+    def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> Any:
+        answer = self.oracle(np.where(np.arange(3) == 0, -1e9, direction))
+        return replace(answer, value=inner(direction, answer.atom), bound=RESIDUAL)
+
+    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> Any:
+        return self.oracle(direction)
+
+
+@for_constraints
+def test_infeasibility_is_not_claimed_on_residuals_alone(method: str) -> None:
+    feasible = Problem(ShortSighted(), np.eye(3), [0.6, 0.2, 0.2], "=")
+    assert solve(feasible, method, accuracy=1e-2, stop=MaxIterations(50)).status is Status.ITERATION_LIMIT
+    infeasible = Problem(ShortSighted(), np.eye(3), [0.0, 2.0, 0.0], "=")
+    result = solve(infeasible, method, accuracy=1e-2, stop=MaxIterations(500))
+    assert result.status is Status.INFEASIBLE
+    assert result.bound_kind == "rigorous"

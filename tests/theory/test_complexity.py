@@ -151,6 +151,17 @@ def test_the_exponent_of_an_exact_power_law_is_recovered(nu: float, constant: fl
     assert theory.holder_exponent(steps, constant * steps**nu) == pytest.approx(nu, abs=1e-6)
 
 
+@given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 30))
+@settings(max_examples=50, deadline=None, derandomize=True)
+def test_running_exponents_are_those_of_every_beginning(seed: int, count: int) -> None:
+    random = np.random.default_rng(seed)
+    steps, changes = 10.0 ** random.uniform(-4.0, 2.0, (2, count))
+    steps[random.random(count) < 0.2] = np.nan
+    changes[random.random(count) < 0.2] = 0.0
+    slow = [theory.holder_exponent(steps[: k + 1], changes[: k + 1]) for k in range(count)]
+    np.testing.assert_allclose(theory.running_exponents(steps, changes), slow, atol=1e-8)
+
+
 def test_the_exponent_is_unknown_when_steps_do_not_vary() -> None:
     steps = np.array([1.0, 1.5, np.nan, 0.0])
     assert math.isnan(theory.holder_exponent(steps, steps))

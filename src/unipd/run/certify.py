@@ -1,4 +1,4 @@
-"""The last check before success: a bound that rests on residuals alone is certified anew."""
+"""The last check before a claim: a bound that rests on residuals alone is certified anew."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class FinalCheck:
     def __init__(self, accuracy: float) -> None:
         self.accuracy = accuracy
         self._next_gap = math.inf
+        self._next_bound = -math.inf
 
     def __call__(self, moment: Moment) -> Certificate | None:
         """Return the certificate that stands, or None when the run has to go on."""
@@ -40,10 +41,25 @@ class FinalCheck:
         self._next_gap = 0.5 * abs(certificate.gap)
         return None
 
+    def of_infeasibility(self, moment: Moment) -> Certificate | None:
+        """Return a certificate that proves the problem infeasible, or None; asks again after the bound has doubled."""
+        problem, certificate = moment.problem, moment.state.certificate
+        if not certificate.proves_infeasible(problem):
+            return None
+        if certificate.kind != RESIDUAL:
+            return certificate
+        if certificate.dual_bound <= self._next_bound:
+            return None
+        sure = certified(problem, certificate, TOLERANCE_SHARE * self.accuracy)
+        if sure.proves_infeasible(problem):
+            return sure
+        self._next_bound = 2.0 * abs(certificate.dual_bound)
+        return None
+
 
 def certified(problem: Problem, certificate: Certificate, tolerance: float) -> Certificate:
     """Return the certificate with the bound at its dual vector from the oracle's strongest certificate."""
-    if certificate.kind != RESIDUAL or not math.isfinite(certificate.dual_bound):
+    if certificate.kind != RESIDUAL:
         return certificate
     absolute = tolerance * problem.scale(certificate.objective)
     point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)

@@ -174,8 +174,9 @@ class _Rules:
         """Return the status to stop with and the state that stands; the callback is called in any case."""
         state = moment.state
         wants_stop = self.callback is not None and self.callback(moment)
-        if state.certificate.proves_infeasible(moment.problem):
-            return Status.INFEASIBLE, state
+        proof = self.check.of_infeasibility(moment)
+        if proof is not None:
+            return Status.INFEASIBLE, replace(state, certificate=proof)
         if self.goal(moment) is not None:
             sure = self.check(moment)
             if sure is not None:
