@@ -142,7 +142,7 @@ class Corrective:
             dual_step=norm(dual - state.dual),
             gradient_change=math.nan,
             failure=None,
-            bundle=bundle.joined(point).limited(self.memory),
+            bundle=bundle.limited(self.memory - 1).joined(point),
             centre=dual if serious else state.centre,
             centre_value=value if serious else state.centre_value,
             null_steps=null_steps,
