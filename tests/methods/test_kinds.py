@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from support.oracles import EuclideanPower
 from unipd import MaxIterations, Problem, Status, solve
 from unipd.atoms import Blocks
-from unipd.couplings import AtMost, Equality, L2Ball, LeastSquares
+from unipd.couplings import AtMost, Equality, Huber, L2Ball, LeastSquares
 from unipd.methods import METHODS
 from unipd.sharp import Box, L1Ball, Linear, Product, Simplex
 from unipd.sharp import L2Ball as EuclideanBall
@@ -210,3 +210,13 @@ def test_redundant_rows_do_not_disturb(method: str) -> None:
     expected = np.linalg.pinv(twice) @ b
     assert result.status is Status.SOLVED
     assert result.objective == pytest.approx(0.5 * expected @ expected, abs=2e-3)
+
+
+@pytest.mark.parametrize("method", ["corrective", "pairwise", "frank-wolfe"])
+@pytest.mark.parametrize("scale", [2.0**-27, 2.0**27])
+def test_the_scale_does_not_matter_to_a_robust_loss(method: str, scale: float) -> None:
+    A, b = data(float)
+    plain = solve(Problem(L1Ball(8), A, b, Huber(0.3)), method, accuracy=1e-2)
+    other = solve(Problem(L1Ball(8), scale * A, scale * b, Huber(0.3 * scale)), method, accuracy=1e-2)
+    assert plain.status is other.status is Status.SOLVED
+    assert other.objective / scale**2 == pytest.approx(plain.objective, rel=1e-2)

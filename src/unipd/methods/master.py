@@ -99,7 +99,7 @@ def solve_master(master: Master, start: FloatArray) -> tuple[FloatArray, Array]:
         target = minimise_quadratic(hessian, linear, weights, sums_to_one=not master.bundle.conic)
         direction = target - weights
         descent = -float(gradient @ direction)
-        if descent <= _ROUNDING * max(1.0, abs(value)):
+        if descent <= _ROUNDING * max(abs(value), master.problem.scale(value)):
             return target, master.dual(target)
         length = 1.0
         while True:
