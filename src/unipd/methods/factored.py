@@ -31,6 +31,12 @@ GROWTH = 3.0
 """Factor by which the penalty grows when feasibility lags."""
 EXACT = 1e-11
 """Relative infeasibility at which the constraints hold by construction: then only stationarity is left to gain."""
+LARGEST_MIX = 0.5
+"""Largest share of an atom that is mixed in."""
+FIRST_MIX = 1e-2
+"""Share of an atom tried first when the segment towards it tells nothing."""
+LEAST_MIX = 1e-8
+"""Share below which an atom is given up."""
 LEAST_AIM = 1e-2
 """Factor by which the stationarity asked for falls at most between two calls of the oracle."""
 ROUNDING = 1e-14
@@ -297,15 +303,37 @@ def _with_bound(problem: Problem, state: FactoredState, dual: Array, point: Dual
 
 
 def _escaped(problem: Problem, state: FactoredState, point: DualPoint) -> FactoredState:
-    """Mix the oracle's atom into the factor with the best gamma."""
-    gamma = state.model.best_gamma(state.here, point.image, point.objective)
-    if gamma <= 0.0:
-        return state
-    factor = state.model.factors.joined(state.factor, point.atom, min(gamma, 0.5))
-    here = state.model.evaluate(factor)
-    counts = state.counts.plus(0, 0, here.matvecs)
+    """Mix the oracle's atom into the factor with the best gamma.
+
+    Where the factors keep rows by construction the mixture is no segment: then gamma shrinks until the objective
+    falls, and grows while that pays.
+    """
+    model, start = state.model, state.here.value
+    gamma = model.best_gamma(state.here, point.image, point.objective)
+    gamma = min(gamma, LARGEST_MIX) if gamma > 0.0 else FIRST_MIX
+
+    def mixed(share: float) -> tuple[Array, Evaluation]:
+        factor = model.factors.joined(state.factor, point.atom, share)
+        return factor, model.evaluate(factor)
+
+    best = mixed(gamma)
+    matvecs = best[1].matvecs
+    while best[1].value >= start and gamma > LEAST_MIX:
+        gamma *= 0.1
+        best = mixed(gamma)
+        matvecs += best[1].matvecs
+    while 4.0 * gamma <= LARGEST_MIX:
+        gamma *= 4.0
+        further = mixed(gamma)
+        matvecs += further[1].matvecs
+        if further[1].value >= best[1].value:
+            break
+        best = further
+    counts = state.counts.plus(0, 0, matvecs)
+    if best[1].value >= start:
+        return replace(state, counts=counts)
     memory = Memory(limit=state.memory.limit)
-    return _reported(problem, replace(state, factor=factor, here=here, memory=memory, counts=counts))
+    return _reported(problem, replace(state, factor=best[0], here=best[1], memory=memory, counts=counts))
 
 
 def _first_penalty(problem: Problem, point: DualPoint, first: Any) -> float:

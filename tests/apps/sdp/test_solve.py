@@ -212,3 +212,11 @@ def test_cvxpy_problems_that_do_not_fit():
     ):
         with pytest.raises(InvalidInput):
             SDP.from_cvxpy(bad)
+
+
+@pytest.mark.parametrize("make", [maxcut_program, theta_program])
+def test_a_rank_that_is_too_small_grows(graph, make):
+    program = make(graph)
+    result = program.solve(1e-6, rank=2)
+    check(program, result, 1e-6)
+    assert result.x.rank > 2

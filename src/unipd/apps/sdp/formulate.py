@@ -45,7 +45,7 @@ class Analysis:
         """Return the factored method in the form that suits the constraints."""
         if not self.rows_kept:
             return Factored(rank=rank, seed=seed)
-        columns = rank or max(12, math.ceil(2.0 * math.log2(self.data.order)))
+        columns = rank or max(12, math.ceil(2.0 * math.log2(self.data.order)), math.ceil(self.data.order**0.4))
         return Factored(rank=columns, seed=seed, factors=self.groups.factors(self.data.norms))
 
 

@@ -17,7 +17,7 @@ from unipd.maps.sdp.certificate import smallest_eigenpair
 from unipd.protocols import SharpAnswer
 from unipd.sharp import Linear
 from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
-from unipd.spectral import RIGOROUS
+from unipd.spectral import PROBABILISTIC, RIGOROUS, Certification, certified_upper
 
 DENSE_ORDER = 600
 """Largest order at which every call solves a dense eigenvalue problem."""
@@ -27,6 +27,12 @@ ATTEMPTS = 8
 """Shifts tried, each four times the last, before a probabilistic bound is taken."""
 
 
+WIDER = 5.0
+"""A probabilistic bound may be so many times wider than asked: its cost is as one over the root of the width."""
+CERTIFICATION = Certification(steps=30_000)
+"""The bottom of S is a cluster at zero, which takes many (cheap) Lanczos steps to tell from below."""
+
+
 class _Ladder:
     """Answers over a spectrahedron or trace ball with the strongest affordable certificate."""
 
@@ -34,9 +40,16 @@ class _Ladder:
         """Return the atom of the top eigenpair of -S."""
         if self.shape[0] <= DENSE_ORDER and hasattr(direction, "toarray"):
             return self._dense_answer(direction)
+        if certify == PROBABILISTIC:
+            found = super().answer(direction, tolerance, start, "residual")  # type: ignore[misc]
+            return self._likely(direction, found, WIDER * tolerance)
         if certify != RIGOROUS or not hasattr(direction, "toarray"):
             return super().answer(direction, tolerance, start, certify)  # type: ignore[misc]
         return self._proved(direction, super().answer(direction, tolerance, start, "residual"), tolerance)  # type: ignore[misc]
+
+    def __init__(self, size: int, trace: float = 1.0, **options: Any) -> None:
+        options.setdefault("certification", CERTIFICATION)
+        super().__init__(size, trace, **options)  # type: ignore[call-arg]
 
     def final_kind(self: Any, affordable: bool) -> str:
         """Return "rigorous" up to the order at which Cholesky factorisations are affordable."""
@@ -46,6 +59,14 @@ class _Ladder:
         found = smallest_eigenpair(_Negated(direction))
         vectors = found.vector[:, None]
         return self._joined(vectors, vectors, -found.value, -found.lower, direction.shape[0], RIGOROUS)
+
+    def _likely(self: Any, direction: Any, found: SharpAnswer, tolerance: float) -> SharpAnswer:
+        """Return the answer with the bound of one long Lanczos run from an independent random vector."""
+        plan, top = self.certification, _rayleigh(direction, found.atom)
+        width = self.allowed(top, tolerance)
+        proven = certified_upper(direction, plan.steps, plan.delta, plan.seed, tolerance=width)
+        matvecs, upper = found.matvecs + proven.matvecs, max(proven.upper, top)
+        return self._joined(found.atom.left, found.atom.left, top, upper, matvecs, proven.bound)
 
     def _proved(self: Any, direction: Any, found: SharpAnswer, tolerance: float) -> SharpAnswer:
         """Return an answer whose upper bound a Cholesky factorisation proves, or the one found when none does."""
