@@ -1,0 +1,100 @@
+"""What may be claimed: infeasibility and success, only with a certificate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.oracles import EuclideanPower, Wrapped
+from unipd import MaxIterations, Problem, Status, solve
+from unipd.atoms import inner
+from unipd.couplings import AtMost, L2Ball, LeastSquares
+from unipd.sharp import Box, L1Ball, Linear, Simplex
+from unipd.spectral import RESIDUAL
+
+GENERAL = ["unipdgrad", "accunipdgrad", "corrective"]
+for_constraints = pytest.mark.parametrize("method", GENERAL)
+
+
+INFEASIBLE: dict[str, Any] = {
+    "a set alone, out of reach": lambda: Problem(Simplex(3), np.eye(3), [2.0, 0.0, 0.0], "="),
+    "a set alone, inequality": lambda: Problem(Simplex(3), -np.ones((1, 3)), [-2.0], "<="),
+    "a set alone, ball": lambda: Problem(L1Ball(3), np.eye(3), [3.0, 0.0, 0.0], L2Ball(0.5)),
+    "a linear objective": lambda: Problem(Linear([1.0, 2.0, 3.0], Simplex(3)), np.eye(3), [2.0, 0.0, 0.0], "="),
+    "a linear objective on a box": lambda: Problem(
+        Linear([1.0, 1.0], Box(0.0, 1.0, 2)), np.eye(2), [-1.0, 0.5], AtMost()
+    ),
+    "a zero row": lambda: Problem(EuclideanPower(3, 2.0), np.zeros((2, 3)), [1.0, 0.0], "="),
+}
+
+
+@for_constraints
+@pytest.mark.parametrize("name", INFEASIBLE)
+def test_infeasible_problems_are_recognised(method: str, name: str) -> None:
+    problem = INFEASIBLE[name]()
+    result = solve(problem, method, accuracy=1e-4)
+    assert result.status is Status.INFEASIBLE
+    assert not result.status.success
+    assert result.dual_bound > problem.sharp.maximum() or result.dual_bound == math.inf
+    assert "infeasible" in str(result)
+
+
+@for_constraints
+def test_nearly_infeasible_problems_are_not_called_infeasible(method: str) -> None:
+    """b on the boundary of A(X): the bound comes as near to f's maximum as rounding allows."""
+    random = np.random.default_rng(2)
+    for trial in range(10):
+        A = random.standard_normal((4, 8))
+        vertex = A[:, trial % 8]
+        result = solve(Problem(Simplex(8), A, vertex, "="), method, accuracy=1e-3, stop=MaxIterations(300))
+        assert result.status is not Status.INFEASIBLE
+        single = Problem(Simplex(8), A.astype(np.float32), vertex.astype(np.float32), "=")
+        assert solve(single, method, accuracy=1e-3, stop=MaxIterations(300)).status is not Status.INFEASIBLE
+
+
+class Unsure(Wrapped):
+    """An oracle whose everyday answers rest on residuals, and whose certificate is far too weak."""
+
+    def __init__(self) -> None:
+        super().__init__(Simplex(3), lambda call, answer, direction: replace(answer, bound=RESIDUAL), exact=False)
+
+    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> Any:
+        return replace(self.oracle(direction), error=1e3, bound="probabilistic")
+
+
+@pytest.mark.parametrize("method", ["pairwise", "accunipdgrad"])
+def test_a_claim_that_cannot_be_certified_is_not_solved_and_still_stops(method: str) -> None:
+    problem = Problem(Unsure(), np.eye(3), [1.0, 1.2, 1.0], LeastSquares())
+    result = solve(problem, method, accuracy=1e-1, stop=MaxIterations(40))
+    assert (result.status, result.iterations) == (Status.ITERATION_LIMIT, 40)
+    assert result.bound_kind == RESIDUAL
+    stopped = solve(problem, method, accuracy=1e-1, callback=lambda moment: moment.state.iteration == 30)
+    assert (stopped.status, stopped.iterations) == (Status.STOPPED, 30)
+
+
+class ShortSighted(Wrapped):
+    """An oracle that overlooks the first vertex, except when it is asked for a certificate."""
+
+    def __init__(self) -> None:
+        super().__init__(Simplex(3), lambda call, answer, direction: answer, exact=False)
+
+    def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> Any:
+        answer = self.oracle(np.where(np.arange(3) == 0, -1e9, direction))
+        return replace(answer, value=inner(direction, answer.atom), bound=RESIDUAL)
+
+    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> Any:
+        return self.oracle(direction)
+
+
+@for_constraints
+def test_infeasibility_is_not_claimed_on_residuals_alone(method: str) -> None:
+    feasible = Problem(ShortSighted(), np.eye(3), [0.6, 0.2, 0.2], "=")
+    assert solve(feasible, method, accuracy=1e-2, stop=MaxIterations(50)).status is Status.ITERATION_LIMIT
+    infeasible = Problem(ShortSighted(), np.eye(3), [0.0, 2.0, 0.0], "=")
+    result = solve(infeasible, method, accuracy=1e-2, stop=MaxIterations(500))
+    assert result.status is Status.INFEASIBLE
+    assert result.bound_kind == "rigorous"
