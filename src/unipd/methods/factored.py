@@ -20,6 +20,7 @@ from unipd.methods.product_factors import factors_of
 from unipd.primal.fixed import Fixed
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner, norm
+from unipd.status import Status
 
 START_TOLERANCE = 1e-2
 """Share of the problem's scale that the oracle's first answer may err by."""
@@ -169,7 +170,11 @@ class Factored:
         if relative > JUDGED_INFEASIBILITY:
             return moved
         judged = _judged(problem, moved)
-        return _with_aim(problem, judged, state.inner_tolerance) if relative <= EXACT else judged
+        if relative > EXACT:
+            return judged
+        idle = judged.factor is state.factor and judged.certificate.dual_bound <= state.certificate.dual_bound
+        failure = Status.STALLED if idle and judged.counts.oracle_calls > 2 else None
+        return replace(_with_aim(problem, judged, state.inner_tolerance), failure=failure)
 
 
 def stationarity(state: FactoredState) -> float:
@@ -217,12 +222,17 @@ def _descended(state: FactoredState, steps: int) -> FactoredState:
 def _line_search(
     state: FactoredState, direction: Array, slope: float, length: float
 ) -> tuple[float, Evaluation, int] | None:
-    """Return a step length with sufficient decrease, or None."""
+    """Return a step length with sufficient decrease, or None.
+
+    Where decreases are lost in rounding, a smaller slope counts in their place (Hager and Zhang, 2005).
+    """
     matvecs, start = 0, state.here.value
     for _ in range(12):
         here = state.model.evaluate(state.factor + length * direction)
         matvecs += here.matvecs
         if here.value <= start + 1e-4 * length * slope:
+            return length, here, matvecs
+        if here.value <= start + ROUNDING * abs(start) and abs(inner(here.gradient, direction)) <= -0.9 * slope:
             return length, here, matvecs
         excess = here.value - start - length * slope
         length *= min(0.5, max(0.1, -0.5 * length * slope / excess)) if excess > 0 else 0.5
