@@ -36,10 +36,8 @@ def main() -> None:
     parser.add_argument("--accuracy", type=float, default=1e-6)
     given = parser.parse_args()
     names = given.names or [name for name in OPTIMA if (given.folder / f"{name}.dat-s").exists()]
-    print(
     heads = f"{'name':10} {'n':>5} {'m':>5} {'status':8} {'error':>8} {'gap':>8} {'infeas.':>8} {'rank':>4}"
     print(heads, f"{'products':>9} seconds")
-    )
     for name in names:
         program = SDP.from_file(given.folder / f"{name}.dat-s")
         begun = time.perf_counter()
