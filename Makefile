@@ -42,7 +42,7 @@ format: $(VENV)/dev.stamp
 	@$(BIN)/ruff format --quiet .
 
 benchmark: $(VENV)/dev.stamp
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script --quick || exit 1; done
+	@for script in $$(grep -l "__main__" benchmarks/*.py); do echo "== $$script"; $(BIN)/python $$script --quick || exit 1; done
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "unipd needs Python >= 3.10: make PYTHON=...")'
