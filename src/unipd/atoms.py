@@ -11,7 +11,7 @@ The functions below accept all four.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -97,6 +97,9 @@ class LowRank:
         """Return the matrix as an array."""
         return (self.left * self.weights) @ self.right.conj().T
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.asarray(self.dense(), dtype)
+
     def inner(self, direction: Any) -> float:
         """Return Re <direction, X> = Re sum_i w_i u_i^* (direction) v_i; direction needs ``@`` or ``matmat``."""
         product = apply(direction, self.right)
@@ -123,6 +126,15 @@ class Blocks:
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(part.nbytes for part in self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __getitem__(self, block: int) -> Atom:
+        return self.parts[block]
+
+    def __iter__(self) -> Iterator[Atom]:
+        return iter(self.parts)
 
     def dense(self) -> tuple[Any, ...]:
         """Return the blocks as a tuple of arrays."""

@@ -20,7 +20,7 @@ from unipd._typing import Array
 from unipd.atoms import scaled
 from unipd.errors import InvalidInput, OracleError, UnipdError
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, inner
+from unipd.protocols import SharpAnswer, inner, norm
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ class DualPoint:
     """Products with A, A^* or its operator that this point cost."""
     bound: str
     """Kind of the certified error: "rigorous", "probabilistic" or "residual" (see SharpAnswer)."""
+
+    @property
+    def reach(self) -> float:
+        """||A x^*(lam)||: the size of what cancels in the sums of a bound."""
+        return norm(self.image)
 
     @property
     def conjugate(self) -> float:
@@ -125,6 +130,8 @@ class DualValue:
     """Certified upper bound of max <-A^* lam, x> - f(x)."""
     matvecs: int
     bound: str
+    reach: None = None
+    """Not known without the atom's image."""
 
 
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
@@ -157,12 +164,16 @@ class LowerBound:
     """The t at which the bound is attained (inf: the ray proves infeasibility)."""
 
 
-def lower_bound(problem: Problem, dual: Array, conjugate: float) -> LowerBound:
+def lower_bound(problem: Problem, dual: Array, conjugate: float, reach: float | None = None) -> LowerBound:
     """Return the best bound -G(t lam) over t > 0 from one certified value of the conjugate at lam.
 
     Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a
     closed form, c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which
-    proves infeasibility. Otherwise t = 1.
+    proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero: ``reach`` is ||A x^*||,
+    which with ||lam|| and ||b|| measures what cancels in them.
+
+    In a slack split whose block is bounded by a radius, the bound is one of the problem with |r_i| <= radius: it
+    holds for the problem itself when an optimal residual fits, which is what giving the radius promises.
     """
     linear = inner(dual, problem.b)
     coupled = _slack(problem, dual)[1] if problem.split else problem.coupling.conjugate(dual)
@@ -174,8 +185,10 @@ def lower_bound(problem: Problem, dual: Array, conjugate: float) -> LowerBound:
         return LowerBound(plain, 1.0)
     first = linear + sum(c for c, d in zip((conjugate, coupled), degrees, strict=True) if d == 1.0)
     second = sum(c for c, d in zip((conjugate, coupled), degrees, strict=True) if d == 2.0)
-    relative = max(_ROUNDING, 100.0 * float(np.finfo(problem.dtype).eps))
-    rounding = relative * (abs(linear) + abs(conjugate) + abs(coupled))
+    extent = problem.norm_b + (problem.norm_b if reach is None else reach)
+    precision = _ROUNDING * math.sqrt(dual.size) * float(np.finfo(problem.dtype).eps)
+    rounding = precision * norm(dual) * extent
+    second += rounding if second > 0 else 0.0
     if first >= -rounding:
         return LowerBound(max(plain, 0.0), 0.0)
     if second > 0:
@@ -203,5 +216,5 @@ def _slack(problem: Problem, dual: Array) -> tuple[Array, float]:
     return problem.loss.slack(dual)
 
 
-_ROUNDING = 1e-10
-"""Relative size below which a sum along a ray counts as zero."""
+_ROUNDING = 64.0
+"""Units of rounding below which a sum along a ray counts as zero."""

@@ -62,6 +62,8 @@ class Problem:
         self.sharp: SharpOracle = oracle
         self.map: LinearMap = as_map(A, oracle.shape)
         _check_domain(self.map.domain, oracle.shape)
+        if self.map.dtype.kind == "c" and getattr(oracle, "real_only", False):
+            raise InvalidInput("A", f"a real map, since {type(oracle).__name__} has real points", "a complex one")
         self.coupling = _as_coupling(coupling)
         self.b = self._right_hand_side(b)
         self.coupling.check(self.b.shape, self.b.dtype)
@@ -74,7 +76,11 @@ class Problem:
         vector = validate.finite_array("b", b, shape=self.map.codomain)
         if vector.dtype.kind == "c" and self.map.dtype.kind != "c":
             raise InvalidInput("b", "real numbers (the map A is real)", "complex numbers")
-        return np.array(vector, dtype=np.result_type(self.map.dtype, np.float32))
+        with np.errstate(over="ignore"):
+            cast = np.array(vector, dtype=np.result_type(self.map.dtype, np.float32))
+        if not np.isfinite(cast).all():
+            raise InvalidInput("b", f"numbers within the range of {cast.dtype}, the precision of A", "larger ones")
+        return cast
 
     def _choose_split(self, split: bool | None) -> bool:
         possible = self.loss is not None and self.loss.splittable

@@ -211,13 +211,19 @@ class Operator(Protocol):
 
 
 def inner(left: Array, right: Array) -> float:
-    """Return the real inner product Re <left, right>."""
-    return float(np.vdot(left, right).real)
+    """Return the real inner product Re <left, right>, summed in double precision."""
+    return float(np.vdot(_in_double(left), right).real)
 
 
 def norm(vector: Array) -> float:
-    """Return the Euclidean norm of an array of any shape."""
-    return float(np.linalg.norm(vector.reshape(-1)))
+    """Return the Euclidean norm of an array of any shape, summed in double precision."""
+    return float(np.linalg.norm(_in_double(vector).reshape(-1)))
+
+
+def _in_double(array: Array) -> Array:
+    if array.dtype == np.float32:
+        return array.astype(np.float64)
+    return array.astype(np.complex128) if array.dtype == np.complex64 else array
 
 
 __all__: Sequence[str] = [

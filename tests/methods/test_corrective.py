@@ -12,6 +12,7 @@ from unipd import couplings, sharp
 from unipd.dual import evaluate
 from unipd.methods.bundle import Bundle
 from unipd.methods.quadratic import minimise_quadratic
+from unipd.primal.active_set import vertex_key
 
 
 def _case_names() -> list[str]:
@@ -140,3 +141,20 @@ def test_redundant_rows_and_a_zero_optimum() -> None:
     result = unipd.solve(unipd.Problem(sharp.Simplex(4), A, A @ x, "="), accuracy=1e-8)
     assert result.status is unipd.Status.SOLVED
     np.testing.assert_allclose(result.x, x, atol=1e-6)
+
+
+def test_merging_onto_an_atom_that_is_there_keeps_the_point() -> None:
+    problem = unipd.Problem(sharp.Box(-1.0, 1.0, 2), np.eye(2), np.zeros(2), "=")
+    bundle = Bundle.of(evaluate(problem, np.array([-1.0, -1.0])), conic=False)
+    for dual in ([-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]):
+        bundle = bundle.joined(evaluate(problem, np.array(dual)))
+    bundle = bundle.at(np.array([0.1, 0.2, 0.3, 0.4]))
+    merged = bundle.limited(3).limited(2)
+    np.testing.assert_allclose(merged.image_at(merged.weights, (2,)), bundle.image_at(bundle.weights, (2,)))
+
+
+def test_low_rank_atoms_are_told_apart_without_being_formed() -> None:
+    left = np.ones((4, 1))
+    atom, other = (unipd.atoms.LowRank(left, right, np.ones(1)) for right in (left, 2 * left))
+    assert vertex_key(atom) != vertex_key(other)
+    assert len(vertex_key(atom)) == 16

@@ -56,7 +56,7 @@ class PairwiseFrankWolfe:
         lam = loss_gradient(problem, zero_image(problem))
         point = evaluate(problem, lam, tolerance=tolerance)
         active = ActiveSet((_vertex(point),), np.ones(1))
-        certificate = empty_certificate(lam).improved(problem, lam, point.conjugate, point.bound)
+        certificate = empty_certificate(lam).improved(problem, point)
         return ActiveSetState(
             iteration=0,
             dual=lam,
@@ -78,7 +78,7 @@ class PairwiseFrankWolfe:
         lam = loss_gradient(problem, state.image)
         start = state.active.vertices[-1].atom
         point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=start)
-        certificate = state.certificate.improved(problem, lam, point.conjugate, point.bound)
+        certificate = state.certificate.improved(problem, point)
         active, image = self._move(problem, state, point)
         if (state.iteration + 1) % REFRESH == 0:
             image = active.image()

@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.dual import lower_bound
+from unipd.dual import DualPoint, DualValue, lower_bound
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -53,13 +53,13 @@ class Certificate:
         """Objective minus dual bound; negative values are possible while xbar is infeasible."""
         return self.objective - self.dual_bound
 
-    def improved(self, problem: Problem, dual: Array, conjugate: float, kind: str) -> Certificate:
-        """Return the certificate with the bound from another dual vector, if that is better."""
-        bound = lower_bound(problem, dual, conjugate)
+    def improved(self, problem: Problem, point: DualPoint | DualValue) -> Certificate:
+        """Return the certificate with the bound that another dual vector gives, if that is better."""
+        bound = lower_bound(problem, point.dual, point.conjugate, point.reach)
         if not bound.value > self.dual_bound:
             return self
-        attained = dual * bound.stretch if math.isfinite(bound.stretch) else dual
-        surely = "rigorous" if bound.stretch == 0.0 else kind
+        attained = point.dual * bound.stretch if math.isfinite(bound.stretch) else point.dual
+        surely = "rigorous" if bound.stretch == 0.0 else point.bound
         return replace(self, dual_bound=bound.value, dual=attained, kind=surely)
 
     def proves_infeasible(self, problem: Problem) -> bool:

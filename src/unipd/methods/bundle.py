@@ -51,7 +51,7 @@ class Bundle:
 
     def joined(self, point: DualPoint) -> Bundle:
         """Return the bundle with one more atom of weight zero; an atom already there is not repeated."""
-        vertex = _normalised(point) if self.conic else _vertex(point)
+        vertex = self._entering(point)
         if any(vertex.key == other.key for other in self.vertices):
             return self
         column = vertex.image.reshape(-1)
@@ -63,6 +63,10 @@ class Bundle:
         gram[size, size] = np.vdot(column, column).real
         columns = np.concatenate([self.columns, column[:, None]], axis=1)
         return Bundle((*self.vertices, vertex), columns, gram, np.append(self.weights, 0.0), self.conic)
+
+    def _entering(self, point: DualPoint) -> Vertex:
+        """Return a point as the vertex that the model takes."""
+        return _normalised(point) if self.conic else _vertex(point)
 
     def limited(self, limit: int) -> Bundle:
         """Return the bundle with at most ``limit`` atoms: idle ones leave first, then the lightest are merged."""
@@ -96,8 +100,10 @@ class Bundle:
         vertex = Vertex(atom, np.asarray(image), cost, vertex_key(atom))
         point = DualPoint(vertex.image, 0.0, vertex.image, atom, vertex.image, cost, 0.0, 0, "rigorous")
         joined = self.kept(rest).joined(point)
+        key = self._entering(point).key
+        place = next(i for i, other in enumerate(joined.vertices) if other.key == key)
         weights = joined.weights.copy()
-        weights[-1] += total
+        weights[place] += total
         return joined.at(weights)
 
     def image_at(self, weights: FloatArray, shape: tuple[int, ...]) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from unipd.errors import InvalidInput
@@ -45,7 +46,11 @@ def as_method(method: Method | str, problem: Problem, **options: Any) -> Method:
     try:
         return METHODS[name](**options)
     except TypeError as error:
-        raise InvalidInput("method", f"options that {name} has", str(error)) from error
+        known = {field.name for field in fields(METHODS[name])}  # type: ignore[arg-type]
+        wrong = ", ".join(sorted(set(options) - known)) or str(error)
+        has = f"{name} has {', '.join(sorted(known))}" if known else f"{name} has none"
+        limits = "limits are given as stop=, e.g. stop=MaxIterations(100)"
+        raise InvalidInput("options", f"options of solve or of the method ({has}; {limits})", wrong) from error
 
 
 def _best(problem: Problem) -> str:

@@ -125,7 +125,7 @@ class Factored:
         if smooth and problem.loss is not None and not np.any(dual):
             dual = problem.loss.gradient(-problem.b)
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.scale(0.0))
-        certificate = empty_certificate(dual).improved(problem, dual, point.conjugate, point.bound)
+        certificate = empty_certificate(dual).improved(problem, point)
         factors = self.factors or factors_of(problem.sharp)
         columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
         factor = factors.start(point.atom, columns, self.seed)
@@ -307,7 +307,7 @@ def _judged(problem: Problem, state: FactoredState) -> FactoredState:
 
 def _with_bound(problem: Problem, state: FactoredState, dual: Array, point: DualPoint) -> FactoredState:
     """Return the state with the bound that an oracle's answer gives."""
-    certificate = state.certificate.improved(problem, dual, point.conjugate, point.bound)
+    certificate = state.certificate.improved(problem, point)
     counts = state.counts.plus(1, 0, point.matvecs)
     return replace(state, certificate=certificate, counts=counts, recent_atom=point.atom)
 

@@ -69,7 +69,8 @@ class FrankWolfe:
         image = zero_image(problem)
         point = evaluate(problem, loss_gradient(problem, image), tolerance=tolerance)
         zero = atoms.zero_like(point.atom)
-        inside = problem.sharp.contains(zero)
+        known = bool(getattr(problem.sharp, "membership_known", True))
+        inside = known and problem.sharp.contains(zero)
         return FrankWolfeState(
             iteration=0,
             dual=point.dual,
@@ -95,7 +96,7 @@ class FrankWolfe:
         if point is None:
             point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(oracle_calls=1, matvecs=point.matvecs)
-        certificate = state.certificate.improved(problem, lam, point.conjugate, point.bound)
+        certificate = state.certificate.improved(problem, point)
         gamma = self._gamma(problem, state, point)
         image = (1.0 - gamma) * state.image + gamma * point.image
         cost = (1.0 - gamma) * state.mean_objective + gamma * point.objective

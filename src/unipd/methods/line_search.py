@@ -77,6 +77,7 @@ def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float
             better = moved(problem, trial, base.dual)
             if better.value > base.value + _REPLACEMENT_SHARE * slack:
                 base, first = better, None
+                doublings += 1
                 continue
         if doublings >= settings.max_doublings:
             return Search(base, trial, smoothness, trials, calls, matvecs, False)

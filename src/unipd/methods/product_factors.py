@@ -118,6 +118,8 @@ def factors_of(sharp: SharpOracle) -> Factors:
     """
     oracle: Any = sharp.oracle if isinstance(sharp, Linear) else sharp
     if isinstance(oracle, Product):
+        if any(isinstance(part, Linear) for part in oracle.oracles):
+            raise InvalidInput("sharp", "blocks without linear costs of their own for the factored method", "Linear")
         parts = tuple(factors_of(part) for part in oracle.oracles)
         if sum(isinstance(part, SpectralFactors) for part in parts) == 1:
             return ProductFactors(parts)

@@ -57,7 +57,7 @@ def _free_minimiser(matrix: FloatArray, linear: FloatArray, places: IntArray, su
     """Return the minimiser over the free entries, signs ignored, and the multiplier of the sum."""
     block = matrix[np.ix_(places, places)]
     if not sums_to_one:
-        return (np.linalg.solve(block, -linear[places]) if places.size else linear[places]), 0.0
+        return (_solved(block, -linear[places]) if places.size else linear[places]), 0.0
     size = places.size
     system = np.ones((size + 1, size + 1))
     system[:size, :size] = block
@@ -65,5 +65,13 @@ def _free_minimiser(matrix: FloatArray, linear: FloatArray, places: IntArray, su
     balance = float(np.abs(np.diag(block)).max(initial=1e-300))
     system[:size, size] = system[size, :size] = balance
     right = np.append(-linear[places], balance)
-    solution = np.linalg.solve(system, right)
+    solution = _solved(system, right)
     return solution[:size], balance * float(solution[size])
+
+
+def _solved(system: Array, right: Array) -> Array:
+    """Return the solution, the shortest one when the system is singular in spite of the ridge."""
+    try:
+        return np.linalg.solve(system, right)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(system, right, rcond=None)[0]

@@ -104,7 +104,7 @@ def first_state(
         estimate = initial_smoothness(problem, point, eps, 0.5 * ORACLE_SHARE * eps)
         smoothness = estimate.smoothness
         counts = counts.plus(oracle_calls=estimate.oracle_calls, matvecs=estimate.matvecs)
-    certificate = empty_certificate(dual).improved(problem, dual, point.conjugate, point.bound)
+    certificate = empty_certificate(dual).improved(problem, point)
     return UniversalState(
         iteration=0,
         dual=dual,
@@ -177,7 +177,7 @@ def averaged(
 def certified(problem: Problem, state: State, average: Average, trial: DualPoint | DualValue) -> Certificate:
     """Return the certificate of the new average, with the bound at the accepted trial point."""
     certificate = primal_certificate(problem, average.primal, average.image, average.mean_objective, state.certificate)
-    return certificate.improved(problem, trial.dual, trial.conjugate, trial.bound)
+    return certificate.improved(problem, trial)
 
 
 def holder_pair(first: DualPoint | None, second: DualPoint) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,9 +92,16 @@ class ActiveSet:
 
 
 def vertex_key(atom: Any) -> bytes:
-    """Return bytes that are equal for equal vertices."""
-    if isinstance(atom, atoms.SparsePoint):
-        return atom.indices.tobytes() + atom.values.tobytes()
+    """Return a digest that is equal for equal vertices; nothing is made dense."""
     if isinstance(atom, atoms.Blocks):
-        return b"|".join(vertex_key(part) for part in atom.parts)
-    return np.ascontiguousarray(atoms.dense(atom)).tobytes()
+        return b"".join(vertex_key(part) for part in atom.parts)
+    if isinstance(atom, atoms.SparsePoint):
+        arrays = (atom.indices, atom.values)
+    elif isinstance(atom, atoms.LowRank):
+        arrays = (atom.left, atom.right, atom.weights)
+    else:
+        arrays = (atom,)
+    digest = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.digest()

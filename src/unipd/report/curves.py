@@ -74,7 +74,7 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
         residual=np.abs(history["objective"] - reference) / scale,
         infeasibility=None if known["loss"] else history["relative_infeasibility"],
         bound=_theorem_bound(result, known, scale, start),
-        smoothness=smoothness if np.isfinite(smoothness).any() else None,
+        smoothness=_only_numbers(np.where(smoothness > 0, smoothness, np.nan)),
         exponent=_only_numbers(history["nu"]),
     )
 

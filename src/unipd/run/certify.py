@@ -64,4 +64,4 @@ def certified(problem: Problem, certificate: Certificate, tolerance: float) -> C
     absolute = tolerance * problem.scale(certificate.objective)
     point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
     fresh = replace(certificate, dual_bound=-math.inf)
-    return fresh.improved(problem, certificate.dual, point.conjugate, point.bound)
+    return fresh.improved(problem, point)

@@ -114,6 +114,7 @@ def solve(
     ('solved', array([0., 1., 0.]))
     """
     begun = time.perf_counter()
+    accuracy = validate.positive("accuracy", accuracy)
     if stop is not None and not isinstance(stop, StoppingRule):
         raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", type(stop).__name__)
     if callback is not None and not callable(callback):
@@ -182,6 +183,8 @@ class _Rules:
             if sure is not None:
                 return Status.SOLVED, replace(state, certificate=sure)
         status = self.stop(moment) or state.failure or (Status.STOPPED if wants_stop else None)
+        if status is Status.SOLVED:
+            status = Status.STOPPED  # an accuracy rule of the caller's own: reached, but not the one asked for
         return None if status is None else (status, state)
 
 
@@ -201,7 +204,7 @@ def _result(
         image, certificate = verified(problem, x, certificate)
     final = Moment(problem, replace(state, certificate=certificate), seconds, history)
     if status is Status.SOLVED and Accuracy(accuracy)(final) is None:
-        status = Status.STALLED
+        status = Status.STOPPED
     return Result(
         status=status,
         x=x,

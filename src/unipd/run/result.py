@@ -13,7 +13,7 @@ from unipd.run.history import History
 from unipd.status import Status
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """Outcome of a run: the point, what is proven about it, and how it was reached.
 

@@ -32,10 +32,10 @@ class StoppingRule(ABC):
         """Return the status to stop with, or None."""
 
     def __or__(self, other: StoppingRule) -> StoppingRule:
-        return Either(self, other)
+        return Either(self, other) if isinstance(other, StoppingRule) else NotImplemented
 
     def __and__(self, other: StoppingRule) -> StoppingRule:
-        return Both(self, other)
+        return Both(self, other) if isinstance(other, StoppingRule) else NotImplemented
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from unipd import atoms
 from unipd._typing import Shape
@@ -61,7 +64,11 @@ class CallableSharp(Sharp):
         form = getattr(atom, "shape", type(atom).__name__)
         if form != self.shape:
             raise OracleError(f"the sharp oracle must return points of shape {self.shape}, not {form}")
-        answer = found if isinstance(found, SharpAnswer) else self._answer(y, atom)
+        atom = atom.copy() if isinstance(atom, np.ndarray) else atom  # the function may use its buffer again
+        answer = replace(found, atom=atom) if isinstance(found, SharpAnswer) else self._answer(y, atom)
+        cost = self.objective(atom)
+        if abs(answer.objective - cost) > 1e-6 * max(1.0, abs(cost)):
+            raise OracleError(f"the sharp oracle says f(x) = {answer.objective}, its objective says {cost}")
         if not math.isfinite(answer.value):
             raise OracleError(f"the sharp oracle returned a point with value {answer.value}")
         return answer
@@ -76,6 +83,11 @@ class CallableSharp(Sharp):
         if given is not None:
             return float(given(self._checked(direction)))
         return self(direction).value if self._objective is None else math.inf
+
+    @property
+    def membership_known(self) -> bool:
+        """Whether the user gave a membership test; the default one knows nothing of the set."""
+        return self._traits["contains"] is not None
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Ask the user's test, given x alone; by default whether x is finite and has the right shape."""
