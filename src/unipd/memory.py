@@ -66,8 +66,9 @@ def require_room_for_dense(problem: Problem, limit: int | None = None) -> None:
     needed = forecast(problem, "dense").primal
     if needed > room:
         raise MemoryForecastError(
-            f"x of shape {problem.sharp.shape} as an array needs {_size(needed)} (three copies), {_size(room)} are available: "
-            'use tracker="atoms" (the atoms with their weights), for matrices "lowrank" or "sketch", or tracker="image" (A x only)'
+            f"x of shape {problem.sharp.shape} as an array needs {_size(needed)} (three copies), {_size(room)} are "
+            'available: use tracker="atoms" (the atoms with their weights), for matrices "lowrank" or "sketch", '
+            'or tracker="image" (A x only)'
         )
 
 
