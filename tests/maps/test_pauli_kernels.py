@@ -168,6 +168,23 @@ def test_two_adjoints_live_at_once():
     np.testing.assert_array_equal(measure.adjoint(kept).matvec(v), before)
 
 
+def test_memory_used_again_leaves_no_trace():
+    """Maps of other sizes and precisions between two products change nothing."""
+    rng = np.random.default_rng(9)
+    maps = [
+        PauliMap(q, *random_paulis(q, 300, seed=q), precision) for q in (8, 9) for precision in ("single", "double")
+    ]
+    vectors = [complex_normal(rng, m.domain[0]) for m in maps]
+
+    def results():
+        for measure, v in zip(maps, vectors, strict=True):
+            yield measure.adjoint(np.ones(300)).matvec(v)
+            yield measure.image(LowRank(v[:, None], v[:, None], np.ones(1)))
+
+    for first, second in zip(list(results()), list(results()), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
 def test_scipy_takes_the_operator():
     rng = np.random.default_rng(6)
     measure = PauliMap(8, *random_paulis(8, 200, seed=6))

@@ -165,7 +165,7 @@ def _codes(
 
 def _chunks(qubits: int, work: IntArray) -> IntArray:
     """Return the first item of each chunk: 8 to 64 chunks of about equal work, more for more qubits."""
-    count = 8 << sum(qubits >= limit for limit in (10, 13, 15))
+    count = 8 << sum(qubits >= limit for limit in (10, 12, 15))
     total = np.cumsum(work)
     goals = np.arange(1, count) * (total[-1] / count)
     return np.concatenate([[0], np.searchsorted(total, goals), [total.size]])

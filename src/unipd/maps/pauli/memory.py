@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from unipd.maps.pauli.layout import BATCH, LONGEST, ROW, Layout
 
 ALIGNMENT = 64
 """Bytes of a cache line: vectors that straddle two lines load at half speed."""
+LARGEST_KEPT = 1 << 23
+"""Bytes of the largest array that a thread keeps between products."""
 
 
 def aligned(shape: int | tuple[int, ...], dtype: Any) -> Array:
@@ -25,6 +28,33 @@ def aligned(shape: int | tuple[int, ...], dtype: Any) -> Array:
     raw = np.empty(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + size].view(kind).reshape(shape)
+
+
+class _Kept(threading.local):
+    """Arrays that a thread uses again, so that the system need not hand out and clear new pages for every product."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+
+
+_kept = _Kept()
+
+
+def reused(name: str, shape: int | tuple[int, ...], dtype: Any) -> Array:
+    """Return an array with any contents, this thread's last one of that name if it fits (and is not large).
+
+    It may be overwritten by the next caller on the same thread who asks for the name.
+
+    >>> reused("example", 4, np.float32) is reused("example", 4, np.float32)
+    True
+    """
+    array = _kept.arrays.get(name)
+    kind = np.dtype(dtype)
+    if array is None or array.shape != (shape if isinstance(shape, tuple) else (shape,)) or array.dtype != kind:
+        array = aligned(shape, kind)
+        if array.nbytes <= LARGEST_KEPT:
+            _kept.arrays[name] = array
+    return array
 
 
 def interleaved(vector: Any, dtype: Any) -> Array:
@@ -81,10 +111,14 @@ class Scratch(NamedTuple):
 
 
 def scratch(layout: Layout, size: int) -> Scratch:
-    """Return scratch memory for vectors of ``size`` entries."""
+    """Return this thread's scratch memory for vectors of ``size`` entries."""
     dtype = layout.signs.dtype
     length = (8 * BATCH * ROW) << LONGEST
     if layout.heavy.any():
         length = max(length, 4 * size)
-    rows = aligned(2 * BATCH * size // (2 * ROW), np.int64)
-    return Scratch(aligned(2 * size, dtype), aligned(2 * size, dtype), aligned(length, dtype), rows)
+    return Scratch(
+        reused("turned", 2 * size, dtype),
+        reused("gathered", 2 * size, dtype),
+        reused("table", length, dtype),
+        reused("rows", 2 * BATCH * size // (2 * ROW), np.int64),
+    )

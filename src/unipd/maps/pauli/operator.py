@@ -11,7 +11,7 @@ import numpy as np
 from unipd._typing import Array, IntArray
 from unipd.errors import InvalidInput
 from unipd.maps.pauli.layout import Layout
-from unipd.maps.pauli.memory import aligned, gathered, interleaved, length, scratch
+from unipd.maps.pauli.memory import gathered, interleaved, length, reused, scratch
 from unipd.maps.pauli.threads import available_threads, share
 
 SERIAL = 1 << 19
@@ -129,7 +129,7 @@ class PauliOperator(HermitianOperator):
 
         layout, c = self._layout, self._coefficients
         v = interleaved(self._checked(x), c.dtype)
-        parts = aligned((layout.chunks.size - 1, v.size), c.dtype)
+        parts = reused("parts", (layout.chunks.size - 1, v.size), c.dtype)
 
         def work(counter: IntArray) -> None:
             memory = scratch(layout, self.shape[0])
