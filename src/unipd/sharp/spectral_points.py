@@ -21,7 +21,9 @@ def singular_values(x: Any, shape: Shape) -> Array | None:
     """
     if tuple(getattr(x, "shape", np.shape(x))) != shape:
         return None
-    core = _core(x) if isinstance(x, atoms.LowRank) and 0 < x.rank < min(shape) else _array(x)
+    if isinstance(x, atoms.LowRank) and x.rank == 0:
+        return np.zeros(1, np.finfo(x.dtype).dtype)
+    core = _core(x) if isinstance(x, atoms.LowRank) and x.rank < min(shape) else _array(x)
     return np.linalg.svd(core, compute_uv=False) if np.isfinite(core).all() else None
 
 
@@ -36,7 +38,9 @@ def eigenvalues(x: Any, size: int, tolerance: float) -> Array | None:
     """
     if tuple(getattr(x, "shape", np.shape(x))) != (size, size):
         return None
-    factored = isinstance(x, atoms.LowRank) and 0 < 2 * x.rank < size
+    if isinstance(x, atoms.LowRank) and x.rank == 0:
+        return np.zeros(1, np.finfo(x.dtype).dtype)
+    factored = isinstance(x, atoms.LowRank) and 2 * x.rank < size
     core = _joint_core(x) if factored else _array(x)
     if not np.isfinite(core).all():
         return None
