@@ -1,0 +1,190 @@
+"""The estimator: from Pauli measurements to a quantum state with a certified fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import FloatArray
+from unipd.apps.tomography.counts import BasisCounts, as_counts
+from unipd.apps.tomography.fit import fit_basis_counts, fit_data
+from unipd.apps.tomography.fitted import Fitted
+from unipd.apps.tomography.measurements import warn_if_too_few
+from unipd.apps.tomography.paulis import Paulis, as_paulis
+from unipd.apps.tomography.settings import PRECISIONS
+from unipd.errors import InvalidInput
+from unipd.io.pauli_model import PauliData
+from unipd.methods import Method
+from unipd.run import Moment, StoppingRule
+
+
+class PauliTomography(Fitted):
+    """Estimate a quantum state of low rank from Pauli measurements: min 1/2 ||A(X) - b||^2 over density matrices.
+
+    Nothing of size p x p is formed above seven qubits. The answer is a :class:`QuantumState` (eigenvalues and
+    eigenvectors; positive semidefinite with trace one by construction) whose fit is certified by a dual bound.
+
+    Parameters
+    ----------
+    objective
+        "least-squares"; "weighted" by inverse variances; "trace" or "trace-squared": the smallest trace (squared) that
+        fits within the noise level; "outcomes", for counts alone. "auto" is weighted when the data tell shots or
+        standard errors.
+    noise_level
+        kappa in ||A(X) - b|| <= kappa for the last two; derived from the data by default.
+    method
+        A method or its name; "auto" is the factored corrective method.
+    accuracy
+        Certified gap, relative to the loss at X = 0. For exact data it bounds ||A(X) - b||^2 / ||b||^2.
+    rank
+        Largest rank of the estimate; found by default.
+    precision
+        "single", "double", or "auto" (single for many qubits and data without declared errors).
+    threads
+        Threads of the products; None for all that Numba uses.
+    stop, callback, verbose
+        As in :func:`unipd.solve`.
+    method_options
+        Options of a method given by name, e.g. ``{"weights": "greedy"}``.
+    solver_options
+        More for :func:`unipd.solve`.
+
+    Attributes
+    ----------
+    state_
+        The estimate.
+    result_
+        The solver's :class:`unipd.Result`.
+    data_
+        The measurements.
+    fitted_
+        The estimate's expectation values.
+    objective_, dual_bound_, gap_, relative_residual_, rank_
+        Certificate and figures of the estimate.
+
+    Examples
+    --------
+    >>> from unipd.apps.tomography.state import QuantumState
+    >>> bell = QuantumState([1, 0, 0, 1])
+    >>> labels = ["XX", "YY", "ZZ", "XI", "IX", "ZI", "IZ", "YI", "IY", "XY", "YX", "XZ", "ZX", "YZ", "ZY"]
+    >>> estimate = PauliTomography(accuracy=1e-8).fit(labels, bell.expectations(labels))
+    >>> estimate.rank_, round(estimate.fidelity(bell), 6), round(estimate.expectation({"XX": 0.5, "ZZ": 0.5}), 6)
+    (1, 1.0, 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        objective: str = "auto",
+        noise_level: float | None = None,
+        method: Method | str = "auto",
+        accuracy: float = 1e-4,
+        rank: int | None = None,
+        precision: str = "auto",
+        threads: int | None = None,
+        stop: StoppingRule | None = None,
+        callback: Callable[[Moment], bool | None] | None = None,
+        verbose: bool = False,
+        method_options: Mapping[str, Any] | None = None,
+        solver_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        if precision not in PRECISIONS:
+            raise InvalidInput("precision", f"one of {', '.join(PRECISIONS)}", repr(precision))
+        self.objective = objective
+        self.noise_level = None if noise_level is None else validate.nonnegative("noise_level", noise_level)
+        self.method = method
+        self.accuracy = validate.positive("accuracy", accuracy)
+        self.rank = None if rank is None else validate.integer("rank", rank, minimum=1)
+        self.precision = precision
+        self.threads = None if threads is None else validate.integer("threads", threads, minimum=1)
+        self.stop = stop
+        self.callback = callback
+        self.verbose = verbose
+        self.method_options = dict(method_options or {})
+        self.solver_options = dict(solver_options or {})
+        super().__init__()
+        self.counts_: list[BasisCounts] | None = None
+        self.count_limits: dict[str, int | None] = {}
+
+    def fit(
+        self, paulis: Any, expectations: Any, shots: Any = None, stderr: Any = None, *, qubits: int | None = None
+    ) -> PauliTomography:
+        """Estimate the state from expectation values.
+
+        Parameters
+        ----------
+        paulis
+            The strings: labels with qubit 0 at the right, a Qiskit ``PauliList`` or ``SparsePauliOp``, or masks (x, z).
+        expectations
+            Their measured values.
+        shots
+            Number of shots of each value, or of all.
+        stderr
+            Standard error of each value, or of all; wins over ``shots``.
+        qubits
+            Number of qubits, for integer masks.
+        """
+        strings = as_paulis(paulis, qubits)
+        values = _real("expectations", expectations, strings.x.size)
+        given = (("shots", shots), ("stderr", stderr))
+        noise = [None if part is None else _real(name, part, strings.x.size, spread=True) for name, part in given]
+        return self.fit_data(PauliData(*strings, values, *noise))
+
+    def fit_counts(
+        self, counts: Any, *, max_weight: int | None = None, max_paulis: int | None = None
+    ) -> PauliTomography:
+        """Estimate the state from counts in local measurement bases.
+
+        Every Pauli string that a basis determines is estimated from it and pooled over the bases by their shots;
+        strings estimated from the same shots are correlated, and the fit weighs them as if they were not. Where there
+        are 16 shots an outcome or more (and no limits), the objective "auto" is "outcomes": the frequencies of all
+        outcomes are fitted, weighted by their variances, which is close to maximum likelihood.
+
+        Parameters
+        ----------
+        counts
+            ``{basis: {bit-string: count}}``, e.g. ``{"XZ": {"00": 480, "11": 520}}``. In a basis and in a bit-string
+            the rightmost character belongs to qubit 0 (Qiskit's order).
+        max_weight
+            Largest number of letters other than I in a string.
+        max_paulis
+            Largest number of strings, those of lowest weight being kept.
+        """
+        parts = as_counts(counts)
+        limits = {"max_weight": max_weight, "max_paulis": max_paulis}
+        self._fit = fit_basis_counts(self, parts, **limits)
+        self.counts_, self.count_limits = parts, limits
+        warn_if_too_few(Paulis(self.data_.qubits, self.data_.x, self.data_.z))
+        return self
+
+    def fit_data(self, data: PauliData) -> PauliTomography:
+        """Estimate the state from measurements read by :func:`unipd.io.pauli_data.read_pauli_data`."""
+        warn_if_too_few(Paulis(data.qubits, data.x, data.z))
+        self._fit, self.counts_ = fit_data(self, data), None
+        return self
+
+    def bootstrap(self, replicates: int = 100, **options: Any) -> Any:
+        """Return error bars by parametric bootstrap; see :func:`unipd.apps.tomography.bootstrap`."""
+        from unipd.apps.tomography.bootstrap import bootstrap
+
+        return bootstrap(self, replicates, **options)
+
+    def __repr__(self) -> str:
+        fitted = "" if self._fit is None else f", {self._fit.state!r}"
+        return f"PauliTomography(objective={self.objective!r}, method={self.method!r}{fitted})"
+
+
+def _real(name: str, value: Any, size: int, *, spread: bool = False) -> FloatArray:
+    """Return one number a string; NaN is left to the check of the measurements, which names the row."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(name, "real numbers", type(value).__name__) from None
+    if spread and array.ndim == 0:
+        array = np.full(size, float(array))
+    if array.shape != (size,):
+        raise InvalidInput(name, f"{size} values, one a Pauli string", f"shape {array.shape}")
+    return array

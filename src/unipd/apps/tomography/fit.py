@@ -1,0 +1,140 @@
+"""One fit: from measurements to a state and what is certified about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unipd._typing import FloatArray
+from unipd.apps.tomography.counts import BasisCounts, estimates
+from unipd.apps.tomography.mapping import pauli_map
+from unipd.apps.tomography.measurements import require_room
+from unipd.apps.tomography.outcomes import (
+    MOST_OUTCOMES,
+    OutcomeMap,
+    few_outcomes,
+    histogram_of,
+    outcome_problem,
+    suit_outcomes,
+)
+from unipd.apps.tomography.paulis import Paulis
+from unipd.apps.tomography.problem import tomography_problem
+from unipd.apps.tomography.settings import choose_method, choose_precision, state_tracker
+from unipd.apps.tomography.state import QuantumState
+from unipd.atoms import LowRank
+from unipd.errors import InvalidInput
+from unipd.io.pauli_model import PauliData
+from unipd.maps.pauli import PauliMap
+from unipd.problem import Problem
+from unipd.run import Result, solve
+from unipd.run.history import relative_gap
+from unipd.status import Status
+
+if TYPE_CHECKING:
+    from unipd.apps.tomography.estimator import PauliTomography
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A state fitted to measurements."""
+
+    data: PauliData
+    """The measurements."""
+    state: QuantumState
+    """The estimate."""
+    result: Result
+    """The solver's result, whose point is the estimate before a cut to the rank asked for."""
+    fitted: FloatArray
+    """The estimate's expectation values."""
+    objective: float
+    """Objective at the estimate."""
+    gap: float
+    """Certified relative gap of the estimate."""
+    status: Status
+    """How the run ended; a cut that costs more than the accuracy is not a success."""
+
+    @property
+    def relative_residual(self) -> float:
+        """||A(X) - b||^2 / ||b||^2."""
+        values = self.data.expectations
+        return float(np.sum((self.fitted - values) ** 2) / max(float(np.sum(values**2)), 1e-300))
+
+    def summary(self, target: Any = None) -> dict[str, Any]:
+        """Return the headline figures."""
+        counts, steps = self.result.counts, max(1, self.result.iterations)
+        own = {
+            "status": self.status.value,
+            "message": self.status.message,
+            "objective": self.objective,
+            "gap": self.gap,
+            "qubits": self.data.qubits,
+            "measurements": self.data.size,
+            "relative_residual": self.relative_residual,
+            "rank": self.state.effective_rank(),
+            "purity": self.state.purity,
+            "entropy": self.state.entropy,
+            "line_search_trials_per_iteration": counts.trials / steps,
+        }
+        known = {} if target is None else {"fidelity": self.state.fidelity(target)}
+        return {**self.result.summary(), **own, **known}
+
+
+def fit_data(estimator: PauliTomography, data: PauliData) -> Fit:
+    """Solve the estimator's problem for expectation values."""
+    precision = choose_precision(estimator.precision, data)
+    require_room(data.qubits, data.size, double=precision == "double")
+    measured = pauli_map(Paulis(data.qubits, data.x, data.z), precision=precision, threads=estimator.threads)
+    problem = tomography_problem(measured, data, estimator.objective, estimator.noise_level)
+    return _fit(estimator, problem, measured, data)
+
+
+def fit_basis_counts(estimator: PauliTomography, counts: list[BasisCounts], **limits: int | None) -> Fit:
+    """Solve the estimator's problem for counts: outcome by outcome, or through Pauli estimates."""
+    limited = any(limit is not None for limit in limits.values())
+    by_outcome = estimator.objective == "outcomes" or (
+        estimator.objective == "auto" and not limited and suit_outcomes(counts)
+    )
+    if not by_outcome:
+        return fit_data(estimator, estimates(counts, **limits))
+    if limited or not few_outcomes(counts):
+        expected = f'no limits and at most {MOST_OUTCOMES} outcomes for "outcomes"'
+        raise InvalidInput("objective", expected, f"{len(counts)} bases of {len(counts[0].basis)} qubits")
+    require_room(len(counts[0].basis), len(counts) << len(counts[0].basis), double=True)
+    precision = "single" if estimator.precision == "single" else "double"
+    measured = OutcomeMap([part.basis for part in counts], precision, estimator.threads)
+    histogram = histogram_of(counts)
+    return _fit(estimator, outcome_problem(measured, histogram), measured.pauli_map, measured.pooled(histogram))
+
+
+def _fit(estimator: PauliTomography, problem: Problem, measured: PauliMap, data: PauliData) -> Fit:
+    """Solve a problem and describe its solution, cut to the rank asked for, by the Pauli values of ``measured``."""
+    method = choose_method(
+        estimator.method, problem, estimator.accuracy, rank=estimator.rank, **estimator.method_options
+    )
+    result = solve(
+        problem,
+        method,
+        accuracy=estimator.accuracy,
+        stop=estimator.stop,
+        callback=estimator.callback,
+        verbose=estimator.verbose,
+        tracker=state_tracker(data.qubits),
+        **estimator.solver_options,
+    )
+    point = result.x
+    if not result.status.success and not np.any(point.weights):
+        point = LowRank(point.left, point.right, np.ones_like(point.weights))  # no state fits: show some state
+    state = QuantumState.from_low_rank(point)
+    cut = estimator.rank is not None and state.rank > estimator.rank
+    if cut:
+        assert estimator.rank is not None
+        state = state.truncated(estimator.rank)
+    fitted = np.asarray(measured.image(state.low_rank), np.float64)
+    if not cut or problem.loss is None:
+        return Fit(data, state, result, fitted, result.objective, result.gap, result.status)
+    objective = problem.loss.value(problem.map.image(state.low_rank) - problem.b)
+    gap = relative_gap(problem, objective, result.dual_bound)
+    reached = result.status is not Status.SOLVED or gap <= estimator.accuracy
+    return Fit(data, state, result, fitted, objective, gap, result.status if reached else Status.STOPPED)

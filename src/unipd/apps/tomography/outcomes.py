@@ -1,0 +1,125 @@
+"""Counts fitted outcome by outcome: the weighted least squares that approximates the multinomial likelihood.
+
+The Pauli strings that one basis determines are correlated, and an outcome that was never seen says more than any of
+them: its probability is known to be small. Both are respected when the probabilities themselves are fitted,
+p(s | B) = 2^-q sum over sets S of qubits of (-1)^|s & S| tr(P_(B, S) rho), a Walsh-Hadamard transform for each basis.
+With few shots an outcome the variances are too uncertain for that, and Pauli estimates do better.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray, IntArray
+from unipd.apps.tomography.counts import BasisCounts
+from unipd.apps.tomography.mapping import pauli_map
+from unipd.apps.tomography.paulis import Paulis
+from unipd.apps.tomography.supports import walsh_hadamard
+from unipd.couplings import WeightedLeastSquares
+from unipd.io.pauli_model import PauliData
+from unipd.maps.base import Map
+from unipd.maps.pauli import PauliMap
+from unipd.maps.pauli.strings import parse
+from unipd.problem import Problem
+from unipd.sharp.spectral_trace import Spectrahedron
+
+MOST_OUTCOMES = 1 << 22
+"""Outcomes (bases times 2^q) up to which they are fitted one by one."""
+ENOUGH = 16
+"""Shots an outcome, on average, from which on frequencies rather than Pauli estimates are fitted."""
+HEDGE = 0.5
+"""Counts added to every outcome before its variance is estimated."""
+
+
+class OutcomeMap(Map):
+    """Probabilities of all outcomes in some local bases, A(X)_(B, s) = tr(Pi_(B, s) X), through the Pauli map.
+
+    Parameters
+    ----------
+    bases
+        Labels of the bases.
+    precision, threads
+        As in :class:`~unipd.maps.pauli.PauliMap`.
+
+    Examples
+    --------
+    >>> from unipd.atoms import LowRank
+    >>> plus = np.array([[1.0], [1.0]]) / np.sqrt(2)
+    >>> OutcomeMap(["Z", "X"], "double").image(LowRank(plus, plus, np.ones(1))).round(9)
+    array([0.5, 0.5, 1. , 0. ])
+    """
+
+    def __init__(self, bases: list[str], precision: str = "single", threads: int | None = None) -> None:
+        qubits, x, z = parse(bases)
+        sets = np.arange(1 << qubits)
+        keys = ((sets & x[:, np.newaxis]) << qubits) | (sets & z[:, np.newaxis])
+        distinct, places = np.unique(keys, return_inverse=True)
+        self._places: IntArray = places.reshape(keys.shape).astype(np.int32)
+        masks = Paulis(qubits, distinct >> qubits, distinct & ((1 << qubits) - 1))
+        self.pauli_map: PauliMap = pauli_map(masks, precision=precision, threads=threads)
+        super().__init__(self.pauli_map.domain, (keys.size,), np.float64)
+
+    @property
+    def precision(self) -> str:
+        """Precision of the Pauli map."""
+        return self.pauli_map.precision
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self._places.nbytes + self.pauli_map.nbytes
+
+    def image(self, atom: Any) -> FloatArray:
+        """Return the probabilities, basis after basis, outcomes by index."""
+        values = np.asarray(self.pauli_map.image(atom), np.float64)
+        return walsh_hadamard(values[self._places]).reshape(-1) / self._places.shape[1]
+
+    def adjoint(self, dual: Array) -> Any:
+        """Return sum over outcomes of lam Pi as an operator: a sum of Pauli strings."""
+        sums = walsh_hadamard(np.asarray(dual, np.float64).reshape(self._places.shape)) / self._places.shape[1]
+        return self.pauli_map.adjoint(np.bincount(self._places.reshape(-1), sums.reshape(-1), self.pauli_map.x.size))
+
+    def pooled(self, histogram: FloatArray) -> PauliData:
+        """Return the Pauli estimates that counts (bases x outcomes) give, pooled over the bases by their shots."""
+        sums = walsh_hadamard(histogram)
+        shots = np.broadcast_to(histogram.sum(axis=1, keepdims=True), sums.shape)
+        flat, size = self._places.reshape(-1), self.pauli_map.x.size
+        total = np.bincount(flat, shots.reshape(-1), size).astype(np.float64)
+        means = np.bincount(flat, sums.reshape(-1), size) / total
+        return PauliData(self.pauli_map.qubits, self.pauli_map.x, self.pauli_map.z, means, total)
+
+
+def few_outcomes(counts: list[BasisCounts]) -> bool:
+    """Whether there are few enough outcomes to fit them one by one."""
+    return len(counts) << len(counts[0].basis) <= MOST_OUTCOMES
+
+
+def suit_outcomes(counts: list[BasisCounts]) -> bool:
+    """Whether outcomes are few, and seen often enough on average for their frequencies to be nearly Gaussian."""
+    return few_outcomes(counts) and min(part.shots for part in counts) >= ENOUGH << len(counts[0].basis)
+
+
+def outcome_problem(measured: OutcomeMap, histogram: FloatArray) -> Problem:
+    """Return min 1/2 sum over outcomes of (A(X) - f)^2 / v over density matrices, with f the observed frequencies.
+
+    The variance v = p (1 - p) / N of a frequency is estimated with h = 1/2 counts added to every outcome.
+    """
+    shots = histogram.sum(axis=1, keepdims=True)
+    hedged = (histogram + HEDGE) / (shots + HEDGE * histogram.shape[1])
+    variance = hedged * (1.0 - hedged) / shots
+    loss = WeightedLeastSquares(1.0 / variance.reshape(-1))
+    return Problem(Spectrahedron(measured.domain[0]), measured, (histogram / shots).reshape(-1), loss)
+
+
+def histogram_of(counts: list[BasisCounts]) -> FloatArray:
+    """Return the counts as an array of shape (bases, 2^q).
+
+    >>> histogram_of([BasisCounts("Z", np.array([1]), np.array([7]))])
+    array([[0., 7.]])
+    """
+    table = np.zeros((len(counts), 1 << len(counts[0].basis)))
+    for row, part in zip(table, counts, strict=True):
+        np.add.at(row, part.outcomes, part.counts)
+    return table

@@ -1,0 +1,79 @@
+"""Choices that suit tomography: the method and its accuracy, the precision of the products, what is kept of X."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unipd import validate
+from unipd.errors import InvalidInput
+from unipd.io.pauli_model import PauliData
+from unipd.methods import Method, as_method
+from unipd.methods.product_factors import is_factorable
+from unipd.primal.lowrank import LowRankTracker
+from unipd.problem import Problem
+
+PAPER_EPS = 2e-4
+"""eps of the paper's experiment: absolute, where 1/2 ||b||^2 = 4.19."""
+RELATIVE_EPS = 4.8e-5
+"""The same as a share of the loss at X = 0, for weighted losses."""
+KEPT_RANK = 128
+"""Columns that an averaging method keeps of X."""
+DOUBLE_QUBITS = 11
+"""Up to so many qubits double precision costs little."""
+PRECISIONS = ("auto", "single", "double")
+_UNIVERSAL = ("unipdgrad", "accunipdgrad")
+
+
+def choose_precision(precision: str, data: PauliData) -> str:
+    """Return "single" or "double"; "auto" is single for many qubits and data without declared errors.
+
+    Exact data are fitted to a residual near zero, which single precision resolves. With noise the objective stays
+    of the order of the noise, and its last digits decide where the minimum is.
+
+    >>> import numpy as np
+    >>> choose_precision("auto", PauliData(14, np.array([1]), np.array([0]), np.array([0.1])))
+    'single'
+    """
+    if precision not in PRECISIONS:
+        raise InvalidInput("precision", f"one of {', '.join(PRECISIONS)}", repr(precision))
+    if precision != "auto":
+        return precision
+    noisy = data.shots is not None or data.stderr is not None
+    return "double" if noisy or data.qubits <= DOUBLE_QUBITS else "single"
+
+
+def choose_method(
+    method: Method | str, problem: Problem, accuracy: float, *, rank: int | None = None, **options: Any
+) -> Method:
+    """Return the method of this name with options that suit tomography; a method object is used as it is.
+
+    "auto" is the factored corrective method (for the squared trace, which has no factors, the corrective one). The
+    universal methods get the paper's eps, or a smaller one when the accuracy asks for it.
+    """
+    if not isinstance(method, str):
+        return as_method(method, problem, **options)
+    name = method
+    if name == "auto":
+        name = "factored" if is_factorable(problem.sharp) else "corrective"
+    if name in _UNIVERSAL and problem.loss is not None:
+        options.setdefault("eps", universal_eps(problem, accuracy))
+    if name == "factored" and rank is not None:
+        options.setdefault("rank", rank)
+    return as_method(name, problem, **options)
+
+
+def universal_eps(problem: Problem, accuracy: float) -> float:
+    """Return eps of the universal methods for a loss problem: the paper's, at most the accuracy asked for."""
+    scale = problem.scale(0.0)
+    unweighted = problem.loss is not None and problem.loss.curvature() == 1.0
+    usual = PAPER_EPS if unweighted else RELATIVE_EPS * scale
+    return min(usual, validate.positive("accuracy", accuracy) * scale)
+
+
+def state_tracker(qubits: int) -> LowRankTracker:
+    """Return what averaging methods keep of X: its leading factors, all of them for few qubits.
+
+    >>> state_tracker(14).rank_limit, state_tracker(3).rank_limit
+    (128, 8)
+    """
+    return LowRankTracker(min(1 << qubits, KEPT_RANK))

@@ -1,0 +1,188 @@
+"""A quantum state of low rank: eigenvalues and eigenvectors, never a p x p matrix unless asked for."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array, FloatArray
+from unipd.apps.tomography.measures import entropy, fidelity
+from unipd.apps.tomography.paulis import as_pauli_sum, as_paulis
+from unipd.atoms import LowRank
+from unipd.errors import InvalidInput, MemoryForecastError, UnipdError
+from unipd.primal.factors import compress
+
+NEGLIGIBLE = 1e-12
+"""Eigenvalues below this are rounding and are not kept."""
+DENSE_QUBITS = 12
+"""A density matrix of more qubits is refused unless a larger limit is given (2^12: 268 MB)."""
+
+
+class QuantumState:
+    """The density matrix sum_i e_i v_i v_i^* by its nonzero eigenvalues e_i and its eigenvectors v_i.
+
+    Positive semidefinite with trace one by construction. Index j of a vector is the basis state whose bit b is qubit
+    b, so ``int(bits, 2)`` of a bit-string with qubit 0 at the right, as in Qiskit.
+
+    Parameters
+    ----------
+    vectors
+        One vector of length 2^q, or several as columns; they need not be orthogonal, and their lengths do not matter.
+    weights
+        Their probabilities, normalised to sum 1; equal by default.
+
+    Examples
+    --------
+    >>> bell = QuantumState([1, 0, 0, 1])
+    >>> bell.rank, round(bell.purity, 9), round(bell.expectation({"XX": 0.5, "ZZ": 0.5, "XI": 3.0}), 9)
+    (1, 1.0, 1.0)
+    >>> mixed = QuantumState(np.eye(2), weights=[0.75, 0.25])
+    >>> mixed.eigenvalues, round(mixed.entropy, 6)
+    (array([0.75, 0.25]), 0.811278)
+    """
+
+    def __init__(self, vectors: Any, weights: Any = None) -> None:
+        columns = validate.finite_array("vectors", vectors)
+        columns = columns[:, np.newaxis] if columns.ndim == 1 else columns
+        if columns.ndim != 2 or columns.shape[1] == 0:
+            raise InvalidInput("vectors", "a vector, or vectors as columns", f"shape {np.shape(vectors)}")
+        self.qubits = _qubits(columns.shape[0])
+        share = np.ones(columns.shape[1]) if weights is None else weights
+        chances = validate.real_array("weights", share, shape=columns.shape[1:]).astype(np.float64)
+        lengths = np.linalg.norm(columns, axis=0)
+        if chances.min() < 0 or not np.any((chances > 0) & (lengths > 0)) or np.any((lengths == 0) & (chances > 0)):
+            raise InvalidInput("weights", "probabilities of nonzero vectors", f"{chances.tolist()[:4]}")
+        unit = columns.astype(np.complex128) / np.where(lengths > 0, lengths, 1.0)
+        factors, _ = compress(LowRank(unit, unit, chances / chances.sum()), columns.shape[0])
+        kept = factors.weights > NEGLIGIBLE * factors.weights[0]
+        self.eigenvectors: Array = np.ascontiguousarray(factors.left[:, kept])
+        self.eigenvalues: FloatArray = _summing_to_one(factors.weights[kept])
+
+    @classmethod
+    def from_low_rank(cls, point: LowRank) -> QuantumState:
+        """Return the state proportional to a positive semidefinite matrix given by its factors."""
+        lengths = np.linalg.norm(point.left, axis=0).astype(np.float64)
+        weights = point.weights * lengths**2
+        used = weights > 0
+        if not used.any():
+            raise UnipdError("X = 0 is not a state (a noise level that large asks for none)")
+        return cls(point.left[:, used], weights[used])
+
+    @property
+    def dimension(self) -> int:
+        """Length p = 2^q of the vectors."""
+        return int(self.eigenvectors.shape[0])
+
+    @property
+    def rank(self) -> int:
+        """Number of eigenvalues kept."""
+        return int(self.eigenvalues.size)
+
+    @property
+    def purity(self) -> float:
+        """Trace of the square: 1 for pure states."""
+        return float(np.sum(self.eigenvalues**2))
+
+    @property
+    def entropy(self) -> float:
+        """Von Neumann entropy in bits."""
+        return entropy(self.eigenvalues)
+
+    @property
+    def low_rank(self) -> LowRank:
+        """The density matrix as factors."""
+        return LowRank(self.eigenvectors, self.eigenvectors, self.eigenvalues)
+
+    def effective_rank(self, tolerance: float = 1e-6) -> int:
+        """Return the number of eigenvalues above ``tolerance``."""
+        return max(1, int(np.count_nonzero(self.eigenvalues > tolerance)))
+
+    def truncated(self, rank: int) -> QuantumState:
+        """Return the state of the ``rank`` largest eigenvalues, normalised again."""
+        kept = validate.integer("rank", rank, minimum=1)
+        return QuantumState(self.eigenvectors[:, :kept], self.eigenvalues[:kept])
+
+    def fidelity(self, target: Any) -> float:
+        """Return the fidelity (tr sqrt(sqrt(rho) sigma sqrt(rho)))^2 with another state (squared form, as in Qiskit).
+
+        Parameters
+        ----------
+        target
+            A state, a vector, a density matrix, or an object with one of these under ``data``.
+        """
+        other = as_state(target)
+        if other.dimension != self.dimension:
+            raise InvalidInput("target", f"a state of {self.qubits} qubits", f"{other.qubits} qubits")
+        return fidelity(self.eigenvalues, self.eigenvectors, other.eigenvalues, other.eigenvectors)
+
+    def expectations(self, paulis: Any, *, threads: int | None = None) -> FloatArray:
+        """Return tr(P_k rho) for Pauli strings in any form that :func:`~unipd.apps.tomography.as_paulis` reads."""
+        from unipd.apps.tomography.mapping import pauli_map
+
+        strings = as_paulis(paulis, self.qubits)
+        return np.asarray(pauli_map(strings, precision="double", threads=threads).image(self.low_rank), np.float64)
+
+    def expectation(self, observable: Any) -> float | complex:
+        """Return tr(O rho) of a sum of Pauli strings; real when the coefficients are.
+
+        Parameters
+        ----------
+        observable
+            A label, a mapping or pairs from labels to coefficients, or a ``SparsePauliOp``.
+        """
+        strings, coefficients = as_pauli_sum(observable, self.qubits)
+        total = np.dot(coefficients, self.expectations(strings))
+        return float(total.real) if not np.any(np.imag(coefficients)) else complex(total)
+
+    def density_matrix(self, *, max_qubits: int = DENSE_QUBITS) -> Array:
+        """Return the p x p matrix; refused above ``max_qubits``, since it holds 4^q numbers."""
+        if self.qubits > max_qubits:
+            size = 16 * 4**self.qubits / 1e9
+            raise MemoryForecastError(
+                f"the density matrix of {self.qubits} qubits needs {size:.3g} GB: use eigenvalues and eigenvectors, "
+                f"fidelity or expectation, or allow it with max_qubits={self.qubits}"
+            )
+        return self.low_rank.dense()
+
+    def to_qiskit(self, *, max_qubits: int = DENSE_QUBITS) -> Any:
+        """Return Qiskit's ``Statevector`` for a state of rank one, else its ``DensityMatrix``."""
+        return import_module("unipd.interop.qiskit").to_qiskit(self, max_qubits=max_qubits)
+
+    def __repr__(self) -> str:
+        return f"QuantumState(qubits={self.qubits}, rank={self.rank}, purity={self.purity:.6g})"
+
+
+def as_state(value: Any) -> QuantumState:
+    """Return a state from a state, a vector, a density matrix, or an object with one of these under ``data``.
+
+    >>> as_state(np.diag([0.5, 0.5])).purity
+    0.5
+    """
+    if isinstance(value, QuantumState):
+        return value
+    array = validate.finite_array("state", value.data if hasattr(value, "data") and hasattr(value, "dims") else value)
+    if array.ndim == 1:
+        return QuantumState(array)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InvalidInput("state", "a vector or a square matrix", f"shape {array.shape}")
+    spectrum, vectors = np.linalg.eigh(0.5 * (array + array.conj().T))
+    if spectrum[0] < -1e-6 * max(1.0, abs(spectrum[-1])) or abs(spectrum.sum() - 1.0) > 1e-6:
+        raise InvalidInput("state", "a density matrix (psd, trace one)", f"trace {spectrum.sum():g}")
+    return QuantumState(vectors[:, ::-1], np.maximum(spectrum[::-1], 0.0))
+
+
+def _qubits(size: int) -> int:
+    if size < 2 or size & (size - 1):
+        raise InvalidInput("vectors", "vectors of length 2^q with q >= 1", f"length {size}")
+    return size.bit_length() - 1
+
+
+def _summing_to_one(values: FloatArray) -> FloatArray:
+    """Return the values scaled to sum 1 up to the last bit: the largest is what the others leave."""
+    shares = np.asarray(values, np.float64) / np.sum(values)
+    shares[0] = 1.0 - math.fsum(shares[1:])
+    return shares

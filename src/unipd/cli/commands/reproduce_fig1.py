@@ -1,0 +1,88 @@
+"""``unipd reproduce fig1``: the paper's comparison of methods on quantum tomography."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unipd._version import __version__
+from unipd.cli import tables
+from unipd.cli.exits import SOLVED, say
+from unipd.cli.options import Options, common_options
+from unipd.cli.outputs import check_file, write_json
+
+EXAMPLES = (
+    "unipd reproduce fig1 --folder out",
+    "unipd reproduce fig1 --qubits 8 --iterations 300 --json -",
+)
+_INTERVAL = 5.0
+
+
+@common_options(only=("seed", "threads", "time_limit", "json", "quiet", "log_file", "debug"))
+def command(
+    qubits: Annotated[int, typer.Option(help="Number of qubits; 14 in the paper.")] = 14,
+    iterations: Annotated[int, typer.Option(help="Iterations of each method.", min=1)] = 100,
+    folder: Annotated[Path, typer.Option(help="Where fig1.png and fig1.csv go.")] = Path(),
+    *,
+    options: Options,
+) -> int:
+    """Compare UniPDGrad, AccUniPDGrad (both also with greedy weights) and Frank-Wolfe on noiseless tomography.
+
+    Writes fig1.png (objective against iterations and seconds) and fig1.csv, and shows the average line-search trials
+    beside the paper's 1.978 and 1.057. --time-limit is for each method.
+    """
+    from unipd.apps.tomography.figure1 import figure1_problem, run_figure1, write_figure1
+    from unipd.report.figure1 import plot_figure1
+
+    picture, table = folder / "fig1.png", folder / "fig1.csv"
+    check_file("--folder", picture)
+    check_file("--folder", table)
+    problem = figure1_problem(qubits, options.seed, options.threads)
+    traces = run_figure1(
+        problem,
+        iterations=iterations,
+        time_limit=options.time_limit,
+        progress=None if options.quiet else _progress(),
+    )
+    write_figure1(traces, table)
+    title = f"{qubits} qubits, {problem.b.size} Pauli measurements"
+    plot_figure1(traces, picture, title=title)
+    rows = [trace.summary() for trace in traces]
+    if not options.quiet:
+        _show(rows, [str(picture), str(table)], title, options)
+    about = {"qubits": qubits, "measurements": problem.b.size, "seed": options.seed, "version": __version__}
+    write_json({**about, "methods": rows, "picture": str(picture), "table": str(table)}, options.json)
+    return SOLVED
+
+
+def _progress() -> Any:
+    last = time.perf_counter()
+
+    def show(name: str, iteration: int, objective: float) -> None:
+        nonlocal last
+        if time.perf_counter() - last >= _INTERVAL:
+            last = time.perf_counter()
+            say(f"{name}: iteration {iteration}, objective {objective:.3g}")
+
+    return show
+
+
+def _show(rows: list[dict[str, Any]], written: list[str], title: str, options: Options) -> None:
+    header = ("method", "iterations", "seconds", "objective", "products", "trials/iteration", "paper")
+    cells = [
+        (
+            row["method"],
+            str(row["iterations"]),
+            tables.number(row["seconds"], 3),
+            tables.number(row["objective"], 3),
+            str(row["matvecs"]),
+            "" if row["trials_per_iteration"] is None else f"{row['trials_per_iteration']:.3f}",
+            "" if row["paper_trials_per_iteration"] is None else f"{row['paper_trials_per_iteration']:.3f}",
+        )
+        for row in rows
+    ]
+    files = [("wrote", path) + ("",) * (len(header) - 2) for path in written]
+    tables.print_table([header, *cells, *files], tables.stream_for(options.json), title)

@@ -1,0 +1,1 @@
+"""Bridges to other packages, which are imported only when a bridge is used."""

@@ -1,0 +1,134 @@
+"""Qiskit: states as its objects, and a fitter for the tomography of qiskit-experiments.
+
+The conventions are Qiskit's everywhere: qubit 0 is the rightmost letter of a label and the rightmost bit of a
+bit-string, and ``int(bits, 2)`` is the index in a vector.
+"""
+
+from __future__ import annotations
+
+import time
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.apps.tomography import PauliTomography
+from unipd.apps.tomography.counts import BasisCounts
+from unipd.errors import InvalidInput, UnipdError
+
+if TYPE_CHECKING:
+    from unipd.apps.tomography import QuantumState
+
+_LETTERS = "ZXY"
+"""Letters of the indices of Qiskit's Pauli measurement basis."""
+
+
+def to_qiskit(state: QuantumState, *, max_qubits: int = 12) -> Any:
+    """Return a ``Statevector`` for a state of rank one, else a ``DensityMatrix``.
+
+    Parameters
+    ----------
+    state
+        The state.
+    max_qubits
+        A density matrix of more qubits is refused.
+    """
+    information = _quantum_info()
+    if state.rank == 1:
+        return information.Statevector(state.eigenvectors[:, 0].copy())
+    return information.DensityMatrix(state.density_matrix(max_qubits=max_qubits))
+
+
+def fitter(
+    outcome_data: Array,
+    shot_data: Array,
+    measurement_data: Array,
+    preparation_data: Array,
+    *,
+    measurement_basis: Any = None,
+    preparation_basis: Any = None,
+    measurement_qubits: Any = None,
+    preparation_qubits: Any = None,
+    conditional_measurement_indices: Any = None,
+    conditional_preparation_indices: Any = None,
+    max_weight: int | None = None,
+    max_paulis: int | None = None,
+    **options: Any,
+) -> tuple[Array, dict[str, Any]]:
+    """Fit a state inside ``StateTomographyAnalysis`` of qiskit-experiments.
+
+    Use it by ``analysis.set_options(fitter=unipd.interop.qiskit.fitter, fitter_options={"accuracy": 1e-5})``.
+
+    Parameters
+    ----------
+    outcome_data
+        Counts of shape (1, bases, outcomes).
+    shot_data
+        Shots of each basis.
+    measurement_data
+        Index of the Pauli basis (0 is Z, 1 is X, 2 is Y) of shape (bases, qubits), column k for qubit k.
+    preparation_data
+        Empty: processes are not fitted.
+    measurement_basis, preparation_basis, measurement_qubits, preparation_qubits
+        What the analysis passes; the measurement basis must be Qiskit's Pauli basis without readout mitigation.
+    conditional_measurement_indices, conditional_preparation_indices
+        Refused unless empty.
+    max_weight, max_paulis
+        Limits of the Pauli strings, as in :meth:`PauliTomography.fit_counts`.
+    options
+        Options of :class:`~unipd.apps.tomography.PauliTomography`.
+
+    Returns
+    -------
+    tuple
+        The density matrix and a dictionary of what is certified about it.
+
+    Examples
+    --------
+    >>> counts = np.array([[[1000, 0], [500, 500], [500, 500]]])
+    >>> empty = np.zeros((3, 0), int)
+    >>> matrix, figures = fitter(counts, np.full(3, 1000), np.array([[0], [1], [2]]), empty)
+    >>> matrix.shape, figures["fitter"]
+    ((2, 2), 'unipd')
+    """
+    begun = time.perf_counter()
+    if np.size(preparation_data) or conditional_preparation_indices or preparation_qubits:
+        raise InvalidInput("preparation_data", "none (state tomography)", "a process to fit")
+    if conditional_measurement_indices or np.shape(outcome_data)[0] != 1:
+        raise InvalidInput("outcome_data", "one unconditional state", "conditional data")
+    if measurement_basis is not None and getattr(measurement_basis, "_mitigator", None) is not None:
+        raise InvalidInput("measurement_basis", "the Pauli basis without readout mitigation", "a mitigated one")
+    counts = counts_of(np.asarray(outcome_data)[0], np.asarray(shot_data), np.asarray(measurement_data))
+    estimate = PauliTomography(**options).fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
+    figures = estimate.summary()
+    chosen = ("status", "method", "objective", "dual_bound", "gap", "relative_residual", "rank", "iterations")
+    metadata = {"fitter": "unipd", "fitter_time": time.perf_counter() - begun, **{key: figures[key] for key in chosen}}
+    return estimate.state_.density_matrix(max_qubits=14), metadata
+
+
+def counts_of(outcomes: Array, shots: Array, bases: Array) -> list[BasisCounts]:
+    """Return the counts of the fitter's arrays basis by basis.
+
+    >>> counts_of(np.array([[3, 0, 1, 0]]), np.array([4]), np.array([[0, 1]]))[0].basis
+    'XZ'
+    """
+    fits = bases.ndim == 2 and outcomes.shape == (bases.shape[0], 1 << bases.shape[1])
+    if not fits or not np.isin(bases, (0, 1, 2)).all():
+        expected = "indices 0, 1, 2 of shape (bases, qubits) and outcomes of shape (bases, 2^qubits)"
+        raise InvalidInput("measurement_data", expected, f"shapes {bases.shape} and {outcomes.shape}")
+    if shots.shape != bases.shape[:1] or np.any(outcomes < 0) or np.any(outcomes.sum(axis=1) <= 0):
+        raise InvalidInput("shot_data", "the number of shots of each basis, above zero", f"shape {shots.shape}")
+    parts: list[BasisCounts] = []
+    for row, indices in zip(outcomes, bases, strict=True):
+        seen = np.flatnonzero(row)
+        label = "".join(_LETTERS[index] for index in indices[::-1])
+        parts.append(BasisCounts(label, seen, np.round(row[seen]).astype(np.int64)))
+    return parts
+
+
+def _quantum_info() -> Any:
+    try:
+        return import_module("qiskit.quantum_info")
+    except ImportError as error:
+        raise UnipdError("a Qiskit object needs qiskit: pip install qiskit") from error

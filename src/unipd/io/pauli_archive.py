@@ -1,0 +1,73 @@
+"""Measurements in NumPy archives."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.pauli_model import PauliData, first_fault
+from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse
+
+
+def read_archive(name: str) -> PauliData:
+    """Read a ``.npz`` file; nothing in it is unpickled."""
+    arrays = _arrays(name)
+    try:
+        qubits, x, z = _strings(arrays)
+        columns = {key: _column(arrays, key, x.size) for key in ("expectation", "shots", "stderr")}
+        expectations = columns["expectation"]
+        if expectations is None:
+            raise InvalidInput("expectation", "an array of this name", "none")
+    except InvalidInput as error:
+        raise FileFormatError(name, str(error)) from error
+    found = first_fault(expectations, columns["shots"], columns["stderr"])
+    if found is not None:
+        raise FileFormatError(name, f"row {found[0]} (counted from 0): {found[1]}")
+    return PauliData(qubits, x, z, expectations, columns["shots"], columns["stderr"])
+
+
+def _arrays(name: str) -> dict[str, Array]:
+    """Return the arrays of an archive; a file of another kind, damaged or pickled is refused."""
+    try:
+        with open(name, "rb") as stream:
+            if not zipfile.is_zipfile(stream):
+                raise FileFormatError(name, "not a NumPy archive (.npz)")
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                return {key: archive[key] for key in archive.files}
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError) as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(name, f"not a readable NumPy archive ({error})") from error
+
+
+def _strings(arrays: dict[str, Array]) -> tuple[int, Any, Any]:
+    labels = arrays.get("pauli")
+    if labels is not None:
+        if labels.ndim != 1 or labels.dtype.kind != "U":
+            raise InvalidInput("pauli", "a list of strings", f"dtype {labels.dtype}, shape {labels.shape}")
+        return parse(labels.tolist())
+    if not {"x", "z", "qubits"} <= set(arrays):
+        raise InvalidInput("pauli", "an array pauli, or x, z and qubits", f"the arrays {', '.join(arrays) or 'none'}")
+    given = arrays["qubits"]
+    if given.size != 1 or given.dtype.kind not in "iu" or not 1 <= int(given.reshape(-1)[0]) <= MOST_QUBITS:
+        raise InvalidInput("qubits", f"a whole number from 1 to {MOST_QUBITS}", repr(given.tolist()))
+    qubits = int(given.reshape(-1)[0])
+    x, z = masks("x", qubits, arrays["x"]), masks("z", qubits, arrays["z"])
+    if x.shape != z.shape:
+        raise InvalidInput("z", f"{x.size} masks, as many as x", f"{z.size}")
+    return qubits, x, z
+
+
+def _column(arrays: dict[str, Array], key: str, size: int) -> FloatArray | None:
+    values = arrays.get(key)
+    if values is None:
+        return None
+    if values.shape != (size,) or values.dtype.kind not in "iuf":
+        raise InvalidInput(key, f"{size} real numbers", f"dtype {values.dtype}, shape {values.shape}")
+    return values.astype(np.float64)
