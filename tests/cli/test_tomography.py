@@ -1,0 +1,180 @@
+import json
+
+import numpy as np
+import pytest
+
+from unipd.apps.tomography import all_bases, ghz, simulate, simulate_counts
+from unipd.io.pauli_data import read_pauli_data, write_pauli_data
+from unipd.io.results import load
+
+KEYS = {
+    "status", "qubits", "measurements", "objective", "relative_residual", "dual_bound", "gap", "rank", "iterations",
+    "oracle_calls", "matvecs", "line_search_trials_per_iteration", "seconds", "peak_memory_bytes", "infeasibility",
+    "seed", "version",
+}  # fmt: skip
+
+
+def run(invoke, *arguments):
+    result = invoke("tomography", *arguments, "--json", "-", "--quiet")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_a_simulated_state_is_recovered(invoke):
+    figures = run(invoke, "--simulate", "random", "--qubits", 8, "--accuracy", 1e-8, "--seed", 1)
+    assert set(figures) >= KEYS | {"fidelity"}
+    assert figures["measurements"] == 2158
+    assert figures["relative_residual"] <= 1e-8
+    assert figures["fidelity"] >= 1 - 1e-6
+    assert figures["rank"] == 1
+    assert figures["method"] == "factored"
+
+
+def test_the_papers_method(invoke):
+    figures = run(invoke, "--simulate", "random", "--qubits", 8, "--method", "accunipdgrad", "--accuracy", 1e-3)
+    assert figures["relative_residual"] <= 1e-3
+    assert figures["iterations"] <= 40
+    assert figures["line_search_trials_per_iteration"] == pytest.approx(1.057, abs=0.1)
+
+
+def test_greedy_weights(invoke):
+    figures = run(invoke, "--simulate", "random", "--qubits", 3, "--method", "unipdgrad", "--weights", "greedy")
+    assert figures["relative_residual"] <= 1e-4
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz", ".json"])
+def test_files_of_every_kind(invoke, tmp_path, suffix):
+    path = tmp_path / f"data{suffix}"
+    first = run(
+        invoke,
+        "--simulate",
+        "mixed",
+        "--qubits",
+        3,
+        "--state-rank",
+        2,
+        "--shots",
+        500,
+        "--seed",
+        4,
+        "--save-data",
+        path,
+    )
+    again = run(invoke, path)
+    assert again["objective"] == pytest.approx(first["objective"])
+    assert "fidelity" not in again
+    assert read_pauli_data(path).shots[0] == 500
+
+
+def test_counts(invoke, tmp_path):
+    path = tmp_path / "counts.json"
+    path.write_text(json.dumps({"counts": simulate_counts(ghz(3), all_bases(3), 300, seed=1)}))
+    figures = run(invoke, path, "--bootstrap", 3)
+    assert figures["purity"] > 0.9
+    assert 0 <= figures["purity_low"] <= figures["purity_high"] <= 1
+    assert figures["fidelity_stderr"] >= 0
+    limited = run(invoke, path, "--max-weight", 2)
+    assert limited["measurements"] == 9 + 27
+
+
+def test_noise_options(invoke):
+    clean = run(invoke, "--simulate", "ghz", "--qubits", 3)
+    noisy = run(
+        invoke, "--simulate", "ghz", "--qubits", 3, "--depolarising", 0.2, "--readout", 0.02, "--gaussian", 0.01
+    )
+    assert clean["fidelity"] > 0.999
+    assert noisy["fidelity"] < 0.9
+    assert noisy["rank"] > 1
+
+
+def test_objectives_and_ranks(invoke):
+    common = ("--simulate", "random", "--qubits", 3, "--gaussian", 0.05, "--accuracy", 1e-3)
+    trace = run(invoke, *common, "--objective", "trace")
+    assert trace["infeasibility"] <= 1e-3
+    assert trace["fidelity"] > 0.8
+    result = invoke("tomography", *common, "--rank", 1, "--json", "-", "--quiet")
+    assert json.loads(result.stdout)["rank"] == 1
+
+
+def test_outputs(invoke, tmp_path):
+    pytest.importorskip("matplotlib")
+    out, plot = tmp_path / "state.npz", tmp_path / "state.png"
+    result = invoke("tomography", "--simulate", "w", "--qubits", 3, "--out", out, "--plot", plot)
+    assert result.exit_code == 0
+    assert "simulated state: w: 3 qubits, 64 measurements" in result.stdout
+    assert "fidelity" in result.stdout
+    saved = load(out)
+    assert saved.extra["qubits"] == 3
+    np.testing.assert_allclose(saved.extra["eigenvalues"].sum(), 1.0)
+    assert saved.extra["eigenvectors"].shape[0] == 8
+    assert plot.stat().st_size > 10_000
+
+
+def test_a_limit_gives_its_exit_code(invoke):
+    words = ("--simulate", "mixed", "--qubits", 3, "--method", "frank-wolfe", "--accuracy", 1e-9, "--max-iterations", 3)
+    assert invoke("tomography", *words, "--quiet").exit_code == 3
+
+
+def test_too_few_measurements_are_said(invoke, tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("pauli,expectation\nXX,1\nZZ,1\n")
+    result = invoke("tomography", path, "--quiet")
+    assert result.exit_code == 0
+    assert "warning: 2 distinct Pauli measurements cannot identify a state of 2 qubits" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "neither"),
+        (["data.csv", "--simulate", "ghz", "--qubits", "3"], "both"),
+        (["missing.csv"], "no such file"),
+        (["data.txt"], "ending in"),
+        (["--simulate", "cat", "--qubits", "3"], "one of random"),
+        (["--simulate", "random"], "--qubits"),
+        (["--simulate", "random", "--qubits", "0"], ">= 1"),
+        (["--simulate", "random", "--qubits", "60"], "60 qubits needs about"),
+        (["--simulate", "random", "--qubits", "1000000"], "at most 28"),
+        (["--simulate", "random", "--qubits", "two"], "--qubits"),
+        (["--simulate", "random", "--qubits", "3", "--readout", "0.7"], "below 1/2"),
+        (["--simulate", "random", "--qubits", "3", "--objective", "best"], "objective"),
+        (["--simulate", "random", "--qubits", "3", "--objective", "trace"], "noise_level"),
+        (["--simulate", "random", "--qubits", "3", "--accuracy", "-1"], "accuracy"),
+        (["--simulate", "random", "--qubits", "3", "--save-data", "data.txt"], "--save-data"),
+        (["--simulate", "random", "--qubits", "3", "--method", "magic"], "method"),
+        (["--simulate", "random", "--qubits", "3", "--measurements", "100"], "at most 4"),
+    ],
+)
+def test_wrong_commands_get_one_line(invoke, words, message):
+    result = invoke("tomography", *words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_limits_of_counts_need_counts(invoke, tmp_path):
+    path = tmp_path / "data.csv"
+    write_pauli_data(simulate("ghz", 2).data, path)
+    result = invoke("tomography", path, "--max-weight", 2)
+    assert result.exit_code == 2
+    assert "a file of counts" in result.stderr
+
+
+def test_reproduce_fig1(invoke, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = invoke(
+        "reproduce", "fig1", "--qubits", 3, "--iterations", 10, "--folder", tmp_path, "--json", "-", "--seed", 2
+    )
+    assert result.exit_code == 0, result.stderr
+    figures = json.loads(result.stdout)
+    assert [row["iterations"] for row in figures["methods"]] == [10] * 6
+    assert figures["methods"][0]["paper_trials_per_iteration"] == 1.978
+    assert (tmp_path / "fig1.png").stat().st_size > 5000
+    assert len((tmp_path / "fig1.csv").read_text().splitlines()) == 61
+    assert "AccUniPDGrad" in result.stderr
+    assert "1.057" in result.stderr
+
+
+def test_reproduce_fig1_refuses_what_cannot_be(invoke, tmp_path):
+    assert invoke("reproduce", "fig1", "--folder", tmp_path / "missing", "--qubits", 3).exit_code == 2
+    assert invoke("reproduce", "fig1", "--folder", tmp_path, "--qubits", 60).exit_code == 2

@@ -1,0 +1,122 @@
+"""Qiskit's conventions and objects; what needs the package itself is skipped without it."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from unipd.apps.tomography import PauliTomography, all_bases, as_state, random_mixed, random_pure, simulate_counts
+from unipd.errors import InvalidInput, UnipdError
+from unipd.interop import qiskit as bridge
+
+
+def arrays(counts):
+    """Return the fitter's arrays for counts by basis, as qiskit-experiments passes them."""
+    qubits = len(next(iter(counts)))
+    outcomes = np.zeros((1, len(counts), 2**qubits), int)
+    for row, seen in zip(outcomes[0], counts.values(), strict=True):
+        for bits, count in seen.items():
+            row[int(bits, 2)] = count
+    bases = np.array([["ZXY".index(letter) for letter in basis[::-1]] for basis in counts])
+    return outcomes, outcomes[0].sum(axis=1), bases, np.zeros((len(counts), 0), int)
+
+
+def test_the_fitter_is_fit_counts():
+    state = random_pure(3, seed=1)
+    counts = simulate_counts(state, all_bases(3), 400, seed=2)
+    matrix, figures = bridge.fitter(*arrays(counts), measurement_qubits=(0, 1, 2), accuracy=1e-5)
+    expected = PauliTomography(accuracy=1e-5).fit_counts(counts)
+    np.testing.assert_allclose(matrix, expected.state_.density_matrix(), atol=1e-9)
+    assert figures["status"] == "solved"
+    assert figures["gap"] <= 1e-5
+    assert np.trace(matrix).real == pytest.approx(1.0)
+    assert as_state(matrix).fidelity(state) > 0.95
+
+
+def test_the_fitter_takes_options():
+    counts = simulate_counts(random_pure(2, seed=1), all_bases(2), 100, seed=2)
+    matrix, figures = bridge.fitter(*arrays(counts), rank=1, max_weight=2, accuracy=1e-3)
+    assert np.linalg.matrix_rank(matrix, tol=1e-9) == figures["rank"] == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: (a[0], a[1], a[2], np.zeros((9, 1), int)),
+        lambda a: (np.concatenate([a[0], a[0]]), *a[1:]),
+        lambda a: (a[0], a[1], a[2] + 3, a[3]),
+        lambda a: (a[0][:, :, :2], *a[1:]),
+        lambda a: (a[0], a[1][:-1], a[2], a[3]),
+        lambda a: (0 * a[0], *a[1:]),
+    ],
+)
+def test_what_is_not_a_state_tomography_is_refused(change):
+    data = arrays(simulate_counts(random_pure(2, seed=1), all_bases(2), 10, seed=2))
+    with pytest.raises(InvalidInput):
+        bridge.fitter(*change(data))
+
+
+def test_conditional_fits_are_refused():
+    data = arrays(simulate_counts(random_pure(2, seed=1), all_bases(2), 10, seed=2))
+    with pytest.raises(InvalidInput, match="unconditional"):
+        bridge.fitter(*data, conditional_measurement_indices=(0,))
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(bridge, "import_module", missing)
+    with pytest.raises(UnipdError, match="pip install qiskit"):
+        random_pure(1).to_qiskit()
+
+
+def test_states_and_figures_agree_with_qiskit():
+    information = pytest.importorskip("qiskit.quantum_info")
+    pure, mixed = random_pure(3, seed=1), random_mixed(3, 2, seed=2)
+    vector, matrix = pure.to_qiskit(), mixed.to_qiskit()
+    assert isinstance(vector, information.Statevector)
+    assert isinstance(matrix, information.DensityMatrix)
+    assert mixed.fidelity(pure) == pytest.approx(information.state_fidelity(matrix, vector))
+    assert mixed.fidelity(vector) == pytest.approx(mixed.fidelity(pure))
+    assert mixed.purity == pytest.approx(matrix.purity().real)
+    assert mixed.entropy == pytest.approx(information.entropy(matrix, 2))
+    labels = ["".join(letters) for letters in itertools.product("IXYZ", repeat=3)]
+    strings = information.PauliList(labels)
+    expected = [matrix.expectation_value(string).real for string in strings]
+    np.testing.assert_allclose(mixed.expectations(strings), expected, atol=1e-12)
+    operator = information.SparsePauliOp(labels[:7], np.arange(7.0))
+    assert mixed.expectation(operator) == pytest.approx(matrix.expectation_value(operator).real)
+    estimate = PauliTomography(accuracy=1e-8).fit(strings, pure.expectations(strings))
+    assert information.state_fidelity(estimate.to_qiskit(), vector) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_fitter_works_inside_the_analysis():
+    pytest.importorskip("qiskit_experiments")
+    from qiskit.quantum_info import Statevector
+    from qiskit_experiments.framework import ExperimentData
+    from qiskit_experiments.library.tomography import StateTomographyAnalysis
+
+    state = random_pure(2, seed=4)
+    counts = simulate_counts(state, all_bases(2), 2000, seed=1)
+    data = [
+        {
+            "counts": seen,
+            "shots": 2000,
+            "metadata": {"m_idx": ["ZXY".index(c) for c in basis[::-1]], "clbits": [0, 1], "cond_clbits": None},
+        }
+        for basis, seen in counts.items()
+    ]
+    experiment = ExperimentData()
+    experiment.add_data(data)
+    analysis = StateTomographyAnalysis()
+    target = Statevector(state.eigenvectors[:, 0])
+    analysis.set_options(
+        fitter=bridge.fitter, measurement_qubits=(0, 1), target=target, fitter_options={"accuracy": 1e-5}
+    )
+    results = analysis.run(experiment, replace_results=True).block_for_results()
+    assert not results.errors()
+    table = results.analysis_results(dataframe=True).set_index("name")["value"]
+    expected = PauliTomography(accuracy=1e-5).fit_counts(counts).fidelity(state)
+    assert table["state_fidelity"] == pytest.approx(expected, abs=1e-6)
+    assert table["positive"]
