@@ -13,9 +13,9 @@ import typer
 from unipd.cli.app import Command
 
 FIGURES = ("fig1", "fig2")
-EXAMPLES = ("unipd reproduce fig1 --qubits 10 --folder out",)
+EPILOG = "Examples: unipd reproduce fig1 --qubits 10 --folder out"
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True)
+app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True, epilog=EPILOG)
 
 
 @app.callback()
