@@ -1,0 +1,109 @@
+"""Files of ratings: one (user, item, rating) a line, as MovieLens and most spreadsheets write them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd.errors import FileFormatError, MissingExtra
+from unipd.io.ratings_text import COLUMN_NAMES, known_columns, read_text
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings as three arrays of one length.
+
+    >>> len(Ratings(np.array([1, 1]), np.array([7, 8]), np.array([3.0, 5.0])))
+    2
+    """
+
+    users: Array
+    """Who rated: integers or texts."""
+    items: Array
+    """What was rated: integers or texts."""
+    values: FloatArray
+    """The ratings."""
+
+    def __len__(self) -> int:
+        return int(self.values.size)
+
+    def where(self, chosen: Array) -> Ratings:
+        """Return the ratings at the places (or of the mask) chosen."""
+        return Ratings(self.users[chosen], self.items[chosen], self.values[chosen])
+
+
+def read_ratings(path: str | os.PathLike[str]) -> Ratings:
+    r"""Read a file of ratings; a malformed line raises :class:`~unipd.errors.FileFormatError` with its number.
+
+    Text files have one rating a line: user, item, rating and whatever follows, separated by tabs, commas,
+    semicolons, ``::`` or spaces (found from the first line), with or without a line of column names. Names such as
+    ``userId``, ``movie_id`` or ``rating`` choose the columns; otherwise they are the first three. Identifiers are
+    integers not below 0, or texts when the first ones are. Names ending in .gz are decompressed, and .parquet files
+    are read with pyarrow.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "ratings.csv")
+    ...     _ = file.write_text("user,item,rating\n1,10,4\n2,10,3.5\n")
+    ...     read_ratings(file).values
+    array([4. , 3.5])
+    """
+    target = Path(path)
+    if target.suffix.lower() in (".parquet", ".pq"):
+        return Ratings(*_read_parquet(target))
+    return Ratings(*read_text(target))
+
+
+def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
+    try:
+        import pyarrow.parquet as parquet  # pyright: ignore[reportMissingImports]
+    except ImportError as error:
+        raise MissingExtra("pyarrow", "data", "a parquet file") from error
+    with open(path, "rb") as stream:
+        try:
+            table: Any = parquet.read_table(stream)
+        except Exception as error:  # pyarrow has many kinds of its own
+            raise FileFormatError(str(path), f"not a parquet file ({error})") from error
+    names = [str(name) for name in table.column_names]
+    places = known_columns(names) or (tuple(range(3)) if len(names) >= 3 else None)
+    if places is None:
+        raise FileFormatError(str(path), f"no columns named like {', '.join(n[0] for n in COLUMN_NAMES)}")
+    return checked_columns(str(path), *(np.asarray(table.column(place).to_numpy()) for place in places))
+
+
+def checked_columns(source: str, users: Array, items: Array, values: Array) -> tuple[Array, Array, FloatArray]:
+    """Return the columns of a table as identifiers and numbers, or raise with the row that is wrong."""
+    if values.size == 0:
+        raise FileFormatError(source, "no ratings")
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise FileFormatError(source, f"the ratings are not numbers ({error})") from error
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise FileFormatError(source, f"the rating is {numbers[row]}, not a number", row + 1)
+    return _identifiers(source, "user", users), _identifiers(source, "item", items), numbers
+
+
+def _identifiers(source: str, name: str, column: Array) -> Array:
+    if column.dtype.kind in "iu":
+        if column.min() < 0:
+            raise FileFormatError(source, f"the {name} is negative", int(np.argmin(column >= 0)) + 1)
+        return column.astype(np.int64)
+    if column.dtype.kind == "f":
+        wrong = ~np.isfinite(column) | (column < 0) | (column != np.floor(column))
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise FileFormatError(source, f"the {name} is {column[row]}, not an integer from 0", row + 1)
+        return column.astype(np.int64)
+    missing = [row for row, value in enumerate(column) if value is None]
+    if missing:
+        raise FileFormatError(source, f"the {name} is missing", missing[0] + 1)
+    return column.astype(np.str_)

@@ -1,0 +1,174 @@
+"""Text files of ratings: find the separator and the columns, read them fast, and say which line is wrong."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd.errors import FileFormatError
+
+COLUMN_NAMES = (
+    ("user", "userid", "uid", "u", "customer", "customerid", "reviewerid"),
+    ("item", "itemid", "iid", "i", "movie", "movieid", "product", "productid", "book", "bookid", "asin"),
+    ("rating", "ratings", "value", "score", "stars", "r", "overall"),
+)
+"""Names of the user, item and rating columns, without case, spaces and underscores."""
+_SEPARATORS = ("::", "\t", ";", ",", "|")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a file are to be read."""
+
+    separator: str | None
+    """What stands between fields; None for any white space."""
+    header: bool
+    """Whether the first line has names."""
+    columns: tuple[int, ...]
+    """Places of user, item and rating."""
+
+
+def read_text(path: Path) -> tuple[Array, Array, FloatArray]:
+    """Return users, items and ratings of a text file."""
+    try:
+        layout = find_layout(path)
+        fast = _read_numbers(path, layout)
+        return fast if fast is not None else _read_lines(path, layout)
+    except UnicodeDecodeError as error:
+        raise FileFormatError(str(path), "not a text file (UTF-8)") from error
+    except gzip.BadGzipFile as error:
+        raise FileFormatError(str(path), "not a gzip file") from error
+
+
+def find_layout(path: Path) -> Layout:
+    """Return the layout that the first line with something in it shows."""
+    with _opened(path) as stream:
+        first = next((line.strip("\r\n") for line in stream if line.strip()), None)
+    if first is None:
+        raise FileFormatError(str(path), "no ratings: the file is empty")
+    separator = next((mark for mark in _SEPARATORS if mark in first), None)
+    fields = _split(first, separator)
+    named = known_columns(fields)
+    header = named is not None or not any(_is_number(field) for field in fields)
+    if len(fields) < 3:
+        raise FileFormatError(str(path), f"three fields expected (user, item, rating), got {first[:60]!r}", 1)
+    return Layout(separator, header, named or (0, 1, 2))
+
+
+def known_columns(names: list[str]) -> tuple[int, ...] | None:
+    """Return the places of user, item and rating by their names, None unless all three are there.
+
+    >>> known_columns(["movieId", "user_id", "Rating", "timestamp"])
+    (1, 0, 2)
+    """
+    plain = ["".join(mark for mark in name.lower() if mark.isalnum()) for name in names]
+    places = [next((place for place, name in enumerate(plain) if name in known), None) for known in COLUMN_NAMES]
+    found = tuple(place for place in places if place is not None)
+    return found if len(found) == 3 else None
+
+
+def _read_numbers(path: Path, layout: Layout) -> tuple[Array, Array, FloatArray] | None:
+    """Return the columns when every identifier is an integer and nothing is wrong, else None."""
+    if layout.separator == "::":
+        return None
+    kinds: Any = [("user", np.int64), ("item", np.int64), ("rating", np.float64)]
+    how: Any = {"delimiter": layout.separator, "usecols": layout.columns, "comments": None, "ndmin": 1}
+    with _opened(path) as stream, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about files without data, which are told apart below
+        lines: Iterator[str] = (line for line in stream if line.strip())
+        if layout.header:
+            next(lines, None)
+        try:
+            table: Any = np.loadtxt(lines, kinds, **how)
+        except (ValueError, OverflowError):
+            return None
+    users, items, ratings = (np.ascontiguousarray(table[name]) for name in ("user", "item", "rating"))
+    fine = users.size and users.min() >= 0 and items.min() >= 0 and np.isfinite(ratings).all()
+    return (users, items, ratings) if fine else None
+
+
+def _read_lines(path: Path, layout: Layout) -> tuple[Array, Array, FloatArray]:
+    """Read line by line: identifiers may be texts, and what is wrong is told with its line."""
+    users, items, ratings = list[Any](), list[Any](), list[float]()
+    texts: tuple[bool, bool] | None = None
+    with _opened(path) as stream:
+        skip = layout.header
+        for number, fields in _rows(stream, layout.separator):
+            if skip:
+                skip = False
+                continue
+            if len(fields) <= max(layout.columns):
+                _complain(path, number, f"{max(layout.columns) + 1} fields expected (user, item, rating)", fields)
+            user, item, rating = (fields[place].strip() for place in layout.columns)
+            if texts is None:
+                texts = (not _is_number(user), not _is_number(item))
+            users.append(_identifier(path, number, "user", user, texts[0]))
+            items.append(_identifier(path, number, "item", item, texts[1]))
+            ratings.append(_rating(path, number, rating))
+    if not ratings:
+        raise FileFormatError(str(path), "no ratings")
+    return np.array(users), np.array(items), np.array(ratings, np.float64)
+
+
+def _rows(stream: Any, separator: str | None) -> Iterator[tuple[int, list[str]]]:
+    if separator is None or separator == "::":
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                yield number, line.strip().split(separator)
+        return
+    reader = csv.reader(stream, delimiter=separator)
+    for fields in reader:
+        if any(field.strip() for field in fields):
+            yield reader.line_num, fields
+
+
+def _identifier(path: Path, number: int, name: str, field: str, text: bool) -> Any:
+    if text and field:
+        return field
+    try:
+        value = int(field)
+    except ValueError:
+        if not (_is_number(field) and float(field).is_integer()):
+            _complain(path, number, f"the {name} must be an integer not below 0", field)
+        value = int(float(field))
+    if value < 0:
+        _complain(path, number, f"the {name} must not be negative", field)
+    return value
+
+
+def _rating(path: Path, number: int, field: str) -> float:
+    if not _is_number(field):
+        _complain(path, number, "the rating must be a number", field)
+    return float(field)
+
+
+def _complain(path: Path, number: int, problem: str, got: Any) -> NoReturn:
+    raise FileFormatError(str(path), f"{problem}, got {str(got)[:60]!r}", number)
+
+
+def _is_number(field: str) -> bool:
+    try:
+        return math.isfinite(float(field))
+    except ValueError:
+        return False
+
+
+def _split(line: str, separator: str | None) -> list[str]:
+    if separator is None or separator == "::":
+        return line.strip().split(separator)
+    return next(csv.reader([line], delimiter=separator))
+
+
+def _opened(path: Path) -> Any:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return open(path, encoding="utf-8-sig", newline="")
