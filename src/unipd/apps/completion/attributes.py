@@ -1,0 +1,106 @@
+"""The attributes of a fitted estimator."""
+
+from __future__ import annotations
+
+from unipd._typing import Array, FloatArray
+from unipd.apps.completion.base import not_fitted
+from unipd.apps.completion.fitting import Fit
+from unipd.run import Result
+
+
+class FittedAttributes:
+    """What a fit found, by the names that scikit-learn's users expect; asking before the fit raises."""
+
+    fit_: Fit
+    """Everything that the fit gave."""
+
+    def _fit(self) -> Fit:
+        fit = vars(self).get("fit_")
+        if fit is None:
+            raise not_fitted(type(self).__name__)
+        return fit
+
+    @property
+    def user_factors_(self) -> FloatArray:
+        """U of X = U diag(s) V^T, a row for each user, with orthonormal columns."""
+        return self._fit().fitted.left
+
+    @property
+    def item_factors_(self) -> FloatArray:
+        """V of X = U diag(s) V^T, a row for each item, with orthonormal columns."""
+        return self._fit().fitted.right
+
+    @property
+    def singular_values_(self) -> FloatArray:
+        """The singular values s of X, largest first."""
+        return self._fit().fitted.singular_values
+
+    @property
+    def rank_(self) -> int:
+        """Singular values above a thousandth of the largest."""
+        return self._fit().fitted.rank
+
+    @property
+    def mean_(self) -> float:
+        """Mean of the training ratings."""
+        return self._fit().fitted.mean
+
+    @property
+    def user_bias_(self) -> FloatArray:
+        """The biases b, one for each user."""
+        return self._fit().fitted.user_bias
+
+    @property
+    def item_bias_(self) -> FloatArray:
+        """The biases c, one for each item."""
+        return self._fit().fitted.item_bias
+
+    @property
+    def users_(self) -> Array:
+        """Names of the users, in the order of the rows."""
+        return self._fit().fitted.users.names
+
+    @property
+    def items_(self) -> Array:
+        """Names of the items, in the order of the columns."""
+        return self._fit().fitted.items.names
+
+    @property
+    def range_(self) -> tuple[float, float] | None:
+        """Least and largest prediction, None when nothing is clipped."""
+        return self._fit().fitted.range
+
+    @property
+    def radius_(self) -> float:
+        """Radius of the nuclear ball (of formulation (b): the nuclear norm found)."""
+        return self._fit().radius
+
+    @property
+    def path_(self) -> list[tuple[float, float]]:
+        """Radii tried by validation and the errors there."""
+        return [(trial.radius, trial.error) for trial in self._fit().path]
+
+    @property
+    def result_(self) -> Result:
+        """The solver's result: status, objective, certified bound and gap, counts, history."""
+        return self._fit().result
+
+    @property
+    def objective_(self) -> float:
+        """The objective at the point found."""
+        return self._fit().result.objective
+
+    @property
+    def dual_bound_(self) -> float:
+        """Certified lower bound of the least objective."""
+        return self._fit().result.dual_bound
+
+    @property
+    def gap_(self) -> float:
+        """Certified gap, relative to the loss of the mean alone."""
+        return self._fit().result.gap
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the solver."""
+        return self._fit().result.iterations

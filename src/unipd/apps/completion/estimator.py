@@ -1,0 +1,78 @@
+"""The estimator: matrix completion in the style of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unipd.apps.completion.base import estimator_base
+from unipd.apps.completion.model import CompletionModel
+
+_Base: Any = estimator_base()
+
+
+class MatrixCompletion(CompletionModel, _Base):
+    """Predict ratings: r_ui ~ mean + b_u + c_i + X_ui with biases and a matrix X of low rank, fitted jointly.
+
+    The model is convex: 1/2 sum (r - mean - b - c - X)^2 + (user_ridge/2) ||b||^2 + (item_ridge/2) ||c||^2 over the
+    ball ||D_r^(1/2) X D_c^(1/2)||_* <= radius, D = (count / mean count)^weight_power. How close the fit is to the
+    optimum is certified (``gap_``). With ``side=True`` it is X = L_u Z L_v^T with ||Z||_* <= radius and
+    L L^T = D^(-1) + g^2 S S^T, S the mask of the ratings with unit rows: who has rated what then tells about tastes,
+    as in SVD++ but convex and on both sides.
+
+    Parameters
+    ----------
+    radius
+        Radius of the ball, or "auto": chosen by validation on ratings held out, along a warm-started path.
+    residual
+        Formulation without a radius: the least ||X||_*^2 whose root mean squared residual is at most this, with biases
+        fitted beforehand (0 for an exact fit). None for the ball.
+    side
+        Whether rows follow what was rated (or features given to :meth:`fit`).
+    user_ridge, item_ridge
+        Ridges of the biases; item_ridge is 5 by default, 12 with ``side``.
+    weight_power
+        Power of the counts in the weights; 0.5 by default, 0.35 with ``side``.
+    user_strength, item_strength
+        g on the two sides, with ``side``.
+    clip
+        Range of predictions: True for that of the training ratings, False for none, or (least, largest).
+    method
+        "factored", or another method of :func:`unipd.solve`.
+    accuracy
+        Certified gap asked for, relative to the loss of the mean alone.
+    rank
+        Columns of the factors to begin with; they grow when needed. This does not limit the rank of X.
+    validation_fraction, random_state
+        Share of the ratings held out for "auto", and the seed of the choice.
+    max_seconds
+        Time limit of the final fit.
+    callback, verbose
+        As in :func:`unipd.solve`.
+
+    Notes
+    -----
+    Of several ratings of one pair the last one counts. Pairs with a user or an item that was not in training are
+    predicted from the biases that are known. Nothing is debiased: the shrinkage of X is part of the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> taste = rng.standard_normal((30, 2)) @ rng.standard_normal((2, 20))
+    >>> known = rng.random((30, 20)) < 0.6
+    >>> model = MatrixCompletion().fit(np.where(known, taste, np.nan))
+    >>> model.result_.status.value, model.rmse(np.where(known, np.nan, taste)) < 0.8
+    ('solved', True)
+    >>> items, scores = model.recommend(user=3, n=2)
+    >>> len(items)
+    2
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: pairs of identifiers are no feature matrix."""
+        tags: Any = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags

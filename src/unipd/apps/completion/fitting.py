@@ -1,0 +1,196 @@
+"""From ratings and parameters to a fitted model."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray, IntArray
+from unipd.apps.completion.biases import fit_biases
+from unipd.apps.completion.curvature import SideCurvature
+from unipd.apps.completion.design import Design, Settings, Start, split_blocks
+from unipd.apps.completion.fitted import Fitted, orthogonal_factors
+from unipd.apps.completion.indexing import Index
+from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, norm_method
+from unipd.apps.completion.parameters import Parameters, clip_range
+from unipd.apps.completion.radius import Trial, choose_radius, guessed_radius
+from unipd.apps.completion.solving import INNER_STEPS, solve_design, start_of
+from unipd.couplings import Equality, L2Ball
+from unipd.io.ratings import Ratings
+from unipd.problem import Problem
+from unipd.run import MaxSeconds, Result, solve
+
+FEWEST = 20
+"""Ratings below which nothing is held out and the radius is guessed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Ratings with their places: one rating for a pair, sorted by user and item."""
+
+    users: Index
+    items: Index
+    rows: IntArray
+    columns: IntArray
+    values: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Users and items."""
+        return len(self.users), len(self.items)
+
+    def ratings(self) -> Ratings:
+        """Return the ratings with their names."""
+        return Ratings(self.users.names[self.rows], self.items.names[self.columns], self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Everything that a fit gave."""
+
+    fitted: Fitted
+    result: Result
+    data: Data
+    radius: float
+    """Radius of the ball; for formulation (b) the nuclear norm found."""
+    path: tuple[Trial, ...]
+    """Radii tried by validation."""
+    start: Start | None
+    """Where a fit to more ratings can start from."""
+    seconds: float
+    """What everything took."""
+
+
+def placed(ratings: Ratings, users: Index | None = None, items: Index | None = None) -> Data:
+    """Return ratings with their places; of several ratings of one pair the last one counts.
+
+    >>> data = placed(Ratings(np.array([7, 7]), np.array([3, 3]), np.array([1.0, 5.0])))
+    >>> data.values
+    array([5.])
+    """
+    users = Index(ratings.users) if users is None else users
+    items = Index(ratings.items) if items is None else items
+    rows, columns = users.places(ratings.users), items.places(ratings.items)
+    pairs = rows * np.int64(len(items)) + columns
+    _, last = np.unique(pairs[::-1], return_index=True)
+    kept = pairs.size - 1 - last
+    return Data(users, items, rows[kept], columns[kept], ratings.values[kept])
+
+
+def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | None, radius: float | None) -> Fit:
+    """Return the fit to placed ratings.
+
+    Parameters
+    ----------
+    data
+        The ratings.
+    given
+        The parameters.
+    settings
+        Those of the model, with the features of users and items put in their places.
+    start, radius
+        From an earlier fit, for ratings that were added.
+    """
+    begun = time.perf_counter()
+    if given.residual is not None:
+        return _fit_norm(data, given, settings, begun)
+    path: list[Trial] = []
+    radius = given.radius if radius is None else radius
+    if radius is None:
+        radius, path = _chosen_radius(data, given, settings)
+        if path:
+            start = min(path, key=lambda trial: abs(np.log(trial.radius / radius))).start
+    design = Design(data.rows, data.columns, data.values, data.shape, settings)
+    if given.method == "factored":
+        result = solve_design(design, radius, given.plan, start)
+        start = start_of(design, radius, result)
+    else:
+        result, start = _solve_plainly(design.problem(radius), given), None
+    fitted = _fitted(data, given, design, result.x, (None, None))
+    return Fit(fitted, result, data, radius, tuple(path), start, time.perf_counter() - begun)
+
+
+def _solve_plainly(problem: Problem, given: Parameters) -> Result:
+    """Run one of the library's methods as it is, with the atoms kept."""
+    plan = given.plan
+    return solve(
+        problem,
+        given.method,
+        accuracy=plan.accuracy,
+        stop=None if plan.seconds is None else MaxSeconds(plan.seconds),
+        callback=plan.callback,
+        verbose=plan.verbose,
+        tracker="atoms",
+    )
+
+
+def _chosen_radius(data: Data, given: Parameters, settings: Settings) -> tuple[float, list[Trial]]:
+    """Return the radius by validation on ratings held out at random (by a guess when there are few)."""
+    held = np.random.default_rng(given.seed).random(data.values.size) < given.validation_fraction
+    if data.values.size < FEWEST or not held.any() or held.all():
+        return guessed_radius(Design(data.rows, data.columns, data.values, data.shape, settings)), []
+    rest = replace(data, rows=data.rows[~held], columns=data.columns[~held], values=data.values[~held])
+    design = Design(rest.rows, rest.columns, rest.values, rest.shape, settings)
+    rows, columns, truth = data.rows[held], data.columns[held], data.values[held]
+    limits = clip_range(given.clip, rest.values)
+
+    def judge(point: Any) -> float:
+        error = predicted(design, point, rows, columns, limits) - truth
+        return float(np.sqrt(np.mean(error**2)))
+
+    return choose_radius(design, judge, given.plan)
+
+
+def predicted(
+    design: Design, point: Any, rows: IntArray, columns: IntArray, limits: tuple[float, float] | None
+) -> FloatArray:
+    """Return the predictions of a point (Z, b, c) at places."""
+    left, right = design.effective(point)
+    _, users, items = split_blocks(point)
+    out = design.mean + users[rows] + items[columns] + np.einsum("ij,ij->i", left[rows], right[columns])
+    return out if limits is None else np.clip(out, *limits)
+
+
+def _fit_norm(data: Data, given: Parameters, settings: Settings, begun: float) -> Fit:
+    """Fit formulation (b): biases first, then the least nuclear norm whose residual is small enough."""
+    design = Design(data.rows, data.columns, data.values, data.shape, settings)
+    biases = fit_biases(design)
+    target = design.target - biases[0][data.rows] - biases[1][data.columns]
+    level = float(given.residual or 0.0) * np.sqrt(target.size)
+    coupling = L2Ball(level) if level > 0.0 else Equality()
+    sharp = BalancedNuclearNormSquared(design.inner_shape, 1.0 / target.size)
+    problem = Problem(sharp, design.sampled, target, coupling)
+    if given.method == "factored":
+        left = SideCurvature(design.left, design.user_counts)
+        right = SideCurvature(design.right, design.item_counts)
+        rank = min(given.plan.rank, *design.inner_shape)
+        method = norm_method(problem, left, right, rank=rank, inner_steps=INNER_STEPS)
+        plan = given.plan
+        result = solve(
+            problem,
+            method,
+            accuracy=plan.accuracy,
+            stop=plan.stop(),
+            callback=plan.callback,
+            verbose=plan.verbose,
+        )
+    else:
+        result = _solve_plainly(problem, given)
+    radius = float(np.sqrt(max(result.objective, 0.0) * target.size))
+    fitted = _fitted(data, given, design, result.x, biases)
+    return Fit(fitted, result, data, radius, (), None, time.perf_counter() - begun)
+
+
+def _fitted(
+    data: Data, given: Parameters, design: Design, point: Any, biases: tuple[Array | None, Array | None]
+) -> Fitted:
+    left, values, right = orthogonal_factors(*design.effective(point))
+    parts = split_blocks(point)
+    users, items = biases if len(parts) == 1 else parts[1:]
+    limits = clip_range(given.clip, data.values)
+    return Fitted(
+        data.users, data.items, design.mean, np.asarray(users), np.asarray(items), left, values, right, limits
+    )

@@ -1,0 +1,132 @@
+"""What users have, as ratings: sparse matrices, triples, tables and arrays with gaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd import validate
+from unipd._typing import Array, FloatArray
+from unipd.apps.completion.indexing import as_names
+from unipd.errors import InvalidInput
+from unipd.io.ratings import Ratings
+from unipd.io.ratings_text import known_columns
+
+_FORMS = "a sparse matrix, (users, items, ratings), a table of these, an array with NaN, or pairs with ratings y"
+
+
+def as_ratings(X: Any, y: Any = None) -> Ratings:
+    """Return the ratings in ``X``, in the order given.
+
+    - with ``y``: ``X`` holds pairs (user, item), one a row, and ``y`` their ratings;
+    - a SciPy sparse matrix: the entries stored, explicit zeros included; SciPy adds up duplicates;
+    - a tuple (users, items, ratings), or :class:`~unipd.io.ratings.Ratings`;
+    - a DataFrame with columns named like user, item and rating, or with these as its first three;
+    - a matrix as an array: NaN is what is not known.
+
+    >>> as_ratings(np.array([[1.0, np.nan], [np.nan, 4.0]])).items
+    array([0, 1])
+    """
+    if y is not None:
+        users, items = as_pairs(X)
+        return _checked(users, items, y)
+    if isinstance(X, Ratings):
+        return _checked(X.users, X.items, X.values)
+    if sp.issparse(X):
+        matrix: Any = X.tocsr(copy=True)
+        matrix.sum_duplicates()
+        entries = matrix.tocoo()
+        return _checked(entries.row, entries.col, entries.data)
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        return _checked(*_columns(X))
+    if isinstance(X, (tuple, list)) and len(X) == 3 and all(np.ndim(part) == 1 for part in X):
+        return _checked(*X)
+    return _from_array(X)
+
+
+def as_pairs(X: Any) -> tuple[Array, Array]:
+    """Return (users, items) of pairs: rows of an array, a DataFrame, a list of pairs or two arrays.
+
+    >>> as_pairs([(1, 5), (2, 5)])
+    (array([1, 2]), array([5, 5]))
+    """
+    if isinstance(X, Ratings):
+        return as_names("users", X.users), as_names("items", X.items)
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        users, items = (np.asarray(X.iloc[:, place]) for place in _pair_columns(X))
+    elif isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 1 for part in X):
+        users, items = (np.asarray(part) for part in X)
+    else:
+        table = X if isinstance(X, np.ndarray) else _table(X)
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise InvalidInput("X", "pairs (user, item), one a row", f"shape {table.shape}")
+        users, items = table[:, 0], table[:, 1]
+    if users.shape != items.shape:
+        raise InvalidInput("X", "as many items as users", f"{users.size} users and {items.size} items")
+    return as_names("users", users), as_names("items", items)
+
+
+def _table(X: Any) -> Array:
+    """Return rows of pairs as an array; users and items of different kinds stay what they are."""
+    try:
+        table = np.asarray(X)
+    except ValueError as error:
+        raise InvalidInput("X", "pairs (user, item), one a row", str(error)) from error
+    if table.dtype.kind not in "US":
+        return table
+    return np.array([tuple(row) for row in X], dtype=object)
+
+
+def _checked(users: Any, items: Any, values: Any) -> Ratings:
+    who, what = as_names("users", users), as_names("items", items)
+    ratings = validate.real_array("ratings", _numbers(values), ndim=1).astype(np.float64)
+    if not who.size == what.size == ratings.size:
+        sizes = f"{who.size} users, {what.size} items, {ratings.size} ratings"
+        raise InvalidInput("ratings", "a user and an item for every rating", sizes)
+    if ratings.size == 0:
+        raise InvalidInput("ratings", "at least one rating", "none")
+    return Ratings(who, what, ratings)
+
+
+def _numbers(values: Any) -> Any:
+    array = np.asarray(values)
+    if array.dtype.kind != "O":
+        return array
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("ratings", "numbers", str(error)) from error
+
+
+def _columns(table: Any) -> tuple[Array, Array, Array]:
+    names = [str(name) for name in table.columns]
+    places = known_columns(names) or ((0, 1, 2) if len(names) >= 3 else None)
+    if places is None:
+        raise InvalidInput("X", "a table with columns user, item and rating", f"columns {', '.join(names)}")
+    users, items, values = (np.asarray(table.iloc[:, place]) for place in places)
+    return users, items, values
+
+
+def _pair_columns(table: Any) -> tuple[int, int]:
+    names = [str(name) for name in table.columns]
+    places = known_columns([*names, "rating"])
+    if places is not None:
+        return places[0], places[1]
+    if len(names) < 2:
+        raise InvalidInput("X", "a table with columns user and item", f"columns {', '.join(names)}")
+    return 0, 1
+
+
+def _from_array(X: Any) -> Ratings:
+    try:
+        matrix: FloatArray = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("X", _FORMS, type(X).__name__) from error
+    if matrix.ndim != 2:
+        raise InvalidInput("X", _FORMS, f"shape {matrix.shape}")
+    if np.isinf(matrix).any():
+        raise InvalidInput("X", "finite numbers, NaN for what is not known", "inf")
+    rows, columns = np.nonzero(~np.isnan(matrix))
+    return _checked(rows, columns, matrix[rows, columns])

@@ -1,0 +1,124 @@
+"""The parameters of the estimator, checked when it is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import FloatArray
+from unipd.apps.completion.design import Settings
+from unipd.apps.completion.solving import Plan
+from unipd.errors import InvalidInput
+
+AUTO = "auto"
+PLAIN: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5}
+"""Defaults of the plain model."""
+SIDED: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35}
+"""Defaults with side structure."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Checked parameters of :class:`unipd.MatrixCompletion`."""
+
+    settings: Settings
+    plan: Plan
+    radius: float | None
+    """None: chosen by validation."""
+    residual: float | None
+    """Root mean squared residual of formulation (b); None for the ball."""
+    clip: tuple[float, float] | bool
+    """The range of predictions; True for that of the training ratings."""
+    method: str
+    validation_fraction: float
+    seed: int
+
+
+def checked(estimator: Any) -> Parameters:
+    """Return the parameters of an estimator, or raise with the name of the one that is wrong."""
+    get = vars(estimator)
+    residual = get["residual"]
+    return Parameters(
+        settings=_settings(get),
+        plan=_plan(get),
+        radius=_radius(get["radius"]),
+        residual=None if residual is None else validate.nonnegative("residual", residual),
+        clip=_clip(get["clip"]),
+        method=_method(get["method"]),
+        validation_fraction=_fraction(get["validation_fraction"]),
+        seed=validate.integer("random_state", 0 if get["random_state"] is None else get["random_state"], minimum=0),
+    )
+
+
+def clip_range(clip: tuple[float, float] | bool, values: FloatArray) -> tuple[float, float] | None:
+    """Return the range of predictions for given training ratings.
+
+    >>> clip_range(True, np.array([1.0, 5.0])), clip_range(False, np.array([1.0]))
+    ((1.0, 5.0), None)
+    """
+    if isinstance(clip, tuple):
+        return clip
+    return (float(values.min()), float(values.max())) if clip else None
+
+
+def _settings(get: dict[str, Any]) -> Settings:
+    defaults = SIDED if get["side"] else PLAIN
+    strengths = [validate.nonnegative(name, get[name]) for name in ("user_strength", "item_strength")]
+    power = defaults["weight_power"] if get["weight_power"] is None else get["weight_power"]
+    ridge = defaults["item_ridge"] if get["item_ridge"] is None else get["item_ridge"]
+    return Settings(
+        user_ridge=validate.positive("user_ridge", get["user_ridge"]),
+        item_ridge=validate.positive("item_ridge", ridge),
+        weight_power=validate.nonnegative("weight_power", power),
+        user_strength=strengths[0] if get["side"] else 0.0,
+        item_strength=strengths[1] if get["side"] else 0.0,
+    )
+
+
+def _plan(get: dict[str, Any]) -> Plan:
+    limit = get["max_seconds"]
+    return Plan(
+        accuracy=validate.positive("accuracy", get["accuracy"]),
+        rank=validate.integer("rank", get["rank"], minimum=1),
+        seconds=None if limit is None else validate.nonnegative("max_seconds", limit),
+        callback=get["callback"],
+        verbose=bool(get["verbose"]),
+    )
+
+
+def _radius(radius: Any) -> float | None:
+    if isinstance(radius, str):
+        if radius != AUTO:
+            raise InvalidInput("radius", 'a number above zero or "auto"', repr(radius))
+        return None
+    return validate.positive("radius", radius)
+
+
+def _clip(clip: Any) -> tuple[float, float] | bool:
+    if isinstance(clip, (bool, np.bool_)):
+        return bool(clip)
+    if not isinstance(clip, (tuple, list)) or len(clip) != 2:
+        raise InvalidInput("clip", "True, False or (least, largest)", repr(clip))
+    low, high = (validate.number("clip", end) for end in clip)
+    if low > high:
+        raise InvalidInput("clip", "(least, largest) in this order", repr(clip))
+    return low, high
+
+
+def _method(method: Any) -> str:
+    from unipd.methods import choose
+
+    known = ("factored", *(name for name in choose.METHODS if name != "factored"))
+    if method not in known:
+        raise InvalidInput("method", f"one of {', '.join(known)}", repr(method))
+    return str(method)
+
+
+def _fraction(value: Any) -> float:
+    fraction = validate.positive("validation_fraction", value)
+    if fraction >= 1.0:
+        raise InvalidInput("validation_fraction", "a number between 0 and 1", repr(value))
+    return fraction

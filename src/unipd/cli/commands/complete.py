@@ -1,0 +1,130 @@
+"""``unipd complete``: predict the ratings that are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unipd.cli.exits import say
+from unipd.cli.options import Options, common_options
+from unipd.cli.solving import emit
+from unipd.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from unipd.apps.completion.model import CompletionModel
+    from unipd.io.ratings import Ratings
+
+EXAMPLES = (
+    "unipd complete ratings.csv --out model.npz",
+    "unipd complete ub.base --test ub.test --json -",
+    "unipd complete ub.base --test ub.test --side",
+    "unipd complete ub.base --radius 1000 --recommend 196 --top 5",
+)
+METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
+_MODEL, _USE = "Model", "Use"
+
+
+_OPTIONS = ("accuracy", "method", "seed", "threads", "time_limit")
+_OUTPUT = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
+
+
+@common_options(only=(*_OPTIONS, *_OUTPUT), methods=METHODS)
+def command(
+    ratings: Annotated[
+        Path, typer.Argument(help="One rating a line: user, item, rating (text, .gz or .parquet).", metavar="RATINGS")
+    ],
+    test: Annotated[Path | None, typer.Option(help="Ratings to predict, for the test error.")] = None,
+    radius: Annotated[
+        str, typer.Option(help="Radius of the nuclear ball, or auto: by validation.", rich_help_panel=_MODEL)
+    ] = "auto",
+    side: Annotated[
+        bool, typer.Option("--side", help="Let rows follow what was rated (slower, better).", rich_help_panel=_MODEL)
+    ] = False,
+    residual: Annotated[
+        float | None,
+        typer.Option(
+            help="No radius: least nuclear norm with this root mean squared residual.", rich_help_panel=_MODEL
+        ),
+    ] = None,
+    user_ridge: Annotated[float, typer.Option(help="Ridge of the users' biases.", rich_help_panel=_MODEL)] = 8.0,
+    item_ridge: Annotated[
+        float | None, typer.Option(help="Ridge of the items' biases; 5, with --side 12.", rich_help_panel=_MODEL)
+    ] = None,
+    weight_power: Annotated[
+        float | None, typer.Option(help="Power of the counts; 0.5, with --side 0.35.", rich_help_panel=_MODEL)
+    ] = None,
+    rank: Annotated[
+        int, typer.Option(help="Columns to begin with; they grow when needed.", rich_help_panel=_MODEL, min=1)
+    ] = 80,
+    recommend: Annotated[
+        str | None, typer.Option(help="Show the best items for this user.", rich_help_panel=_USE)
+    ] = None,
+    top: Annotated[int, typer.Option(help="How many of them.", rich_help_panel=_USE, min=1)] = 10,
+    *,
+    options: Options,
+) -> int:
+    """Predict ratings from biases and a matrix of low rank, with a certified fit.
+
+    RATINGS has one rating a line (tab, comma, semicolon or :: between; with or without names above). Pairs of --test
+    with an unknown user or item are predicted from the biases that are known, and counted. The accuracy is a certified
+    gap relative to the loss of the mean alone.
+    """
+    from unipd.apps.completion.model import CompletionModel
+    from unipd.io.ratings import read_ratings
+
+    train = read_ratings(ratings)
+    held = None if test is None else read_ratings(test)
+    model = CompletionModel(
+        _radius(radius),
+        residual=residual,
+        side=side,
+        user_ridge=user_ridge,
+        item_ridge=item_ridge,
+        weight_power=weight_power,
+        method="factored" if options.method == "auto" else options.method,
+        accuracy=options.accuracy,
+        rank=rank,
+        random_state=options.seed,
+        max_seconds=options.time_limit,
+        verbose=not options.quiet,
+    )
+    if options.verbose:
+        say(f"{len(train)} ratings read from {ratings}")
+    model.fit(train)
+    figures: dict[str, Any] = model.summary()
+    figures |= {} if held is None else _tested(model, held)
+    figures |= {} if recommend is None else {"recommended": _recommended(model, recommend, top)}
+    return emit(
+        figures,
+        model.result_,
+        options,
+        save={"completion": model.fit_.fitted.arrays()},
+        title=f"{ratings.name}: {figures['ratings']} ratings of {figures['items']} items by {figures['users']} users",
+    )
+
+
+def _radius(text: str) -> float | str:
+    if text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput("--radius", "a number above zero or auto", repr(text)) from None
+
+
+def _tested(model: CompletionModel, held: Ratings) -> dict[str, Any]:
+    """Return the test error, and how many pairs had a user or an item that was not in training."""
+    fit = model.fit_
+    known = (fit.data.users.places(held.users) >= 0) & (fit.data.items.places(held.items) >= 0)
+    return {"rmse_test": model.rmse(held), "test_ratings": len(held), "test_unknown": int((~known).sum())}
+
+
+def _recommended(model: CompletionModel, user: str, count: int) -> dict[str, float]:
+    text = model.users_.dtype.kind == "U"
+    if not text and not user.isdigit():
+        raise InvalidInput("--recommend", "the number of a user", repr(user))
+    items, scores = model.recommend(user if text else int(user), count)
+    pairs = zip(items.tolist(), scores.tolist(), strict=True)
+    return {str(item): round(score, 3) for item, score in pairs}
