@@ -1,0 +1,96 @@
+"""The completion model and formulation (b) against an interior-point solver."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import unipd
+from unipd.apps.completion.biases import fit_biases
+from unipd.apps.completion.design import Design, Settings
+from unipd.apps.completion.formulations import ball_design, factored_norm_method, norm_problem
+from unipd.apps.completion.solving import Plan, solve_design
+
+from .made import SHAPE, dense_side, small
+
+SETTINGS = {
+    "plain": Settings(user_ridge=2.0, item_ridge=1.0),
+    "sided": Settings(user_ridge=2.0, item_ridge=3.0, weight_power=0.35, user_strength=0.5, item_strength=0.7),
+}
+
+
+def solved_by_cvxpy(design, radius):
+    left, right = dense_side(design.left), dense_side(design.right)
+    z = cp.Variable(design.inner_shape)
+    users, items = cp.Variable(SHAPE[0]), cp.Variable(SHAPE[1])
+    seen = (left @ z @ right.T)[design.users, design.items] + users[design.users] + items[design.items]
+    ridges = design.settings.user_ridge * cp.sum_squares(users) + design.settings.item_ridge * cp.sum_squares(items)
+    objective = 0.5 * cp.sum_squares(seen - design.target) + 0.5 * ridges
+    return cp.Problem(cp.Minimize(objective), [cp.normNuc(z) <= radius]).solve(solver="CLARABEL")
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_model_is_solved_jointly(name):
+    shape = SHAPE
+    design = Design(*small(), shape, SETTINGS[name])
+    result = solve_design(design, 6.0, Plan(accuracy=1e-6, rank=4))
+    optimum = solved_by_cvxpy(design, 6.0)
+    assert result.status is unipd.Status.SOLVED
+    assert result.objective == pytest.approx(optimum, rel=1e-5)
+    assert result.dual_bound <= optimum * (1 + 1e-7)
+    assert result.iterations == len(result.history)
+    assert (np.diff(result.history["matvecs"]) > 0).all()
+    assert (np.diff(result.history["dual_bound"]) >= 0).all()
+
+
+def test_methods_agree():
+    problem = Design(*small(), SHAPE, SETTINGS["plain"]).problem(6.0)
+    optimum = solved_by_cvxpy(Design(*small(), SHAPE, SETTINGS["plain"]), 6.0)
+    for method in ("accunipdgrad", "corrective"):
+        result = unipd.solve(problem, method, accuracy=2e-2, tracker="atoms", stop=unipd.MaxIterations(2000))
+        assert result.dual_bound <= optimum * (1 + 1e-7)
+        assert result.objective >= optimum * (1 - 1e-7)
+
+
+@pytest.mark.parametrize("noise", [0.0, 3.0])
+def test_the_least_norm(noise):
+    users, items, values = small()
+    x = cp.Variable(SHAPE)
+    seen = x[users, items] - values
+    constraint = cp.norm(seen) <= noise if noise else seen == 0
+    optimum = cp.Problem(cp.Minimize(cp.normNuc(x)), [constraint]).solve(solver="CLARABEL") ** 2 / values.size
+    problem = norm_problem(users, items, values, SHAPE, noise)
+    method = factored_norm_method(ball_design(users, items, values, SHAPE), problem)
+    result = unipd.solve(problem, method, accuracy=1e-5, stop=unipd.MaxIterations(200))
+    assert result.status is unipd.Status.SOLVED
+    assert result.objective == pytest.approx(optimum, rel=1e-4)
+    assert result.dual_bound <= optimum * (1 + 1e-6)
+
+
+def test_biases_are_the_ridge_regression():
+    design = Design(*small(), SHAPE, SETTINGS["plain"])
+    users, items = fit_biases(design)
+    rows = np.zeros((design.target.size, sum(SHAPE)))
+    rows[np.arange(len(rows)), design.users] = 1
+    rows[np.arange(len(rows)), SHAPE[0] + design.items] = 1
+    ridge = np.diag(np.repeat([2.0, 1.0], SHAPE))
+    expected = np.linalg.solve(rows.T @ rows + ridge, rows.T @ design.target)
+    np.testing.assert_allclose(np.concatenate([users, items]), expected, atol=1e-4)
+
+
+def test_limits_and_callbacks():
+    design = Design(*small(), SHAPE, SETTINGS["plain"])
+    assert solve_design(design, 6.0, Plan(1e-12, seconds=0.0)).status is unipd.Status.TIME_LIMIT
+    seen = []
+    result = solve_design(design, 6.0, Plan(1e-12, callback=lambda moment: seen.append(moment) or len(seen) >= 3))
+    assert (result.status, len(seen)) == (unipd.Status.STOPPED, 3)
+    limited = solve_design(design, 6.0, Plan(1e-14, iterations=2, widen=False))
+    assert limited.status is unipd.Status.ITERATION_LIMIT
+
+
+def test_narrow_factors_are_widened():
+    shape = (40, 30)
+    design = Design(*small(seed=3, count=500, shape=shape, rank=8, noise=0.05), shape, SETTINGS["plain"])
+    narrow = solve_design(design, 120.0, Plan(1e-5, rank=1))
+    wide = solve_design(design, 120.0, Plan(1e-5, rank=30))
+    assert narrow.status is wide.status is unipd.Status.SOLVED
+    assert narrow.objective == pytest.approx(wide.objective, rel=1e-3)
