@@ -14,7 +14,7 @@ from unipd.maps.pauli.layout import Layout
 from unipd.maps.pauli.memory import gathered, interleaved, length, reused, scratch
 from unipd.maps.pauli.threads import available_threads, share
 
-SERIAL = 1 << 19
+SERIAL = 1 << 20
 """Pairs of groups times entries below which one thread is faster than several."""
 
 
