@@ -63,7 +63,8 @@ class NaiveBall:
     def analytic(self, lam, gradient, delta):
         n = gradient @ gradient
         p = n + 2 * self.radius * np.linalg.norm(self.adjoint(gradient), 2) - 2 * (lam / self.c + self.b) @ gradient
-        return (-p + np.sqrt(p * p + 4 * delta * n / self.c)) / (2 * n / self.c)
+        root = np.sqrt(p * p + 4 * delta * n / self.c)
+        return 2 * delta / (p + root) if p > 0 else (root - p) / (2 * n / self.c)
 
 
 def naive_uni(problem, eps, iterations):

@@ -1,4 +1,4 @@
-"""The paper's methods on formulation (a): their iterates are those of naive twins, and of the reference on MovieLens."""
+"""The paper's methods on formulation (a): iterates equal to those of naive twins, and to the reference on MovieLens."""
 
 import numpy as np
 import pytest
