@@ -41,7 +41,7 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
         return _checked(entries.row, entries.col, entries.data)
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         return _checked(*_columns(X))
-    if isinstance(X, (tuple, list)) and len(X) == 3 and all(np.ndim(part) == 1 for part in X):
+    if isinstance(X, tuple) and len(X) == 3 and all(np.ndim(part) == 1 for part in X):
         return _checked(*X)
     return _from_array(X)
 

@@ -1,0 +1,87 @@
+"""The paper's comparison on made-up ratings, and its picture."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from unipd.apps.completion.figure2 import BALL, COLUMNS, NORM, residual, run_figure2, write_figure2
+from unipd.apps.completion.generated import generate
+from unipd.errors import InvalidInput
+from unipd.io.ratings import Ratings
+
+
+@pytest.fixture(scope="module")
+def data():
+    made = generate((30, 25), 350, rank=2, noise=0.2)
+    both = Ratings(made.users, made.items, made.values)
+    held = np.random.default_rng(0).random(len(both)) < 0.2
+    return both.where(~held), both.where(held), made.shape, 70.0
+
+
+@pytest.fixture(scope="module")
+def figure(data):
+    said = []
+    found = run_figure2(*data, iterations=6, tolerance=0.0, progress=lambda *line: said.append(line))
+    assert len(said) == 6 * len(found.traces)
+    return found
+
+
+def test_every_run_is_there(figure):
+    names = [(trace.contestant.formulation, trace.contestant.name) for trace in figure.traces]
+    assert len(set(names)) == 8
+    assert [formulation for formulation, _ in names].count(NORM) == 3
+    for trace in figure.traces:
+        assert len(trace.history) == trace.rmse.size == 6
+        assert trace.summary()["iterations"] == 6
+
+
+def test_residuals(figure):
+    assert 0 <= figure.gap <= 1e-3 * figure.optimum + 1e-9
+    for trace in figure.traces:
+        if trace.contestant.formulation == BALL:
+            assert (residual(figure, trace) > 0).all()
+        else:
+            assert np.isnan(residual(figure, trace)).all()
+
+
+def test_test_errors_are_those_of_the_average(data, figure):
+    import unipd
+    from unipd.apps.completion.formulations import ball_problem
+
+    train, test, shape, radius = data
+    problem = ball_problem(train.users, train.items, train.values, shape, radius)
+    stop = unipd.MaxIterations(6)
+    result = unipd.solve(problem, unipd.AccUniPDGrad(eps=1e-3), accuracy=1e-3, stop=stop, tracker="atoms")
+    error = result.x.dense()[test.users, test.items] - test.values
+    trace = next(t for t in figure.traces if t.contestant.name == "AccUniPDGrad" and t.contestant.formulation == BALL)
+    assert trace.rmse[-1] == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-6)
+    assert trace.history["objective"][-1] == pytest.approx(result.objective, rel=1e-6)
+
+
+def test_table(figure, tmp_path):
+    write_figure2(figure, tmp_path / "fig2.csv")
+    with open(tmp_path / "fig2.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 48
+    assert set(rows[0]) == {"formulation", "method", *COLUMNS, "objective_residual", "test_rmse"}
+    assert float(rows[5]["test_rmse"]) == pytest.approx(figure.traces[0].rmse[-1])
+
+
+def test_limits(data):
+    with pytest.raises(InvalidInput, match="iterations"):
+        run_figure2(*data, iterations=0)
+    assert all(len(trace.history) == 1 for trace in run_figure2(*data, time_limit=0.0).traces)
+
+
+def test_picture(figure, tmp_path):
+    pytest.importorskip("matplotlib")
+    from unipd.report.figure2 import plot_figure2
+
+    picture = plot_figure2(figure, tmp_path / "fig2.svg", title="made-up ratings")
+    assert (tmp_path / "fig2.svg").stat().st_size > 1000
+    top, bottom = picture.axes[0], picture.axes[2]
+    assert (len(top.lines), len(bottom.lines)) == (5, 9)
+    drawn = bottom.lines[7]
+    np.testing.assert_allclose(drawn.get_ydata(), figure.traces[7].rmse)
+    assert drawn.get_linestyle() == "--"

@@ -1,0 +1,227 @@
+"""The estimator in use: rules, more ratings, files, other methods, parameters that are wrong."""
+
+import numpy as np
+import pytest
+
+import unipd
+from unipd.apps.completion import CompletionModel, load_fitted
+from unipd.apps.completion.generated import generate
+from unipd.errors import FileFormatError, InvalidInput
+
+RADIUS = 40.0
+
+
+@pytest.fixture(scope="module")
+def made():
+    return generate((50, 40), 900, rank=2, noise=0.3, seed=2)
+
+
+@pytest.fixture(scope="module")
+def ratings(made):
+    return made.users.astype(int) + 100, made.items.astype(int), made.values
+
+
+@pytest.fixture(scope="module")
+def model(ratings):
+    return CompletionModel(RADIUS, accuracy=1e-6).fit(ratings)
+
+
+def test_predictions_are_the_model(model):
+    x = (model.user_factors_ * model.singular_values_) @ model.item_factors_.T
+    full = model.mean_ + model.user_bias_[:, None] + model.item_bias_ + x
+    users, items = np.meshgrid(model.users_, model.items_, indexing="ij")
+    predicted = model.predict((users.ravel(), items.ravel()))
+    np.testing.assert_allclose(predicted, np.clip(full, *model.range_).ravel(), atol=1e-9)
+    for factors in (model.user_factors_, model.item_factors_):
+        np.testing.assert_allclose(factors.T @ factors, np.eye(factors.shape[1]), atol=1e-9)
+    assert 1 <= model.rank_ <= model.singular_values_.size
+    assert (np.diff(model.singular_values_) <= 0).all()
+
+
+def test_the_ball_holds(model):
+    counts = [np.bincount(places) for places in (model.fit_.data.rows, model.fit_.data.columns)]
+    left, right = ((count / count.mean()) ** 0.25 for count in counts)
+    x = (model.user_factors_ * model.singular_values_) @ model.item_factors_.T
+    weighted = np.linalg.svd(left[:, None] * x * right, compute_uv=False).sum()
+    assert 0.9 * RADIUS < weighted <= RADIUS * (1 + 1e-9)
+    assert model.gap_ <= 1e-6
+    assert model.dual_bound_ <= model.objective_
+    assert model.radius_ == RADIUS
+    assert model.path_ == []
+    assert model.n_iter_ >= 1
+
+
+def test_strangers_are_predicted_from_the_biases(model):
+    known_user, known_item = model.users_[3], model.items_[5]
+    low, high = model.range_
+    expected = [model.mean_, model.mean_ + model.item_bias_[5], model.mean_ + model.user_bias_[3]]
+    found = model.predict([(7, 999), (7, known_item), (known_user, 999)])
+    np.testing.assert_allclose(found, np.clip(expected, low, high))
+
+
+def test_clipping(ratings):
+    values = ratings[2]
+    free = CompletionModel(RADIUS, clip=False).fit(ratings)
+    assert free.range_ is None
+    tight = CompletionModel(RADIUS, clip=(3.0, 4.0)).fit(ratings)
+    assert tight.predict(np.column_stack(ratings[:2])).max() <= 4.0
+    assert CompletionModel(RADIUS).fit(ratings).range_ == (values.min(), values.max())
+
+
+def test_recommendations(model, ratings):
+    user = int(ratings[0][0])
+    items, scores = model.recommend(user, 40)
+    rated = set(ratings[1][ratings[0] == user].tolist())
+    assert not rated & set(items.tolist())
+    assert len(items) == 40 - len(rated)
+    again, _ = model.recommend(user, 3, seen=True)
+    everything = model.predict([(user, item) for item in model.items_])
+    assert scores.max() <= everything.max() + 1e-12
+    assert len(again) == 3
+    popular, _ = model.recommend(1, 2)
+    assert popular.tolist() == model.items_[np.argsort(-model.item_bias_)[:2]].tolist()
+    with pytest.raises(InvalidInput, match="n"):
+        model.recommend(user, 0)
+
+
+def test_scores(model, ratings):
+    users, items, values = ratings
+    error = model.predict((users, items)) - values
+    assert model.rmse(ratings) == pytest.approx(np.sqrt(np.mean(error**2)))
+    assert model.score((users, items), values) == pytest.approx(
+        1 - error @ error / np.sum((values - values.mean()) ** 2)
+    )
+    assert model.score(([users[0]], [items[0]]), model.predict([(users[0], items[0])])) == 1.0
+
+
+def test_last_rating_counts(ratings):
+    users, items, values = (np.append(part, part[:1]) for part in ratings)
+    values[-1] = 9.0
+    once = ratings[2].copy()
+    once[0] = 9.0
+    twice = CompletionModel(RADIUS, accuracy=1e-6).fit((users, items, values))
+    single = CompletionModel(RADIUS, accuracy=1e-6).fit((*ratings[:2], once))
+    np.testing.assert_allclose(twice.predict((users, items)), single.predict((users, items)), atol=1e-12)
+
+
+@pytest.mark.parametrize("side", [False, True])
+def test_more_ratings(ratings, side):
+    users, items, values = ratings
+    late = np.random.default_rng(0).random(values.size) < 0.2
+    late |= (users == users[0]) | (items == items[0])
+    grown = CompletionModel(RADIUS, side=side, accuracy=1e-5).fit((users[~late], items[~late], values[~late]))
+    assert users[0] not in grown.users_
+    assert grown.partial_fit((users[late], items[late], values[late])) is grown
+    whole = CompletionModel(RADIUS, side=side, accuracy=1e-5).fit(ratings)
+    assert grown.users_.tolist() == whole.users_.tolist()
+    assert grown.objective_ == pytest.approx(whole.objective_, rel=1e-3)
+    np.testing.assert_allclose(grown.predict((users, items)), whole.predict((users, items)), atol=0.02)
+
+
+def test_a_new_rating_replaces_the_old(ratings):
+    model = CompletionModel(RADIUS).partial_fit(ratings)
+    user, item = ratings[0][0], ratings[1][0]
+    model.partial_fit(np.array([[user, item]]), np.array([1.25]))
+    data = model.fit_.data.ratings()
+    assert data.values[(data.users == user) & (data.items == item)].tolist() == [1.25]
+    assert len(data) == ratings[2].size
+
+
+def test_files(model, ratings, tmp_path):
+    path = model.save(tmp_path / "model.npz")
+    loaded = load_fitted(path)
+    np.testing.assert_array_equal(loaded.predict(*ratings[:2]), model.predict(ratings[:2]))
+    assert loaded.recommend(int(ratings[0][0]), 3)[0].size == 3
+    other = unipd.solve(unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "="))
+    from unipd.io.results import save
+
+    save(other, tmp_path / "other.npz")
+    with pytest.raises(FileFormatError, match="not of a completion model"):
+        load_fitted(tmp_path / "other.npz")
+
+
+def test_features(made, ratings):
+    truth = dict(zip(range(100, 150), made.left.tolist(), strict=True))
+    about = dict(enumerate(made.right.tolist()))
+    informed = CompletionModel("auto", side=True).fit(ratings, user_features=truth, item_features=about)
+    blind = CompletionModel("auto").fit(ratings)
+    users, items = np.meshgrid(np.arange(50), np.arange(40), indexing="ij")
+    everything = (users.ravel() + 100, items.ravel(), made.truth(users.ravel(), items.ravel()))
+    assert informed.rmse(everything) < blind.rmse(everything)
+    informed.partial_fit(([100], [0], [3.0]))
+    with pytest.raises(InvalidInput, match="side=True"):
+        CompletionModel().fit(ratings, user_features=truth)
+
+
+def test_automatic_radius(ratings):
+    model = CompletionModel().fit(ratings)
+    radii = [radius for radius, _ in model.path_]
+    assert min(radii) <= model.radius_ <= max(radii)
+    figures = model.summary()
+    assert figures["status"] == "solved"
+    assert figures["oracle_calls"] > model.result_.counts.oracle_calls
+    assert figures["seconds"] >= model.result_.seconds
+
+
+@pytest.mark.parametrize("residual", [0.0, 0.5])
+def test_without_a_radius(ratings, residual):
+    model = CompletionModel(residual=residual, clip=False, accuracy=1e-3).fit(ratings)
+    assert model.result_.status is unipd.Status.SOLVED
+    assert model.rmse(ratings) == pytest.approx(residual, abs=0.02)
+    assert model.radius_ == pytest.approx(np.sqrt(model.objective_ * ratings[2].size))
+
+
+@pytest.mark.parametrize("method", ["accunipdgrad", "frank-wolfe"])
+def test_other_methods(ratings, model, method):
+    other = CompletionModel(RADIUS, method=method, accuracy=5e-2).fit(ratings)
+    assert other.result_.method == method
+    assert other.dual_bound_ <= model.objective_ * (1 + 1e-9)
+    assert other.objective_ >= model.dual_bound_ * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [([1], [1], [3.0]), ([1, 2], [1, 1], [3.0, 3.0]), ([1, 1, 1], [1, 2, 3], [1.0, 5.0, 3.0])],
+    ids=["one", "constant", "one user"],
+)
+def test_next_to_nothing(ratings):
+    model = CompletionModel().fit(ratings)
+    assert np.isfinite(model.predict([(1, 1), (5, 5)])).all()
+    assert model.result_.status is unipd.Status.SOLVED
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("radius", np.nan),
+        ("radius", 0.0),
+        ("radius", "big"),
+        ("radius", None),
+        ("residual", -1.0),
+        ("residual", np.nan),
+        ("user_ridge", 0.0),
+        ("item_ridge", -1.0),
+        ("weight_power", np.inf),
+        ("user_strength", -0.1),
+        ("clip", "yes"),
+        ("clip", (5.0, 1.0)),
+        ("clip", (1.0, np.nan)),
+        ("method", "magic"),
+        ("accuracy", 0.0),
+        ("rank", 0),
+        ("rank", 2.5),
+        ("validation_fraction", 1.0),
+        ("validation_fraction", 0.0),
+        ("random_state", -1),
+        ("max_seconds", np.nan),
+    ],
+)
+def test_wrong_parameters_are_named(ratings, name, value):
+    with pytest.raises(InvalidInput, match=name):
+        CompletionModel(**{name: value}).fit(ratings)
+
+
+def test_asking_too_early():
+    with pytest.raises(ValueError, match="not fitted"):
+        CompletionModel().predict([(1, 2)])
+    assert not hasattr(CompletionModel(), "rank_")

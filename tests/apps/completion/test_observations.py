@@ -1,0 +1,112 @@
+"""The forms in which users have ratings, and complaints about what is none."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from unipd.apps.completion.fitting import placed
+from unipd.apps.completion.observations import as_pairs, as_ratings
+from unipd.errors import InvalidInput
+from unipd.io.ratings import Ratings
+
+TRIPLES = ([0, 0, 2], [1, 2, 0], [3.0, 4.0, 5.0])
+
+
+def rows_of(ratings):
+    rows = zip(ratings.users.tolist(), ratings.items.tolist(), ratings.values.tolist(), strict=True)
+    return sorted(rows)
+
+
+EXPECTED = sorted(zip(*TRIPLES, strict=True))
+
+
+def forms():
+    users, items, values = (np.array(part) for part in TRIPLES)
+    dense = np.full((3, 3), np.nan)
+    dense[users, items] = values
+    matrix = sp.coo_array((values, (users, items)), shape=(3, 3))
+    return {
+        "tuple": (TRIPLES, None),
+        "arrays": ((users, items, values), None),
+        "ratings": (Ratings(users, items, values), None),
+        "coo": (matrix, None),
+        "csr": (matrix.tocsr(), None),
+        "csc": (sp.csc_matrix(matrix), None),
+        "dense": (dense, None),
+        "nested": (dense.tolist(), None),
+        "pairs": (np.column_stack([users, items]), values),
+        "real pairs": (np.column_stack([users, items]).astype(float), values),
+        "pair list": (list(zip(users, items, strict=True)), values),
+        "two lists": ((users, items), values),
+    }
+
+
+@pytest.mark.parametrize("name", forms())
+def test_forms(name):
+    assert rows_of(as_ratings(*forms()[name])) == EXPECTED
+
+
+def test_tables():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"rating": TRIPLES[2], "movieId": TRIPLES[1], "userId": TRIPLES[0], "time": [1, 2, 3]})
+    assert rows_of(as_ratings(table)) == EXPECTED
+    plain = pd.DataFrame(dict(zip("abc", TRIPLES, strict=True)))
+    assert rows_of(as_ratings(plain)) == EXPECTED
+    assert rows_of(as_ratings(table[["userId", "movieId"]], table["rating"])) == EXPECTED
+    named = pd.DataFrame({"user": ["ann", "bob"], "item": ["x", "y"], "rating": [1, 2]})
+    assert rows_of(as_ratings(named)) == [("ann", "x", 1.0), ("bob", "y", 2.0)]
+    with pytest.raises(InvalidInput, match="columns"):
+        as_ratings(table[["rating"]])
+
+
+def test_duplicates():
+    users, items, values = [1, 1, 1], [5, 5, 5], [1.0, 2.0, 4.0]
+    assert placed(as_ratings((users, items, values))).values.tolist() == [4.0]
+    summed = sp.coo_array((values, (users, items)), shape=(2, 6))
+    assert as_ratings(summed).values.tolist() == [7.0]
+    assert summed.nnz == 3
+
+
+def test_places_are_sorted():
+    data = placed(as_ratings(([9, 3, 9], [1, 8, 0], [1.0, 2.0, 3.0])))
+    assert (data.rows.tolist(), data.columns.tolist()) == ([0, 1, 1], [2, 0, 1])
+    assert data.values.tolist() == [2.0, 3.0, 1.0]
+    assert data.shape == (2, 3)
+    assert rows_of(data.ratings()) == [(3, 8, 2.0), (9, 0, 3.0), (9, 1, 1.0)]
+
+
+def test_explicit_zeros_are_ratings():
+    matrix = sp.csr_array((np.array([0.0, 2.0]), (np.array([0, 1]), np.array([1, 1]))), shape=(2, 2))
+    assert as_ratings(matrix).values.tolist() == [0.0, 2.0]
+
+
+def test_pairs_of_texts_and_numbers():
+    users, items = as_pairs([("ann", 3), ("bob", 4)])
+    assert (users.tolist(), items.tolist()) == (["ann", "bob"], [3, 4])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (([1], [2], ["good"]), None, "ratings"),
+        (([1], [2], [np.nan]), None, "finite"),
+        (([1], [2], [np.inf]), None, "finite"),
+        (([1, 2], [2], [1.0]), None, "a user and an item for every rating"),
+        (([], [], []), None, "users|at least one"),
+        (([-1], [2], [1.0]), None, "not below 0"),
+        (([1.5], [2], [1.0]), None, "not integers"),
+        (([1], [2], [1j]), None, "real"),
+        (np.full((2, 2), np.nan), None, "at least one|users"),
+        (np.array([[np.inf, 1.0]]), None, "inf"),
+        (np.ones(3), None, "shape"),
+        ("ratings", None, "X"),
+        (None, None, "X"),
+        (np.ones((3, 3)), np.ones(3), "pairs"),
+        (np.ones((3, 2)), np.ones(2), "every rating"),
+        ([(1, 2), (3,)], np.ones(2), "pairs"),
+        (([1, 2], [3]), np.ones(2), "as many items|pairs"),
+    ],
+)
+def test_what_is_no_rating(X, y, words):
+    with pytest.raises(InvalidInput, match=words):
+        as_ratings(X, y)

@@ -1,0 +1,169 @@
+"""``unipd complete``, ``unipd data`` and ``unipd reproduce fig2``."""
+
+import json
+
+import numpy as np
+import pytest
+
+from unipd.apps.completion import load_fitted, movielens
+from unipd.apps.completion.generated import generate
+
+KEYS = {
+    "status",
+    "objective",
+    "dual_bound",
+    "gap",
+    "rank",
+    "rmse_train",
+    "rmse_test",
+    "iterations",
+    "oracle_calls",
+    "matvecs",
+    "seconds",
+    "peak_memory_bytes",
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ratings")
+    made = generate((40, 30), 500, rank=2, noise=0.3)
+    held = np.random.default_rng(0).random(made.values.size) < 0.2
+    for name, chosen in (("train.tsv", ~held), ("test.tsv", held)):
+        rows = zip(made.users[chosen] + 1, made.items[chosen] + 1, made.values[chosen], strict=True)
+        (folder / name).write_text("\n".join(f"{u}\t{i}\t{r:.6f}\t881250949" for u, i, r in rows))
+    with open(folder / "test.tsv", "a") as stream:
+        stream.write("\n999\t1\t3.5\t0\n")
+    return folder
+
+
+def test_json_and_model(invoke, files, tmp_path):
+    out = tmp_path / "model.npz"
+    words = ("complete", files / "train.tsv", "--test", files / "test.tsv", "--json", "-", "--out", out)
+    done = invoke(*words, "--recommend", 1, "--top", 3)
+    assert done.exit_code == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert set(content) >= KEYS
+    assert content["status"] == "solved"
+    assert content["gap"] <= 1e-3
+    assert content["dual_bound"] <= content["objective"]
+    assert content["test_unknown"] >= 1
+    assert len(content["recommended"]) == 3
+    loaded = load_fitted(out)
+    assert loaded.predict(np.array([1]), np.array([1])).shape == (1,)
+    assert "validation error" in done.stderr
+    assert "rmse test" in done.stderr
+    shown = invoke("show", out, "--json", "-")
+    assert json.loads(shown.stdout)["status"] == "solved"
+
+
+def test_table(invoke, files):
+    done = invoke("complete", files / "train.tsv", "--radius", 20, "--side", "--accuracy", 1e-2)
+    assert done.exit_code == 0
+    assert "rmse train" in done.stdout
+    assert "rmse test" not in done.stdout
+
+
+def test_picture_and_quiet(invoke, files, tmp_path):
+    picture = tmp_path / "run.png"
+    done = invoke("complete", files / "train.tsv", "--radius", 20, "--quiet", "--plot", picture)
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert picture.stat().st_size > 1000
+
+
+def test_limits_are_not_success(invoke, files):
+    done = invoke(
+        "complete", files / "train.tsv", "--radius", 20, "--accuracy", 1e-14, "--time-limit", 0, "--json", "-"
+    )
+    assert done.exit_code == 3
+    assert json.loads(done.stdout)["status"] == "time_limit"
+
+
+def test_residual(invoke, files):
+    done = invoke("complete", files / "train.tsv", "--residual", 0.3, "--json", "-")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["rmse_train"] < 0.35
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("1\t1\t3\n1\t2\tgood\n", (), "line 2"),
+        ("1\t1\t3\n-1\t2\t4\n", (), "line 2"),
+        ("1\t1\t3\n7\n", (), "line 2"),
+        ("", (), "empty"),
+        ("user,item,rating\n", (), "no ratings"),
+        ("1\t1\t3\n", ("--radius", "nan"), "radius"),
+        ("1\t1\t3\n", ("--radius", "-1"), "radius"),
+        ("1\t1\t3\n", ("--radius", "wide"), "radius"),
+        ("1\t1\t3\n", ("--user-ridge", "0"), "user_ridge"),
+        ("1\t1\t3\n", ("--recommend", "ann"), "--recommend"),
+        ("1\t1\t3\n", ("--method", "magic"), "method"),
+        ("1\t1\t3\n", ("--test", "missing.tsv"), "missing.tsv"),
+    ],
+)
+def test_mistakes_are_one_line(invoke, tmp_path, text, words, message):
+    path = tmp_path / "ratings.tsv"
+    path.write_text(text)
+    done = invoke("complete", path, *words)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    lines = [line for line in done.stderr.splitlines() if "validation error" not in line]
+    assert message in lines[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_data_says_what_there_is(invoke, tmp_path, monkeypatch):
+    monkeypatch.delenv("UNIPD_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    done = invoke("data", "--json", "-")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["data"] == {"movielens-100k": None}
+    assert invoke("data", "netflix").exit_code == 2
+
+
+def test_data_shows_the_terms_and_names_the_address(invoke, tmp_path, monkeypatch):
+    def unreachable(*arguments, **settings):
+        raise OSError("no network")
+
+    monkeypatch.setattr(movielens.urllib.request, "urlopen", unreachable)
+    done = invoke("data", "movielens-100k", "--folder", tmp_path)
+    assert done.exit_code == 2
+    assert "no redistribution" in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert movielens.ADDRESS in last
+    assert str(tmp_path / "ml-100k") in last
+
+
+def test_fetched(invoke, tmp_path):
+    (tmp_path / "ml-100k").mkdir()
+    (tmp_path / "ml-100k" / "ub.base").write_text("1\t1\t3\t0\n")
+    done = invoke("data", "movielens-100k", "--folder", tmp_path, "--json", "-", "--quiet")
+    assert json.loads(done.stdout)["folder"] == str(tmp_path / "ml-100k")
+
+
+def test_figure(invoke, tmp_path):
+    done = invoke("reproduce", "fig2", "--generated", "--iterations", 3, "--folder", tmp_path, "--json", "-")
+    assert done.exit_code == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert len(content["methods"]) == 8
+    assert {path.name for path in tmp_path.iterdir()} == {"fig2.png", "fig2.csv"}
+
+
+def test_figure_without_data(invoke, tmp_path, monkeypatch):
+    monkeypatch.delenv("UNIPD_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    done = invoke("reproduce", "fig2", "--folder", tmp_path)
+    assert done.exit_code == 2
+    assert "unipd data movielens-100k" in done.stderr
+
+
+def test_movielens(invoke):
+    folder = movielens.find()
+    if folder is None:
+        pytest.skip("MovieLens 100K is not in $UNIPD_DATA or the cache")
+    done = invoke("complete", folder / "ub.base", "--test", folder / "ub.test", "--json", "-")
+    assert done.exit_code == 0
+    content = json.loads(done.stdout)
+    assert content["rmse_test"] <= 0.943
+    assert content["gap"] <= 1e-3
