@@ -19,6 +19,7 @@ from unipd.apps.tomography.simulate import simulate
 from unipd.methods import AccUniPDGrad, FrankWolfe, Method, UniPDGrad
 from unipd.problem import Problem
 from unipd.run import History, iterate
+from unipd.spectral import Engine
 
 ORACLE_ACCURACY = 1e-6
 """Accuracy, relative to 1/2 ||b||^2, that the eigenvectors of the Frank-Wolfe methods are computed for."""
@@ -83,11 +84,14 @@ class Trace:
 
 
 def figure1_problem(qubits: int, seed: int = 0, threads: int | None = None) -> Problem:
-    """Return the noiseless problem of a random pure state, with the paper's number of measurements."""
+    """Return the noiseless problem of a random pure state, with the paper's number of measurements.
+
+    All methods share one careful eigensolver, as in the paper.
+    """
     require_room(qubits)
     data = simulate("random", qubits, seed=seed, threads=threads).data
     measured = pauli_map(Paulis(qubits, data.x, data.z), threads=threads)
-    return tomography_problem(measured, data, "least-squares")
+    return tomography_problem(measured, data, "least-squares", engine=Engine())
 
 
 def run_figure1(

@@ -21,7 +21,7 @@ from unipd.apps.tomography.outcomes import (
 )
 from unipd.apps.tomography.paulis import Paulis
 from unipd.apps.tomography.problem import tomography_problem
-from unipd.apps.tomography.settings import choose_method, choose_precision, state_tracker
+from unipd.apps.tomography.settings import choose_method, choose_precision, oracle_options, state_tracker
 from unipd.apps.tomography.state import QuantumState
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
@@ -86,7 +86,8 @@ def fit_data(estimator: PauliTomography, data: PauliData) -> Fit:
     precision = choose_precision(estimator.precision, data)
     require_room(data.qubits, data.size, double=precision == "double")
     measured = pauli_map(Paulis(data.qubits, data.x, data.z), precision=precision, threads=estimator.threads)
-    problem = tomography_problem(measured, data, estimator.objective, estimator.noise_level)
+    options = oracle_options(estimator.method)
+    problem = tomography_problem(measured, data, estimator.objective, estimator.noise_level, **options)
     return _fit(estimator, problem, measured, data)
 
 
@@ -105,7 +106,8 @@ def fit_basis_counts(estimator: PauliTomography, counts: list[BasisCounts], **li
     precision = "single" if estimator.precision == "single" else "double"
     measured = OutcomeMap([part.basis for part in counts], precision, estimator.threads)
     histogram = histogram_of(counts)
-    return _fit(estimator, outcome_problem(measured, histogram), measured.pauli_map, measured.pooled(histogram))
+    problem = outcome_problem(measured, histogram, **oracle_options(estimator.method))
+    return _fit(estimator, problem, measured.pauli_map, measured.pooled(histogram))
 
 
 def _fit(estimator: PauliTomography, problem: Problem, measured: PauliMap, data: PauliData) -> Fit:

@@ -101,16 +101,17 @@ def suit_outcomes(counts: list[BasisCounts]) -> bool:
     return few_outcomes(counts) and min(part.shots for part in counts) >= ENOUGH << len(counts[0].basis)
 
 
-def outcome_problem(measured: OutcomeMap, histogram: FloatArray) -> Problem:
+def outcome_problem(measured: OutcomeMap, histogram: FloatArray, **options: Any) -> Problem:
     """Return min 1/2 sum over outcomes of (A(X) - f)^2 / v over density matrices, with f the observed frequencies.
 
     The variance v = p (1 - p) / N of a frequency is estimated with h = 1/2 counts added to every outcome.
+    ``options`` are those of the spectral oracle.
     """
     shots = histogram.sum(axis=1, keepdims=True)
     hedged = (histogram + HEDGE) / (shots + HEDGE * histogram.shape[1])
     variance = hedged * (1.0 - hedged) / shots
     loss = WeightedLeastSquares(1.0 / variance.reshape(-1))
-    return Problem(Spectrahedron(measured.domain[0]), measured, (histogram / shots).reshape(-1), loss)
+    return Problem(Spectrahedron(measured.domain[0], **options), measured, (histogram / shots).reshape(-1), loss)
 
 
 def histogram_of(counts: list[BasisCounts]) -> FloatArray:

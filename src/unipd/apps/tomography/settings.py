@@ -11,6 +11,7 @@ from unipd.methods import Method, as_method
 from unipd.methods.product_factors import is_factorable
 from unipd.primal.lowrank import LowRankTracker
 from unipd.problem import Problem
+from unipd.spectral import PROBABILISTIC, RESIDUAL, Engine
 
 PAPER_EPS = 2e-4
 """eps of the paper's experiment: absolute, where 1/2 ||b||^2 = 4.19."""
@@ -22,6 +23,7 @@ DOUBLE_QUBITS = 11
 """Up to so many qubits double precision costs little."""
 PRECISIONS = ("auto", "single", "double")
 _UNIVERSAL = ("unipdgrad", "accunipdgrad")
+_CORRECTIVE = ("auto", "factored", "corrective")
 
 
 def choose_precision(precision: str, data: PauliData) -> str:
@@ -60,6 +62,22 @@ def choose_method(
     if name == "factored" and rank is not None:
         options.setdefault("rank", rank)
     return as_method(name, problem, **options)
+
+
+def oracle_options(method: Method | str) -> dict[str, Any]:
+    """Return the options of the spectral oracle that suit a method.
+
+    The universal methods call it often at slowly moving dual vectors, and its default trusts a warm start. The others
+    need the top eigenvector itself, which may have crossed another, so theirs looks out for it; the corrective methods,
+    which call it seldom, get bounds that hold except with a tiny probability.
+
+    >>> oracle_options("accunipdgrad"), oracle_options("auto")["certify"]
+    ({}, 'probabilistic')
+    """
+    name = method if isinstance(method, str) else method.name
+    if name in _UNIVERSAL:
+        return {}
+    return {"engine": Engine(), "certify": PROBABILISTIC if name in _CORRECTIVE else RESIDUAL}
 
 
 def universal_eps(problem: Problem, accuracy: float) -> float:
