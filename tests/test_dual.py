@@ -83,7 +83,7 @@ def test_g_is_convex_with_the_returned_subgradient(split: bool, seed: int, scale
 def test_weak_duality_with_constraints(point: str, coupling: str, seed: int, scale: float) -> None:
     problem, optimum = constrained(point, coupling)
     dual = random_dual(problem, seed, scale)
-    bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate)
+    bound = lower_bound(problem, evaluate(problem, dual))
     assert -total(problem, dual) - 1e-9 <= bound.value <= optimum + 1e-6
 
 
@@ -94,7 +94,7 @@ def test_weak_duality_with_constraints(point: str, coupling: str, seed: int, sca
 def test_weak_duality_with_losses(loss: str, split: bool, seed: int, scale: float) -> None:
     problem, optimum = with_loss("l1 ball", loss, split)
     dual = random_dual(problem, seed, scale)
-    bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate)
+    bound = lower_bound(problem, evaluate(problem, dual))
     assert -total(problem, dual) - 1e-9 <= bound.value <= optimum + 1e-6
 
 
@@ -104,7 +104,7 @@ def test_weak_duality_with_losses(loss: str, split: bool, seed: int, scale: floa
 def test_the_ray_search_finds_the_best_stretch(split: bool, seed: int, scale: float) -> None:
     problem, _ = with_loss("l1 ball", "least squares", split)
     dual = random_dual(problem, seed, scale)
-    bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate)
+    bound = lower_bound(problem, evaluate(problem, dual))
 
     def along(t: float) -> float:
         return total(problem, t * dual)
@@ -117,14 +117,14 @@ def test_the_ray_search_finds_the_best_stretch(split: bool, seed: int, scale: fl
 def test_a_ray_that_proves_infeasibility_has_an_infinite_bound() -> None:
     problem = Problem(Simplex(2), np.eye(2), [2.0, 0.0], "=")
     dual = np.array([-1.0, 0.0])
-    bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate)
+    bound = lower_bound(problem, evaluate(problem, dual))
     assert bound.value == bound.stretch == math.inf
 
 
 def test_outside_the_domain_of_h_there_is_no_bound() -> None:
     problem = Problem(Simplex(2), np.eye(2), [0.5, 0.5], AtMost())
     dual = np.array([-1.0, 0.5])
-    assert lower_bound(problem, dual, evaluate(problem, dual).conjugate).value == -math.inf
+    assert lower_bound(problem, evaluate(problem, dual)).value == -math.inf
 
 
 @pytest.mark.parametrize("oracle", [L1Ball(5), Simplex(5), EuclideanPower(5, 2.0), EuclideanPower(5, 3.0)])
@@ -185,8 +185,8 @@ def test_certified_errors_weaken_the_bound() -> None:
     spoiled = Wrapped(problem.sharp, lambda call, answer, direction: replace(answer, error=0.25), exact=False)
     unsure = Problem(spoiled, problem.map, problem.b, problem.coupling)
     dual = np.random.default_rng(0).standard_normal(6)
-    sure_bound = lower_bound(problem, dual, evaluate(problem, dual).conjugate).value
-    unsure_bound = lower_bound(unsure, dual, evaluate(unsure, dual).conjugate).value
+    sure_bound = lower_bound(problem, evaluate(problem, dual)).value
+    unsure_bound = lower_bound(unsure, evaluate(unsure, dual)).value
     assert unsure_bound == pytest.approx(sure_bound - 0.25)
     assert value_only(unsure, dual).conjugate == pytest.approx(evaluate(unsure, dual).conjugate)
 

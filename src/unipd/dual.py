@@ -45,6 +45,8 @@ class DualPoint:
     """Products with A, A^* or its operator that this point cost."""
     bound: str
     """Kind of the certified error: "rigorous", "probabilistic" or "residual" (see SharpAnswer)."""
+    slack_conjugate: float | None = None
+    """phi^*(lam) in the slack split, where it is part of the value."""
 
     @property
     def reach(self) -> float:
@@ -77,10 +79,11 @@ def attach(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> 
     """Join an oracle's answer and its image into a :class:`DualPoint` at ``dual``."""
     gradient = problem.b - image
     value = inner(dual, gradient) - answer.objective
+    conjugate = None
     if problem.split:
         slack, conjugate = _slack(problem, dual)
         value += conjugate
-        gradient = gradient + slack
+        gradient += slack
     if not math.isfinite(value):
         raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
     return DualPoint(
@@ -93,6 +96,7 @@ def attach(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> 
         error=answer.error,
         matvecs=2 + answer.matvecs if answer.matvecs == 0 else 1 + answer.matvecs,
         bound=answer.bound,
+        slack_conjugate=conjugate,
     )
 
 
@@ -130,6 +134,8 @@ class DualValue:
     """Certified upper bound of max <-A^* lam, x> - f(x)."""
     matvecs: int
     bound: str
+    slack_conjugate: float | None
+    """phi^*(lam) in the slack split, where it is part of the value."""
     reach: None = None
     """Not known without the atom's image."""
 
@@ -139,11 +145,13 @@ def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: 
     with _oracle_errors:
         answer = problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
     value = answer.value + inner(dual, problem.b)
+    conjugate = None
     if problem.split:
-        value += _slack(problem, dual)[1]
+        conjugate = _slack(problem, dual)[1]
+        value += conjugate
     if not math.isfinite(value):
         raise OracleError(f"the sharp oracle returned a value that is {value}")
-    return DualValue(dual, value, answer.value + answer.error, 1, answer.bound)
+    return DualValue(dual, value, answer.value + answer.error, 1, answer.bound, conjugate)
 
 
 def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: float) -> Array:
@@ -164,30 +172,34 @@ class LowerBound:
     """The t at which the bound is attained (inf: the ray proves infeasibility)."""
 
 
-def lower_bound(problem: Problem, dual: Array, conjugate: float, reach: float | None = None) -> LowerBound:
+def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
     """Return the best bound -G(t lam) over t > 0 from one certified value of the conjugate at lam.
 
     Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a
     closed form, c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which
-    proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero: ``reach`` is ||A x^*||,
-    which with ||lam|| and ||b|| measures what cancels in them.
+    proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero: ||A x^*||,
+    ||lam|| and ||b|| measure what cancels in them.
 
     In a slack split whose block is bounded by a radius, the bound is one of the problem with |r_i| <= radius: it
     holds for the problem itself when an optimal residual fits, which is what giving the radius promises.
     """
-    linear = inner(dual, problem.b)
-    coupled = _slack(problem, dual)[1] if problem.split else problem.coupling.conjugate(dual)
+    linear, conjugate = inner(point.dual, problem.b), point.conjugate
+    coupled = point.slack_conjugate
+    if coupled is None:
+        coupled = problem.coupling.conjugate(point.dual)
     if not math.isfinite(coupled):
         return LowerBound(-math.inf, 1.0)
     plain = -(conjugate + linear + coupled)
-    degrees = (problem.sharp.degree, problem.coupling.conjugate_degree)
-    if any(degree not in (1.0, 2.0) for degree in degrees):
-        return LowerBound(plain, 1.0)
-    first = linear + sum(c for c, d in zip((conjugate, coupled), degrees, strict=True) if d == 1.0)
-    second = sum(c for c, d in zip((conjugate, coupled), degrees, strict=True) if d == 2.0)
-    extent = problem.norm_b + (problem.norm_b if reach is None else reach)
-    precision = _ROUNDING * math.sqrt(dual.size) * float(np.finfo(problem.dtype).eps)
-    rounding = precision * norm(dual) * extent
+    first, second = linear, 0.0
+    for term, degree in ((conjugate, problem.sharp.degree), (coupled, problem.coupling.conjugate_degree)):
+        if degree == 1.0:
+            first += term
+        elif degree == 2.0:
+            second += term
+        else:
+            return LowerBound(plain, 1.0)
+    reach = problem.norm_b if point.reach is None else point.reach
+    rounding = _ROUNDING * math.sqrt(point.dual.size) * problem.epsilon * norm(point.dual) * (problem.norm_b + reach)
     second += rounding if second > 0 else 0.0
     if first >= -rounding:
         return LowerBound(max(plain, 0.0), 0.0)

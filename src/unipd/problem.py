@@ -70,6 +70,7 @@ class Problem:
         self.loss: Loss | None = _as_loss(self.coupling)
         self.split = self._choose_split(split)
         self.norm_b = norm(self.b)
+        self.epsilon = float(np.finfo(self.b.dtype).eps)
         self._loss_at_zero = self.loss.value(-self.b) if self.loss else 0.0
 
     def _right_hand_side(self, b: Any) -> Array:

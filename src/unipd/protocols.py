@@ -6,6 +6,7 @@ protocol's methods and nothing more. Inner products are real throughout: Re <., 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -217,7 +218,8 @@ def inner(left: Array, right: Array) -> float:
 
 def norm(vector: Array) -> float:
     """Return the Euclidean norm of an array of any shape, summed in double precision."""
-    return float(np.linalg.norm(_in_double(vector).reshape(-1)))
+    double = _in_double(vector)
+    return math.sqrt(np.vdot(double, double).real)
 
 
 def _in_double(array: Array) -> Array:

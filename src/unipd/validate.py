@@ -36,10 +36,19 @@ def finite_array(
         raise InvalidInput(name, f"shape {shape}", f"shape {array.shape}")
     if ndim is not None and array.ndim != ndim:
         raise InvalidInput(name, f"{ndim} dimension(s)", f"shape {array.shape}")
-    if not np.isfinite(array).all():
+    if not all_finite(array):
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InvalidInput(name, "finite numbers", f"{array[place]} at index {place}")
     return array.copy() if copy and array is value else array
+
+
+def all_finite(array: Array) -> bool:
+    """Whether a floating array is free of NaN and infinity, which both survive in its sum of squares.
+
+    >>> all_finite(np.array([1.0, 1e300])), all_finite(np.array([1.0, np.nan]))
+    (True, False)
+    """
+    return math.isfinite(np.vdot(array, array).real) or bool(np.isfinite(array).all())
 
 
 def real_array(name: str, value: Any, **kwargs: Any) -> Array:

@@ -20,7 +20,7 @@ def bounds(problem: unipd.Problem, rng: np.random.Generator) -> list[float]:
     for scale in (0.1, 1.0, 10.0):
         vector = scale * sample(rng, problem.dual_shape, np.float64)
         vector = vector if problem.split else problem.coupling.prox_conjugate(vector, 0.7)
-        found.append(dual.lower_bound(problem, vector, dual.evaluate(problem, vector).conjugate).value)
+        found.append(dual.lower_bound(problem, dual.evaluate(problem, vector)).value)
     return found
 
 

@@ -49,7 +49,7 @@ def test_cancelling_rows_do_not_prove_infeasibility() -> None:
         weight = np.random.default_rng(seed).standard_normal((2, 3)) * 1e3
         dual = np.concatenate([-np.pi * weight[0] - np.e * weight[1], weight[0], weight[1]])
         point = evaluate(problem, dual)
-        assert lower_bound(problem, dual, point.conjugate, point.reach).value <= 1e-6
+        assert lower_bound(problem, point).value <= 1e-6
 
 
 def test_a_rule_of_the_callers_own_is_not_the_accuracy_asked_for() -> None:

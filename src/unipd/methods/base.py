@@ -55,7 +55,7 @@ class Certificate:
 
     def improved(self, problem: Problem, point: DualPoint | DualValue) -> Certificate:
         """Return the certificate with the bound that another dual vector gives, if that is better."""
-        bound = lower_bound(problem, point.dual, point.conjugate, point.reach)
+        bound = lower_bound(problem, point)
         if not bound.value > self.dual_bound:
             return self
         attained = point.dual * bound.stretch if math.isfinite(bound.stretch) else point.dual

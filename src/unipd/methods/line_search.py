@@ -71,7 +71,7 @@ def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float
             calls += 1
         trials += 1
         matvecs += trial.matvecs
-        if _accepts(base, trial, smoothness, slack):
+        if _accepts(problem, base, trial, smoothness, slack):
             return Search(base, trial, smoothness, trials, calls, matvecs, True)
         if isinstance(trial, DualPoint) and not exact:
             better = moved(problem, trial, base.dual)
@@ -85,9 +85,9 @@ def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float
         doublings += 1
 
 
-def _accepts(base: DualPoint, trial: DualPoint | DualValue, smoothness: float, slack: float) -> bool:
+def _accepts(problem: Problem, base: DualPoint, trial: DualPoint | DualValue, smoothness: float, slack: float) -> bool:
     """Test g(trial) <= Q_M(trial; base) + slack, up to the rounding of the values themselves."""
     step = trial.dual - base.dual
     model = base.value + inner(base.gradient, step) + 0.5 * smoothness * inner(step, step)
-    rounding = 8.0 * float(np.finfo(step.dtype).eps) * (abs(base.value) + abs(trial.value))
+    rounding = 8.0 * problem.epsilon * (abs(base.value) + abs(trial.value))
     return trial.value <= model + slack + rounding

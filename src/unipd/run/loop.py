@@ -158,7 +158,7 @@ def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
 
 
 def _check_finite(state: State) -> None:
-    if not (np.isfinite(state.image).all() and np.isfinite(state.dual).all()):
+    if not (validate.all_finite(state.image) and validate.all_finite(state.dual)):
         raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
 
 
