@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.apps.completion.biases import fit_biases
+from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.design import Design, Settings, Start, split_blocks
 from unipd.apps.completion.fitted import Fitted, orthogonal_factors
@@ -169,14 +170,15 @@ def _fit_norm(data: Data, given: Parameters, settings: Settings, begun: float) -
         rank = min(given.plan.rank, *design.inner_shape)
         method = norm_method(problem, left, right, rank=rank, inner_steps=INNER_STEPS)
         plan = given.plan
-        result = solve(
-            problem,
-            method,
-            accuracy=plan.accuracy,
-            stop=plan.stop(),
-            callback=plan.callback,
-            verbose=plan.verbose,
-        )
+        with modest_blas(sum(design.inner_shape)):
+            result = solve(
+                problem,
+                method,
+                accuracy=plan.accuracy,
+                stop=plan.stop(),
+                callback=plan.callback,
+                verbose=plan.verbose,
+            )
     else:
         result = _solve_plainly(problem, given)
     radius = float(np.sqrt(max(result.objective, 0.0) * target.size))

@@ -10,6 +10,7 @@ from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.design import Design, Settings
 from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, PenalisedFactored, norm_method
 from unipd.apps.completion.side import Side
+from unipd.apps.completion.solving import FIRST_RANK
 from unipd.couplings import Equality, L2Ball
 from unipd.problem import Problem
 
@@ -49,7 +50,7 @@ def norm_problem(
     return Problem(BalancedNuclearNormSquared(shape, 1.0 / values.size), design.sampled, values, coupling)
 
 
-def factored_norm_method(design: Design, problem: Problem, rank: int = 80) -> PenalisedFactored:
+def factored_norm_method(design: Design, problem: Problem, rank: int = FIRST_RANK) -> PenalisedFactored:
     """Return the factored method for formulation (b) on the same ratings as a design."""
     left, right = (SideCurvature(side, counts) for side, counts in _sides(design))
     columns = min(rank, *design.inner_shape)

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.design import Design, Start, split_blocks
 from unipd.apps.completion.joining import joined_results
 from unipd.methods.factored import Factored
 from unipd.run import MaxIterations, MaxSeconds, Result, StoppingRule, solve
 from unipd.status import Status
 
-FIRST_RANK = 80
+FIRST_RANK = 64
 """Columns to begin with."""
 INNER_STEPS = 20
 """Quasi-Newton steps between two calls of the oracle."""
@@ -28,7 +29,7 @@ class Plan:
     """How a problem is to be solved.
 
     >>> Plan(accuracy=1e-4).rank
-    80
+    64
     """
 
     accuracy: float = 1e-3
@@ -63,6 +64,11 @@ def solve_design(design: Design, radius: float, plan: Plan, start: Start | None 
     >>> solve_design(design, 2.0, Plan(accuracy=1e-6)).status.value
     'solved'
     """
+    with modest_blas(sum(design.inner_shape)):
+        return _in_stages(design, radius, plan, start)
+
+
+def _in_stages(design: Design, radius: float, plan: Plan, start: Start | None) -> Result:
     problem, rank = design.problem(radius), plan.rank
     result: Result | None = None
     while True:

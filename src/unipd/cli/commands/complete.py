@@ -57,7 +57,7 @@ def command(
     ] = None,
     rank: Annotated[
         int, typer.Option(help="Columns to begin with; they grow when needed.", rich_help_panel=_MODEL, min=1)
-    ] = 80,
+    ] = 64,
     recommend: Annotated[
         str | None, typer.Option(help="Show the best items for this user.", rich_help_panel=_USE)
     ] = None,

@@ -1,0 +1,170 @@
+"""Matrix completion over the nuclear ball: what each method takes to come near the optimum.
+
+    python benchmarks/completion.py [--quick] [--limit SECONDS]
+
+Formulation (a) of the paper, min (1/n) ||A(X) - b||^2 over ||X||_* <= kappa, on MovieLens 100K (the `ub` split, kappa =
+9975/2; $UNIPD_DATA or the cache must have it). ``--quick`` takes made-up ratings. For every method: CPU seconds of one
+thread and products until phi <= 1.10, 1.01 and 1.001 phi^*, and the share of its time inside products with the sampled
+matrix. The factored methods go on until the gap is certified to 0.1 % of phi^*.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+import unipd
+from unipd.apps.completion import Design, Plan, ball_design, movielens, solve_design
+from unipd.apps.completion.generated import generate
+from unipd.maps.pattern import Pattern
+
+LEVELS = (1.10, 1.01, 1.001)
+PHI_STAR = 0.2947170477
+"""Optimum of the MovieLens problem, certified to 4e-8."""
+PRODUCTS = ("product", "transposed_product", "sampled")
+
+
+def instance(quick: bool) -> tuple[Design, float, float, str]:
+    """Return the problem, its radius and its optimum."""
+    if not quick and movielens.find() is not None:
+        train, _ = movielens.split("ub")
+        design = ball_design(train.users - 1, train.items - 1, train.values, movielens.SHAPE)
+        return design, movielens.KAPPA, PHI_STAR, "MovieLens 100K, ub"
+    if not quick:
+        raise SystemExit("MovieLens 100K is not here: unipd data movielens-100k (or --quick)")
+    made = generate((200, 300), 8000, rank=5)
+    radius = 0.75 * float(np.linalg.svd(made.left @ made.right.T + 3.5, compute_uv=False).sum())
+    design = ball_design(made.users, made.items, made.values, made.shape)
+    return design, radius, solve_design(design, radius, Plan(1e-7)).objective, "made-up ratings"
+
+
+@contextmanager
+def timed_products() -> Iterator[dict[str, float]]:
+    """Add up the CPU seconds inside products with the sampled matrix."""
+    spent = {"seconds": 0.0}
+    originals = {name: getattr(Pattern, name) for name in PRODUCTS}
+
+    def timed(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            begun = time.process_time()
+            try:
+                return original(*arguments)
+            finally:
+                spent["seconds"] += time.process_time() - begun
+
+        return run
+
+    for name, original in originals.items():
+        setattr(Pattern, name, timed(original))
+    try:
+        yield spent
+    finally:
+        for name, original in originals.items():
+            setattr(Pattern, name, original)
+
+
+class Watch:
+    """Note when the objective passes the levels; stop after the last one or the time limit."""
+
+    def __init__(self, optimum: float, limit: float, *, certify: bool = False) -> None:
+        self.optimum, self.limit, self.certify = optimum, limit, certify
+        self.begun = time.process_time()
+        self.passed: dict[float, tuple[float, int]] = {}
+        self.earlier = self.seen = 0
+
+    def __call__(self, moment: Any) -> bool:
+        """Return whether the run may end."""
+        seconds, products = time.process_time() - self.begun, moment.state.counts.matvecs
+        if products < self.seen:  # a new stage of the same run
+            self.earlier += self.seen
+        self.seen = products
+        for level in LEVELS:
+            if moment.state.certificate.objective <= level * self.optimum and level not in self.passed:
+                self.passed[level] = (seconds, self.earlier + products)
+        done = len(self.passed) == len(LEVELS) and not self.certify
+        return done or seconds > self.limit
+
+
+def contestants(design: Design, radius: float) -> dict[str, Callable[[Watch], unipd.Result]]:
+    problem = design.problem(radius)
+    methods = {
+        "frank-wolfe, open loop": unipd.FrankWolfe("open-loop"),
+        "frank-wolfe, line search": unipd.FrankWolfe("line-search"),
+        "unipdgrad": unipd.UniPDGrad(eps=1e-3),
+        "unipdgrad, greedy": unipd.UniPDGrad(eps=1e-3, weights="greedy"),
+        "accunipdgrad": unipd.AccUniPDGrad(eps=1e-3),
+        "accunipdgrad, greedy": unipd.AccUniPDGrad(eps=1e-3, weights="greedy"),
+        "accunipdgrad, analytic": unipd.AccUniPDGrad(eps=1e-3, step_rule="analytic"),
+        "corrective": unipd.Corrective(),
+    }
+    endless = unipd.MaxIterations(10**9)
+
+    def plain(method: Any) -> Callable[[Watch], unipd.Result]:
+        return lambda watch: unipd.solve(problem, method, accuracy=1e-9, tracker="image", stop=endless, callback=watch)
+
+    runs = {name: plain(method) for name, method in methods.items()}
+    return runs
+
+
+def factored(design: Design, radius: float, optimum: float) -> dict[str, Callable[[Watch], unipd.Result]]:
+    """Return the factored runs, whose accuracy is a certified 0.1 % of the optimum."""
+    problem = design.problem(radius)
+    accuracy = 1e-3 * optimum / problem.scale(0.0)
+    rank = min(130, *design.shape)
+    general = unipd.Factored(rank=rank, inner_steps=20)
+    return {
+        f"factored, rank {rank}": lambda watch: unipd.solve(problem, general, accuracy=accuracy, callback=watch),
+        f"completion, rank {rank}": lambda watch: solve_design(
+            design, radius, Plan(accuracy, rank=rank, callback=watch)
+        ),
+        "completion, rank 64 at first": lambda watch: solve_design(design, radius, Plan(accuracy, callback=watch)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--limit", type=float, help="CPU seconds for each method")
+    given = parser.parse_args()
+    limit = given.limit or (3.0 if given.quick else 120.0)
+    design, radius, optimum, title = instance(given.quick)
+    print(f"{title}: {design.target.size} ratings, radius {radius:.1f}, optimum {optimum:.8f}")
+    print(f"CPU seconds (products) to phi <= level * optimum; {limit:g} s each")
+    levels = " ".join(f"{level:>17}" for level in LEVELS)
+    print(f"{'method':30s} {levels} {'gap/optimum':>12s} {'total s':>8s} {'in products':>12s}")
+    certified = factored(design, radius, optimum)
+    for name, run in {**contestants(design, radius), **certified}.items():
+        with one_thread(), timed_products() as spent:
+            watch = Watch(optimum, limit, certify=name in certified)
+            result = run(watch)
+            total = time.process_time() - watch.begun
+        passed = " ".join(_cell(watch.passed.get(level)) for level in LEVELS)
+        gap = (result.objective - result.dual_bound) / optimum
+        print(f"{name:30s} {passed} {gap:12.1e} {total:8.2f} {spent['seconds'] / total:12.0%}", flush=True)
+
+
+def _cell(found: tuple[float, int] | None) -> str:
+    return f"{'-':>17s}" if found is None else f"{found[0]:8.2f} {f'({found[1]})':>8s}"
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    import numba
+    from threadpoolctl import threadpool_limits
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        with threadpool_limits(limits=1):
+            yield
+    finally:
+        numba.set_num_threads(before)
+
+
+if __name__ == "__main__":
+    main()
