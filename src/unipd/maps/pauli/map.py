@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class PauliMap(Map):
 
     The strings may be any, in any order: repeated, the identity, one or many for the same x mask. With more than
     seven qubits nothing of size p x p is formed: the kernels need the strings and a few vectors. With fewer the
-    adjoint is a dense matrix, which is faster there.
+    adjoint is a dense matrix, which is faster there. The kernels' tables are made at the first product.
 
     Parameters
     ----------
@@ -74,15 +75,25 @@ class PauliMap(Map):
         self.threads = None if threads is None else validate.integer("threads", threads, minimum=1)
         size = 1 << self.qubits
         super().__init__((size, size), (self.x.size,), np.float64)
-        self._dense: DensePaulis | None = None
-        self._layout: Layout | None = None
-        self._repeats = 1
-        if _use_dense(method, self.qubits):
-            kind = np.complex64 if precision == "single" else np.complex128
-            self._dense = DensePaulis(self.qubits, self.x, self.z, kind)
-        else:
-            self._repeats = strings.most_repeats(self.x, self.z)
-            self._layout = arrange(self.qubits, self.x, self.z, np.float32 if precision == "single" else np.float64)
+        self.dense = _use_dense(method, self.qubits)
+
+    @cached_property
+    def _dense(self) -> DensePaulis | None:
+        if not self.dense:
+            return None
+        kind = np.complex64 if self.precision == "single" else np.complex128
+        return DensePaulis(self.qubits, self.x, self.z, kind)
+
+    @cached_property
+    def _layout(self) -> Layout | None:
+        if self.dense:
+            return None
+        return arrange(self.qubits, self.x, self.z, np.float32 if self.precision == "single" else np.float64)
+
+    @cached_property
+    def repeats(self) -> int:
+        """How often the most frequent string occurs."""
+        return strings.most_repeats(self.x, self.z)
 
     @classmethod
     def from_labels(cls, labels: Iterable[str], precision: str = "single", threads: int | None = None) -> PauliMap:
@@ -111,7 +122,7 @@ class PauliMap(Map):
         if self._layout is None:
             assert self._dense is not None
             return DenseOperator(self._dense.matrix(vector))
-        return PauliOperator(self._layout, self.domain[0], vector, self.threads, self._repeats)
+        return PauliOperator(self._layout, self.domain[0], vector, self.threads, self.repeats)
 
     def image(self, atom: Any) -> FloatArray:
         """Return Re tr(P_k X), for X an array or given by factors X = sum_i w_i u_i v_i^*."""

@@ -1,0 +1,1 @@
+"""The same solve on several processes, by MPI."""
