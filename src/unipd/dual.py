@@ -67,7 +67,7 @@ def evaluate(
     ``certified`` asks an oracle that has one for its strongest affordable certificate.
     """
     oracle = getattr(problem.sharp, "certified", problem.sharp) if certified else problem.sharp
-    with _oracle_errors:
+    with oracle_errors:
         answer = oracle(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
         image = np.asarray(problem.map.image(answer.atom))
     if image.shape != problem.dual_shape:
@@ -142,7 +142,7 @@ class DualValue:
 
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
     """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
-    with _oracle_errors:
+    with oracle_errors:
         answer = problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
     value = answer.value + inner(dual, problem.b)
     conjugate = None
@@ -220,7 +220,7 @@ class _OracleErrors:
             raise OracleError(f"the sharp oracle or the map failed: {type(error).__name__}: {error}") from error
 
 
-_oracle_errors = _OracleErrors()
+oracle_errors = _OracleErrors()
 
 
 def _slack(problem: Problem, dual: Array) -> tuple[Array, float]:

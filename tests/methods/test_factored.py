@@ -170,3 +170,43 @@ def test_best_gamma_minimises_along_the_segment() -> None:
 
     grid = np.linspace(0, 1, 1001)
     assert value(gamma) <= min(value(t) for t in grid) + 1e-9
+
+
+def test_factors_of_rows_refuse_complex_data() -> None:
+    atom = LowRank(np.ones((5, 1), complex), np.ones((5, 1), complex), np.ones(1))
+    with pytest.raises(unipd.errors.InvalidInput, match="real data"):
+        FACTORS["rows"].start(atom, 2, 0)
+
+
+class _FailingLater(maps.DenseMatrix):
+    """A map whose adjoint fails after a few calls, as a user's own map may."""
+
+    calls = 0
+
+    def adjoint(self, dual: np.ndarray) -> np.ndarray:
+        type(self).calls += 1
+        if type(self).calls > 2:
+            raise RuntimeError("no more")
+        return super().adjoint(dual)
+
+
+@pytest.mark.parametrize("coupling", [couplings.LeastSquares(), couplings.Equality()])
+def test_a_map_that_fails_is_named(coupling: object) -> None:
+    _FailingLater.calls = 0
+    problem = unipd.Problem(sharp.Spectrahedron(2), _FailingLater(np.eye(4), domain=(2, 2)), np.ones(4) / 4, coupling)
+    with pytest.raises(unipd.errors.OracleError, match="no more"):
+        unipd.solve(problem, "factored", accuracy=1e-9)
+
+
+def test_directions_do_not_depend_on_the_layout_of_arrays() -> None:
+    random = np.random.default_rng(5)
+    memory, other = Memory(), Memory()
+    for _ in range(4):
+        step = random.standard_normal((6, 3))
+        change = step + 0.1 * random.standard_normal((6, 3))
+        memory = memory.extended(step, change)
+        other = other.extended(np.asfortranarray(step), np.asfortranarray(change))
+    gradient = random.standard_normal((6, 3))
+    kept = gradient.copy()
+    np.testing.assert_allclose(memory.direction(gradient), other.direction(np.asfortranarray(gradient)), rtol=1e-12)
+    assert np.array_equal(gradient, kept)

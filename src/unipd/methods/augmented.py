@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd.dual import oracle_errors
 from unipd.methods.factors import Factors
 from unipd.methods.weights import zero_of_slope
 from unipd.problem import Problem
@@ -66,10 +67,12 @@ class Augmented:
         """Return value and gradient at R: one image and one product with A^* lam for every column."""
         problem = self.problem
         point = self.factors.point(factor)
-        cost, image = self._measured(point)
+        with oracle_errors:
+            cost, image = self._measured(point)
         residual = image - problem.b
         dual = self.dual(residual)
-        gradient = self._gradient(dual, factor)
+        with oracle_errors:
+            gradient = self._gradient(dual, factor)
         columns = 2 * max(1, self.factors.rank(factor))
         value = cost + self._coupled(residual, dual)
         return Evaluation(value, gradient, point, image, cost, dual, columns)
@@ -94,10 +97,11 @@ class Augmented:
     def completed(self, here: Evaluation, factor: Array) -> Array:
         """Return the dual vector at a point with the multipliers of what the factors keep by construction."""
         dual = self.factors.without_kept(here.dual)
-        descent = self.problem.map.adjoint(-dual)
-        if isinstance(self.problem.sharp, Linear):
-            descent = LazyDifference(descent, self.problem.sharp.cost)
-        return self.factors.completed(dual, descent, factor)
+        with oracle_errors:
+            descent = self.problem.map.adjoint(-dual)
+            if isinstance(self.problem.sharp, Linear):
+                descent = LazyDifference(descent, self.problem.sharp.cost)
+            return self.factors.completed(dual, descent, factor)
 
     def best_gamma(self, here: Evaluation, image: Array, cost: float) -> float:
         """Return the gamma in [0, 1] that minimises the objective from X towards an atom."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.linalg
 
 from unipd._typing import Array
 from unipd.protocols import inner
@@ -42,15 +45,30 @@ class Memory:
         """
         direction = -gradient
         shares: list[float] = []
-        for step, change in reversed(self.pairs):
-            share = inner(step, direction) / inner(step, change)
-            direction = direction - share * change
+        curvatures = [inner(step, change) for step, change in self.pairs]
+        for (step, change), curvature in zip(reversed(self.pairs), reversed(curvatures), strict=True):
+            share = inner(step, direction) / curvature
+            direction = _add(direction, -share, change)
             shares.append(share)
         direction = precondition(direction)
         if self.pairs:
-            step, change = self.pairs[-1]
-            direction = direction * (inner(step, change) / inner(change, precondition(change)))
-        for (step, change), share in zip(self.pairs, reversed(shares), strict=True):
-            back = inner(change, direction) / inner(step, change)
-            direction = direction + (share - back) * step
+            change = self.pairs[-1][1]
+            direction = direction * (curvatures[-1] / inner(change, precondition(change)))
+        for (step, change), curvature, share in zip(self.pairs, curvatures, reversed(shares), strict=True):
+            back = inner(change, direction) / curvature
+            direction = _add(direction, share - back, step)
         return direction
+
+
+def _add(direction: Array, share: float, other: Array) -> Array:
+    """Return direction + share * other; in place where both are contiguous doubles, since that saves a pass."""
+    if direction.dtype not in _DOUBLES or other.dtype != direction.dtype:
+        return direction + share * other
+    if not (direction.flags.c_contiguous and other.flags.c_contiguous):
+        return direction + share * other
+    _axpy(other.reshape(-1).view(np.float64), direction.reshape(-1).view(np.float64), a=share)
+    return direction
+
+
+_DOUBLES = (np.dtype(np.float64), np.dtype(np.complex128))
+_axpy: Any = scipy.linalg.get_blas_funcs("axpy", dtype=np.float64)

@@ -15,6 +15,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.atoms import LowRank, apply
+from unipd.errors import InvalidInput
 from unipd.methods.factors import random_block
 from unipd.methods.lbfgs import Preconditioner
 
@@ -39,6 +40,8 @@ class RowFactors:
 
     def start(self, atom: LowRank, columns: int, seed: int) -> Array:
         """Return random columns: an atom has rows of length zero, which no rescaling can mend."""
+        if atom.left.dtype.kind == "c":
+            raise InvalidInput("factors", "real data for factors that keep the lengths of rows", "complex data")
         rows = self.groups.size
         shape = np.zeros((rows, 1), atom.left.dtype)
         shape[0, 0] = 1.0

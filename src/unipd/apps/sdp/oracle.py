@@ -2,7 +2,7 @@
 
 How sure a bound is depends on the order n of the matrix S = C + A^*(lam):
 
-- n <= 600: a dense eigensolver at every call, with a proof by a Cholesky factorisation;
+- n <= 2000: a dense eigensolver at every call, with a proof by a Cholesky factorisation;
 - n <= 3000: Lanczos during the run; the final bound is proved by Cholesky factorisations of S + shift I;
 - above: Lanczos; the final bound is that of Kuczynski and Wozniakowski, wrong with a stated small probability.
 """
@@ -19,7 +19,7 @@ from unipd.sharp import Linear
 from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
 from unipd.spectral import PROBABILISTIC, RIGOROUS, Certification, certified_upper
 
-DENSE_ORDER = 600
+DENSE_ORDER = 2000
 """Largest order at which every call solves a dense eigenvalue problem."""
 CHOLESKY_ORDER = 3000
 """Largest order at which a final bound is proved by dense Cholesky factorisations."""
