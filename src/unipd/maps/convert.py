@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd.errors import InvalidInput
 from unipd.maps.blocks import BlockMap
@@ -24,7 +24,7 @@ def as_map(value: Any, domain: Any = None) -> LinearMap:
     """
     if hasattr(value, "image") and hasattr(value, "adjoint"):
         return value
-    if sp.issparse(value):
+    if scipy.sparse.issparse(value):
         return SparseMatrix(value, domain)
     if isinstance(value, np.ndarray):
         return DenseMatrix(value, domain)

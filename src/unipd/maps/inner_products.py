@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import atoms, validate
 from unipd._typing import Array
@@ -37,7 +37,9 @@ class InnerProducts(Map):
 
     def __init__(self, matrices: Any) -> None:
         self._stack: Array | None = None
-        if isinstance(matrices, (list, tuple)) and any(sp.issparse(part) for part in cast("Sequence[Any]", matrices)):
+        if isinstance(matrices, (list, tuple)) and any(
+            scipy.sparse.issparse(part) for part in cast("Sequence[Any]", matrices)
+        ):
             self._sampling, self._entries = _compressed(cast("Sequence[Any]", matrices))
             domain, count, dtype = self._sampling.domain, self._entries.shape[0], self._entries.dtype
         else:
@@ -98,13 +100,15 @@ def _compressed(matrices: Sequence[Any]) -> tuple[Sampling, Any]:
     places, columns = np.unique(flat, return_inverse=True)
     values = np.concatenate([part.data for part in parts])
     owners = np.repeat(np.arange(len(parts)), [part.nnz for part in parts])
-    entries: Any = sp.csr_array((values, (owners, columns.reshape(-1))), shape=(len(parts), places.size))
+    entries: Any = scipy.sparse.csr_array((values, (owners, columns.reshape(-1))), shape=(len(parts), places.size))
     return Sampling(*np.divmod(places, shape[1]), shape, values.dtype), entries
 
 
 def _coordinates(index: int, matrix: Any) -> Any:
     name = f"matrices[{index}]"
-    coordinates: Any = sp.coo_array(matrix if sp.issparse(matrix) else validate.finite_array(name, matrix, ndim=2))
+    coordinates: Any = scipy.sparse.coo_array(
+        matrix if scipy.sparse.issparse(matrix) else validate.finite_array(name, matrix, ndim=2)
+    )
     if coordinates.ndim != 2 or min(coordinates.shape) < 1:
         raise InvalidInput(name, "a nonempty matrix", f"shape {coordinates.shape}")
     coordinates = coordinates.astype(floating(coordinates.dtype), copy=False)

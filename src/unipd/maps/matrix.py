@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import atoms, validate
 from unipd._typing import Array, Shape
@@ -49,12 +49,12 @@ class DenseMatrix(Map):
 class SparseMatrix(Map):
     """A x with A a SciPy sparse matrix or array, kept by columns (CSC) and never made dense.
 
-    >>> SparseMatrix(sp.eye_array(2)).adjoint(np.array([1.0, 2.0]))
+    >>> SparseMatrix(scipy.sparse.eye_array(2)).adjoint(np.array([1.0, 2.0]))
     array([1., 2.])
     """
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
-        compressed: Any = sp.csc_array(matrix)
+        compressed: Any = scipy.sparse.csc_array(matrix)
         compressed = compressed.astype(floating(compressed.dtype), copy=False)
         if not np.isfinite(compressed.data).all():
             raise InvalidInput("A", "finite numbers", "NaN or inf among the stored entries")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput
@@ -68,7 +68,9 @@ class SampledMatrix:
         pattern = self.pattern
         # SciPy adds duplicates in place: it must not get the values themselves.
         arrays = (self.values.copy(), pattern.places.astype(np.int64), pattern.starts.astype(np.int64))
-        matrix: Any = (sp.csc_array if pattern.transposed else sp.csr_array)(arrays, shape=self.shape)
+        matrix: Any = (scipy.sparse.csc_array if pattern.transposed else scipy.sparse.csr_array)(
+            arrays, shape=self.shape
+        )
         matrix.sum_duplicates()
         return matrix.tocsr()
 

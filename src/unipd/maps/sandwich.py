@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import atoms, validate
 from unipd._typing import Array
@@ -123,7 +123,7 @@ class Factor:
 def _checked(name: str, value: Any) -> Any:
     if value is None or hasattr(value, "matvec"):
         return value
-    if sp.issparse(value):
+    if scipy.sparse.issparse(value):
         data = validate.finite_array(name, value.data)
         return value.astype(data.dtype, copy=False)
     array = validate.finite_array(name, value)

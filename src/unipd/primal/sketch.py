@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import atoms, validate
 from unipd._typing import Array
@@ -192,5 +192,5 @@ def _trace(atom: Any) -> float:
 
 def _explicit(atom: Any) -> Any:
     if isinstance(atom, atoms.SparsePoint):
-        return sp.coo_array((atom.values, np.unravel_index(atom.indices, atom.shape)), shape=atom.shape)
+        return scipy.sparse.coo_array((atom.values, np.unravel_index(atom.indices, atom.shape)), shape=atom.shape)
     return np.asarray(atom)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import atoms
 from unipd._typing import Array
@@ -68,10 +68,10 @@ def difference(left: Any, right: Any) -> Any:
     >>> difference(np.ones((1, 2)), np.eye(2)[:1])
     array([[0., 1.]])
     """
-    if isinstance(left, np.ndarray) and (isinstance(right, np.ndarray) or sp.issparse(right)):
+    if isinstance(left, np.ndarray) and (isinstance(right, np.ndarray) or scipy.sparse.issparse(right)):
         dense: Any = right if isinstance(right, np.ndarray) else right.toarray()
         return left - dense.astype(_joint_dtype(left.dtype, dense.dtype), copy=False)
-    if sp.issparse(left) and sp.issparse(right):
+    if scipy.sparse.issparse(left) and scipy.sparse.issparse(right):
         return left - right.astype(_joint_dtype(left.dtype, right.dtype))
     bounded = all(is_explicit(part) or hasattr(part, "norm_bound") for part in (left, right))
     return BoundedDifference(left, right) if bounded else LazyDifference(left, right)
@@ -100,7 +100,7 @@ def pairing(cost: Any, x: Any) -> float:
     if isinstance(cost, np.ndarray) or isinstance(x, atoms.LowRank):
         return atoms.inner(cost, x if hasattr(x, "dense") else np.asarray(x))
     point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
-    if sp.issparse(cost):
+    if scipy.sparse.issparse(cost):
         entries: Any = cost.tocoo()
         return float(np.vdot(entries.data, point[entries.row, entries.col]).real)
     return float(np.trace(apply_adjoint(cost, point)).real)

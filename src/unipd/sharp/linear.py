@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import validate
 from unipd.errors import InvalidInput
@@ -104,7 +104,7 @@ class Linear:
         return answer.value + answer.error
 
     def _shifted(self, direction: Any) -> Any:
-        operator = sp.issparse(direction) or hasattr(direction, "matvec")
+        operator = scipy.sparse.issparse(direction) or hasattr(direction, "matvec")
         y = direction if operator else validate.finite_array("direction", direction)
         if tuple(y.shape) != self.shape:
             raise InvalidInput("direction", f"shape {self.shape}", f"shape {tuple(y.shape)}")
@@ -117,9 +117,9 @@ def _checked_cost(cost: Any, oracle: SharpOracle) -> Any:
         if tuple(cost.shape) != oracle.shape:
             raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {tuple(cost.shape)}")
         return cost
-    matrix: Any = sp.csr_array(cost) if sp.issparse(cost) else validate.finite_array("cost", cost)
+    matrix: Any = scipy.sparse.csr_array(cost) if scipy.sparse.issparse(cost) else validate.finite_array("cost", cost)
     if matrix.shape != oracle.shape:
         raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {matrix.shape}")
-    if sp.issparse(matrix):
+    if scipy.sparse.issparse(matrix):
         matrix = matrix.astype(validate.finite_array("cost", matrix.data).dtype)
     return 0.5 * (matrix + matrix.conj().T) if getattr(oracle, "hermitian", False) else matrix

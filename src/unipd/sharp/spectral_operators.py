@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd._typing import Array, Shape
 from unipd.spectral.products import Products, is_explicit
@@ -56,8 +56,8 @@ def scaled_by(operator: Any, rows: Array, columns: Array) -> Any:
     if isinstance(operator, np.ndarray):
         precision = np.result_type(operator.dtype, np.float32)
         return (rows[:, np.newaxis] * operator * columns).astype(precision, copy=False)
-    if sp.issparse(operator):
-        return (sp.diags_array(rows) @ operator @ sp.diags_array(columns)).astype(operator.dtype)
+    if scipy.sparse.issparse(operator):
+        return (scipy.sparse.diags_array(rows) @ operator @ scipy.sparse.diags_array(columns)).astype(operator.dtype)
     return ScaledOperator(operator, rows, columns)
 
 
@@ -96,5 +96,5 @@ def columns_of(operator: Any, columns: Array) -> Any:
     array([[1., 3.]])
     """
     if is_explicit(operator):
-        return operator.tocsc()[:, columns] if sp.issparse(operator) else operator[:, columns]
+        return operator.tocsc()[:, columns] if scipy.sparse.issparse(operator) else operator[:, columns]
     return ColumnsOperator(operator, columns)

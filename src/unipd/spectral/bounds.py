@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd.errors import OracleError
 from unipd.spectral.products import working_dtype
@@ -20,7 +20,7 @@ def norm_bound(operator: Any) -> float | None:
     >>> norm_bound(np.array([[1.0, 1.0], [1.0, 1.0]])).__round__(6)
     2.0
     """
-    if isinstance(operator, np.ndarray) or sp.issparse(operator):
+    if isinstance(operator, np.ndarray) or scipy.sparse.issparse(operator):
         return _matrix_norm_bound(operator)
     if not hasattr(operator, "norm_bound"):
         return None
@@ -33,7 +33,7 @@ def norm_bound(operator: Any) -> float | None:
 def _matrix_norm_bound(matrix: Any) -> float:
     moduli: Any = abs(matrix)
     moduli = moduli.astype(np.float64)
-    squares = moduli.multiply(moduli) if sp.issparse(moduli) else moduli * moduli
+    squares = moduli.multiply(moduli) if scipy.sparse.issparse(moduli) else moduli * moduli
     frobenius = math.sqrt(float(squares.sum()))
     mixed = math.sqrt(float(moduli.sum(axis=0).max()) * float(moduli.sum(axis=1).max()))
     eps = float(np.finfo(working_dtype(matrix.dtype)).eps)

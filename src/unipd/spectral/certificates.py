@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
+import scipy
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput, OracleError
@@ -65,7 +65,7 @@ def certify_eigenvalues(
     lower = float(np.trace(_project(products, vectors)[0]).real)
     if products.shape[0] <= plan.dense_limit:
         matrix = products.dense()
-        values = sl.eigvalsh(matrix, check_finite=False)
+        values = scipy.linalg.eigvalsh(matrix, check_finite=False)
         upper = float(values[-count:].sum()) + count * rounding_allowance(matrix, float(np.abs(values).max()))
     elif products.explicit and count == 1:
         upper = rigorous_upper(products.operator, lower)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
-import scipy.sparse as sp
+import scipy
 
 from unipd import validate
 from unipd._typing import Array
@@ -34,7 +33,7 @@ def is_psd_shifted(matrix: Any, shift: float = 0.0) -> bool:
     (True, False)
     """
     amount = validate.number("shift", shift)
-    if sp.issparse(matrix):
+    if scipy.sparse.issparse(matrix):
         return _sparse_psd(_hermitian_part(matrix.tocsc()), amount)
     dense = validate.finite_array("matrix", matrix, ndim=2)
     return _dense_psd(_hermitian_part(dense.astype(np.result_type(dense, np.float64), copy=False)), amount)
@@ -90,7 +89,7 @@ def _dense_psd(matrix: Array, shift: float) -> bool:
     shifted = matrix.copy()
     shifted[range(size), range(size)] = diagonal - margin - _UNDERFLOW * size
     try:
-        sl.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+        scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         return False
     return True
@@ -98,7 +97,7 @@ def _dense_psd(matrix: Array, shift: float) -> bool:
 
 def _sparse_psd(matrix: Any, shift: float) -> bool:
     """Factorise M + (shift - margin) I = L D L^* + E and check ||E|| <= margin, widening the margin if need be."""
-    shifted = matrix.astype(np.result_type(matrix.dtype, np.float64)) + shift * sp.eye_array(matrix.shape[0])
+    shifted = matrix.astype(np.result_type(matrix.dtype, np.float64)) + shift * scipy.sparse.eye_array(matrix.shape[0])
     largest = float(shifted.diagonal().real.max())
     if shifted.diagonal().real.min() <= 0.0:
         return False
@@ -124,7 +123,7 @@ def _factor_error(shifted: Any, margin: float) -> float | None:
     size = shifted.shape[0]
     try:
         factors: Any = splu(
-            (shifted - margin * sp.eye_array(size)).tocsc(),
+            (shifted - margin * scipy.sparse.eye_array(size)).tocsc(),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
@@ -135,7 +134,7 @@ def _factor_error(shifted: Any, margin: float) -> float | None:
     if not np.array_equal(factors.perm_r, factors.perm_c) or pivots.min() <= 0.0:
         return None
     lower, upper = factors.L, factors.U
-    difference = abs(upper - sp.diags_array(pivots) @ lower.conj().T)
+    difference = abs(upper - scipy.sparse.diags_array(pivots) @ lower.conj().T)
     ones = np.ones(size)
     products = abs(lower) @ (_gamma(size + 2, shifted.dtype) * (abs(upper) @ ones) + difference @ ones)
     return 2.0 * float(np.max(products))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg as sl
+import scipy
 
 from unipd._typing import Array, FloatArray
 from unipd.errors import OracleError
@@ -19,7 +19,8 @@ def dense_eigenpairs(products: Products, count: int) -> EigenPairs:
     """
     matrix = _finite(products.dense())
     size = matrix.shape[0]
-    values, vectors = sl.eigh(matrix, check_finite=False)
+    # Divide and conquer: relatively robust representations lose orthogonality within clusters.
+    values, vectors = scipy.linalg.eigh(matrix, check_finite=False, driver="evd")
     allowance = rounding_allowance(matrix, float(np.abs(values).max()))
     return EigenPairs(
         values=_doubles(values[::-1][:count]),

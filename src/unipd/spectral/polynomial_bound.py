@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 
-import scipy.linalg as sl
+import scipy
 
 
 def weight_quantile(size: int, delta: float, is_complex: bool) -> float:
@@ -77,7 +77,7 @@ _HALVINGS = 40
 
 def _largest_ritz_value(alpha: list[float], beta: list[float]) -> float:
     last = len(alpha) - 1
-    return float(sl.eigh_tridiagonal(alpha, beta, True, "i", (last, last))[0])
+    return float(scipy.linalg.eigh_tridiagonal(alpha, beta, True, "i", (last, last))[0])
 
 
 def _exceeds(point: float, alpha: list[float], beta: list[float], bound: float) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import validate
 from unipd._typing import Array, Shape
@@ -98,7 +98,7 @@ class Products:
 
     def dense(self) -> Array:
         """Return M as an array; an operator is multiplied by the identity of its smaller side."""
-        if sp.issparse(self.operator):
+        if scipy.sparse.issparse(self.operator):
             return np.asarray(self.operator.toarray()).astype(self.dtype, copy=False)
         if self.explicit:
             return self.operator
@@ -118,7 +118,7 @@ class Products:
 
 def is_explicit(operator: Any) -> bool:
     """Whether an operator is an array or a sparse matrix."""
-    return isinstance(operator, np.ndarray) or bool(sp.issparse(operator))
+    return isinstance(operator, np.ndarray) or bool(scipy.sparse.issparse(operator))
 
 
 def working_dtype(dtype: Any) -> np.dtype[Any]:
@@ -136,7 +136,7 @@ def working_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 def _checked(operator: Any) -> Any:
-    if sp.issparse(operator):
+    if scipy.sparse.issparse(operator):
         data = validate.finite_array("operator", operator.tocoo().data)
         return operator if data.dtype == operator.dtype else operator.astype(data.dtype)
     if hasattr(operator, "matvec"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd._typing import Array, IntArray, Shape
 from unipd.errors import InvalidInput
@@ -29,7 +29,7 @@ def build(shapes: tuple[Shape, ...], entries: Entries, constraints: int) -> tupl
     places = origin[sparse.block] + sparse.row * sizes[sparse.block] + sparse.col
     union, pair = np.unique(places, return_inverse=True)
     doubled = np.where(sparse.row == sparse.col, 1, 2).astype(sparse.value.dtype) * sparse.value
-    matrix = sp.csr_array((doubled, (sparse.constraint, pair)), shape=(constraints, union.size))
+    matrix = scipy.sparse.csr_array((doubled, (sparse.constraint, pair)), shape=(constraints, union.size))
     bounds = np.searchsorted(union, origin)
     blocks: list[Block] = []
     by_block: dict[int, list[RankOne]] = {}

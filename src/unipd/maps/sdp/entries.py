@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import validate
 from unipd._typing import Array, IntArray
@@ -130,7 +130,9 @@ def _indices(name: str, given: Any, size: int) -> IntArray:
 
 def _upper(name: str, matrix: Any) -> Any:
     """Return the upper triangle of a symmetric matrix in coordinate form."""
-    array: Any = sp.coo_array(matrix if sp.issparse(matrix) else validate.real_array(name, matrix, ndim=2))
+    array: Any = scipy.sparse.coo_array(
+        matrix if scipy.sparse.issparse(matrix) else validate.real_array(name, matrix, ndim=2)
+    )
     validate.real_array(name, array.data)
     if array.shape[0] != array.shape[1]:
         raise InvalidInput(name, "a square matrix", f"shape {array.shape}")
@@ -138,4 +140,4 @@ def _upper(name: str, matrix: Any) -> Any:
     gap = abs(array - array.T)
     if gap.nnz and gap.max() > _SYMMETRY * abs(array).max():
         raise InvalidInput(name, "a symmetric matrix", f"entries that differ from their mirror by {gap.max():.3g}")
-    return sp.triu(array, format="coo")
+    return scipy.sparse.triu(array, format="coo")

@@ -6,7 +6,7 @@ import copy
 from typing import Any, cast
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd import validate
 from unipd._typing import Array, Shape
@@ -118,7 +118,7 @@ class SdpMap(Map):
 
     def _with_values(self, values: Array) -> Any:
         """Return the sparse matrix with other values."""
-        return sp.csr_array((values, self._matrix.indices, self._matrix.indptr), shape=self._matrix.shape)
+        return scipy.sparse.csr_array((values, self._matrix.indices, self._matrix.indptr), shape=self._matrix.shape)
 
     def _gather(self, products: list[tuple[Array, Array]]) -> Array:
         """Return the image from the blocks' entries on the pattern and along the rank-one vectors."""

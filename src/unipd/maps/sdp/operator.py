@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd._typing import Array, IntArray
 from unipd.errors import InvalidInput, MemoryForecastError
@@ -89,14 +89,14 @@ class SymmetricOperator:
 
     def tocsr(self) -> Any:
         """Return S as a SciPy CSR array; rank-one terms make it dense."""
-        sparse: Any = sp.csr_array((self.data, self.indices, self.starts), shape=self.shape)
-        return sp.csr_array(self.toarray()) if self.coefficients.size else sparse
+        sparse: Any = scipy.sparse.csr_array((self.data, self.indices, self.starts), shape=self.shape)
+        return scipy.sparse.csr_array(self.toarray()) if self.coefficients.size else sparse
 
     def toarray(self) -> Array:
         """Return S as an array, for orders up to 20,000."""
         if self.shape[0] > DENSE_LIMIT:
             raise MemoryForecastError(f"a dense matrix of order {self.shape[0]} is too large: use matvec or tocsr")
-        sparse: Any = sp.csr_array((self.data, self.indices, self.starts), shape=self.shape)
+        sparse: Any = scipy.sparse.csr_array((self.data, self.indices, self.starts), shape=self.shape)
         out = sparse.toarray()
         if self.coefficients.size:
             outer = (self.vectors * self.coefficients) @ self.vectors.T
