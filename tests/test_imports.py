@@ -9,17 +9,27 @@ import sys
 import pytest
 
 HEAVY = ["matplotlib", "rich", "pandas", "sklearn", "cvxpy", "typer", "pylops", "networkx", "mpi4py", "qiskit"]
+LATER = ["scipy.linalg", "scipy.sparse", "numba"]
 
 
 def loaded_after(code: str) -> list[str]:
     """Return the heavy packages that a fresh interpreter has loaded after running the code."""
-    script = f"{code}\nimport sys, json; print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    return loaded_among(HEAVY, code)
+
+
+def loaded_among(names: list[str], code: str) -> list[str]:
+    """Return which of the modules a fresh interpreter has loaded after running the code."""
+    script = f"{code}\nimport sys, json; print(json.dumps([m for m in {names!r} if m in sys.modules]))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return json.loads(run.stdout.splitlines()[-1])
 
 
 def test_import_loads_no_optional_package() -> None:
     assert loaded_after("import unipd") == []
+
+
+def test_import_leaves_what_takes_longest_for_later() -> None:
+    assert loaded_among(LATER, "import unipd") == []
 
 
 def test_a_quiet_run_loads_no_optional_package() -> None:
