@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.linalg
 
 from unipd._typing import Array
 from unipd.protocols import inner
@@ -66,9 +66,15 @@ def _add(direction: Array, share: float, other: Array) -> Array:
         return direction + share * other
     if not (direction.flags.c_contiguous and other.flags.c_contiguous):
         return direction + share * other
-    _axpy(other.reshape(-1).view(np.float64), direction.reshape(-1).view(np.float64), a=share)
+    _axpy()(other.reshape(-1).view(np.float64), direction.reshape(-1).view(np.float64), a=share)
     return direction
 
 
 _DOUBLES = (np.dtype(np.float64), np.dtype(np.complex128))
-_axpy: Any = scipy.linalg.get_blas_funcs("axpy", dtype=np.float64)
+
+
+@functools.cache
+def _axpy() -> Any:
+    from scipy.linalg import get_blas_funcs  # loaded when a method first runs
+
+    return get_blas_funcs("axpy", dtype=np.float64)
