@@ -1,7 +1,9 @@
-"""Pictures of runs; matplotlib (the extra ``plot``) is imported when one is drawn, not before."""
+"""Pictures and pages of runs; matplotlib (the extra ``plot``) is imported when a picture is drawn, not before."""
 
 from unipd.report.comparison import plot_comparison
 from unipd.report.convergence import plot_convergence
+from unipd.report.page import write_report
 from unipd.report.spectrum import plot_spectrum
+from unipd.report.words import certificate_in_words
 
-__all__ = ["plot_comparison", "plot_convergence", "plot_spectrum"]
+__all__ = ["certificate_in_words", "plot_comparison", "plot_convergence", "plot_spectrum", "write_report"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd.errors import InvalidInput
 from unipd.report import style
-from unipd.report.curves import Curves, curves
+from unipd.report.curves import Curves, curves, own_bound
 from unipd.report.points import positive, thinned
 
 QUANTITIES = {
@@ -85,8 +85,8 @@ def plot_comparison(
 
 
 def _best_bound(results: Mapping[str, Any]) -> float:
-    bounds = [float(result.dual_bound) for result in results.values() if np.isfinite(result.dual_bound)]
-    return max(bounds, default=np.nan)
+    bounds = [own_bound(result) for result in results.values()]
+    return max((bound for bound in bounds if np.isfinite(bound)), default=np.nan)
 
 
 def _quantities(runs: Mapping[str, Curves], asked: tuple[str, ...] | None) -> tuple[str, ...]:

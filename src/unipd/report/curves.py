@@ -56,7 +56,7 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
     start
         lam_0 of a warm start, for the theorem's bound; zero when not given.
     best
-        The bound to measure the objective from; the run's own when not given.
+        The bound to measure the objective from, in the history's terms; the run's own when not given.
     """
     if axis not in AXES:
         raise InvalidInput("axis", f"one of {', '.join(AXES)}", repr(axis))
@@ -64,7 +64,7 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
     if len(history) == 0:
         raise InvalidInput("result", "a run with at least one iteration in its history", "none")
     column, label = AXES[axis]
-    reference = result.dual_bound if best is None else best
+    reference = own_bound(result) if best is None else best
     scale = known["scale"] or max(1.0, abs(result.objective))
     smoothness = history["smoothness"]
     return Curves(
@@ -77,6 +77,20 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
         smoothness=_only_numbers(np.where(smoothness > 0, smoothness, np.nan)),
         exponent=_only_numbers(history["nu"]),
     )
+
+
+def maximises(result: Any) -> bool:
+    """Whether the result speaks of a maximum: its bound lies above the objective where the gap is positive.
+
+    Histories are always those of a minimisation: there the objective and the bound have the opposite sign.
+    """
+    above, gap = float(result.dual_bound) - float(result.objective), float(result.gap)
+    return math.isfinite(above) and above * gap > 0.0
+
+
+def own_bound(result: Any) -> float:
+    """Return the best bound of a result as the history counts it: the lower bound of a minimisation."""
+    return -float(result.dual_bound) if maximises(result) else float(result.dual_bound)
 
 
 def weight_sums(method: str, smoothness: FloatArray) -> FloatArray | None:

@@ -65,6 +65,7 @@ ENTRIES = (
     Entry("complete", "Fill in a matrix of which some entries are known.", _SOLVE),
     Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE),
     Entry("show", "Show a saved result.", _STUDY),
+    Entry("report", "Write a page about results: curves, certificate in words, settings.", _STUDY),
     Entry("compare", "Compare methods on one problem.", _STUDY),
     Entry("reproduce", "Repeat the experiments of the paper.", _STUDY),
     Entry("bench", "Measure speed and memory.", _STUDY),
