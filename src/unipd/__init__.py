@@ -16,6 +16,7 @@ from unipd.methods import (
     Factored,
     FrankWolfe,
     PairwiseFrankWolfe,
+    Rescaled,
     UniPDGrad,
 )
 from unipd.problem import Problem
@@ -64,6 +65,7 @@ __all__ = [
     "MaxSeconds",
     "PairwiseFrankWolfe",
     "Problem",
+    "Rescaled",
     "Result",
     "Stall",
     "Status",

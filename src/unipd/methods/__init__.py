@@ -7,6 +7,7 @@ from unipd.methods.choose import METHODS, as_method
 from unipd.methods.corrective import Corrective
 from unipd.methods.factored import Factored
 from unipd.methods.frank_wolfe import FrankWolfe
+from unipd.methods.rescaled import Rescaled
 from unipd.methods.unipdgrad import UniPDGrad
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "FrankWolfe",
     "Method",
     "PairwiseFrankWolfe",
+    "Rescaled",
     "State",
     "UniPDGrad",
     "as_method",

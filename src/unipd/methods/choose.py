@@ -14,8 +14,10 @@ from unipd.methods.corrective import Corrective
 from unipd.methods.factored import Factored
 from unipd.methods.frank_wolfe import FrankWolfe
 from unipd.methods.product_factors import is_factorable
+from unipd.methods.rescaled import Rescaled
 from unipd.methods.unipdgrad import UniPDGrad
 from unipd.problem import Problem
+from unipd.scaling import equilibrated
 
 METHODS: dict[str, Callable[..., Method]] = {
     "unipdgrad": UniPDGrad,
@@ -29,11 +31,25 @@ METHODS: dict[str, Callable[..., Method]] = {
 """Methods by the names used in :func:`unipd.solve` and on the command line; "auto" chooses among them."""
 
 
-def as_method(method: Method | str, problem: Problem, **options: Any) -> Method:
-    """Return the method of this name (with its options), or the given one unchanged.
+SCALINGS = ("auto", "rows", None)
+"""Values of the option ``scaling``."""
+
+
+def as_method(method: Method | str, problem: Problem, *, scaling: str | None = "auto", **options: Any) -> Method:
+    """Return the method of this name (with its options), or the given one; wrapped where rows are to be scaled.
 
     "auto" is the factored method where X is a spectral set that has factors, and the corrective one elsewhere.
+    ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
+    (the default) to equilibrate badly scaled rows for the method "auto" alone.
     """
+    if scaling not in SCALINGS:
+        raise InvalidInput("scaling", 'one of "auto", "rows", None', repr(scaling))
+    chosen = _named(method, problem, **options)
+    wanted = scaling == "rows" or (scaling == "auto" and method == "auto" and equilibrated(problem) is not None)
+    return Rescaled(chosen) if wanted and not isinstance(chosen, Rescaled) else chosen
+
+
+def _named(method: Method | str, problem: Problem, **options: Any) -> Method:
     if not isinstance(method, str):
         if options:
             raise InvalidInput("method", "a name when options are given", type(method).__name__)

@@ -1,0 +1,135 @@
+"""Row equilibration: what it may touch, and that nothing but the units changes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.linalg import aslinearoperator
+
+import unipd
+from unipd import couplings, sharp
+from unipd.couplings.jacobian import differences, prox_jacobian
+from unipd.dual import evaluate, lower_bound
+from unipd.scaling import equilibrated, row_norms
+from unipd.scaling.couplings import rescaled
+from unipd.scaling.ellipsoid import Ellipsoid
+
+COUPLINGS = {
+    "equality": couplings.Equality(),
+    "at most": couplings.AtMost(),
+    "at least": couplings.AtLeast(),
+    "box": couplings.Box(-1.0, np.arange(6.0)),
+    "half-space": couplings.HalfSpace(np.arange(1.0, 7.0), 2.0),
+    "second-order cone": couplings.SecondOrderCone(),
+    "ball": couplings.L2Ball(2.0),
+    "ball of the largest entry": couplings.LInfBall(0.7),
+    "point": couplings.L2Ball(0.0),
+    "product": couplings.Product([couplings.Equality(), couplings.L1Ball(1.5), couplings.AtMost()], [2, 2, 2]),
+    "translated": couplings.Translated(couplings.AtMost(), np.ones(6)),
+    "scaled": couplings.Scaled(couplings.Box(-1.0, 2.0), 3.0),
+}
+
+
+@pytest.mark.parametrize("name", COUPLINGS)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_membership_is_the_same_in_both_units(name: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    norms = 10.0 ** random.uniform(-3, 3, 6)
+    new = rescaled(COUPLINGS[name], norms)
+    assert new is not None
+    inside = COUPLINGS[name].prox(random.standard_normal(6), 1.0)
+    outside = random.standard_normal(6)
+    for vector in (inside, outside):
+        there = new.factors * vector
+        back = new.coupling.prox(there, 1.0) / new.factors
+        near = COUPLINGS[name].distance(vector) <= 1e-9
+        assert near == (np.linalg.norm(back - vector) <= 1e-9 * max(1.0, np.linalg.norm(vector)))
+        dual = random.standard_normal(6)
+        assert new.coupling.conjugate(dual / new.factors) == pytest.approx(COUPLINGS[name].conjugate(dual))
+
+
+def test_a_congruence_keeps_the_semidefinite_cone() -> None:
+    sides = 10.0 ** np.linspace(-3, 3, 4)
+    new = rescaled(couplings.PSDCone(4), np.outer(sides, sides).ravel())
+    assert new is not None
+    table = new.factors.reshape(4, 4)
+    assert np.linalg.matrix_rank(table) == 1
+    assert np.all((table * np.outer(sides, sides) > 0.2) & (table * np.outer(sides, sides) < 5.0))
+
+
+@pytest.mark.parametrize("loss", [couplings.LeastSquares(), couplings.Huber(), couplings.Logistic()])
+def test_losses_keep_their_units(loss: couplings.ConvexLoss) -> None:
+    problem = unipd.Problem(sharp.L1Ball(2), np.diag([1.0, 1e6]), np.ones(2), loss)
+    assert equilibrated(problem) is None
+
+
+def test_well_scaled_problems_are_left_alone() -> None:
+    A = np.random.default_rng(0).standard_normal((5, 9))
+    assert equilibrated(unipd.Problem(sharp.Simplex(9), A, A[:, 0], "=")) is None
+    assert equilibrated(unipd.Problem(sharp.Simplex(9), 1e6 * A, 1e6 * A[:, 0], "=")) is None
+
+
+def test_row_norms_of_every_kind_of_map() -> None:
+    random = np.random.default_rng(1)
+    A, B = random.standard_normal((4, 6)) + 1j * random.standard_normal((4, 6)), random.standard_normal((4, 3))
+    expected = np.linalg.norm(A, axis=1)
+    maps = unipd.maps
+    np.testing.assert_allclose(row_norms(maps.DenseMatrix(A)), expected)
+    np.testing.assert_allclose(row_norms(maps.SparseMatrix(sp.csr_array(A))), expected)
+    np.testing.assert_allclose(row_norms(maps.as_map(aslinearoperator(A))), expected)
+    both = maps.BlockMap([maps.DenseMatrix(A), maps.DenseMatrix(B)])
+    np.testing.assert_allclose(row_norms(both), np.hypot(expected, np.linalg.norm(B, axis=1)))
+    stacked = maps.Stacked([maps.DenseMatrix(A), maps.DenseMatrix(2 * A)])
+    np.testing.assert_allclose(row_norms(stacked), np.concatenate([expected, 2 * expected]))
+    measurements = maps.RankOneMeasurements(B)
+    np.testing.assert_allclose(row_norms(measurements), np.linalg.norm(B, axis=1) ** 2)
+    entries = maps.sdp.Entries([0, 1, 1], [0, 0, 0], [0, 1, 0], [0, 1, 1], [3.0, 2.0, 1.0])
+    np.testing.assert_allclose(row_norms(maps.sdp.SdpMap((2, 2), entries, 2)), [3.0, np.sqrt(4 + 2)], rtol=1e-12)
+    long = aslinearoperator(sp.eye_array(1000))
+    assert row_norms(maps.as_map(long)) is None
+
+
+def test_bounds_and_oracle_answers_agree_in_both_units() -> None:
+    random = np.random.default_rng(2)
+    A = 10.0 ** random.uniform(-4, 4, 5)[:, None] * random.standard_normal((5, 9))
+    problem = unipd.Problem(sharp.Linear(random.standard_normal(9), sharp.Simplex(9)), A, A[:, 0], "<=")
+    scaling = equilibrated(problem)
+    assert scaling is not None
+    mu = random.random(5)
+    there, here = evaluate(scaling.problem, mu), evaluate(problem, scaling.dual_back(mu))
+    assert there.value == here.value
+    np.testing.assert_array_equal(scaling.image_back(there.image), here.image)
+    bounds = [lower_bound(scaling.problem, there).value, lower_bound(problem, here).value]
+    assert bounds[0] == pytest.approx(bounds[1], rel=1e-12)
+    np.testing.assert_array_equal(scaling.dual_there(scaling.dual_back(mu)), mu)
+
+
+def test_single_precision_stays_single() -> None:
+    A = np.diag([1.0, 1e-4, 1e4]).astype(np.float32)
+    scaling = equilibrated(unipd.Problem(sharp.Simplex(3), A, A @ np.full(3, 1 / 3, np.float32), "="))
+    assert scaling is not None
+    assert scaling.problem.dtype == np.float32
+    assert scaling.problem.map.image(np.ones(3, np.float32)).dtype == np.float32
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), spread=st.floats(0.0, 6.0))
+def test_the_ellipsoid_projects_and_its_prox_has_the_right_derivative(seed: int, spread: float) -> None:
+    random = np.random.default_rng(seed)
+    sides = 10.0 ** random.uniform(-spread, spread, 5)
+    ellipsoid = Ellipsoid(1.5, sides)
+    vector = 3.0 * random.standard_normal(5) * sides ** random.integers(0, 2)
+    nearest = ellipsoid.project(vector)
+    assert np.linalg.norm(nearest / sides) <= 1.5 * (1 + 1e-9)
+    for _ in range(20):
+        other = random.standard_normal(5)
+        other *= sides * 1.5 / np.linalg.norm(other)
+        scale = np.linalg.norm(vector - nearest) * np.linalg.norm(other - nearest)
+        assert (vector - nearest) @ (other - nearest) <= 1e-9 * scale + 1e-12
+    step = 0.7
+    exact = prox_jacobian(ellipsoid, vector, step, np.eye(5))
+    near = differences(lambda v: ellipsoid.prox_conjugate(v, step), vector, np.diag(1e-3 * np.minimum(sides, 1.0)))
+    if spread < 2.0 and abs(np.linalg.norm(vector / step / sides) - 1.5) > 1e-2:
+        np.testing.assert_allclose(exact * 1e-3 * np.minimum(sides, 1.0), near, atol=1e-3 * 1e-3)
