@@ -1,0 +1,224 @@
+import dataclasses
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from report.runs import HOSTILE, constrained, hostile, infeasible, least_squares, saved
+from unipd.errors import InvalidInput
+from unipd.report import certificate_in_words, write_report
+from unipd.report.page import render_page
+from unipd.report.page_data import PANELS, POINTS, embedded, run_data
+from unipd.report.words import MEANINGS, RESTS_ON
+from unipd.run.history import COLUMNS, History
+from unipd.status import Status
+
+
+class Reader(HTMLParser):
+    """Elements and texts of a page, and whether every element is closed in order."""
+
+    EMPTY = ("meta", "input", "br", "img")
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.text, self.open = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append((self.open[-1] if self.open else "", data))
+
+
+def data_of(page):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    runs = {"first": saved(constrained(), folder, seed=7), "second": saved(constrained("corrective"), folder)}
+    return render_page(runs)
+
+
+def test_the_page_is_well_formed_and_alone(page):
+    reader = Reader(page)
+    assert reader.open == []
+    names = [name for name, _ in reader.elements]
+    assert names.count("script") == 2
+    assert not {"link", "img", "iframe", "object", "embed", "base"} & set(names)
+    for _, attributes in reader.elements:
+        assert not {"src", "href", "style", "srcset", "action"} & set(attributes)
+        assert not any(name.startswith("on") for name in attributes)
+    assert not re.search(r"(?:https?:)?//(?!www\.w3\.org/2000/svg)\w+\.\w", page.split("<script>")[1])
+
+
+def test_the_policy_allows_the_pages_own_script_and_style_only(page):
+    policy = next(a["content"] for name, a in Reader(page).elements if a.get("http-equiv"))
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", rules["script-src"])
+    assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", rules["style-src"])
+    assert "connect-src" not in rules
+    assert "connect-src 'self'" in render_page({}, live="data")
+
+
+def test_every_label_has_its_control_and_every_heading_is_unique(page):
+    elements = Reader(page).elements
+    known = [attributes["id"] for _, attributes in elements if "id" in attributes]
+    assert len(known) == len(set(known))
+    referred = [a["aria-labelledby"] for _, a in elements if "aria-labelledby" in a]
+    assert set(referred) <= set(known)
+    assert ("html", {"lang": "en"}) in elements
+
+
+def test_what_the_page_says(page):
+    text = " ".join(part for _, part in Reader(page).text)
+    for words in ("first", "second", "iteration limit", "solved", "The optimal value is at least", "rigorous"):
+        assert words in text
+    for words in ("Problem(Linear, DenseMatrix", "numpy", "saved (UTC)", "What the status means", "max_doublings"):
+        assert words in text
+    for status in Status:
+        assert status.message in text.replace("  ", " ")
+
+
+def test_the_curves_are_those_of_the_history(page, folder):
+    data = data_of(page)
+    result = constrained()
+    run = data["runs"][0]
+    assert [axis["key"] for axis in data["axes"]] == ["iterations", "oracle_calls", "matvecs", "seconds"]
+    assert run["axes"]["oracle_calls"] == result.history["oracle_calls"].tolist()
+    np.testing.assert_allclose(run["curves"]["infeasibility"], result.history["relative_infeasibility"], rtol=1e-6)
+    np.testing.assert_allclose(run["curves"]["gap"], np.abs(result.history["gap"]), rtol=1e-6)
+    assert set(run["curves"]) == {key for key, _, _ in PANELS}
+    assert run["bound"]["panel"] == "infeasibility"
+    assert data["runs"][1]["bound"] is None
+
+
+def test_a_loss_has_no_infeasibility_and_its_bound_is_that_of_the_objective():
+    run = run_data("loss", least_squares())
+    assert "infeasibility" not in run["curves"]
+    assert run["bound"]["panel"] == "residual"
+
+
+def test_long_histories_are_thinned_at_both_scales():
+    result = constrained()
+    rows = np.repeat(result.history.table, 2000, axis=0)
+    rows[:, COLUMNS.index("iteration")] = np.arange(1, rows.shape[0] + 1)
+    found = run_data("long", dataclasses.replace(result, history=History(rows)))
+    at = np.array(found["axes"]["iterations"])
+    assert at.size <= 2 * POINTS
+    assert at[:10].tolist() == list(range(1, 11))
+    assert at[-1] == rows.shape[0]
+    assert np.diff(at).max() <= 1 + rows.shape[0] / (POINTS - 1)
+
+
+def test_nothing_that_is_not_a_number_enters_the_page():
+    page = render_page({"none": infeasible()})
+    data_of(page)
+    for word in ("NaN", "Infinity"):
+        assert word not in re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1]
+
+
+def test_a_result_without_history_has_a_page_too(folder):
+    empty = dataclasses.replace(saved(constrained(), folder), history=History())
+    page = render_page({"empty": empty})
+    assert data_of(page)["runs"][0]["curves"] == {}
+    assert "The run left no history" in page
+
+
+def test_hostile_texts_stay_texts(folder):
+    page = render_page({HOSTILE: hostile(folder), "other": saved(constrained(), folder)}, title=HOSTILE)
+    reader = Reader(page)
+    assert [name for name, _ in reader.elements].count("script") == 2
+    assert "img" not in [name for name, _ in reader.elements]
+    assert "<script>window" not in page
+    assert data_of(page)["runs"][0]["name"] == HOSTILE
+    shown = [text for tag, text in reader.text if tag in ("td", "th", "h1", "h3", "p")]
+    assert HOSTILE in shown
+
+
+@given(st.text())
+def test_embedded_json_is_the_same_json(text):
+    inside = embedded({text: [text]})
+    assert json.loads(inside) == {text: [text]}
+    assert not {"<", ">", "&", "\u2028", "\u2029"} & set(inside)
+
+
+def test_the_file_is_whole_or_not_there(tmp_path, monkeypatch):
+    result = constrained()
+    path = write_report({"a": result, "b": result}, tmp_path / "page.html", title="Two runs")
+    assert "<title>Two runs</title>" in path.read_text(encoding="utf-8")
+    before = path.read_bytes()
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space"):
+        write_report(result, path)
+    assert path.read_bytes() == before
+    assert [child.name for child in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_bad_arguments(tmp_path):
+    with pytest.raises(InvalidInput, match=r"\.html"):
+        write_report(constrained(), tmp_path / "page.pdf")
+    with pytest.raises(InvalidInput, match="at least one"):
+        write_report({}, tmp_path / "page.html")
+
+
+class TestWords:
+    def test_a_point_outside_the_constraints_may_lie_below_the_bound(self):
+        text = " ".join(certificate_in_words(constrained()))
+        assert "misses the constraints by" in text
+        assert "no contradiction" in text
+        assert "was not reached" in text
+
+    def test_infeasible(self):
+        text = " ".join(certificate_in_words(infeasible()))
+        assert "No point satisfies all constraints" in text
+        assert "returned point" not in text
+
+    @pytest.mark.parametrize("kind", list(RESTS_ON))
+    def test_the_kind_of_bound_is_said(self, kind):
+        result = dataclasses.replace(least_squares("pairwise"), bound_kind=kind)
+        text = " ".join(certificate_in_words(result))
+        assert RESTS_ON[kind][1] in text
+        assert ("is proven" in text) == (kind == "rigorous")
+
+    def test_a_maximum_is_bounded_from_above(self):
+        result = least_squares("accunipdgrad", 30)
+        assert result.gap > 0
+        assert "at least" in certificate_in_words(result)[1]
+        assert "no point of the set has a value below" in certificate_in_words(result)[1]
+        mirrored = dataclasses.replace(result, objective=-result.objective, dual_bound=-result.dual_bound)
+        assert "at most" in certificate_in_words(mirrored)[1]
+        assert "above" in certificate_in_words(mirrored)[1]
+
+    def test_without_a_bound(self):
+        result = dataclasses.replace(constrained(), dual_bound=-np.inf, gap=np.inf)
+        text = " ".join(certificate_in_words(result))
+        assert "No bound" in text
+        assert "Kind of bound" not in text
+
+    def test_every_status_and_kind_is_explained(self):
+        assert set(MEANINGS) == set(Status)
+        assert set(RESTS_ON) == {"rigorous", "probabilistic", "residual"}
+
+
+def test_curves_of_a_maximum_are_measured_from_its_own_bound():
+    result = least_squares("accunipdgrad", 30)
+    mirrored = dataclasses.replace(result, objective=-result.objective, dual_bound=-result.dual_bound)
+    assert run_data("a", mirrored)["curves"]["residual"] == run_data("a", result)["curves"]["residual"]
