@@ -9,6 +9,7 @@ from typing import Any
 
 from unipd.errors import OracleError, UnipdError
 from unipd.status import Status
+from unipd.team import team
 
 SOLVED = 0
 UNEXPECTED = 1
@@ -71,6 +72,7 @@ def complain(error: BaseException, *, debug: bool) -> int:
     line, code = explain(error)
     if debug:
         traceback.print_exception(error)
+    team().fail(line, code)
     say(line)
     return code
 

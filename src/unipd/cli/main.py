@@ -21,6 +21,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ImportError as error:
         print(f'unipd: the command line needs {error.name}: pip install "unipd[cli]"', file=sys.stderr)
         sys.exit(1)
+    from unipd.cluster.environment import processes
+
+    if processes() > 1:
+        from unipd.cli.together import main as main_together
+
+        main_together(sys.argv[1:] if arguments is None else list(arguments))
     from unipd.cli.app import command_line
 
     command_line().main(args=None if arguments is None else list(arguments), prog_name="unipd")

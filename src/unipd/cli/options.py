@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -16,6 +16,7 @@ from unipd.cli.session import limited_threads, logged_to
 from unipd.errors import InvalidInput
 from unipd.methods import choose
 from unipd.methods.weights import WEIGHTS
+from unipd.team import team
 
 METHODS = ("auto", *choose.METHODS)
 SOLVING = ("accuracy", "method", "weights", "seed", "threads", "time_limit", "max_iterations", "max_oracle_calls")
@@ -50,6 +51,11 @@ class Options:
         if self.weights is not None and self.weights not in WEIGHTS:
             raise InvalidInput("--weights", f"one of {', '.join(WEIGHTS)}", repr(self.weights))
         check_outputs(self.out, self.plot, self.json, self.log_file)
+
+    def silent(self) -> Options:
+        """Return the options of a process that prints and writes nothing."""
+        outputs = {"out": None, "plot": None, "json": None, "log_file": None}
+        return replace(self, quiet=True, verbose=False, **outputs)
 
     def settings(self) -> dict[str, Any]:
         """Return the options that decide the result, for the record."""
@@ -124,6 +130,8 @@ def common_options(
         def run(**given: Any) -> int:
             chosen = {name: given.pop(name) for name in wanted}
             options = Options(**{**defaults, **chosen})
+            if not team().leads:
+                options = options.silent()
             options.check()
             with limited_threads(options.threads), logged_to(options.log_file, function.__module__.rsplit(".")[-1]):
                 return function(**given, options=options)

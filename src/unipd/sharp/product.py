@@ -109,7 +109,7 @@ class Product:
         else:
             with ThreadPoolExecutor(self.threads) as pool:
                 answers = list(pool.map(ask, range(len(self.oracles))))
-        return _sum(answers)
+        return summed_answers(answers)
 
     def _parts(self, x: Any) -> Sequence[Any]:
         parts = x.parts if isinstance(x, Blocks) else x
@@ -118,7 +118,7 @@ class Product:
         return parts
 
 
-def _sum(answers: Sequence[SharpAnswer]) -> SharpAnswer:
+def summed_answers(answers: Sequence[SharpAnswer]) -> SharpAnswer:
     """Return the answer of all blocks together."""
     parts = tuple(answer.atom for answer in answers)
     kinds = {answer.bound for answer in answers}

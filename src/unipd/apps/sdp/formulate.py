@@ -17,6 +17,7 @@ from unipd.apps.sdp.oracle import BoundedTrace, FixedTrace, SdpCost
 from unipd.apps.sdp.trace import TraceBound
 from unipd.methods import Factored
 from unipd.problem import Problem
+from unipd.team import team
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Analysis:
     def joint(self) -> JointMap | FacedMap:
         """Return the map with its cost, constraints scaled to unit Frobenius norm."""
         scales = np.concatenate([np.ones(1), 1.0 / self.reduced.norms])
-        joint = JointMap(self.reduced.extended.scaled(scales))
+        joint = JointMap(team().distribute(self.reduced.extended.scaled(scales)))
         return joint if self.face is None else FacedMap(joint, Reflection(self.face.vector))
 
     def method(self, rank: int | None, seed: int) -> Factored:

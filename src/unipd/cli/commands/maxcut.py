@@ -10,6 +10,7 @@ import typer
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
 from unipd.cli.solving import emit, stopping_rule
+from unipd.team import team
 
 EXAMPLES = (
     "unipd maxcut G1.txt",
@@ -46,7 +47,7 @@ def command(
         verbose=not options.quiet,
         **weights,
     )
-    if sides is not None:
+    if sides is not None and team().leads:
         lines = (f"{label} {side}" for label, side in zip(known.labels, found.sides, strict=True))
         sides.write_text("\n".join(lines) + "\n", encoding="utf-8")
     figures: dict[str, Any] = {

@@ -15,6 +15,7 @@ from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
 from unipd.cli.solving import emit, stopping_rule
 from unipd.errors import InvalidInput
+from unipd.team import team
 
 if TYPE_CHECKING:
     from unipd.apps.tomography import PauliTomography, Simulation
@@ -163,7 +164,7 @@ def _simulated(
         seed=options.seed,
         threads=options.threads,
     )
-    if save_data is not None:
+    if save_data is not None and team().leads:
         write_pauli_data(experiment.data, save_data)
     return experiment
 

@@ -57,6 +57,16 @@ class SdpMap(Map):
         super().__init__(shapes[0] if self._single else shapes, (rows,), entries.value.dtype)
 
     @property
+    def matrix(self) -> Any:
+        """The CSR matrix M with A(X) = M x, x the entries of X on the union pattern."""
+        return self._matrix
+
+    @property
+    def weights(self) -> Array:
+        """1 for each pair on the diagonal and 1/2 for each off it."""
+        return self._weights
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the sparse matrix, the patterns and the rank-one vectors."""
         arrays = (self._matrix.data, self._matrix.indices, self._matrix.indptr, self._weights)
