@@ -22,6 +22,7 @@ from unipd.methods import (
 from unipd.problem import Problem
 from unipd.run import (
     Accuracy,
+    Checkpoint,
     MaxIterations,
     MaxOracleCalls,
     MaxSeconds,
@@ -57,6 +58,7 @@ __all__ = [
     "AccUniPDGrad",
     "Accuracy",
     "AwayStepFrankWolfe",
+    "Checkpoint",
     "Corrective",
     "Factored",
     "FrankWolfe",

@@ -22,6 +22,9 @@ class InvalidInput(UnipdError, ValueError):
 class OracleError(UnipdError, RuntimeError):
     """A sharp oracle or a linear map answered with something it must not (NaN, wrong shape, a failure)."""
 
+    result: object = None
+    """What a run had reached when the oracle failed: a :class:`unipd.Result`, None before the first iteration."""
+
 
 class UnboundedOracle(OracleError):
     """The sharp operator has no maximiser: <y, x> - f(x) is unbounded above over X."""
@@ -46,3 +49,13 @@ class MissingExtra(UnipdError, ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f'{purpose} needs {package}: pip install "unipd[{extra}]"')
+
+
+class CheckpointMismatch(UnipdError):
+    """A checkpoint was made for another run; the message names what differs."""
+
+    def __init__(self, path: str, differences: list[str]) -> None:
+        self.path = path
+        self.differences = differences
+        verb = "differs" if len(differences) == 1 else "differ"
+        super().__init__(f"{path}: this checkpoint was made for another run: {', '.join(differences)} {verb}")

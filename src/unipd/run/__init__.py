@@ -1,5 +1,6 @@
 """The one loop and what observes it."""
 
+from unipd.run.checkpoint import Checkpoint, CheckpointWarning
 from unipd.run.compare import Comparison, compare
 from unipd.run.history import History
 from unipd.run.loop import iterate, solve
@@ -8,6 +9,8 @@ from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSecon
 
 __all__ = [
     "Accuracy",
+    "Checkpoint",
+    "CheckpointWarning",
     "Comparison",
     "History",
     "MaxIterations",

@@ -27,6 +27,7 @@ class FinalCheck:
         self.accuracy = accuracy
         self._next_gap = math.inf
         self._next_bound = -math.inf
+        self._spent = (0, 0)
 
     def __call__(self, moment: Moment) -> Certificate | None:
         """Return the certificate that stands, or None when the run has to go on."""
@@ -35,7 +36,7 @@ class FinalCheck:
             return certificate
         if abs(certificate.gap) > self._next_gap:
             return None
-        sure = certified(problem, certificate, TOLERANCE_SHARE * self.accuracy)
+        sure = self._certified(problem, certificate)
         if abs(sure.gap) <= self.accuracy * problem.scale(sure.objective):
             return sure
         self._next_gap = 0.5 * abs(certificate.gap)
@@ -50,18 +51,28 @@ class FinalCheck:
             return certificate
         if certificate.dual_bound <= self._next_bound:
             return None
-        sure = certified(problem, certificate, TOLERANCE_SHARE * self.accuracy)
+        sure = self._certified(problem, certificate)
         if sure.proves_infeasible(problem):
             return sure
         self._next_bound = 2.0 * abs(certificate.dual_bound)
         return None
 
+    def spent(self) -> tuple[int, int]:
+        """Return the oracle calls and products since this was last asked."""
+        spent, self._spent = self._spent, (0, 0)
+        return spent
 
-def certified(problem: Problem, certificate: Certificate, tolerance: float) -> Certificate:
-    """Return the certificate with the bound at its dual vector from the oracle's strongest certificate."""
-    if certificate.kind != RESIDUAL:
-        return certificate
-    absolute = tolerance * problem.scale(certificate.objective)
-    point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
-    fresh = replace(certificate, dual_bound=-math.inf)
-    return fresh.improved(problem, point)
+    def memory(self) -> dict[str, float]:
+        """Return when the oracle is asked next."""
+        return {"next_gap": self._next_gap, "next_bound": self._next_bound}
+
+    def recall(self, memory: dict[str, float]) -> None:
+        """Ask the oracle next when :meth:`memory` said."""
+        self._next_gap, self._next_bound = memory["next_gap"], memory["next_bound"]
+
+    def _certified(self, problem: Problem, certificate: Certificate) -> Certificate:
+        """Return the certificate with the bound at its dual vector from the oracle's strongest certificate."""
+        absolute = TOLERANCE_SHARE * self.accuracy * problem.scale(certificate.objective)
+        point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
+        self._spent = (self._spent[0] + 1, self._spent[1] + point.matvecs)
+        return replace(certificate, dual_bound=-math.inf).improved(problem, point)

@@ -36,10 +36,12 @@ class History:
     >>> history = History()
     >>> len(history), history["objective"].size
     (0, 0)
+    >>> history
+    History(no iterations)
     """
 
     def __init__(self, rows: FloatArray | None = None) -> None:
-        self._rows: list[tuple[float, ...]] = [] if rows is None else [tuple(row) for row in rows]
+        self._rows: list[tuple[float, ...]] = [] if rows is None else [tuple(row) for row in rows.tolist()]
 
     def record(self, problem: Problem, state: State, seconds: float) -> None:
         """Append the row of a state."""
@@ -68,6 +70,15 @@ class History:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __repr__(self) -> str:
+        if not self._rows:
+            return "History(no iterations)"
+        last = dict(zip(COLUMNS, self._rows[-1], strict=True))
+        return (
+            f"History({len(self)} iterations, last: objective {last['objective']:.6g}, gap {last['gap']:.1e}, "
+            f"infeasibility {last['relative_infeasibility']:.1e}, {last['seconds']:.3g} s)"
+        )
 
     def __getitem__(self, column: str) -> FloatArray:
         """Return a column as an array; "nu" is the running estimate of the Hölder exponent."""

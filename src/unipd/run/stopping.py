@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from unipd import validate
 from unipd.methods import State
 from unipd.problem import Problem
-from unipd.run.history import History
+from unipd.run.history import History, relative_gap
 from unipd.status import Status
 
 
@@ -23,6 +24,31 @@ class Moment:
     seconds: float
     history: History
 
+    @property
+    def iteration(self) -> int:
+        """Iterations done."""
+        return self.state.iteration
+
+    @property
+    def objective(self) -> float:
+        """Objective at the current point."""
+        return self.state.certificate.objective
+
+    @property
+    def dual_bound(self) -> float:
+        """Best lower bound so far."""
+        return self.state.certificate.dual_bound
+
+    @property
+    def gap(self) -> float:
+        """(objective - dual_bound) / scale."""
+        return relative_gap(self.problem, self.objective, self.dual_bound)
+
+    @property
+    def infeasibility(self) -> float:
+        """dist(A x - b, K) / max(1, ||b||)."""
+        return self.state.certificate.infeasibility / max(1.0, self.problem.norm_b)
+
 
 class StoppingRule(ABC):
     """A rule: the status to stop with, or None to go on."""
@@ -30,6 +56,14 @@ class StoppingRule(ABC):
     @abstractmethod
     def __call__(self, moment: Moment) -> Status | None:
         """Return the status to stop with, or None."""
+
+    def memory(self) -> Any:
+        """Return what the rule remembers from one moment to the next, for checkpoints; None by default."""
+        return None
+
+    def recall(self, memory: Any) -> None:
+        """Remember again what :meth:`memory` gave."""
+        del memory
 
     def __or__(self, other: StoppingRule) -> StoppingRule:
         return Either(self, other) if isinstance(other, StoppingRule) else NotImplemented
@@ -49,6 +83,16 @@ class Either(StoppingRule):
         """Return the first status given."""
         return self.first(moment) or self.second(moment)
 
+    def memory(self) -> Any:
+        """Return what the two remember."""
+        return (self.first.memory(), self.second.memory())
+
+    def recall(self, memory: Any) -> None:
+        """Let the two remember."""
+        if isinstance(memory, tuple) and len(memory) == 2:
+            self.first.recall(memory[0])
+            self.second.recall(memory[1])
+
 
 @dataclass(frozen=True)
 class Both(StoppingRule):
@@ -61,6 +105,16 @@ class Both(StoppingRule):
         """Return the first rule's status once the second agrees."""
         status = self.first(moment)
         return status if status is not None and self.second(moment) is not None else None
+
+    def memory(self) -> Any:
+        """Return what the two remember."""
+        return (self.first.memory(), self.second.memory())
+
+    def recall(self, memory: Any) -> None:
+        """Let the two remember."""
+        if isinstance(memory, tuple) and len(memory) == 2:
+            self.first.recall(memory[0])
+            self.second.recall(memory[1])
 
 
 @dataclass(frozen=True)
@@ -90,7 +144,7 @@ class MaxIterations(StoppingRule):
     limit: int
 
     def __post_init__(self) -> None:
-        validate.integer("max_iterations", self.limit, minimum=0)
+        validate.integer("max_iterations", self.limit, minimum=1)
 
     def __call__(self, moment: Moment) -> Status | None:
         """Compare the iteration with the limit."""
@@ -104,7 +158,7 @@ class MaxOracleCalls(StoppingRule):
     limit: int
 
     def __post_init__(self) -> None:
-        validate.integer("max_oracle_calls", self.limit, minimum=0)
+        validate.integer("max_oracle_calls", self.limit, minimum=1)
 
     def __call__(self, moment: Moment) -> Status | None:
         """Compare the calls with the limit."""

@@ -1,0 +1,62 @@
+"""From a run's last state to its result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from unipd.memory import peak_memory
+from unipd.methods import Method, State
+from unipd.problem import Problem
+from unipd.run.history import History, relative_gap
+from unipd.run.result import Result
+from unipd.run.stopping import Accuracy, Moment
+from unipd.run.verify import verified
+from unipd.status import Status
+
+
+def assembled(
+    problem: Problem,
+    method: Method,
+    state: State,
+    status: Status,
+    history: History,
+    accuracy: float,
+    seconds: float,
+) -> Result:
+    """Assemble the result; what is reported of x is computed from x itself, not from running averages."""
+    x = state.primal.point()
+    image, certificate = state.image, state.certificate
+    if x is not None:
+        image, certificate = verified(problem, x, certificate)
+    final = Moment(problem, replace(state, certificate=certificate), seconds, history)
+    if status is Status.SOLVED and Accuracy(accuracy)(final) is None:
+        status = Status.STOPPED
+    return Result(
+        status=status,
+        x=x,
+        image=image,
+        dual=certificate.dual,
+        objective=certificate.objective,
+        infeasibility=certificate.infeasibility,
+        relative_infeasibility=certificate.infeasibility / max(1.0, problem.norm_b),
+        dual_bound=certificate.dual_bound,
+        gap=relative_gap(problem, certificate.objective, certificate.dual_bound),
+        bound_kind=certificate.kind,
+        accuracy=accuracy,
+        method=method.name,
+        settings=method_settings(method),
+        iterations=state.iteration,
+        counts=state.counts,
+        seconds=seconds,
+        peak_memory_bytes=peak_memory(),
+        history=history,
+        problem=problem,
+        state=state,
+    )
+
+
+def method_settings(method: Method) -> dict[str, Any]:
+    """Return a method's options that are plain values, for the record."""
+    options = getattr(method, "options", None) or getattr(method, "__dict__", {})
+    return {name: value for name, value in options.items() if isinstance(value, (str, int, float, type(None)))}

@@ -1,0 +1,81 @@
+"""One run as a checkpoint holds it: the state after a whole iteration, and everything that the loop remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd.methods import Method, State
+from unipd.methods.factored import Factored
+from unipd.methods.product_factors import factors_of
+from unipd.problem import Problem
+from unipd.run.checkpoint.library import register_library
+from unipd.run.checkpoint.packing import Packer, unpack
+from unipd.status import Status
+
+register_library()
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run after a whole iteration that every rule has judged."""
+
+    state: State
+    rows: FloatArray | Callable[[], FloatArray]
+    """The history, or a function that gives it when it is wanted."""
+    seconds: float
+    """Time spent, earlier processes included."""
+    memory: dict[str, Any]
+    """What the rules remember."""
+    status: Status | None = None
+    """How the run ended; None while it goes on."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A snapshot taken apart: JSON and the arrays it refers to."""
+
+    content: dict[str, Any]
+    arrays: Sequence[Array]
+
+    @property
+    def fingerprint(self) -> dict[str, Any]:
+        """What the run depends on."""
+        return self.content["fingerprint"]
+
+
+def taken_apart(
+    snapshot: Snapshot, problem: Problem, fingerprint: dict[str, Any], *, left_behind: bool = False
+) -> Record:
+    """Return a snapshot as a record; of a run that was left behind only what its result needs is kept."""
+    model = getattr(snapshot.state, "model", None)
+    given = {"problem": problem, **({} if model is None else {"factors": model.factors})}
+    packer = Packer(given, ended=left_behind)
+    rows = snapshot.rows() if callable(snapshot.rows) else snapshot.rows
+    content = {
+        "fingerprint": fingerprint,
+        "state": packer.pack(snapshot.state),
+        "rows": packer.pack(rows),
+        "seconds": snapshot.seconds,
+        "memory": packer.pack(snapshot.memory),
+        "status": packer.pack(snapshot.status),
+    }
+    return Record(content, packer.arrays)
+
+
+def put_together(record: Record, problem: Problem, method: Method) -> Snapshot:
+    """Return the snapshot of a record, for the problem and the method that it was taken with."""
+    given: dict[str, Any] = {"problem": problem}
+    if isinstance(method, Factored):
+        given["factors"] = method.factors or factors_of(problem.sharp)
+    parts = {
+        name: unpack(record.content[name], record.arrays, given)
+        for name in ("state", "rows", "seconds", "memory", "status")
+    }
+    if not isinstance(parts["state"], State) or not isinstance(parts["rows"], np.ndarray):
+        raise ValueError("the state of a run is missing")
+    return Snapshot(**parts)

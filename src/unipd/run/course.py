@@ -1,0 +1,102 @@
+"""The course of one run: clock, history, the state reached, and what stands in its checkpoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.errors import OracleError
+from unipd.methods import Method, State
+from unipd.problem import Problem
+from unipd.protocols import Tracker
+from unipd.run import interruption
+from unipd.run.checkpoint import Snapshot, Stage
+from unipd.run.history import History
+from unipd.run.rules import Rules
+from unipd.run.stopping import Moment
+from unipd.status import Status
+
+FINAL = (Status.SOLVED, Status.INFEASIBLE)
+"""Ends that other limits would not change."""
+
+
+@dataclass
+class Course:
+    """A run under way."""
+
+    problem: Problem
+    method: Method
+    rules: Rules
+    stage: Stage | None
+    """Its place in a checkpoint."""
+    begun: float
+    """When it began; earlier when earlier processes did part of it."""
+    history: History = field(default_factory=History)
+    state: State | None = None
+    """The last whole iteration's."""
+
+    def run(self, begin: Callable[[], tuple[Tracker, Array, float]], show: Callable[[Moment], None] | None) -> Status:
+        """Iterate until a rule speaks, from the start or from where the checkpoint stands."""
+        ended = self._restored()
+        if ended is not None:
+            return ended
+        state = self.state or self.method.start(self.problem, *begin())
+        while state.failure is None:
+            state = self.method.step(self.problem, state)
+            check_finite(state)
+            moment = Moment(self.problem, state, self.seconds, self.history)
+            self.history.record(self.problem, state, moment.seconds)
+            self.state = state
+            if show is not None:
+                show(moment)
+            verdict = self.rules.verdict(moment)
+            state = self.state = verdict.state
+            if self.stage is not None:
+                snapshot = self._snapshot(state, moment.seconds, verdict.status)
+                (self.stage.settled if verdict.status is None else self.stage.ended)(snapshot)
+            if verdict.status is not None:
+                return verdict.status
+            if interruption.requested():
+                return self.interrupted()
+        return state.failure
+
+    def interrupted(self) -> Status:
+        """Write the checkpoint and return the status of a run that was interrupted."""
+        if self.stage is not None:
+            self.stage.interrupted()
+        return Status.INTERRUPTED
+
+    @property
+    def seconds(self) -> float:
+        """Time spent so far."""
+        return time.perf_counter() - self.begun
+
+    def _snapshot(self, state: State, seconds: float, status: Status | None) -> Snapshot:
+        count = len(self.history)
+        return Snapshot(state, lambda: self.history.table[:count], seconds, self.rules.memory(), status)
+
+    def _restored(self) -> Status | None:
+        """Take up the checkpoint; the status of a run that had ended, unless its limit is a higher one now."""
+        saved = None if self.stage is None else self.stage.restored
+        if saved is None:
+            return None
+        self.begun -= saved.seconds
+        assert not callable(saved.rows)
+        self.state, self.history = saved.state, History(saved.rows)
+        self.rules.recall(saved.memory)
+        if saved.status is None:
+            return None
+        self.begun = time.perf_counter() - saved.seconds
+        moment = Moment(self.problem, saved.state, saved.seconds, self.history)
+        verdict = self.rules.verdict(moment)  # callbacks may set what applications read after a run
+        return saved.status if saved.status in FINAL or saved.state.failure is not None else verdict.status
+
+
+def check_finite(state: State) -> None:
+    """Raise when iterates are no longer finite."""
+    if not (np.isfinite(state.image).all() and np.isfinite(state.dual).all()):
+        raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")

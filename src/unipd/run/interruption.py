@@ -1,0 +1,44 @@
+"""Ending a run from outside: a request that every run looks at after each iteration."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Generator
+from typing import Any
+
+_requested = threading.Event()
+
+
+def requested() -> bool:
+    """Whether somebody has asked the runs of this process to end."""
+    return _requested.is_set()
+
+
+@contextlib.contextmanager
+def signals_end_runs() -> Generator[None]:
+    """Let SIGINT and SIGTERM end runs at their next iteration, with what they have reached; a second one at once.
+
+    After the first signal the system's own handling is back, so that the second ends the process wherever it is.
+    Outside the main thread, where signals cannot be handled, this does nothing. For programs: the library itself
+    leaves signals alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    watched = (signal.SIGINT, signal.SIGTERM)
+
+    def handle(number: int, frame: Any) -> None:
+        _requested.set()
+        for each in watched:
+            signal.signal(each, signal.SIG_DFL)
+
+    _requested.clear()
+    before = {each: signal.signal(each, handle) for each in watched}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, signal.SIG_DFL if handler is None else handler)
+        _requested.clear()

@@ -1,0 +1,66 @@
+"""What may end a run, in the order of asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unipd.methods import State
+from unipd.run.certify import FinalCheck
+from unipd.run.contradiction import require_consistent
+from unipd.run.stopping import Accuracy, Moment, Stall, StoppingRule
+from unipd.status import Status
+
+Callback = Callable[[Moment], "bool | None"]
+STALL = Stall(window=1000, factor=0.999)
+"""Ends every run whose gap and feasibility have reached what the precision allows."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A state as it stands after the rules have seen it, and the status to stop with (None to go on)."""
+
+    state: State
+    status: Status | None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The accuracy asked for with its last check, the caller's limits, and his callback."""
+
+    goal: Accuracy
+    check: FinalCheck
+    stop: StoppingRule
+    callback: Callback | None
+
+    def verdict(self, moment: Moment) -> Verdict:
+        """Judge a moment; the callback is called in any case, and oracle calls of the last check are counted."""
+        wants_stop = self.callback is not None and self.callback(moment)
+        require_consistent(moment, self.goal.accuracy)
+        proof = self.check.of_infeasibility(moment)
+        if proof is not None:
+            state = self._counted(moment.state)
+            return Verdict(replace(state, certificate=proof), Status.INFEASIBLE)
+        sure = self.check(moment) if self.goal(moment) is not None else None
+        state = self._counted(moment.state)
+        if sure is not None:
+            return Verdict(replace(state, certificate=sure), Status.SOLVED)
+        status = self.stop(moment) or state.failure or (Status.STOPPED if wants_stop else STALL(moment))
+        if status is Status.SOLVED:
+            status = Status.STOPPED  # an accuracy rule of the caller's own: reached, but not the one asked for
+        return Verdict(state, status)
+
+    def _counted(self, state: State) -> State:
+        """Return the state with the work that the last check has done since it was last asked."""
+        spent = self.check.spent()
+        return state if spent == (0, 0) else replace(state, counts=state.counts.plus(spent[0], 0, spent[1]))
+
+    def memory(self) -> dict[str, Any]:
+        """Return what the rules remember from one moment to the next."""
+        return {"check": self.check.memory(), "stop": self.stop.memory()}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Remember again what :meth:`memory` gave."""
+        self.check.recall(memory["check"])
+        self.stop.recall(memory["stop"])

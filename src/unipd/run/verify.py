@@ -1,0 +1,23 @@
+"""What is reported of a point, computed afresh from the point itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.methods import Certificate
+from unipd.problem import Problem
+
+
+def verified(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array, Certificate]:
+    """Return A x and the certificate with objective and feasibility computed afresh from x."""
+    image = np.asarray(problem.map.image(x)).astype(problem.dtype, copy=False)
+    cost = problem.sharp.objective(x)
+    residual = image - problem.b
+    if problem.loss is not None:
+        return image, replace(certificate, objective=cost + problem.loss.value(residual), infeasibility=0.0)
+    distance = problem.coupling.distance(residual)
+    return image, replace(certificate, objective=cost, infeasibility=distance)
