@@ -126,3 +126,9 @@ def test_identity_shapes():
     for shape in [(0,), (2, -1), ((2,), (2,))]:
         with pytest.raises(InvalidInput, match=r"^shape"):
             Identity(shape)
+
+
+def test_an_operator_without_its_adjoint_is_refused() -> None:
+    one_way = LinearOperator((3, 3), matvec=lambda v: v, dtype=float)
+    with pytest.raises(InvalidInput, match="rmatvec"):
+        as_map(one_way, (3,))

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from unipd.atoms import LowRank
+from unipd.maps.chunks import available_threads
 from unipd.maps.pauli import PauliMap, random_paulis
 from unipd.maps.pauli.operator import kernel_threads
-from unipd.maps.pauli.threads import available_threads, share
+from unipd.maps.pauli.threads import share
 
 from .test_pauli_naive import complex_normal
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse.linalg import aslinearoperator
 
+import unipd
 from unipd.atoms import LowRank, one_hot
 from unipd.errors import InvalidInput, OracleError
 from unipd.protocols import SharpAnswer
@@ -77,3 +79,15 @@ def test_bad_input() -> None:
         from_callable(lambda y: y, 2, real_only=True)(np.zeros(2, complex))
     with pytest.raises(InvalidInput, match="direction"):
         from_callable(lambda y: y, (2, 2))(aslinearoperator(np.eye(3)))
+
+
+@pytest.mark.parametrize(
+    "vertex", [lambda place: np.eye(3, dtype=int)[place], lambda place: [0] * place + [1] + [0] * (2 - place)]
+)
+@pytest.mark.parametrize("method", ["auto", "accunipdgrad", "pairwise"])
+def test_points_of_whole_numbers_and_lists_will_do(vertex: Any, method: str) -> None:
+    corner = from_callable(lambda y: vertex(int(np.argmax(y))), 3)
+    loss = unipd.couplings.LeastSquares()
+    result = unipd.solve(unipd.Problem(corner, np.eye(3), [0.2, 0.3, 0.5], loss), method, accuracy=1e-3)
+    assert result.status is unipd.Status.SOLVED
+    assert result.x == pytest.approx([0.2, 0.3, 0.5], abs=0.05)

@@ -14,11 +14,12 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.couplings.rounding import FEASIBILITY_ROUNDING, precision
+from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import Coupling, norm
 
 
-class ConvexSet(ABC):
+class ConvexSet(Described, ABC):
     """A closed convex set K: the template's inclusion A x - b in K.
 
     ``project`` and ``conjugate`` (the support function) define it; the rest follows, the prox of the
@@ -79,7 +80,7 @@ class ConvexSet(ABC):
         return vector - scale * self.project(vector / scale)
 
 
-class ConvexLoss(ABC):
+class ConvexLoss(Described, ABC):
     """A finite convex loss phi, used through its prox form or the paper's slack split.
 
     Examples

@@ -1,5 +1,7 @@
 """Linear maps A (one a file) and the conversion of what users have into one."""
 
+from typing import TYPE_CHECKING, Any
+
 from unipd.maps import sdp
 from unipd.maps.base import Map
 from unipd.maps.blocks import BlockMap
@@ -15,6 +17,18 @@ from unipd.maps.sampling import Sampling
 from unipd.maps.sandwich import Sandwich
 from unipd.maps.sdp import SdpMap
 
+if TYPE_CHECKING:
+    from unipd.maps.pauli import PauliMap
+
+
+def __getattr__(name: str) -> Any:
+    if name != "PauliMap":  # its kernels need Numba, which takes longest to load
+        raise AttributeError(f"module 'unipd.maps' has no attribute {name!r}")
+    from unipd.maps.pauli import PauliMap
+
+    return PauliMap
+
+
 __all__ = [
     "BlockMap",
     "Composed",
@@ -23,6 +37,7 @@ __all__ = [
     "InnerProducts",
     "Map",
     "OperatorMap",
+    "PauliMap",
     "RankOneMeasurements",
     "SampledMatrix",
     "Sampling",

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, Shape
+from unipd.described import Described
 from unipd.errors import InvalidInput
 
 
-class Map(ABC):
+class Map(Described, ABC):
     """Base of the linear maps A; a subclass gives :meth:`image` and :meth:`adjoint`.
 
     The adjoint is with respect to real inner products: Re <A x, lam> = Re <x, A^* lam>.

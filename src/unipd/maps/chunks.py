@@ -53,9 +53,17 @@ def run_chunks(work: Callable[[int], None], chunks: int, threads: int) -> None:
         while (chunk := next(numbers)) < chunks:
             work(chunk)
 
-    helpers = [_pool(threads - 1).submit(take) for _ in range(min(threads, chunks) - 1)]
+    on_threads(take, min(threads, chunks))
+
+
+def on_threads(work: Callable[[], object], threads: int) -> None:
+    """Call ``work()`` on so many threads, this one included; helpers that have not begun by its end are let go.
+
+    >>> on_threads(lambda: None, 2)
+    """
+    helpers = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
     try:
-        take()
+        work()
     finally:
         for helper in helpers:
             if not helper.cancel():

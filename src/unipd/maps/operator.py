@@ -8,6 +8,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array, Shape
+from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating, matrix_domain
 
 
@@ -24,6 +25,14 @@ class OperatorMap(Map):
         rows, columns = (int(size) for size in operator.shape)
         dtype = getattr(operator, "dtype", None)
         super().__init__(matrix_domain(domain, columns), (rows,), floating(np.float64 if dtype is None else dtype))
+        self._require_adjoint()
+
+    def _require_adjoint(self) -> None:
+        """Raise unless the operator can be applied backwards: SciPy accepts one that cannot."""
+        try:
+            self.operator.rmatvec(np.zeros(self.codomain, self.dtype))
+        except (NotImplementedError, AttributeError, TypeError) as error:
+            raise InvalidInput("A", "an operator with rmatvec, the product with its adjoint", "none") from error
 
     def image(self, atom: Any) -> Array:
         """Return A x."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd import atoms, validate
 from unipd._typing import Array, Shape
+from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 
@@ -26,7 +27,7 @@ def as_shape(shape: int | Shape) -> Shape:
     return tuple(validate.integer("shape", size, minimum=1) for size in sizes)
 
 
-class Sharp(ABC):
+class Sharp(Described, ABC):
     """Base of the sharp oracles over arrays; a subclass gives :meth:`maximiser`, the set and f.
 
     Defaults describe an exact oracle of a bounded set with f = 0, so that a set needs two methods.

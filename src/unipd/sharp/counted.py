@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from unipd.protocols import SharpAnswer, SharpOracle
+from unipd.sharp.wrapper import Wrapper
 
 
-class Counted:
+class Counted(Wrapper):
     """An oracle with counters of its calls and of the seconds spent in them; everything else is the oracle's own.
 
     The counters describe the work done and never the answers, which stay those of the oracle.
@@ -26,7 +29,7 @@ class Counted:
     """
 
     def __init__(self, oracle: SharpOracle) -> None:
-        self.oracle = oracle
+        super().__init__(oracle)
         self.reset()
         self._lock = threading.Lock()
 
@@ -36,71 +39,20 @@ class Counted:
         self.value_calls = 0
         self.seconds = 0.0
 
-    @property
-    def shape(self) -> Any:
-        """Shape of x."""
-        return self.oracle.shape
-
-    @property
-    def exact(self) -> bool:
-        """Whether the oracle is exact."""
-        return self.oracle.exact
-
-    @property
-    def degree(self) -> float | None:
-        """The oracle's degree."""
-        return self.oracle.degree
-
-    @property
-    def linear(self) -> bool:
-        """Whether the oracle's f is linear."""
-        return self.oracle.linear
-
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Ask the oracle and count a call."""
-        began = time.perf_counter()
-        try:
-            return self.oracle(direction, tolerance=tolerance, start=start)
-        finally:
-            self._add(1, 0, time.perf_counter() - began)
+        with self._counting(calls=1):
+            return super().__call__(direction, tolerance=tolerance, start=start)
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Ask for the oracle's maximum alone and count it."""
-        began = time.perf_counter()
-        try:
-            return self.oracle.value(direction, tolerance=tolerance, start=start)
-        finally:
-            self._add(0, 1, time.perf_counter() - began)
+        with self._counting(value_calls=1):
+            return super().value(direction, tolerance=tolerance, start=start)
 
     def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Ask for an answer with the oracle's strongest certificate and count a call."""
-        began = time.perf_counter()
-        ask = getattr(self.oracle, "certified", self.oracle)
-        try:
-            return ask(direction, tolerance=tolerance, start=start)
-        finally:
-            self._add(1, 0, time.perf_counter() - began)
-
-    def objective(self, x: Any) -> float:
-        """Return the oracle's f(x)."""
-        return self.oracle.objective(x)
-
-    def support(self, direction: Any) -> float:
-        """Return the oracle's support function."""
-        return self.oracle.support(direction)
-
-    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
-        """Whether x lies in the oracle's set."""
-        return self.oracle.contains(x, tolerance)
-
-    def maximum(self) -> float:
-        """Return the oracle's maximum of f."""
-        return self.oracle.maximum()
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "oracle":  # not set yet, as when unpickling
-            raise AttributeError(name)
-        return getattr(self.oracle, name)
+        with self._counting(calls=1):
+            return super().certified(direction, tolerance=tolerance, start=start)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: part for name, part in self.__dict__.items() if name != "_lock"}
@@ -109,8 +61,13 @@ class Counted:
         self.__dict__.update(state)
         self._lock = threading.Lock()
 
-    def _add(self, calls: int, value_calls: int, seconds: float) -> None:
-        with self._lock:
-            self.calls += calls
-            self.value_calls += value_calls
-            self.seconds += seconds
+    @contextmanager
+    def _counting(self, calls: int = 0, value_calls: int = 0) -> Generator[None, None, None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.calls += calls
+                self.value_calls += value_calls
+                self.seconds += time.perf_counter() - began

@@ -11,7 +11,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Shape
-from unipd.errors import InvalidInput, OracleError
+from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import Sharp
 
@@ -60,15 +60,19 @@ class CallableSharp(Sharp):
         """Call the function; what it returns must have the shape of x."""
         y = self._checked(direction)
         found = self._function(y)
-        atom = found.atom if isinstance(found, SharpAnswer) else found
+        atom = _floating(found.atom if isinstance(found, SharpAnswer) else found)
         form = getattr(atom, "shape", type(atom).__name__)
         if form != self.shape:
             raise OracleError(f"the sharp oracle must return points of shape {self.shape}, not {form}")
+        if isinstance(atom, np.ndarray) and np.isinf(atom).any():
+            raise UnboundedOracle("the sharp oracle returned a point at infinity: <y, x> - f(x) is unbounded over X")
         atom = atom.copy() if isinstance(atom, np.ndarray) else atom  # the function may use its buffer again
         answer = replace(found, atom=atom) if isinstance(found, SharpAnswer) else self._answer(y, atom)
         cost = self.objective(atom)
         if abs(answer.objective - cost) > 1e-6 * max(1.0, abs(cost)):
             raise OracleError(f"the sharp oracle says f(x) = {answer.objective}, its objective says {cost}")
+        if answer.value == math.inf:
+            raise UnboundedOracle("the sharp oracle says that <y, x> - f(x) is unbounded above over X")
         if not math.isfinite(answer.value):
             raise OracleError(f"the sharp oracle returned a point with value {answer.value}")
         return answer
@@ -110,6 +114,13 @@ class CallableSharp(Sharp):
         if hasattr(direction, "matvec") and tuple(direction.shape) == self.shape:
             return direction
         return super()._checked(direction)
+
+
+def _floating(atom: Any) -> Any:
+    """Return lists and arrays of whole numbers as floating arrays, everything else as it is."""
+    if isinstance(atom, (list, tuple)) or (isinstance(atom, np.ndarray) and atom.dtype.kind in "biu"):
+        return np.asarray(atom, dtype=np.float64)
+    return atom
 
 
 def from_callable(

@@ -10,12 +10,13 @@ import numpy as np
 import scipy
 
 from unipd import validate
+from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer, SharpOracle
 from unipd.sharp.lazy_difference import difference, pairing
 
 
-class Linear:
+class Linear(Described):
     """f(x) = <c, x> over a set X; [y]^# is the set's own maximiser at y - c.
 
     When the given oracle has an objective of its own, the linear one is added to it.

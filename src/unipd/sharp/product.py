@@ -8,6 +8,7 @@ from typing import Any
 
 from unipd import validate
 from unipd.atoms import Blocks
+from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer, SharpOracle
 
@@ -15,7 +16,7 @@ STRENGTHS = ("rigorous", "probabilistic", "residual")
 """Kinds of certified error, strongest first; any other is taken as weaker."""
 
 
-class Product:
+class Product(Described):
     """X = X_1 x ... x X_m with f(x) = sum_i f_i(x_i): one independent sharp operator a block.
 
     Parameters

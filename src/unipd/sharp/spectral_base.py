@@ -11,6 +11,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array, Shape
 from unipd.atoms import LowRank
+from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
@@ -24,7 +25,7 @@ LOOSEST_RESIDUAL = 0.1
 """Relative residual norm that every answer has, however large the tolerance."""
 
 
-class SpectralSharp(ABC):
+class SpectralSharp(Described, ABC):
     """Base of the oracles over matrices, whose directions are arrays, sparse matrices or operators.
 
     The maximum is a function of the top of the spectrum of y, computed by Lanczos from products with y alone.

@@ -10,9 +10,10 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd.errors import InvalidInput
+from unipd.maps.chunks import available_threads
 from unipd.maps.pauli.layout import Layout
 from unipd.maps.pauli.memory import gathered, interleaved, length, reused, scratch
-from unipd.maps.pauli.threads import available_threads, share
+from unipd.maps.pauli.threads import share
 
 SERIAL = 1 << 20
 """Pairs of groups times entries below which one thread is faster than several."""

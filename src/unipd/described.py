@@ -1,0 +1,45 @@
+"""Objects that print what they were made of."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+
+class Described:
+    """Base whose ``repr`` names the constructor's arguments, as far as they are kept as attributes.
+
+    >>> class Ball(Described):
+    ...     def __init__(self, shape, radius=1.0):
+    ...         self.shape, self.radius = shape, radius
+    >>> Ball((3,), 2)
+    Ball(shape=(3,), radius=2)
+    """
+
+    def __repr__(self) -> str:
+        names = inspect.signature(type(self)).parameters
+        kept = {name: getattr(self, name, None) for name in names}
+        if kept.get("size", kept.get("shape")) is None:
+            kept = {"shape": getattr(self, "shape", None), **kept}
+        shown = [
+            f"{name}={brief(value)}" for name, value in kept.items() if not (value is None or inspect.isroutine(value))
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def brief(value: Any) -> str:
+    """Return a value in a few characters: arrays by their shape, long lists by their length.
+
+    >>> brief(0.5), brief(np.zeros((2, 3))), brief([1, 2, 3, 4, 5, 6, 7])
+    ('0.5', '<2 x 3 float64>', '<7 items>')
+    """
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"<{' x '.join(str(size) for size in value.shape)} {value.dtype}>"
+    if isinstance(value, (float, np.floating, np.ndarray)):
+        return f"{value:g}"
+    if isinstance(value, (list, tuple)) and len(value) > 6:
+        return f"<{len(value)} items>"
+    text = repr(value)
+    return text if len(text) <= 80 else f"<{type(value).__name__}>"
