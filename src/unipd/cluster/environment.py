@@ -1,0 +1,58 @@
+"""Whether this process was started by MPI, without importing it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, MutableMapping
+
+SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+"""Variables with the number of processes: MPICH and Intel MPI, Open MPI, MVAPICH, Slurm's srun."""
+LOCAL_SIZES = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE")
+"""Variables with the number of processes on this machine."""
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def processes(environment: Mapping[str, str] = os.environ) -> int:
+    """Return the number of processes that were started together; 1 when no launcher started this one.
+
+    A Slurm batch script has ``SLURM_NTASKS`` without being one of the tasks, so only the variable of a step counts.
+
+    >>> processes({"PMI_SIZE": "4"}), processes({"SLURM_NTASKS": "8"})
+    (4, 1)
+    """
+    return max(1, *(_number(environment, name) for name in SIZES))
+
+
+def threads_for(environment: Mapping[str, str] = os.environ, cores: int | None = None) -> int:
+    """Return the threads of one process: the cores of this machine by the processes on it, at least one.
+
+    >>> threads_for({"MPI_LOCALNRANKS": "4"}, cores=16), threads_for({"PMI_SIZE": "8"}, cores=2)
+    (4, 1)
+    """
+    given = environment.get("SLURM_CPUS_PER_TASK", "")
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    local = max(0, *(_number(environment, name) for name in LOCAL_SIZES)) or processes(environment)
+    return max(1, (available_cores() if cores is None else cores) // local)
+
+
+def available_cores() -> int:
+    """Return the cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def limit_threads(environment: MutableMapping[str, str] = os.environ) -> int:
+    """Set the variables that limit threads, those that are not set yet, and return the number.
+
+    >>> limit_threads({"MPI_LOCALNRANKS": "1000000"})
+    1
+    """
+    count = threads_for(environment)
+    for name in THREADS:
+        environment.setdefault(name, str(count))
+    return count
+
+
+def _number(environment: Mapping[str, str], name: str) -> int:
+    text = environment.get(name, "")
+    return int(text) if text.isdigit() else 0

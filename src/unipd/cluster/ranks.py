@@ -1,0 +1,207 @@
+"""The ranks of an MPI communicator and the few exchanges that are needed, on buffers.
+
+Sums are deterministic by construction, whatever algorithm MPI would choose: a rank adds its share of the entries
+in the order of the ranks, and the shares are handed round. So all ranks have the same bits, and a run with the same
+number of ranks has them again.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, IntArray
+from unipd.cluster.environment import available_cores
+from unipd.errors import MissingExtra
+
+SMALL = 1 << 13
+"""Bytes up to which every rank gets all parts and adds them itself."""
+NAP = 5e-5
+"""Seconds between two looks at an exchange when there are more ranks than cores."""
+
+
+def mpi() -> Any:
+    """Return mpi4py's MPI module, imported on first use."""
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise MissingExtra("mpi4py", "cluster", "running under MPI") from error
+    return MPI
+
+
+class Single:
+    """The communicator of one process, without MPI."""
+
+    def Get_rank(self) -> int:  # noqa: N802  (mpi4py's name)
+        """Return 0."""
+        return 0
+
+    def Get_size(self) -> int:  # noqa: N802
+        """Return 1."""
+        return 1
+
+
+class Ranks:
+    """Exchanges between the processes of a communicator.
+
+    Parameters
+    ----------
+    comm
+        An mpi4py communicator; default: all processes.
+
+    Examples
+    --------
+    >>> ranks = Ranks(Single())
+    >>> ranks.size, ranks.summed(np.array([1.0, 2.0]))
+    (1, array([1., 2.]))
+    """
+
+    def __init__(self, comm: Any = None) -> None:
+        self.comm: Any = mpi().COMM_WORLD if comm is None else comm
+        self.rank = int(self.comm.Get_rank())
+        self.size = int(self.comm.Get_size())
+        self.seconds = 0.0
+        """Time spent in exchanges, waiting for other ranks included."""
+        self.bytes = 0
+        """Bytes that this rank has sent."""
+        self._crowded = self.size > 1 and self._neighbours() > available_cores()
+
+    def __repr__(self) -> str:
+        return f"Ranks(rank={self.rank}, size={self.size})"
+
+    def summed(self, array: Array) -> Array:
+        """Return the sum of the ranks' arrays, the same bits on every rank."""
+        if self.size == 1:
+            return array
+        flat = np.ascontiguousarray(array).reshape(-1)
+        if flat.nbytes <= SMALL:
+            return _in_order(self._gathered(flat)).reshape(array.shape)
+        counts = shares(flat.size, self.size)
+        starts = np.cumsum(counts) - counts
+        mine = int(counts[self.rank])
+        parts = np.empty((self.size, mine), flat.dtype)
+        held = np.full(self.size, mine), mine * np.arange(self.size)
+        self._done(self.comm.Ialltoallv([flat, (counts, starts)], [parts, held]), flat.nbytes)
+        return self._spread(_in_order(parts), counts).reshape(array.shape)
+
+    def joined(self, array: Array, counts: IntArray | None = None) -> Array:
+        """Return the ranks' arrays one after the other (along the first axis).
+
+        ``counts``, the lengths of all of them, saves an exchange where they are known.
+        """
+        if self.size == 1:
+            return array
+        rest = array.shape[1:]
+        if counts is None:
+            counts = self._gathered(np.array([array.shape[0]], np.int64))[:, 0]
+        width = int(np.prod(rest, dtype=np.int64))
+        flat = np.ascontiguousarray(array).reshape(-1)
+        return self._spread(flat, counts * width).reshape(-1, *rest)
+
+    def of_first(self, value: float) -> float:
+        """Return the number that rank 0 has."""
+        if self.size == 1:
+            return value
+        number = np.array([value], np.float64)
+        self._done(self.comm.Ibcast(number, 0), number.nbytes)
+        return float(number[0])
+
+    def objects(self, value: Any) -> list[Any]:
+        """Return every rank's value; arrays inside travel as buffers beside the description."""
+        if self.size == 1:
+            return [value]
+        packed = _packed(value)
+        sizes = self._gathered(np.array([packed.size], np.int64))[:, 0]
+        everything = self._spread(packed, sizes)
+        ends = np.cumsum(sizes)
+        return [_unpacked(everything[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+
+    def exchanged(self, parts: list[Array]) -> list[Array]:
+        """Give part i to rank i, and return what this rank was given, in the order of the ranks."""
+        if self.size == 1:
+            return parts
+        counts = np.array([part.size for part in parts], np.int64)
+        table = self._gathered(counts)
+        incoming = table[:, self.rank]
+        out = np.empty(int(incoming.sum()), parts[0].dtype)
+        sent = np.concatenate(parts)
+        request = self.comm.Ialltoallv(
+            [sent, (counts, np.cumsum(counts) - counts)], [out, (incoming, np.cumsum(incoming) - incoming)]
+        )
+        self._done(request, sent.nbytes)
+        return np.split(out, np.cumsum(incoming)[:-1])
+
+    def timed(self, work: Callable[[], Any]) -> tuple[Any, float]:
+        """Return what ``work`` returns and the seconds that it spent in exchanges."""
+        before = self.seconds
+        result = work()
+        return result, self.seconds - before
+
+    def _gathered(self, array: Array) -> Array:
+        parts = np.empty((self.size, array.size), array.dtype)
+        self._done(self.comm.Iallgather(array, parts), array.nbytes)
+        return parts
+
+    def _spread(self, share: Array, counts: IntArray) -> Array:
+        out = np.empty(int(counts.sum()), share.dtype)
+        starts = np.cumsum(counts) - counts
+        self._done(self.comm.Iallgatherv(share, [out, (counts, starts)]), share.nbytes)
+        return out
+
+    def _done(self, request: Any, sent: int) -> None:
+        """Wait for an exchange; ranks that share a core sleep in between, others look all the time."""
+        begun = time.perf_counter()
+        if self._crowded:
+            while not request.Test():
+                time.sleep(NAP)
+        else:
+            request.Wait()
+        self.seconds += time.perf_counter() - begun
+        self.bytes += sent
+
+    def _neighbours(self) -> int:
+        local = self.comm.Split_type(mpi().COMM_TYPE_SHARED)
+        count = int(local.Get_size())
+        local.Free()
+        return count
+
+
+def shares(count: int, parts: int) -> IntArray:
+    """Return the sizes of ``parts`` nearly equal parts of ``count`` things.
+
+    >>> shares(7, 3)
+    array([3, 2, 2])
+    """
+    sizes = np.full(parts, count // parts, np.int64)
+    sizes[: count % parts] += 1
+    return sizes
+
+
+def _in_order(parts: Array) -> Array:
+    """Return the sum of the rows, first to last."""
+    total = parts[0].copy()
+    for row in parts[1:]:
+        total += row
+    return total
+
+
+def _packed(value: Any) -> Array:
+    """Return a value as bytes: its description, and after it the arrays as they are."""
+    buffers: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    raw = [np.frombuffer(head, np.uint8), *(np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers)]
+    sizes = np.array([len(raw), *(part.size for part in raw)], np.int64).view(np.uint8)
+    return np.concatenate([sizes, *raw])
+
+
+def _unpacked(packed: Array) -> Any:
+    packed = np.ascontiguousarray(packed).copy()
+    count = int(packed[:8].view(np.int64)[0])
+    sizes = packed[8 : 8 * (count + 1)].copy().view(np.int64)
+    ends = 8 * (count + 1) + np.cumsum(sizes)
+    parts = [bytearray(packed[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+    return pickle.loads(parts[0], buffers=parts[1:])

@@ -1,0 +1,123 @@
+"""A team that talks by MPI, and the time during which this process works in it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+
+from unipd.cluster.dividing import as_ranks, distribute
+from unipd.cluster.environment import threads_for
+from unipd.cluster.failure import Failure
+from unipd.cluster.ranks import Ranks
+from unipd.cluster.rows import DistributedRows
+from unipd.cluster.sampling import DistributedSampling
+from unipd.maps import Sampling
+from unipd.team import Team, working_in
+
+
+class MpiTeam(Team):
+    """The ranks of a communicator as a team."""
+
+    def __init__(self, ranks: Ranks) -> None:
+        self.ranks = ranks
+        self.rank, self.size = ranks.rank, ranks.size
+        self._failure = Failure(ranks.comm) if ranks.size > 1 else None
+
+    def distribute(self, map: Any) -> Any:
+        """Return the map divided among the ranks."""
+        return distribute(map, self.ranks) if self.size > 1 else map
+
+    def stacked(self, map: Any) -> Any:
+        """Return the map of all ranks' measurements from this rank's own (None: it has none)."""
+        if self.size == 1:
+            return map
+        return DistributedSampling.of_shards(map, self.ranks) if _sampling(map) else DistributedRows(map, self.ranks)
+
+    def total(self, array: Any) -> Any:
+        """Return the sum of the ranks' arrays."""
+        return self.ranks.summed(np.asarray(array))
+
+    def joined(self, array: Any) -> Any:
+        """Return the ranks' arrays one after the other."""
+        return self.ranks.joined(np.asarray(array))
+
+    def own(self, array: Any, count: int) -> Any:
+        """Return this rank's part of an array that all ranks have."""
+        counts = self.ranks.joined(np.array([count], np.int64))
+        first = int(counts[: self.rank].sum())
+        return array[first : first + count]
+
+    def now(self) -> float:
+        """Return the clock of rank 0."""
+        return self.ranks.of_first(time.perf_counter())
+
+    def fail(self, line: str, code: int) -> None:
+        """End all ranks unless all have failed alike."""
+        if self._failure is not None:
+            self._failure.ends(line, code)
+
+
+def _sampling(map: Any) -> bool:
+    return isinstance(map, Sampling)
+
+
+@contextlib.contextmanager
+def session(comm: Any = None, *, threads: int | None = None) -> Generator[MpiTeam]:
+    """Solve together with the other ranks while this lasts: estimators and applications divide their maps.
+
+    Every rank runs the same statements. An exception on one rank is printed with the rank's number and ends all ranks.
+
+    Parameters
+    ----------
+    comm
+        An mpi4py communicator; default: all processes.
+    threads
+        Threads of each rank; default: the cores of a machine by the ranks on it.
+    """
+    team = MpiTeam(as_ranks(comm))
+    with working_in(team), limited(threads if threads is not None else threads_for(), team.size):
+        try:
+            yield team
+        except Exception as error:
+            if team.size > 1:
+                _told(error, team)
+            raise
+
+
+@contextlib.contextmanager
+def limited(threads: int, size: int) -> Generator[None]:
+    """Let Numba, and BLAS where threadpoolctl is installed, use so many threads; one process is left as it is."""
+    if size == 1:
+        yield
+        return
+    import numba
+    from numba.core import config
+
+    most: Any = vars(config)["NUMBA_NUM_THREADS"]
+    before = numba.get_num_threads()
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError):
+            from threadpoolctl import threadpool_limits
+
+            stack.enter_context(threadpool_limits(limits=threads))
+        numba.set_num_threads(max(1, min(threads, int(most))))
+        stack.callback(numba.set_num_threads, before)
+        yield
+
+
+def _told(error: Exception, team: MpiTeam) -> None:
+    """Show where the error came from on the rank that has it, then end all ranks unless it is everybody's."""
+    line = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    team.fail(line, 1)
+    if not team.leads:
+        sys.exit(1)  # everybody failed alike: rank 0 tells
+
+
+def only_first(action: Callable[[], Any], team: Team) -> Any:
+    """Call ``action`` on rank 0 alone and return what it returns there, None elsewhere."""
+    return action() if team.leads else None
