@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from unipd.report.words import MEANINGS, certificate_in_words
+from unipd.report.words import MEANINGS, certificate_in_words, status_of
 from unipd.status import Status
 
 FIGURES: Sequence[tuple[str, str, int]] = (
@@ -27,6 +27,7 @@ FIGURES: Sequence[tuple[str, str, int]] = (
 """Rows of the summary: key of the result's figures, words, digits."""
 _OTHERWISE = ("status", "message")
 _LONGEST = 400
+RUNNING = "The run goes on; the figures are those of its last whole iteration."
 
 
 def written(runs: Mapping[str, Any]) -> dict[str, str]:
@@ -59,9 +60,10 @@ def statuses(runs: Mapping[str, Any]) -> str:
     """Return what the status of each run means, and the other statuses to unfold."""
     blocks: list[str] = []
     for name, result in runs.items():
-        status = Status(result.status)
-        said = str(result.summary().get("message") or status.message)
-        blocks.append(f"{_heading(name, runs)}<p>{_badge(status)} {escape(said)}</p><p>{escape(MEANINGS[status])}</p>")
+        status = status_of(result)
+        said = RUNNING if status is None else str(result.summary().get("message") or status.message)
+        then = "" if status is None else f"<p>{escape(MEANINGS[status])}</p>"
+        blocks.append(f"{_heading(name, runs)}<p>{_badge(status)} {escape(said)}</p>{then}")
     every = "".join(
         f"<dt>{_badge(status)}</dt><dd>{escape(status.message)} {escape(MEANINGS[status])}</dd>" for status in Status
     )
@@ -115,13 +117,15 @@ def _swatch(place: int) -> str:
     return f'<i class="swatch run{place % 7}" aria-hidden="true"></i>'
 
 
-def _badge(status: Status) -> str:
+def _badge(status: Status | None) -> str:
+    if status is None:
+        return '<span class="badge fair">running</span>'
     kind = "good" if status.success else "bad" if status is Status.INFEASIBLE else "fair"
     return f'<span class="badge {kind}">{escape(status.value.replace("_", " "))}</span>'
 
 
 def _status_cell(result: Any) -> str:
-    return _badge(Status(result.status))
+    return _badge(status_of(result))
 
 
 def _cells(runs: Mapping[str, Any], cell: Callable[[Any], str]) -> list[str]:

@@ -56,9 +56,14 @@ def certificate_in_words(result: Any) -> list[str]:
     >>> certificate_in_words(unipd.solve(problem, "corrective"))[-1]
     'The accuracy asked for, 0.001, was reached in gap and constraints.'
     """
-    if Status(result.status) is Status.INFEASIBLE:
+    if status_of(result) is Status.INFEASIBLE:
         return [*_infeasible(result), *_kind(result)]
     return [_point(result), *_bound(result), *_kind(result), _verdict(result)]
+
+
+def status_of(result: Any) -> Status | None:
+    """Return how a run ended; None while it goes on."""
+    return None if result.status is None else Status(result.status)
 
 
 def _infeasible(result: Any) -> list[str]:
@@ -106,7 +111,9 @@ def _verdict(result: Any) -> str:
     if not math.isfinite(result.accuracy):
         return "The accuracy that was asked for is not on record."
     asked = f"The accuracy asked for, {_number(result.accuracy, 3)},"
-    if Status(result.status) is Status.SOLVED:
+    if status_of(result) is None:
+        return f"{asked} is not reached yet, or not certified yet: the run goes on."
+    if status_of(result) is Status.SOLVED:
         return f"{asked} was reached" + (" in the gap." if facts(result).get("loss") else " in gap and constraints.")
     return f"{asked} was not reached, or not certified."
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -21,12 +19,13 @@ from unipd.run.assemble import assembled
 from unipd.run.certify import FinalCheck
 from unipd.run.checkpoint import Checkpoint, checkpoint_for
 from unipd.run.course import Course
-from unipd.run.progress import progress_display
 from unipd.run.result import Result
 from unipd.run.rules import Callback, Rules
 from unipd.run.stopping import Accuracy, MaxIterations, StoppingRule
 from unipd.run.trackers import as_tracker
+from unipd.run.watching import shown
 from unipd.status import Status
+from unipd.team import team
 
 DEFAULT_ITERATIONS = 10_000
 
@@ -125,7 +124,7 @@ def solve(
     >>> result.status.value, np.round(result.x, 3)
     ('solved', array([0., 1., 0.]))
     """
-    begun = time.perf_counter()
+    begun = team().now()
     accuracy = validate.positive("accuracy", accuracy)
     if stop is not None and not isinstance(stop, StoppingRule):
         raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", type(stop).__name__)
@@ -134,7 +133,7 @@ def solve(
     rules = Rules(Accuracy(accuracy), FinalCheck(accuracy), stop or MaxIterations(DEFAULT_ITERATIONS), callback)
     chosen = as_method(method, problem, **options)
     kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
-    display = progress_display(problem, chosen.name, accuracy) if verbose else nullcontext(None)
+    display = shown(problem, chosen.name, accuracy, verbose=verbose)
     with checkpoint_for(checkpoint, every, resume) as book, display as show:
         stage = None if book is None else book.begin(problem, chosen, accuracy, tracker, start)
         course = Course(problem, chosen, rules, stage, begun)
