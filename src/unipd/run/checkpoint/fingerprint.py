@@ -114,6 +114,10 @@ class _Walker:
             self._array(array)
 
     def _object(self, value: Any) -> None:
+        whole = getattr(value, "stands_for", None)  # a part of a map or oracle that is divided in a team
+        if whole is not None:
+            self.walk(whole)
+            return
         if id(value) in self._seen:
             self._say(f"again {self._seen[id(value)]}")
             return
