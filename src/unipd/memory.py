@@ -15,6 +15,10 @@ _DUAL_VECTORS = 12
 """Vectors of the length of b that a method keeps or makes in an iteration."""
 _ITEM = 16
 _ATOMS = 1000
+LOWRANK_LIMIT = 64
+"""Rank at which the tracker "lowrank" recompresses."""
+SKETCH_RANK = 16
+"""Rank of the reconstruction of the tracker "sketch"."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +42,44 @@ class Forecast:
         return self.map + self.dual + self.primal
 
 
-def forecast(problem: Problem, tracker: str = "dense") -> Forecast:
-    """Return the memory that a run with this tracker needs ("image", "dense" or "atoms")."""
-    entries = _entries(problem.sharp.shape)
+def forecast(problem: Problem, tracker: str = "dense", *, images: int = 0) -> Forecast:
+    """Return the memory that a run needs with this tracker ("image", "dense", "atoms", "lowrank" or "sketch").
+
+    ``images`` counts the images A x that a method keeps beside the tracker: the corrective one has as many as atoms
+    in its ``memory``, each of the size of b.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.NuclearBall((300, 200)), unipd.maps.Sampling([0], [0], (300, 200)), [1.0])
+    >>> forecast(problem, "sketch").primal < forecast(problem, "dense").primal
+    True
+    """
+    factor = _entries(problem.sharp.shape) if not _is_matrix(problem) else sum(problem.sharp.shape)
     item = problem.dtype.itemsize
-    primal = {"image": 0, "dense": 3 * entries * item, "atoms": _ATOMS * _atom_bytes(problem)}
+    primal = {
+        "image": 0,
+        "dense": 3 * _entries(problem.sharp.shape) * item,
+        "atoms": _ATOMS * _atom_bytes(problem),
+        "lowrank": 3 * LOWRANK_LIMIT * factor * item,
+        "sketch": 3 * (2 * SKETCH_RANK + 1) * factor * item,
+    }
     if tracker not in primal:
         raise InvalidInput("tracker", f"one of {', '.join(primal)}", repr(tracker))
     return Forecast(
         map=int(getattr(problem.map, "nbytes", 0)),
-        dual=_DUAL_VECTORS * problem.b.nbytes,
+        dual=(_DUAL_VECTORS + images) * problem.b.nbytes,
         primal=primal[tracker],
     )
+
+
+def _is_matrix(problem: Problem) -> bool:
+    """Whether points are matrices that come as factors."""
+    return getattr(getattr(problem.sharp, "oracle", problem.sharp), "hermitian", None) is not None
 
 
 def _atom_bytes(problem: Problem) -> int:
     """Return the bytes of one atom: a pair of factors of a matrix, or one number and its place."""
     shape = problem.sharp.shape
-    if getattr(problem.sharp, "hermitian", None) is not None:
+    if _is_matrix(problem):
         return sum(shape) * 2 * problem.dtype.itemsize
     return _ITEM
 
@@ -66,8 +90,9 @@ def require_room_for_dense(problem: Problem, limit: int | None = None) -> None:
     needed = forecast(problem, "dense").primal
     if needed > room:
         raise MemoryForecastError(
-            f"x of shape {problem.sharp.shape} as an array needs {_size(needed)} (three copies), {_size(room)} are "
-            'available: use tracker="atoms" (the atoms with their weights), for matrices "lowrank" or "sketch", '
+            f"x of shape {problem.sharp.shape} as an array needs {size_text(needed)} (three copies), "
+            f"{size_text(room)} are available: use "
+            'tracker="atoms" (the atoms with their weights), for matrices "lowrank" or "sketch", '
             'or tracker="image" (A x only)'
         )
 
@@ -112,7 +137,12 @@ def _entries(shape: Any) -> int:
     return math.prod(shape)
 
 
-def _size(count: int) -> str:
+def size_text(count: float) -> str:
+    """Return a number of bytes with its unit.
+
+    >>> size_text(2_500_000)
+    '2.5 MB'
+    """
     value = float(count)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000.0:

@@ -33,7 +33,7 @@ def headline(figures: Mapping[str, Any], accuracy: float | None = None) -> list[
     >>> headline({"status": "solved", "objective": 1.5})[0][1][:17]
     'solved: The asked'
     """
-    from unipd.doctor.room import size
+    from unipd.memory import size_text
 
     known = {**dict.fromkeys(SHOWN), **figures}
     status = Status(known["status"])
@@ -48,6 +48,6 @@ def headline(figures: Mapping[str, Any], accuracy: float | None = None) -> list[
         ("method", f"{known['method']}, {known['iterations']} iterations", known["method"] is not None),
         ("oracle calls", f"{known['oracle_calls']} ({known['matvecs']} products)", known["oracle_calls"] is not None),
         ("seconds", tables.number(known["seconds"], 3), known["seconds"] is not None),
-        ("peak memory", size(known["peak_memory_bytes"] or 0), known["peak_memory_bytes"] is not None),
+        ("peak memory", size_text(known["peak_memory_bytes"] or 0), known["peak_memory_bytes"] is not None),
     ]
     return [(name, text) for name, text, present in rows if present]

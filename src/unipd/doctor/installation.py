@@ -13,8 +13,7 @@ import numpy as np
 
 from unipd._version import __version__
 from unipd.doctor.report import FAIL, NOTE, PASS, SKIP, Check, Report, guarded
-from unipd.doctor.room import size
-from unipd.memory import available_memory
+from unipd.memory import available_memory, size_text
 
 OPTIONAL = {
     "typer": "the command line (extra cli)",
@@ -39,7 +38,7 @@ def check_installation() -> Report:
             *guarded("threads", _check_threads),
             *guarded("BLAS", _check_blas),
             *guarded("compiler", _check_compiler),
-            *guarded("memory", lambda: Check("memory", PASS, f"{size(available_memory())} available")),
+            *guarded("memory", lambda: Check("memory", PASS, f"{size_text(available_memory())} available")),
             *guarded("solve", _check_solve),
         )
     )

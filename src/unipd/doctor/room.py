@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unipd.doctor.report import NOTE, PASS, Check
-from unipd.memory import available_memory, forecast
+from unipd.memory import available_memory, forecast, size_text
 from unipd.problem import Problem
 
 TRACKERS = ("image", "atoms", "dense")
@@ -22,7 +22,7 @@ def check_memory(problem: Problem, available: int | None = None) -> tuple[Check,
     checks: list[Check] = []
     for tracker in TRACKERS:
         needed = forecast(problem, tracker).total
-        text = f"{size(needed)} of {size(room)}"
+        text = f"{size_text(needed)} of {size_text(room)}"
         outcome = PASS if needed <= _TIGHT * room else NOTE
         if needed > room:
             text += f': does not fit, so do not use tracker="{tracker}"'
@@ -30,17 +30,3 @@ def check_memory(problem: Problem, available: int | None = None) -> tuple[Check,
             text += ": tight"
         checks.append(Check(f"memory, {tracker}", outcome, text))
     return tuple(checks)
-
-
-def size(count: float) -> str:
-    """Return a number of bytes with its unit.
-
-    >>> size(2_500_000)
-    '2.5 MB'
-    """
-    value = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000.0:
-            return f"{value:.3g} {unit}"
-        value /= 1000.0
-    return f"{value:.3g} TB"

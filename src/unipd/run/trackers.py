@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unipd.errors import InvalidInput
-from unipd.memory import available_memory, forecast, require_room_for_dense
+from unipd.memory import LOWRANK_LIMIT, SKETCH_RANK, available_memory, forecast, require_room_for_dense
 from unipd.primal import AtomList, Dense, ImageOnly, LowRankTracker, SketchTracker
 from unipd.problem import Problem
 from unipd.protocols import SharpOracle, Tracker
@@ -11,10 +11,6 @@ from unipd.sharp import Linear
 from unipd.sharp.spectral_base import SpectralSharp
 
 TRACKERS = ("auto", "image", "dense", "atoms", "lowrank", "sketch")
-LOWRANK_LIMIT = 64
-"""Rank at which the tracker "lowrank" recompresses."""
-SKETCH_RANK = 16
-"""Rank of the reconstruction of the tracker "sketch"."""
 _SHARE_OF_MEMORY = 0.1
 
 
