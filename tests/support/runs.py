@@ -87,6 +87,21 @@ def product_problem() -> Problem:
     return Problem(parts, maps, rng.standard_normal(12), LeastSquares())
 
 
+def badly_scaled() -> Problem:
+    """A linear program whose rows have very different norms."""
+    plain = constrained_problem()
+    units = 10.0 ** np.arange(4)[::-1]
+    return Problem(plain.sharp, units[:, None] * np.asarray(plain.map.matrix), units * plain.b, "=")
+
+
+def badly_scaled_cut() -> Problem:
+    """The relaxation of MaxCut with rows in different units."""
+    plain = cut_problem()
+    units = 10.0 ** np.arange(6)
+    rows = units[:, None] * np.asarray(plain.map.matrix)
+    return Problem(plain.sharp, DenseMatrix(rows, domain=(6, 6)), units, Equality())
+
+
 Case = tuple[Callable[[], Problem], Any, Any]
 FIRST_ORDER = ("unipdgrad", "accunipdgrad", "frank-wolfe")
 
@@ -116,6 +131,10 @@ def cases() -> dict[str, Case]:
     found["corrective"] = (vector_problem, "corrective", "auto")
     found["corrective, constrained"] = (constrained_problem, "corrective", "auto")
     found["corrective, matrix"] = (spectral_problem, "corrective", "auto")
+    found["rescaled corrective"] = (badly_scaled, unipd.Rescaled(unipd.Corrective()), "auto")
+    found["rescaled accunipdgrad"] = (badly_scaled, unipd.Rescaled(unipd.AccUniPDGrad()), "atoms")
+    found["rescaled factored"] = (badly_scaled_cut, unipd.Rescaled(Factored(inner_steps=2)), "auto")
+    found["rescaled for nothing"] = (vector_problem, unipd.Rescaled(unipd.PairwiseFrankWolfe()), "auto")
     found["corrective, blocks"] = (block_problem, "corrective", "auto")
     for name, problem in {
         "matrix": spectral_problem,
@@ -132,8 +151,10 @@ def cases() -> dict[str, Case]:
 
 def bits(value: Any) -> tuple[Any, list[tuple[str, tuple[int, ...], Any, bytes]]]:
     """Return a state as something that is equal only for states with the same bits (and layout of arrays)."""
-    model = getattr(value, "model", None)
-    packer = Packer({} if model is None else {"problem": model.problem, "factors": model.factors})
+    inner = getattr(value, "inner", value)
+    scaling, model = getattr(value, "scaling", None), getattr(inner, "model", None)
+    given = {} if model is None else {"problem": model.problem, "factors": model.factors}
+    packer = Packer({**given, "scaling": scaling} if scaling is not None else given)
     packed = packer.pack(value)
     return packed, [(a.dtype.str, a.shape, _strides(a), a.tobytes()) for a in packer.arrays]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from unipd import validate
 from unipd._typing import Array
 from unipd.errors import OracleError
 from unipd.methods import Method, State
@@ -19,6 +17,7 @@ from unipd.run.history import History
 from unipd.run.rules import Rules
 from unipd.run.stopping import Moment
 from unipd.status import Status
+from unipd.team import team
 
 FINAL = (Status.SOLVED, Status.INFEASIBLE)
 """Ends that other limits would not change."""
@@ -73,7 +72,7 @@ class Course:
     @property
     def seconds(self) -> float:
         """Time spent so far."""
-        return time.perf_counter() - self.begun
+        return team().now() - self.begun
 
     def _snapshot(self, state: State, seconds: float, status: Status | None) -> Snapshot:
         count = len(self.history)
@@ -90,7 +89,7 @@ class Course:
         self.rules.recall(saved.memory)
         if saved.status is None:
             return None
-        self.begun = time.perf_counter() - saved.seconds
+        self.begun = team().now() - saved.seconds
         moment = Moment(self.problem, saved.state, saved.seconds, self.history)
         verdict = self.rules.verdict(moment)  # callbacks may set what applications read after a run
         return saved.status if saved.status in FINAL or saved.state.failure is not None else verdict.status
@@ -98,5 +97,5 @@ class Course:
 
 def check_finite(state: State) -> None:
     """Raise when iterates are no longer finite."""
-    if not (np.isfinite(state.image).all() and np.isfinite(state.dual).all()):
+    if not (validate.all_finite(state.image) and validate.all_finite(state.dual)):
         raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")

@@ -8,12 +8,17 @@ import threading
 from collections.abc import Generator
 from typing import Any
 
+import numpy as np
+
+from unipd.team import team
+
 _requested = threading.Event()
 
 
 def requested() -> bool:
-    """Whether somebody has asked the runs of this process to end."""
-    return _requested.is_set()
+    """Whether somebody has asked the runs of this process, or of a member of its team, to end."""
+    mine = _requested.is_set()
+    return mine if team().size == 1 else bool(team().total(np.array([float(mine)]))[0])
 
 
 @contextlib.contextmanager

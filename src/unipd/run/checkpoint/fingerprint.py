@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import sys
 import threading
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from unipd.problem import Problem
 from unipd.run.checkpoint.probe import agree, probed
@@ -83,7 +83,7 @@ class _Walker:
             self._say(f"{type(value).__name__} {value!r}")
         elif isinstance(value, np.ndarray):
             self._array(value)
-        elif sp.issparse(value):
+        elif _is_sparse(value):
             self._sparse(value)
         elif isinstance(value, (tuple, list)):
             self._say(f"{type(value).__name__} {len(value)}")
@@ -142,3 +142,9 @@ def _passing(kind: type, attribute: str, part: Any) -> bool:
     """Whether an attribute says nothing about answers: a lock, a counter, or a value computed on demand."""
     on_demand = isinstance(getattr(kind, attribute, None), functools.cached_property)
     return on_demand or attribute in _IGNORED or isinstance(part, type(threading.Lock()))
+
+
+def _is_sparse(value: Any) -> bool:
+    """Whether a value is a SciPy sparse matrix, without loading SciPy where nothing has."""
+    sparse: Any = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(value))

@@ -13,13 +13,22 @@ from unipd.methods.augmented import Augmented, Evaluation
 from unipd.methods.corrective import CorrectiveState
 from unipd.methods.factored import FactoredState
 from unipd.methods.frank_wolfe import FrankWolfeState
+from unipd.methods.rescaled import RescaledState
 from unipd.methods.unipdgrad import UniPDGradState
 from unipd.primal import AtomList, Dense, ImageOnly, LowRankTracker, SketchTracker
 from unipd.primal.active_set import ActiveSet, Vertex
 from unipd.primal.fixed import Fixed
 from unipd.run.checkpoint.registry import Fields, attributes, register
 
-STATES = (UniPDGradState, AccUniPDGradState, FrankWolfeState, ActiveSetState, CorrectiveState, FactoredState)
+STATES = (
+    UniPDGradState,
+    AccUniPDGradState,
+    FrankWolfeState,
+    ActiveSetState,
+    CorrectiveState,
+    FactoredState,
+    RescaledState,
+)
 _PARTS = (
     base.Counts,
     base.Certificate,

@@ -10,12 +10,12 @@ import warnings
 from collections.abc import Generator
 from contextvars import ContextVar, Token
 from datetime import datetime, timezone
+from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
-import scipy
 
 from unipd._typing import Array
 from unipd._version import __version__
@@ -26,6 +26,7 @@ from unipd.run.checkpoint.every import Every
 from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, write_checkpoint
 from unipd.run.checkpoint.fingerprint import differences, fingerprint
 from unipd.run.checkpoint.snapshot import Record, Snapshot, put_together, taken_apart
+from unipd.team import team
 
 _current: ContextVar[Checkpoint | None] = ContextVar("unipd_checkpoint", default=None)
 
@@ -110,7 +111,8 @@ class Checkpoint:
         """Write the file when it is due, or ``now``."""
         if self._closed or not (now or self._due(stage)):
             return
-        self._save()
+        if team().leads:
+            self._save()
         self._written = time.perf_counter()
         stage.since_written = 0
 
@@ -135,7 +137,7 @@ class Checkpoint:
             content.append({**record.content, "first": len(arrays), "count": len(record.arrays)})
             arrays += record.arrays
         versions = {"unipd": __version__, "python": platform.python_version()}
-        versions |= {"numpy": np.__version__, "scipy": scipy.__version__}
+        versions |= {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
         written = datetime.now(timezone.utc).isoformat(timespec="seconds")
         try:
             write_checkpoint(self.path, {"versions": versions, "written": written, "runs": content}, arrays)
@@ -167,7 +169,7 @@ class Stage:
     def restore(self, record: Record, method: Method) -> None:
         """Take up a record of the file, or refuse one of another problem."""
         path = self._book.path
-        differing = differences(record.fingerprint, self._marks)
+        differing = differences(record.fingerprint, self._marks) if team().leads else []
         if differing:
             raise CheckpointMismatch(str(path), differing)
         try:

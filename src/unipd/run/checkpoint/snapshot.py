@@ -10,11 +10,13 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.methods import Method, State
-from unipd.methods.factored import Factored
+from unipd.methods.factored import Factored, FactoredState
 from unipd.methods.product_factors import factors_of
+from unipd.methods.rescaled import Rescaled, RescaledState
 from unipd.problem import Problem
 from unipd.run.checkpoint.library import register_library
 from unipd.run.checkpoint.packing import Packer, unpack
+from unipd.scaling import equilibrated
 from unipd.status import Status
 
 register_library()
@@ -52,8 +54,7 @@ def taken_apart(
     snapshot: Snapshot, problem: Problem, fingerprint: dict[str, Any], *, left_behind: bool = False
 ) -> Record:
     """Return a snapshot as a record; of a run that was left behind only what its result needs is kept."""
-    model = getattr(snapshot.state, "model", None)
-    given = {"problem": problem, **({} if model is None else {"factors": model.factors})}
+    given = _given_by(snapshot.state, problem)
     packer = Packer(given, ended=left_behind)
     rows = snapshot.rows() if callable(snapshot.rows) else snapshot.rows
     content = {
@@ -69,9 +70,7 @@ def taken_apart(
 
 def put_together(record: Record, problem: Problem, method: Method) -> Snapshot:
     """Return the snapshot of a record, for the problem and the method that it was taken with."""
-    given: dict[str, Any] = {"problem": problem}
-    if isinstance(method, Factored):
-        given["factors"] = method.factors or factors_of(problem.sharp)
+    given = _given_for(method, problem)
     parts = {
         name: unpack(record.content[name], record.arrays, given)
         for name in ("state", "rows", "seconds", "memory", "status")
@@ -79,3 +78,28 @@ def put_together(record: Record, problem: Problem, method: Method) -> Snapshot:
     if not isinstance(parts["state"], State) or not isinstance(parts["rows"], np.ndarray):
         raise ValueError("the state of a run is missing")
     return Snapshot(**parts)
+
+
+def _given_by(state: State, problem: Problem) -> dict[str, Any]:
+    """Return the objects in a state that its problem and method determine, by name."""
+    given: dict[str, Any] = {"problem": problem}
+    if isinstance(state, RescaledState):
+        if state.scaling is not None:
+            given |= {"scaling": state.scaling, "scaled problem": state.scaling.problem}
+        state = state.inner
+    if isinstance(state, FactoredState):
+        given["factors"] = state.model.factors
+    return given
+
+
+def _given_for(method: Method, problem: Problem) -> dict[str, Any]:
+    """Return the same objects made anew."""
+    given: dict[str, Any] = {"problem": problem}
+    if isinstance(method, Rescaled):
+        scaling = equilibrated(problem)
+        if scaling is not None:
+            given |= {"scaling": scaling, "scaled problem": scaling.problem}
+        method = method.method
+    if isinstance(method, Factored):
+        given["factors"] = method.factors or factors_of(problem.sharp)
+    return given
