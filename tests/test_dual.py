@@ -95,7 +95,8 @@ def test_weak_duality_with_losses(loss: str, split: bool, seed: int, scale: floa
     problem, optimum = with_loss("l1 ball", loss, split)
     dual = random_dual(problem, seed, scale)
     bound = lower_bound(problem, evaluate(problem, dual))
-    assert -total(problem, dual) - 1e-9 <= bound.value <= optimum + 1e-6
+    inside = np.isfinite(problem.coupling.conjugate(dual))  # outside, a slack radius alone proves nothing
+    assert (-total(problem, dual) if inside else -math.inf) - 1e-9 <= bound.value <= optimum + 1e-6
 
 
 @pytest.mark.parametrize("split", [True, False])

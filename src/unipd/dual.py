@@ -18,9 +18,9 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import scaled
-from unipd.errors import InvalidInput, OracleError, UnipdError
+from unipd.errors import InvalidInput, OracleError, UnboundedOracle, UnipdError
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, inner, norm
+from unipd.protocols import Coupling, SharpAnswer, inner, norm
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def evaluate(
     """
     oracle = getattr(problem.sharp, "certified", problem.sharp) if certified else problem.sharp
     with oracle_errors:
-        answer = oracle(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
+        answer = _bounded(oracle(problem.map.adjoint(-dual), tolerance=tolerance, start=start))
         image = np.asarray(problem.map.image(answer.atom))
     if image.shape != problem.dual_shape:
         raise OracleError(f"the image of an atom has shape {image.shape}, not {problem.dual_shape}")
@@ -143,7 +143,7 @@ class DualValue:
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
     """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
     with oracle_errors:
-        answer = problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
+        answer = _bounded(problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start))
     value = answer.value + inner(dual, problem.b)
     conjugate = None
     if problem.split:
@@ -180,9 +180,11 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
     proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero: ||A x^*||,
     ||lam|| and ||b|| measure what cancels in them.
 
-    In a slack split whose block is bounded by a radius, the bound is one of the problem with |r_i| <= radius: it
-    holds for the problem itself when an optimal residual fits, which is what giving the radius promises.
+    In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
+    see :func:`_unrestricted_bound`.
     """
+    if problem.split and getattr(problem.loss, "slack_radius", None) is not None:
+        return _unrestricted_bound(problem, point)
     linear, conjugate = inner(point.dual, problem.b), point.conjugate
     coupled = point.slack_conjugate
     if coupled is None:
@@ -208,6 +210,44 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
     return LowerBound(math.inf, math.inf)
 
 
+def _unrestricted_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
+    """Return -G(t lam) with phi^* of the loss itself, which no slack radius restricts: valid for any radius.
+
+    phi^* is infinite outside a bounded set, and lam may have left it. Where the conjugate of f is homogeneous, the
+    largest t in (0, 1] with phi^*(t lam) finite serves, and t = 0; elsewhere there is no bound.
+    """
+    coupling, linear = problem.coupling, inner(point.dual, problem.b)
+    plain = coupling.conjugate(point.dual)
+    if problem.sharp.degree is None:
+        return LowerBound(-(point.conjugate + linear + plain), 1.0)
+    degree, inside = problem.sharp.degree, 1.0 if math.isfinite(plain) else _largest_inside(coupling, point.dual)
+    conjugate = inside**degree * point.conjugate if inside > 0.0 else 0.0
+    value = -(conjugate + inside * linear + coupling.conjugate(inside * point.dual))
+    at_zero = -coupling.conjugate(0.0 * point.dual)
+    return LowerBound(value, inside) if value >= at_zero else LowerBound(at_zero, 0.0)
+
+
+def _largest_inside(coupling: Coupling, dual: Array) -> float:
+    """Return (nearly) the largest t in [0, 1) with h(t lam) finite."""
+    inside, outside = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (inside + outside)
+        finite = math.isfinite(coupling.conjugate(middle * dual))
+        inside, outside = (middle, outside) if finite else (inside, middle)
+    return inside
+
+
+def _bounded(answer: SharpAnswer) -> SharpAnswer:
+    """Return an oracle's answer, or raise when it says that there is no maximiser."""
+    at_infinity = isinstance(answer.atom, np.ndarray) and bool(np.isinf(answer.atom).any())
+    if answer.value == math.inf or at_infinity:
+        raise UnboundedOracle(
+            "the sharp operator has no maximiser: <-A^* lam, x> - f(x) is unbounded above over X; "
+            "bound X, or use an objective that grows faster (a squared norm)"
+        )
+    return answer
+
+
 class _OracleErrors:
     """Context that names the oracle or the map as the source of what goes wrong inside it."""
 
@@ -228,5 +268,6 @@ def _slack(problem: Problem, dual: Array) -> tuple[Array, float]:
     return problem.loss.slack(dual)
 
 
+_BISECTIONS = 40
 _ROUNDING = 64.0
 """Units of rounding below which a sum along a ray counts as zero."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from unipd.dual import DualPoint, evaluate, proximal_step
+from unipd.couplings import LeastSquares, WeightedLeastSquares
+from unipd.dual import DualPoint, evaluate, oracle_errors, proximal_step
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import inner
@@ -31,8 +32,8 @@ class Estimate:
 
 def has_analytic_step(problem: Problem) -> bool:
     """Whether the analytic step applies: a quadratic loss in the slack split and f = 0 on a set X."""
-    loss = problem.loss
-    return loss is not None and problem.split and loss.conjugate_degree == 2.0 and problem.sharp.degree == 1.0
+    quadratic = isinstance(problem.loss, (LeastSquares, WeightedLeastSquares))
+    return quadratic and problem.split and problem.sharp.degree == 1.0
 
 
 def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolerance: float = 0.0) -> Estimate:
@@ -45,7 +46,8 @@ def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolera
     if loss is None or not has_analytic_step(problem):
         raise InvalidInput("step_rule", "a quadratic loss in the slack split for the analytic step", repr(problem))
     gradient = point.gradient
-    answer = problem.sharp.value(problem.map.adjoint(gradient), tolerance=tolerance, start=point.atom)
+    with oracle_errors:
+        answer = problem.sharp.value(problem.map.adjoint(gradient), tolerance=tolerance, start=point.atom)
     curve = 2.0 * loss.conjugate(gradient)
     slack, _ = loss.slack(point.dual)
     slope = inner(gradient, gradient) + 2.0 * (answer.value + answer.error)

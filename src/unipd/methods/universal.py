@@ -92,8 +92,8 @@ def first_state(
 ) -> UniversalState:
     """Call the oracle at lam_0 and estimate M_{-1}."""
     require_domain(problem, dual)
-    base_tolerance = ORACLE_SHARE * accuracy * problem.scale(0.0)
-    point = evaluate(problem, dual, tolerance=base_tolerance)
+    goal = accuracy * problem.scale(0.0) if settings.eps is None else settings.eps
+    point = evaluate(problem, dual, tolerance=ORACLE_SHARE * goal)
     eps = target_eps(problem, settings.eps, accuracy, point.objective)
     counts = Counts().plus(oracle_calls=1, matvecs=point.matvecs)
     if settings.smoothness is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from unipd._typing import Array
-from unipd.couplings import Equality
+from unipd.couplings import Equality, LeastSquares, WeightedLeastSquares
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import inner
@@ -48,12 +48,13 @@ def greedy_gamma(
             moved = residual + gamma * direction
             return inner(moved - coupling.prox(moved, 1.0), direction)
 
-    return zero_of_slope(slope, upper, affine=_is_quadratic(problem))
+    return zero_of_slope(slope, upper, affine=is_quadratic(problem))
 
 
-def _is_quadratic(problem: Problem) -> bool:
+def is_quadratic(problem: Problem) -> bool:
+    """Whether the slope along a segment is affine: a quadratic loss, or the distance to K = {0}."""
     if problem.loss is not None:
-        return problem.loss.conjugate_degree == 2.0
+        return isinstance(problem.loss, (LeastSquares, WeightedLeastSquares))
     return isinstance(problem.coupling, Equality)
 
 
