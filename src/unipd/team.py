@@ -35,9 +35,12 @@ class Team:
         """Return a map whose products are divided among the members."""
         return map
 
-    def stacked(self, map: Any) -> Any:
-        """Return the map of all members' measurements, in the members' order, from this member's."""
-        return map
+    def stacked(self, kind: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the map of all members' measurements, in the members' order; ``kind(*arguments)`` has this member's.
+
+        The first argument has an entry for each of them; a member may have none.
+        """
+        return kind(*arguments)
 
     def total(self, array: Any) -> Any:
         """Return the sum of the members' arrays."""

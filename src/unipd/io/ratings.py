@@ -37,6 +37,16 @@ class Ratings:
         return Ratings(self.users[chosen], self.items[chosen], self.values[chosen])
 
 
+@dataclass(frozen=True)
+class Shard(Ratings):
+    """The ratings of one member of a team: all those of its users, whose names come between its neighbours'."""
+
+    all_users: Array
+    """Names of the users of all members, sorted."""
+    all_items: Array
+    """Names of the items of all members, sorted."""
+
+
 def read_ratings(path: str | os.PathLike[str]) -> Ratings:
     r"""Read a file of ratings; a malformed line raises :class:`~unipd.errors.FileFormatError` with its number.
 

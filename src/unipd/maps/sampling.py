@@ -10,6 +10,7 @@ from unipd import atoms, validate
 from unipd._typing import Array, IntArray
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating
+from unipd.maps.checksum import checksum
 from unipd.maps.pattern import Pattern
 from unipd.maps.sampled_matrix import SampledMatrix
 
@@ -81,6 +82,12 @@ class Sampling(Map):
     def nbytes(self) -> int:
         """Bytes of the index arrays."""
         return self.pattern.nbytes
+
+    @property
+    def stands_for(self) -> Any:
+        """What a checkpoint takes this for: the same as a map that is spread over processes."""
+        places = self.rows.astype(np.uint64) * np.uint64(self.domain[1]) + self.cols
+        return ("Sampling", self.domain, self.dtype.str, self.codomain, int(checksum(places)[0]))
 
     def image(self, atom: Any) -> Array:
         """Return the sampled entries of X; of a low-rank X without forming it."""

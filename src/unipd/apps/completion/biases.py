@@ -19,12 +19,12 @@ def fit_biases(design: Design) -> tuple[FloatArray, FloatArray]:
     >>> fit_biases(design)[0]
     array([-0.5,  0.5])
     """
-    rows, columns, target, settings = design.users, design.items, design.target, design.settings
+    (by_user, by_item), target, settings = design.incidences, design.target, design.settings
     users, items = np.zeros(design.shape[0]), np.zeros(design.shape[1])
     for _ in range(SWEEPS):
-        sums = np.bincount(columns, target - users[rows], minlength=items.size)
+        sums = by_item.adjoint(target - by_user.image(users))
         items = _shrunk(sums, design.item_counts + settings.item_ridge)
-        sums = np.bincount(rows, target - items[columns], minlength=users.size)
+        sums = by_user.adjoint(target - by_item.image(items))
         users = _shrunk(sums, design.user_counts + settings.user_ridge)
     return users, items
 

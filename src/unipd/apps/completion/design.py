@@ -20,6 +20,7 @@ from unipd.methods.factors import Factors
 from unipd.methods.product_factors import ProductFactors
 from unipd.problem import Problem
 from unipd.sharp import L2NormSquared, NuclearBall, Product
+from unipd.team import team
 
 FLOOR = 0.6
 """Share of the multiplier that the preconditioner adds to the curvature of the loss."""
@@ -55,6 +56,9 @@ class Start:
 class Design:
     """r_ui ~ mean + b_u + c_i + X_ui on given ratings, as problems over the nuclear balls of Z, X = L_u Z L_v^T.
 
+    In a team a member gives its own ratings, all those of some users in the order of the members; only the target is
+    that of all ratings.
+
     Parameters
     ----------
     users, items
@@ -77,13 +81,18 @@ class Design:
         self, users: IntArray, items: IntArray, values: FloatArray, shape: tuple[int, int], settings: Settings
     ) -> None:
         self.users, self.items, self.shape, self.settings = users, items, shape, settings
-        self.mean = float(values.mean()) if settings.biases else 0.0
-        self.target = values - self.mean
-        self.user_counts = np.bincount(users, minlength=shape[0]).astype(np.float64)
-        self.item_counts = np.bincount(items, minlength=shape[1]).astype(np.float64)
+        ratings = team().joined(values)
+        self.mean = float(ratings.mean()) if settings.biases else 0.0
+        self.target = ratings - self.mean
+        self.user_counts = team().total(np.bincount(users, minlength=shape[0])).astype(np.float64)
+        self.item_counts = team().total(np.bincount(items, minlength=shape[1])).astype(np.float64)
+        self.incidences = (
+            team().stacked(Incidence, users, shape[0]),
+            team().stacked(Incidence, items, shape[1]),
+        )
         self.left = _side(self.user_counts, settings, "user", (users, items, shape))
         self.right = _side(self.item_counts, settings, "item", (items, users, (shape[1], shape[0])))
-        sampling = Sampling(users, items, shape)
+        sampling = team().stacked(Sampling, users, items, shape)
         plain = settings.weight_power == 0.0 and self.left.diagonal and self.right.diagonal
         self.sampled = sampling if plain else Sandwich(sampling, _as_factor(self.left), _as_factor(self.right))
         self.curvatures = (
@@ -102,8 +111,7 @@ class Design:
         if not self.settings.biases:
             return Problem(ball, self.sampled, self.target, loss)
         blocks = [ball, *(L2NormSquared(counts.size, 0.5 * ridge) for counts, ridge in self._ridges())]
-        maps = [self.sampled, Incidence(self.users, self.shape[0]), Incidence(self.items, self.shape[1])]
-        return Problem(Product(blocks), BlockMap(maps), self.target, loss)
+        return Problem(Product(blocks), BlockMap([self.sampled, *self.incidences]), self.target, loss)
 
     def factors(self, radius: float, rank: int, start: Start | None = None) -> Factors:
         """Return the factored form that :class:`~unipd.methods.factored.Factored` works on."""
@@ -132,6 +140,10 @@ class Design:
         matrix = split_blocks(point)[0]
         return self.left.matmat(matrix.left * matrix.weights), self.right.matmat(matrix.right)
 
+    def biases_at_ratings(self, users: Array, items: Array) -> Array:
+        """Return b_u + c_i for every rating."""
+        return self.incidences[0].image(users) + self.incidences[1].image(items)
+
     def _ridges(self) -> tuple[tuple[FloatArray, float], tuple[FloatArray, float]]:
         return (self.user_counts, self.settings.user_ridge), (self.item_counts, self.settings.item_ridge)
 
@@ -155,7 +167,7 @@ def _side(counts: FloatArray, settings: Settings, name: str, mask: tuple[IntArra
     if strength == 0.0:
         return Side(1.0 / np.sqrt(weights))
     if features is None:
-        rows, columns, shape = mask
+        rows, columns, shape = team().joined(mask[0]), team().joined(mask[1]), mask[2]
         features = sp.csr_array((1.0 / np.sqrt(counts[rows]), (rows, columns)), shape=shape)
     return Side(1.0 / np.sqrt(weights), strength * features)
 

@@ -20,9 +20,10 @@ from unipd.apps.completion.parameters import Parameters, clip_range
 from unipd.apps.completion.radius import Trial, choose_radius, guessed_radius
 from unipd.apps.completion.solving import INNER_STEPS, solve_design, start_of
 from unipd.couplings import Equality, L2Ball
-from unipd.io.ratings import Ratings
+from unipd.io.ratings import Ratings, Shard
 from unipd.problem import Problem
 from unipd.run import MaxSeconds, Result, solve
+from unipd.team import team
 
 FEWEST = 20
 """Ratings below which nothing is held out and the radius is guessed."""
@@ -63,6 +64,10 @@ class Fit:
     """Where a fit to more ratings can start from."""
     seconds: float
     """What everything took."""
+    count: int
+    """Number of ratings, of all members of a team."""
+    training_error: float
+    """Root mean squared error on them."""
 
 
 def placed(ratings: Ratings, users: Index | None = None, items: Index | None = None) -> Data:
@@ -79,6 +84,19 @@ def placed(ratings: Ratings, users: Index | None = None, items: Index | None = N
     _, last = np.unique(pairs[::-1], return_index=True)
     kept = pairs.size - 1 - last
     return Data(users, items, rows[kept], columns[kept], ratings.values[kept])
+
+
+def placed_in_team(ratings: Ratings) -> Data:
+    """Return placed ratings; in a team those of this member, from a shard or from ratings that every member has."""
+    if isinstance(ratings, Shard):
+        return placed(ratings, Index(ratings.all_users), Index(ratings.all_items))
+    data, group = placed(ratings), team()
+    if group.size == 1:
+        return data
+    cuts = np.arange(group.size + 1) * data.rows.size // group.size
+    edges = np.append(np.searchsorted(data.rows, data.rows[cuts[:-1]]), data.rows.size)
+    own = slice(int(edges[group.rank]), int(edges[group.rank + 1]))
+    return replace(data, rows=data.rows[own], columns=data.columns[own], values=data.values[own])
 
 
 def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | None, radius: float | None) -> Fit:
@@ -111,7 +129,23 @@ def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | N
     else:
         result, start = _solve_plainly(design.problem(radius), given), None
     fitted = _fitted(data, given, design, result.x, (None, None))
-    return Fit(fitted, result, data, radius, tuple(path), start, time.perf_counter() - begun)
+    return Fit(fitted, result, data, radius, tuple(path), start, time.perf_counter() - begun, *_measured(data, fitted))
+
+
+def _measured(data: Data, fitted: Fitted) -> tuple[int, float]:
+    """Return the number of ratings and the root mean squared error on them."""
+    ratings = data.ratings()
+    return _root_mean_square(fitted.predict(ratings.users, ratings.items) - ratings.values)
+
+
+def _root_mean_square(error: FloatArray) -> tuple[int, float]:
+    """Return the number of entries that all members of a team have, and their root mean square."""
+    squares, count = team().total(np.array([float(np.sum(error**2)), float(error.size)]))
+    return int(count), float(np.sqrt(squares / count))
+
+
+def _of_all(values: FloatArray) -> int:
+    return int(team().total(np.array([values.size]))[0])
 
 
 def _solve_plainly(problem: Problem, given: Parameters) -> Result:
@@ -130,17 +164,18 @@ def _solve_plainly(problem: Problem, given: Parameters) -> Result:
 
 def _chosen_radius(data: Data, given: Parameters, settings: Settings) -> tuple[float, list[Trial]]:
     """Return the radius by validation on ratings held out at random (by a guess when there are few)."""
-    held = np.random.default_rng(given.seed).random(data.values.size) < given.validation_fraction
-    if data.values.size < FEWEST or not held.any() or held.all():
+    count = _of_all(data.values)
+    draws = np.random.default_rng(given.seed).random(count) < given.validation_fraction
+    held = team().own(draws, data.values.size)
+    if count < FEWEST or not draws.any() or draws.all():
         return guessed_radius(Design(data.rows, data.columns, data.values, data.shape, settings)), []
     rest = replace(data, rows=data.rows[~held], columns=data.columns[~held], values=data.values[~held])
     design = Design(rest.rows, rest.columns, rest.values, rest.shape, settings)
     rows, columns, truth = data.rows[held], data.columns[held], data.values[held]
-    limits = clip_range(given.clip, rest.values)
+    limits = clip_range(given.clip, team().joined(rest.values))
 
     def judge(point: Any) -> float:
-        error = predicted(design, point, rows, columns, limits) - truth
-        return float(np.sqrt(np.mean(error**2)))
+        return _root_mean_square(predicted(design, point, rows, columns, limits) - truth)[1]
 
     return choose_radius(design, judge, given.plan)
 
@@ -159,7 +194,7 @@ def _fit_norm(data: Data, given: Parameters, settings: Settings, begun: float) -
     """Fit formulation (b): biases first, then the least nuclear norm whose residual is small enough."""
     design = Design(data.rows, data.columns, data.values, data.shape, settings)
     biases = fit_biases(design)
-    target = design.target - biases[0][data.rows] - biases[1][data.columns]
+    target = design.target - design.biases_at_ratings(*biases)
     level = float(given.residual or 0.0) * np.sqrt(target.size)
     coupling = L2Ball(level) if level > 0.0 else Equality()
     sharp = BalancedNuclearNormSquared(design.inner_shape, 1.0 / target.size)
@@ -183,7 +218,7 @@ def _fit_norm(data: Data, given: Parameters, settings: Settings, begun: float) -
         result = _solve_plainly(problem, given)
     radius = float(np.sqrt(max(result.objective, 0.0) * target.size))
     fitted = _fitted(data, given, design, result.x, biases)
-    return Fit(fitted, result, data, radius, (), None, time.perf_counter() - begun)
+    return Fit(fitted, result, data, radius, (), None, time.perf_counter() - begun, *_measured(data, fitted))
 
 
 def _fitted(
@@ -192,7 +227,7 @@ def _fitted(
     left, values, right = orthogonal_factors(*design.effective(point))
     parts = split_blocks(point)
     users, items = biases if len(parts) == 1 else parts[1:]
-    limits = clip_range(given.clip, data.values)
+    limits = clip_range(given.clip, team().joined(data.values))
     return Fitted(
         data.users, data.items, design.mean, np.asarray(users), np.asarray(items), left, values, right, limits
     )

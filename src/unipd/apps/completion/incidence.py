@@ -10,6 +10,7 @@ from unipd import validate
 from unipd._typing import Array, IntArray
 from unipd.errors import InvalidInput
 from unipd.maps import Map
+from unipd.maps.checksum import checksum
 
 
 class Incidence(Map):
@@ -34,6 +35,15 @@ class Incidence(Map):
     def nbytes(self) -> int:
         """Bytes of the indices."""
         return self.indices.nbytes
+
+    @property
+    def stands_for(self) -> Any:
+        """What a checkpoint takes this for: the same as a map that is spread over processes."""
+        return self.identity()
+
+    def identity(self, first: int = 0) -> tuple[Any, ...]:
+        """Return what tells this map from others, for measurements from number ``first`` on; the last part adds up."""
+        return ("Incidence", self.domain, self.dtype.str, int(checksum(self.indices, first)[0]))
 
     def image(self, atom: Any) -> Array:
         """Return the entries that the measurements see."""

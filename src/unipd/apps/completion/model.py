@@ -12,12 +12,13 @@ import numpy as np
 from unipd.apps.completion.carrying import carried
 from unipd.apps.completion.design import Settings
 from unipd.apps.completion.features import aligned
-from unipd.apps.completion.fitting import Data, fit_data, placed
+from unipd.apps.completion.fitting import Data, fit_data, placed, placed_in_team
 from unipd.apps.completion.observations import as_ratings
 from unipd.apps.completion.parameters import Parameters, checked
 from unipd.apps.completion.prediction import Predicts
 from unipd.errors import InvalidInput
-from unipd.io.ratings import Ratings
+from unipd.io.ratings import Ratings, Shard
+from unipd.team import team
 
 
 class CompletionModel(Predicts):
@@ -77,7 +78,7 @@ class CompletionModel(Predicts):
             by name, or a matrix whose row k belongs to the name k.
         """
         given = checked(self)
-        data = placed(as_ratings(X, y))
+        data = placed_in_team(X if isinstance(X, Shard) else as_ratings(X, y))
         settings = self._settings(given, data, user_features, item_features)
         self.fit_ = fit_data(data, given, settings, None, None)
         self._features = (user_features, item_features)
@@ -92,6 +93,8 @@ class CompletionModel(Predicts):
         """
         if "fit_" not in vars(self):
             return self.fit(X, y)
+        if team().size > 1:
+            raise InvalidInput("partial_fit", "one process (fit works on several)", f"{team().size} processes")
         given, before, more = checked(self), self._fit(), as_ratings(X, y)
         users, items = before.data.users.joined(more.users), before.data.items.joined(more.items)
         data = placed(_together(before.data.ratings(), more), users, items)

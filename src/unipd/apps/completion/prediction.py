@@ -10,6 +10,7 @@ from unipd._typing import Array, FloatArray
 from unipd.apps.completion.attributes import FittedAttributes
 from unipd.apps.completion.indexing import as_names
 from unipd.apps.completion.observations import as_pairs, as_ratings
+from unipd.team import team
 
 
 class Predicts(FittedAttributes):
@@ -59,6 +60,7 @@ class Predicts(FittedAttributes):
         place = int(fit.data.users.places(name)[0])
         if place >= 0 and not seen:
             rated = fit.data.columns[fit.data.rows == place]
+        rated = team().joined(rated)
         return fit.fitted.recommend(name[0], n, rated)
 
     def summary(self) -> dict[str, Any]:
@@ -73,8 +75,8 @@ class Predicts(FittedAttributes):
             "seconds": fit.seconds,
             "users": len(fit.data.users),
             "items": len(fit.data.items),
-            "ratings": int(fit.data.values.size),
+            "ratings": fit.count,
             "radius": fit.radius,
             "rank": fit.fitted.rank,
-            "rmse_train": self.rmse(fit.data.ratings()),
+            "rmse_train": fit.training_error,
         }

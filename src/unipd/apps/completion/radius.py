@@ -78,8 +78,7 @@ def guessed_radius(design: Design) -> float:
     """
     residual = design.target
     if design.settings.biases:
-        users, items = fit_biases(design)
-        residual = residual - users[design.users] - items[design.items]
+        residual = residual - design.biases_at_ratings(*fit_biases(design))
     loss = 0.5 * design.settings.scale * float(residual @ residual)
     slope = design.sampled.adjoint(design.settings.scale * residual)
     probes = np.random.default_rng(0).standard_normal((design.inner_shape[1], PROBES))

@@ -11,6 +11,7 @@ from unipd.cli.exits import say
 from unipd.cli.options import Options, common_options
 from unipd.cli.solving import emit
 from unipd.errors import InvalidInput
+from unipd.team import team
 
 if TYPE_CHECKING:
     from unipd.apps.completion.model import CompletionModel
@@ -74,7 +75,7 @@ def command(
     from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import read_ratings
 
-    train = read_ratings(ratings)
+    train = team().read(read_ratings, ratings)
     held = None if test is None else read_ratings(test)
     model = CompletionModel(
         _radius(radius),
