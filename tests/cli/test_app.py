@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from unipd import __version__
 from unipd.cli import commands
 from unipd.cli.app import app, command_line
-from unipd.cli.options import METHODS, SOLVING, WRITING, Options, common_options
+from unipd.cli.options import METHODS, SOLVING, WATCHING, WRITING, Options, common_options
 from unipd.cli.session import LOGGER, limited_threads, logged_to
 from unipd.cli.solving import REQUIRED, emit, stopping_rule
 from unipd.cli.tables import print_table
@@ -41,7 +41,7 @@ def test_every_command_has_help_with_examples(invoke, name):
 
 def test_help_of_a_solving_command_shows_the_common_options(invoke):
     text = invoke("demo", "--help").stdout
-    for name in (*SOLVING, *WRITING):
+    for name in (*SOLVING, *WRITING, *WATCHING):
         assert f"--{name.replace('_', '-')}" in text
     assert "0.01" in text
 

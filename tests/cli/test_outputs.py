@@ -138,6 +138,7 @@ def test_a_failing_file_does_not_lose_the_figures(invoke, tmp_path, monkeypatch)
     result = invoke("demo", "--out", tmp_path / "run.npz", "--json", "-")
     assert result.exit_code == 1
     assert strict(result.stdout)["status"] == "solved"
+    assert strict(result.stdout)["exit_code"] == 1
     assert result.stderr.splitlines()[-1] == "unipd: run.npz: No space left on device"
 
 

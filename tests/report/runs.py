@@ -11,10 +11,10 @@ MATRIX = np.random.default_rng(3).standard_normal((4, 9))
 HOSTILE = "</script><script>window.hit=1</script><img src=x onerror=window.hit=1>'\"&\u2028<!--{axis}"
 
 
-def constrained(method="unipdgrad", iterations=60):
+def constrained(method="unipdgrad", iterations=60, callback=None):
     sharp = unipd.sharp.Linear(np.arange(9.0) / 9, unipd.sharp.Simplex(9))
     problem = unipd.Problem(sharp, MATRIX, MATRIX @ np.full(9, 1 / 9), "=")
-    return unipd.solve(problem, method, stop=unipd.MaxIterations(iterations))
+    return unipd.solve(problem, method, stop=unipd.MaxIterations(iterations), callback=callback)
 
 
 def least_squares(method="accunipdgrad", iterations=60):

@@ -2,11 +2,15 @@
 
 import os
 import shutil
+import threading
 
 import pytest
 
 from report.runs import HOSTILE, constrained, hostile, least_squares, saved
 from unipd.report import write_report
+from unipd.report.live import LiveServer
+from unipd.report.under_way import Journal
+from unipd.run.watching import watching
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -204,3 +208,38 @@ def test_no_script_still_says_everything(visit, runs):
     page = visit(runs, java_script_enabled=False)
     assert page.get_by_role("heading", name="What is proven").is_visible()
     assert page.get_by_text("The optimal value is at least").first.is_visible()
+
+
+def test_a_live_page_follows_the_run_and_says_when_it_ends(browser):
+    complaints, journal, context = [], Journal(), browser.new_context()
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+    def wait(happened):
+        for _ in range(200):
+            if happened():
+                return
+            page.wait_for_timeout(100)
+        pytest.fail("the page does not follow")
+
+    def look(moment):
+        if moment.state.iteration == 20:
+            page.goto(server.url)
+        elif moment.state.iteration == 60:
+            server._next = 0.0
+            wait(lambda: curve(page).count("L") > 30)
+
+    with LiveServer(journal.runs, title=HOSTILE) as server, watching(journal):
+        result = constrained("unipdgrad", 80, look)
+        assert "goes on" in page.locator("#live").text_content()
+        assert page.locator(".badge").first.text_content() == "running"
+        journal.finish("done", result)
+        closing = threading.Thread(target=server.close)
+        closing.start()
+        wait(lambda: "has ended" in page.locator("#live").text_content())
+        closing.join(10)
+    assert page.locator(".badge").first.text_content() == "iteration limit"
+    assert page.evaluate("window.hit") is None
+    context.close()
+    assert complaints == []

@@ -1,0 +1,171 @@
+import http.client
+import json
+import socket
+import threading
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import numpy as np
+import pytest
+
+import unipd
+from report.runs import HOSTILE, MATRIX, constrained
+from unipd.errors import InvalidInput
+from unipd.report.live import HOST, LiveServer
+from unipd.report.under_way import KEPT, Journal
+from unipd.run.watching import watching
+
+
+def fetch(server, path="data"):
+    with urlopen(server.url + path, timeout=10) as answer:
+        return json.loads(answer.read())
+
+
+def raw(server, path, host=None, method="GET"):
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=10)
+    connection.putrequest(method, path, skip_host=True)
+    if host is not None:
+        connection.putheader("Host", host)
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer, body
+
+
+def problem():
+    sharp = unipd.sharp.Linear(np.arange(9.0) / 9, unipd.sharp.Simplex(9))
+    return unipd.Problem(sharp, MATRIX, MATRIX @ np.full(9, 1 / 9), "=")
+
+
+def test_the_page_follows_a_run():
+    journal, seen = Journal(), []
+
+    def look(moment):
+        if moment.state.iteration % 10 == 0:
+            server._next = 0.0  # as if a while had passed
+            seen.append(fetch(server))
+
+    with LiveServer(journal.runs) as server, watching(journal):
+        assert fetch(server)["runs"] == []
+        result = unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(30), callback=look)
+        journal.finish("the result", result)
+        server._next = 0.0
+        last = fetch(server)
+    lengths = [len(state["runs"][0]["axes"]["iterations"]) for state in seen]
+    assert lengths == [10, 20, 30]
+    assert [state["runs"][0]["name"] for state in seen] == ["unipdgrad"] * 3
+    assert all("running" in state["before"] and not state["done"] for state in seen)
+    np.testing.assert_allclose(seen[1]["runs"][0]["curves"]["gap"], np.abs(result.history["gap"][:20]), rtol=1e-6)
+    assert last["runs"][0]["name"] == "the result"
+    assert "iteration limit" in last["before"]
+
+
+def test_the_end_is_told_to_a_page_that_looks():
+    with LiveServer(lambda: {"a": constrained()}) as server:
+        assert fetch(server)["done"] is False
+        closing = threading.Thread(target=server.close)
+        closing.start()
+        while not server.done:
+            pass
+        assert fetch(server)["done"] is True
+        closing.join(10)
+        assert not closing.is_alive()
+    with pytest.raises(OSError, match="refused"):
+        fetch(server)
+
+
+def test_nothing_is_left_when_the_block_ends():
+    before = threading.active_count()
+    with LiveServer(dict) as server:
+        assert threading.active_count() > before
+    assert threading.active_count() == before
+    with socket.create_server((HOST, server.port)):
+        pass
+
+
+def test_only_this_machine_can_connect():
+    with LiveServer(dict) as server:
+        assert server._server.server_address[0] == "127.0.0.1"
+        assert server._thread.daemon
+
+
+@pytest.mark.parametrize("path", ["/../etc/passwd", "/data/..", "/data?x=1", "/%2e%2e/", "/etc/passwd", "/report.js"])
+def test_there_are_two_addresses_only(path):
+    with LiveServer(dict) as server:
+        answer, body = raw(server, path, f"{HOST}:{server.port}")
+        assert answer.status == 404
+        assert body == b"Not Found\n"
+
+
+@pytest.mark.parametrize("host", [None, "evil.example", "evil.example:{}", "127.0.0.1", "127.0.0.1.evil.example:{}"])
+@pytest.mark.parametrize("path", ["/", "/data"])
+def test_requests_that_name_another_host_are_refused(host, path):
+    with LiveServer(lambda: {"secret": constrained()}) as server:
+        answer, body = raw(server, path, None if host is None else host.format(server.port))
+        assert answer.status == 421
+        assert b"secret" not in body
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
+def test_there_is_nothing_but_get(method):
+    with LiveServer(dict) as server, pytest.raises(HTTPError) as error:
+        urlopen(Request(server.url, method=method), timeout=10)
+    assert error.value.code == 501
+    error.value.close()
+
+
+def test_headers():
+    with LiveServer(dict) as server:
+        answer, body = raw(server, "/", f"localhost:{server.port}")
+        assert answer.status == 200
+        assert answer.getheader("Cache-Control") == "no-store"
+        assert answer.getheader("X-Content-Type-Options") == "nosniff"
+        assert "frame-ancestors 'none'" in answer.getheader("Content-Security-Policy")
+        assert answer.getheader("Access-Control-Allow-Origin") is None
+        assert b"connect-src 'self'" in body
+
+
+def test_hostile_names_are_data():
+    with LiveServer(lambda: {HOSTILE: constrained(), "b": constrained()}, title=HOSTILE) as server:
+        body = raw(server, "/", f"{HOST}:{server.port}")[1]
+        assert b"<script>window" not in body
+        content = fetch(server)
+        assert content["runs"][0]["name"] == HOSTILE
+        assert "<script>" not in content["before"]
+
+
+def test_a_port_in_use_is_refused():
+    with LiveServer(dict) as server, pytest.raises(InvalidInput, match=r"--live-port.*in use"):
+        LiveServer(dict, server.port)
+
+
+def test_slow_answers_are_given_again():
+    calls = []
+
+    def source():
+        calls.append(1)
+        return {}
+
+    with LiveServer(source) as server:
+        fetch(server)
+        server._next = float("inf")
+        fetch(server)
+    assert len(calls) == 1
+
+
+def test_a_journal_keeps_the_last_runs():
+    journal = Journal()
+    with watching(journal):
+        for _ in range(KEPT + 3):
+            unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(1))
+    assert list(journal.runs()) == [f"unipdgrad #{k}" for k in range(4, KEPT + 4)]
+
+
+def test_watching_ends_with_the_block_and_changes_nothing():
+    seen = []
+    with watching(lambda *begin: seen.append):
+        watched = unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(5))
+    alone = unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(5))
+    assert len(seen) == 5
+    np.testing.assert_array_equal(watched.x, alone.x)
