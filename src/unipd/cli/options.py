@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from unipd.cli.live import served
 from unipd.cli.outputs import check_outputs
 from unipd.cli.session import limited_threads, logged_to
 from unipd.errors import InvalidInput
@@ -21,7 +22,8 @@ from unipd.team import team
 METHODS = ("auto", *choose.METHODS)
 SOLVING = ("accuracy", "method", "weights", "seed", "threads", "time_limit", "max_iterations", "max_oracle_calls")
 WRITING = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
-_SOLVER, _LIMITS, _OUTPUT = "Solver", "Limits", "Output"
+WATCHING = ("live", "live_port")
+_SOLVER, _LIMITS, _OUTPUT, _LIVE = "Solver", "Limits", "Output", "Live page"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Options:
     verbose: bool = False
     log_file: Path | None = None
     debug: bool = False
+    live: bool = False
+    live_port: int | None = None
 
     def check(self) -> None:
         """Raise when the options contradict each other or an output cannot be written."""
@@ -55,7 +59,7 @@ class Options:
     def silent(self) -> Options:
         """Return the options of a process that prints and writes nothing."""
         outputs = {"out": None, "plot": None, "json": None, "log_file": None}
-        return replace(self, quiet=True, verbose=False, **outputs)
+        return replace(self, quiet=True, verbose=False, live=False, live_port=None, **outputs)
 
     def settings(self) -> dict[str, Any]:
         """Return the options that decide the result, for the record."""
@@ -99,6 +103,11 @@ def _declarations(methods: Collection[str]) -> dict[str, Any]:
         "quiet": Annotated[bool, _option("--quiet", "-q", text="No progress, no table.", panel=_OUTPUT)],
         "verbose": Annotated[bool, _option("--verbose", "-v", text="Say more before and after.", panel=_OUTPUT)],
         "log_file": Annotated[Path | None, _option(text="Append a log of the run to this file.", panel=_OUTPUT)],
+        "live": Annotated[bool, _option("--live", text="Serve curves and figures to this machine.", panel=_LIVE)],
+        "live_port": Annotated[
+            int | None,
+            _option(text="Serve them on this port (--live takes a free one).", panel=_LIVE, min=1, max=65535),
+        ],
         "debug": Annotated[bool, _option("--debug", text="Show tracebacks of errors.", panel=_OUTPUT)],
     }
 
@@ -133,7 +142,9 @@ def common_options(
             if not team().leads:
                 options = options.silent()
             options.check()
-            with limited_threads(options.threads), logged_to(options.log_file, function.__module__.rsplit(".")[-1]):
+            name = function.__module__.rsplit(".")[-1]
+            page = served(options.live, options.live_port, f"unipd {name}", quiet=options.quiet)
+            with limited_threads(options.threads), logged_to(options.log_file, name), page:
                 return function(**given, options=options)
 
         extra = [
