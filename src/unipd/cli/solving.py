@@ -8,7 +8,8 @@ from typing import IO, Any
 
 from unipd._version import __version__
 from unipd.cli import tables
-from unipd.cli.exits import exit_code, say
+from unipd.cli.exits import exit_code, explain, say
+from unipd.cli.live import finished
 from unipd.cli.options import Options
 from unipd.cli.outputs import write_json
 from unipd.cli.session import LOGGER
@@ -111,9 +112,13 @@ def emit(
     content: dict[str, Any] = {**dict.fromkeys(REQUIRED), **figures, "seed": options.seed, "version": __version__}
     code = exit_code(figures["status"])
     LOGGER.info("%s", content)
+    finished(title or "result", result)
     written: list[str] = []
     try:
         _write_files(result, options, save, draw, written)
+    except BaseException as error:
+        code = explain(error)[1]
+        raise
     finally:
         if not options.quiet:
             _show(figures, options, written, title, tables.stream_for(options.json))
