@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import sys
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,8 +100,61 @@ def require_room_for_dense(problem: Problem, limit: int | None = None) -> None:
 
 
 def available_memory() -> int:
-    """Return the bytes of memory that a new allocation can count on: the machine's, or the container's if less."""
-    return min(_machine_memory(), _container_memory())
+    """Return the bytes that a new allocation can count on: the machine's, the container's or the limit's, if less."""
+    return min(_machine_memory(), _container_memory(), _left_of_limit())
+
+
+_limits: list[int] = []
+
+
+@contextlib.contextmanager
+def limited_memory(limit: int | None) -> Generator[None]:
+    """Let forecasts count on no more than ``limit`` bytes for the whole process.
+
+    >>> with limited_memory(1):
+    ...     available_memory()
+    0
+    """
+    if limit is None:
+        yield
+        return
+    _limits.append(limit)
+    try:
+        yield
+    finally:
+        _limits.pop()
+
+
+def require_room_for_run(problem: Problem, tracker: Any = "image") -> None:
+    """Raise when a memory limit is set and the forecast of a run exceeds what is left of it."""
+    if not _limits:
+        return
+    known = isinstance(tracker, str) and tracker != "auto"
+    part = forecast(problem, tracker if known else "lowrank" if _is_matrix(problem) else "image")
+    needed, held = part.dual + part.primal, resident_memory()
+    if held + needed > min(_limits):
+        raise MemoryForecastError(
+            f"the run needs about {size_text(needed)} beyond the {size_text(held)} that the program holds already: "
+            f"more than the memory limit of {size_text(min(_limits))}"
+        )
+
+
+def over_limit() -> bool:
+    """Whether a memory limit is set and the process holds more than that."""
+    return bool(_limits) and resident_memory() > min(_limits)
+
+
+def _left_of_limit() -> int:
+    return max(0, min(_limits) - resident_memory()) if _limits else sys.maxsize
+
+
+def resident_memory() -> int:
+    """Return the bytes of memory that this process holds now (where the system does not tell, its peak)."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as numbers:
+            return int(numbers.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return peak_memory()
 
 
 def _container_memory() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Collection
@@ -12,6 +13,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from unipd.cli.live import served
+from unipd.cli.lasting import check_lasting, lasting
 from unipd.cli.outputs import check_outputs
 from unipd.cli.session import limited_threads, logged_to
 from unipd.errors import InvalidInput
@@ -21,8 +23,10 @@ from unipd.team import team
 
 METHODS = ("auto", *choose.METHODS)
 SOLVING = ("accuracy", "method", "weights", "seed", "threads", "time_limit", "max_iterations", "max_oracle_calls")
+LASTING = ("memory_limit", "checkpoint", "every", "resume")
 WRITING = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
 WATCHING = ("live", "live_port")
+_LASTING = "Checkpoint"
 _SOLVER, _LIMITS, _OUTPUT, _LIVE = "Solver", "Limits", "Output", "Live page"
 
 
@@ -38,6 +42,10 @@ class Options:
     time_limit: float | None = None
     max_iterations: int | None = None
     max_oracle_calls: int | None = None
+    memory_limit: str | None = None
+    checkpoint: Path | None = None
+    every: str = "60s"
+    resume: bool = False
     out: Path | None = None
     plot: Path | None = None
     json: str | None = None
@@ -55,6 +63,7 @@ class Options:
         if self.weights is not None and self.weights not in WEIGHTS:
             raise InvalidInput("--weights", f"one of {', '.join(WEIGHTS)}", repr(self.weights))
         check_outputs(self.out, self.plot, self.json, self.log_file)
+        check_lasting(self)
 
     def silent(self) -> Options:
         """Return the options of a process that prints and writes nothing."""
@@ -94,6 +103,12 @@ def _declarations(methods: Collection[str]) -> dict[str, Any]:
         "max_oracle_calls": Annotated[
             int | None, _option(text="Stop after so many calls of the sharp oracle.", panel=_LIMITS, min=1)
         ],
+        "memory_limit": Annotated[
+            str | None, _option(text="Refuse runs that need more memory, e.g. 2GB; end those that grow.", panel=_LIMITS)
+        ],
+        "checkpoint": Annotated[Path | None, _option(text="Save the run to this file as it goes.", panel=_LASTING)],
+        "every": Annotated[str, _option(text="How often: 60s, 5m, 1h, 10it.", panel=_LASTING)],
+        "resume": Annotated[bool, _option("--resume", text="Go on from the checkpoint, if any.", panel=_LASTING)],
         "out": Annotated[Path | None, _option(text="Write the result to this .npz file.", panel=_OUTPUT)],
         "plot": Annotated[Path | None, _option(text="Draw it to this .png, .svg or .pdf file.", panel=_OUTPUT)],
         "json": Annotated[
@@ -144,7 +159,8 @@ def common_options(
             options.check()
             name = function.__module__.rsplit(".")[-1]
             page = served(options.live, options.live_port, f"unipd {name}", quiet=options.quiet)
-            with limited_threads(options.threads), logged_to(options.log_file, name), page:
+            kept = lasting(options) if "checkpoint" in wanted else contextlib.nullcontext()
+            with limited_threads(options.threads), logged_to(options.log_file, name), page, kept:
                 return function(**given, options=options)
 
         extra = [

@@ -5,7 +5,15 @@ from unipd.run.compare import Comparison, compare
 from unipd.run.history import History
 from unipd.run.loop import iterate, solve
 from unipd.run.result import Result
-from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSeconds, Moment, Stall, StoppingRule
+from unipd.run.stopping import (
+    Accuracy,
+    MaxIterations,
+    MaxOracleCalls,
+    MaxSeconds,
+    Moment,
+    Stall,
+    StoppingRule,
+)
 
 __all__ = [
     "Accuracy",

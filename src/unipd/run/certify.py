@@ -8,6 +8,7 @@ from dataclasses import replace
 from unipd.dual import evaluate
 from unipd.methods import Certificate
 from unipd.problem import Problem
+from unipd.run.infeasible import is_unreachable, worth_asking
 from unipd.run.stopping import Moment
 from unipd.spectral import RESIDUAL
 
@@ -45,6 +46,10 @@ class FinalCheck:
     def of_infeasibility(self, moment: Moment) -> Certificate | None:
         """Return a certificate that proves the problem infeasible, or None; asks again after the bound has doubled."""
         problem, certificate = moment.problem, moment.state.certificate
+        if is_unreachable(moment):
+            return certificate if certificate.kind != RESIDUAL else None
+        if worth_asking(problem, moment.state):
+            certificate = self._certified(problem, replace(certificate, dual=moment.state.dual))
         if not certificate.proves_infeasible(problem):
             return None
         if certificate.kind != RESIDUAL:

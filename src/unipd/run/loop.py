@@ -12,6 +12,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array
 from unipd.errors import InvalidInput, OracleError
+from unipd.memory import require_room_for_run
 from unipd.methods import Method, State, as_method
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -132,6 +133,7 @@ def solve(
         raise InvalidInput("callback", "a function of a moment", type(callback).__name__)
     rules = Rules(Accuracy(accuracy), FinalCheck(accuracy), stop or MaxIterations(DEFAULT_ITERATIONS), callback)
     chosen = as_method(method, problem, **options)
+    require_room_for_run(problem, tracker)
     kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
     display = shown(problem, chosen.name, accuracy, verbose=verbose)
     with checkpoint_for(checkpoint, every, resume) as book, display as show:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from unipd.memory import over_limit
 from unipd.methods import State
 from unipd.run.certify import FinalCheck
 from unipd.run.contradiction import require_consistent
@@ -46,6 +47,7 @@ class Rules:
         state = self._counted(moment.state)
         if sure is not None:
             return Verdict(replace(state, certificate=sure), Status.SOLVED)
+        wants_stop = wants_stop or over_limit()
         status = self.stop(moment) or state.failure or (Status.STOPPED if wants_stop else STALL(moment))
         if status is Status.SOLVED:
             status = Status.STOPPED  # an accuracy rule of the caller's own: reached, but not the one asked for

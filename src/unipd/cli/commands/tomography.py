@@ -15,6 +15,7 @@ from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
 from unipd.cli.solving import emit, stopping_rule
 from unipd.errors import InvalidInput
+from unipd.status import Status
 from unipd.team import team
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def command(
             ).state
             title = f"simulated state: {simulate}"
     figures: dict[str, Any] = estimator.summary(truth)
-    if bootstrap is not None:
+    if bootstrap is not None and figures["status"] != Status.INTERRUPTED.value:
         figures |= _error_bars(estimator, bootstrap, truth, options)
     return emit(
         figures,
