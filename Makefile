@@ -8,11 +8,12 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types layers pytest format benchmark clean
+.PHONY: help demo test lint types layers pytest docs format benchmark clean
 
 help:
 	@echo "make demo       reconstruct a 10-qubit quantum state; table on screen, picture in out/"
 	@echo "make test       lint, types, layers and tests"
+	@echo "make docs       the documentation as a site in out/site"
 	@echo "make format     apply the formatter and the safe fixes of the linter"
 	@echo "make benchmark  the quick form of every benchmark"
 	@echo "make clean      remove .venv, out and caches"
@@ -36,6 +37,9 @@ layers: $(VENV)/dev.stamp
 # A file of tests stays with one worker, so that its compiled kernels are made once.
 pytest: $(VENV)/dev.stamp
 	@$(ONE_THREAD) $(BIN)/pytest -q -n $(WORKERS) --dist loadfile
+
+docs: $(VENV)/dev.stamp
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 format: $(VENV)/dev.stamp
 	@$(BIN)/ruff check --quiet --fix .
