@@ -54,6 +54,12 @@ class NaiveBall:
     def phi(self, x):
         return np.mean((x[self.users, self.items] - self.b) ** 2)
 
+    def greedy(self, mean, x):
+        """The share of x that minimises phi on the segment from the mean."""
+        direction = (x - mean)[self.users, self.items]
+        residual = self.b - mean[self.users, self.items]
+        return np.clip(direction @ residual / (direction @ direction), 0, 1)
+
     def first_smoothness(self, eps):
         """1/alpha of the analytic step at lam = 0."""
         lam = np.zeros(self.b.size)
@@ -67,9 +73,9 @@ class NaiveBall:
         return 2 * delta / (p + root) if p > 0 else (root - p) / (2 * n / self.c)
 
 
-def naive_uni(problem, eps, iterations):
+def naive_uni(problem, eps, iterations, greedy=False):
     lam, m, total, mean = np.zeros(problem.b.size), problem.first_smoothness(eps), 0.0, np.zeros(problem.shape)
-    for _ in range(iterations):
+    for k in range(iterations):
         value, gradient, x = problem.dual(lam)
         m /= 2
         while True:
@@ -79,15 +85,15 @@ def naive_uni(problem, eps, iterations):
                 break
             m *= 2
         total += 1 / m
-        mean += (x - mean) / (m * total)
+        mean += (x - mean) * (problem.greedy(mean, x) if greedy and k else 1 / (m * total))
         lam = new
     return mean
 
 
-def naive_acc(problem, eps, iterations, analytic=False):
+def naive_acc(problem, eps, iterations, analytic=False, greedy=False):
     lam, m, total, t = np.zeros(problem.b.size), problem.first_smoothness(eps), 0.0, 1.0
     ahead, mean = lam, np.zeros(problem.shape)
-    for _ in range(iterations):
+    for k in range(iterations):
         value, gradient, x = problem.dual(ahead)
         if analytic:
             m = 1 / problem.analytic(ahead, gradient, eps / t)
@@ -100,7 +106,7 @@ def naive_acc(problem, eps, iterations, analytic=False):
                     break
                 m *= 2
         total += t / m
-        mean += (x - mean) * (t / m) / total
+        mean += (x - mean) * (problem.greedy(mean, x) if greedy and k else (t / m) / total)
         next_t = (1 + np.sqrt(1 + 4 * t * t)) / 2
         lam, ahead, t = new, new + (t - 1) / next_t * (new - lam), next_t
     return mean

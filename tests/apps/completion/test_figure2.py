@@ -22,7 +22,7 @@ def data():
 @pytest.fixture(scope="module")
 def figure(data):
     said = []
-    found = run_figure2(*data, iterations=6, tolerance=0.0, progress=lambda *line: said.append(line))
+    found = run_figure2(*data, iterations=6, precision=1e-9, progress=lambda *line: said.append(line))
     assert len(said) == 6 * len(found.traces)
     return found
 

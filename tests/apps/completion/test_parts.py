@@ -10,10 +10,10 @@ from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.features import aligned
 from unipd.apps.completion.incidence import Incidence
 from unipd.apps.completion.indexing import Index, as_names
-from unipd.apps.completion.precise import Precise
+from unipd.apps.completion.precise import PreciseEngine
 from unipd.apps.completion.side import Side
 from unipd.errors import InvalidInput
-from unipd.sharp import NuclearBall
+from unipd.spectral import Engine
 
 from .made import dense_side
 
@@ -141,20 +141,15 @@ def test_features_of_texts_need_names():
         aligned("user_features", np.ones((2, 2)), Index(["a", "b"]))
 
 
-def test_precise_asks_for_more():
-    class Asked(NuclearBall):
-        tolerances: tuple[float, ...] = ()
-
-        def __call__(self, direction, *, tolerance=0.0, start=None):
-            self.tolerances = (*self.tolerances, tolerance)
-            return super().__call__(direction, tolerance=tolerance, start=start)
-
-    oracle = Asked((3, 2), 2.0)
-    precise, direction = Precise(oracle, 1e-9), np.diag([3.0, 1.0, 0.0])[:, :2]
-    assert precise(direction, tolerance=1.0).value == pytest.approx(6.0)
-    assert precise.value(direction, tolerance=1e-12).value == pytest.approx(6.0)
-    assert oracle.tolerances == (1e-9, 1e-12)
-    assert (precise.shape, precise.degree, precise.linear, precise.exact) == ((3, 2), 1.0, True, oracle.exact)
-    assert precise.contains(np.zeros((3, 2)))
-    assert (precise.objective(direction), precise.maximum()) == (0.0, 0.0)
-    assert precise.support(direction) == pytest.approx(6.0)
+def test_a_precise_engine_asks_for_more():
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((300, 280))
+    residuals = [
+        float(engine.singular_triples(matrix, tolerance=0.1).residuals[0] / np.linalg.norm(matrix, 2))
+        for engine in (Engine(solver="lanczos"), PreciseEngine(solver="lanczos", precision=1e-9))
+    ]
+    assert residuals[1] <= 1e-9 < residuals[0]
+    loose = PreciseEngine(solver="lanczos").singular_triples(matrix, tolerance=1e3, relative=False)
+    assert loose.residuals[0] > 1e-3
+    with pytest.raises(InvalidInput, match="precision"):
+        PreciseEngine(precision=0.0)

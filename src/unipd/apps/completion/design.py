@@ -20,6 +20,7 @@ from unipd.methods.factors import Factors
 from unipd.methods.product_factors import ProductFactors
 from unipd.problem import Problem
 from unipd.sharp import L2NormSquared, NuclearBall, Product
+from unipd.spectral import Engine
 from unipd.team import team
 
 FLOOR = 0.6
@@ -105,9 +106,12 @@ class Design:
         """Shape of Z."""
         return self.left.shape[1], self.right.shape[1]
 
-    def problem(self, radius: float) -> Problem:
-        """Return min (c/2) sum (r - mean - b - c - X)^2 + ridges over ||Z||_* <= radius."""
-        ball, loss = NuclearBall(self.inner_shape, radius), LeastSquares(self.settings.scale)
+    def problem(self, radius: float, engine: Engine | None = None) -> Problem:
+        """Return min (c/2) sum (r - mean - b - c - X)^2 + ridges over ||Z||_* <= radius.
+
+        ``engine`` computes the singular vectors of the oracle; by default the oracle's own.
+        """
+        ball, loss = NuclearBall(self.inner_shape, radius, engine=engine), LeastSquares(self.settings.scale)
         if not self.settings.biases:
             return Problem(ball, self.sampled, self.target, loss)
         blocks = [ball, *(L2NormSquared(counts.size, 0.5 * ridge) for counts, ridge in self._ridges())]
@@ -116,7 +120,9 @@ class Design:
     def factors(self, radius: float, rank: int, start: Start | None = None) -> Factors:
         """Return the factored form that :class:`~unipd.methods.factored.Factored` works on."""
         multiplier = self.guessed_multiplier(radius) if start is None else start.multiplier
-        spectral = CompletionFactors(*self.inner_shape, radius, True, *self.curvatures, FLOOR * multiplier)
+        left, right = self.curvatures
+        floor = FLOOR * multiplier
+        spectral = CompletionFactors(*self.inner_shape, radius, True, left=left, right=right, floor=floor)
         parts: list[Any] = [None, None, None] if start is None else [*split_blocks(start.point)]
         if start is not None:
             spectral = replace(spectral, warm=spectral.of_point(parts[0], rank))

@@ -21,7 +21,7 @@ WEAK_SHARE = 1e-6
 """Columns with a smaller share of the radius are not in use."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CompletionFactors(SpectralFactors):
     """Factors R = (U, V, slack) of Z in a nuclear ball, for a squared loss on sampled entries of X = L_u Z L_v^T.
 

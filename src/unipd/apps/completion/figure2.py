@@ -14,12 +14,11 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array, FloatArray
 from unipd.apps.completion.formulations import ball_design, norm_problem
-from unipd.apps.completion.precise import Precise
+from unipd.apps.completion.precise import PRECISION, engine_for
 from unipd.apps.completion.solving import Plan, solve_design
 from unipd.io.ratings import Ratings
 from unipd.maps import Sampling
 from unipd.methods import AccUniPDGrad, FrankWolfe, Method, UniPDGrad
-from unipd.problem import Problem
 from unipd.run import History, iterate
 
 EPS = 1e-3
@@ -134,7 +133,7 @@ def run_figure2(
     *,
     iterations: int = 500,
     time_limit: float | None = None,
-    tolerance: float | None = None,
+    precision: float | None = PRECISION,
     progress: Callable[[str, int, float], Any] | None = None,
 ) -> Figure2:
     """Run the methods one after the other and return their curves.
@@ -147,8 +146,8 @@ def run_figure2(
         Shape of the matrix, and kappa of formulation (a).
     iterations, time_limit
         Limits of each run.
-    tolerance
-        Largest error of an oracle's value; None for what each method asks.
+    precision
+        Largest relative residual of the oracle's vectors; None for what each method asks.
     progress
         Called with a run's name, the iteration and the test error.
     """
@@ -158,9 +157,10 @@ def run_figure2(
     best = solve_design(design, radius, Plan(accuracy=REFERENCE_ACCURACY))
     sampling = Sampling(test.users, test.items, shape)
     start = TestImage(sampling, np.zeros(test.values.size))
-    problems = {BALL: design.problem(radius), NORM: norm_problem(*data)}
-    if tolerance is not None:
-        problems = {name: _precise(problem, tolerance) for name, problem in problems.items()}
+    problems = {
+        BALL: design.problem(radius, engine_for(precision)),
+        NORM: norm_problem(*data, precision=precision),
+    }
     norm_eps = NORM_EPS_SHARE * radius**2 / train.values.size
     traces: list[Trace] = []
     for contestant in contestants(norm_eps):
@@ -195,10 +195,6 @@ def residual(figure: Figure2, trace: Trace) -> FloatArray:
     """Return (phi - phi^*) / phi^*, nan for formulation (b)."""
     values = (trace.history["objective"] - figure.optimum) / figure.optimum
     return values if trace.contestant.formulation == BALL else np.full(values.size, np.nan)
-
-
-def _precise(problem: Problem, tolerance: float) -> Problem:
-    return Problem(Precise(problem.sharp, tolerance), problem.map, problem.b, problem.coupling)
 
 
 def _rmse(predicted: Array, truth: FloatArray) -> float:

@@ -9,6 +9,7 @@ from unipd._typing import FloatArray, IntArray
 from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.design import Design, Settings
 from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, PenalisedFactored, norm_method
+from unipd.apps.completion.precise import PRECISION, engine_for
 from unipd.apps.completion.side import Side
 from unipd.apps.completion.solving import FIRST_RANK
 from unipd.couplings import Equality, L2Ball
@@ -29,16 +30,35 @@ def ball_design(users: IntArray, items: IntArray, values: FloatArray, shape: tup
 
 
 def ball_problem(
-    users: IntArray, items: IntArray, values: FloatArray, shape: tuple[int, int], radius: float
+    users: IntArray,
+    items: IntArray,
+    values: FloatArray,
+    shape: tuple[int, int],
+    radius: float,
+    *,
+    precision: float | None = PRECISION,
 ) -> Problem:
-    """Return formulation (a): min (1/n) ||A(X) - b||^2 over ||X||_* <= radius."""
-    return ball_design(users, items, values, shape).problem(validate.positive("radius", radius))
+    """Return formulation (a): min (1/n) ||A(X) - b||^2 over ||X||_* <= radius.
+
+    With ``precision``, the relative residual of the oracle's singular vectors, the iterates of a method are those of
+    an exact oracle. None asks for no more than a method needs: fewer products, and other iterates.
+    """
+    design = ball_design(users, items, values, shape)
+    return design.problem(validate.positive("radius", radius), engine_for(precision))
 
 
 def norm_problem(
-    users: IntArray, items: IntArray, values: FloatArray, shape: tuple[int, int], noise: float = 0.0
+    users: IntArray,
+    items: IntArray,
+    values: FloatArray,
+    shape: tuple[int, int],
+    noise: float = 0.0,
+    *,
+    precision: float | None = PRECISION,
 ) -> Problem:
     """Return formulation (b): min (1/n) ||X||_*^2 subject to ||A(X) - b|| <= noise (A(X) = b when it is 0).
+
+    ``precision`` is that of :func:`ball_problem`.
 
     >>> import numpy as np
     >>> norm_problem(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 4.0]), (2, 2))
@@ -47,7 +67,8 @@ def norm_problem(
     design = ball_design(users, items, values, shape)
     level = validate.nonnegative("noise", noise)
     coupling = L2Ball(level) if level > 0.0 else Equality()
-    return Problem(BalancedNuclearNormSquared(shape, 1.0 / values.size), design.sampled, values, coupling)
+    sharp = BalancedNuclearNormSquared(shape, 1.0 / values.size, engine=engine_for(precision))
+    return Problem(sharp, design.sampled, values, coupling)
 
 
 def factored_norm_method(design: Design, problem: Problem, rank: int = FIRST_RANK) -> PenalisedFactored:

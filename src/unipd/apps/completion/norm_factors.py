@@ -48,7 +48,7 @@ class BalancedNuclearNormSquared(NuclearNormSquared):
         return self.scale * (0.5 * float(lengths @ np.abs(x.weights))) ** 2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class NormFactors(SpectralFactors):
     """Factors R = (U, V) of Z = U V^T on the whole space; the objective w (||R||^2 / 2)^2 bounds their length."""
 
@@ -126,5 +126,7 @@ def norm_method(
     least = sharp.scale * energy**2 / max(top**2, 1e-300)
     penalty = 2.0 * SPREAD * least / (FEASIBLE_SHARE**2 * energy)
     length = START_SHARE * math.sqrt(2.0 * energy / max(top, 1e-300))
-    factors = NormFactors(rows, columns, 1.0, False, left, right, sharp.scale, penalty, length)
+    factors = NormFactors(
+        rows, columns, 1.0, False, left=left, right=right, weight=sharp.scale, penalty=penalty, length=length
+    )
     return PenalisedFactored(rank=rank, inner_steps=inner_steps, factors=factors, penalty=penalty)

@@ -13,6 +13,7 @@ from unipd.apps.completion.biases import fit_biases
 from unipd.apps.completion.design import Design, Start
 from unipd.apps.completion.solving import Plan, quiet, solve_design, start_of
 from unipd.methods import Counts
+from unipd.run import interruption
 from unipd.status import Status
 
 EXPLAINED = 0.25
@@ -62,7 +63,7 @@ def choose_radius(design: Design, judge: Judge, plan: Plan) -> tuple[float, list
     tell = _teller(plan.verbose)
     trials = [tell(_tried(design, judge, loose, guessed_radius(design), None))]
     for direction in (STEP, 1.0 / STEP):
-        while len(trials) < MOST_TRIALS:
+        while len(trials) < MOST_TRIALS and not interruption.requested():
             edge = max(trials, key=lambda trial: math.copysign(trial.radius, direction - 1.0))
             if edge is not min(trials, key=lambda trial: trial.error):
                 break
@@ -109,7 +110,7 @@ def least_of_parabola(radii: list[float], errors: list[float]) -> float:
 
 def _tried(design: Design, judge: Judge, plan: Plan, radius: float, start: Start | None) -> Trial:
     result = solve_design(design, radius, plan, start)
-    if result.status is Status.INTERRUPTED:
+    if result.status is Status.INTERRUPTED and not interruption.requested():
         raise KeyboardInterrupt
     found = start_of(design, radius, result)
     return Trial(radius, judge(result.x), found, result.iterations, result.counts, result.seconds)

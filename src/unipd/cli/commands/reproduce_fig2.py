@@ -16,7 +16,7 @@ from unipd.cli.outputs import check_file, write_json
 
 EXAMPLES = (
     "unipd reproduce fig2 --folder out",
-    "unipd reproduce fig2 --exact --iterations 10 --json -",
+    "unipd reproduce fig2 --iterations 10 --json -",
     "unipd reproduce fig2 --generated --iterations 200",
 )
 _INTERVAL = 5.0
@@ -26,8 +26,9 @@ _INTERVAL = 5.0
 def command(
     iterations: Annotated[int, typer.Option(help="Iterations of each method.", min=1)] = 500,
     folder: Annotated[Path, typer.Option(help="Where fig2.png and fig2.csv go.")] = Path(),
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Singular vectors to full precision: the paper's iterates, but slower.")
+    loose: Annotated[
+        bool,
+        typer.Option("--loose", help="Singular vectors only as precise as a method needs: faster, other iterates."),
     ] = False,
     generated: Annotated[
         bool, typer.Option("--generated", help="Made-up ratings in the place of MovieLens 100K.")
@@ -41,6 +42,7 @@ def command(
     for in $UNIPD_DATA and in the cache (see unipd data movielens-100k). --time-limit is for each method.
     """
     from unipd.apps.completion.figure2 import run_figure2, write_figure2
+    from unipd.apps.completion.precise import PRECISION
     from unipd.report.figure2 import plot_figure2
 
     picture, table = folder / "fig2.png", folder / "fig2.csv"
@@ -54,7 +56,7 @@ def command(
         radius,
         iterations=iterations,
         time_limit=options.time_limit,
-        tolerance=0.0 if exact else None,
+        precision=None if loose else PRECISION,
         progress=None if options.quiet else _progress(),
     )
     write_figure2(figure, table)
