@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from unipd.problem import Problem
+from unipd.run.estimate import duration, remaining_seconds
 from unipd.run.history import relative_gap
 from unipd.run.stopping import Moment
 
 LINE_INTERVAL = 2.0
 """Seconds between plain lines."""
+BAR_INTERVAL = 0.2
+"""Seconds between changes of the bar."""
 
 
 @contextmanager
@@ -43,12 +46,17 @@ def describe(moment: Moment) -> str:
     )
 
 
-def progress_fraction(moment: Moment, accuracy: float) -> float:
-    """Return how far the run has come on a logarithmic scale, from its first error to the accuracy."""
+def errors_of(moment: Moment) -> tuple[float, float]:
+    """Return the larger of relative gap and infeasibility, at the first iteration and now."""
     (first_gap, gap), (first_distance, distance) = (
         moment.history.first_and_last(column) for column in ("gap", "relative_infeasibility")
     )
-    first, now = max(abs(first_gap), first_distance), max(abs(gap), distance)
+    return max(abs(first_gap), first_distance), max(abs(gap), distance)
+
+
+def progress_fraction(moment: Moment, accuracy: float) -> float:
+    """Return how far the run has come on a logarithmic scale, from its first error to the accuracy."""
+    first, now = errors_of(moment)
     if not (math.isfinite(first) and math.isfinite(now)) or first <= accuracy:
         return 0.0
     done = math.log(first / max(now, accuracy)) / math.log(first / accuracy)
@@ -69,19 +77,31 @@ def _plain_lines(method: str) -> Callable[[Moment], None]:
 
 @contextmanager
 def _bar(rich_progress: Any, method: str, accuracy: float) -> Generator[Callable[[Moment], None]]:
-    from rich.console import Console
+    """Show a bar with the time spent and left, and the figures on lines of their own: they fit any terminal."""
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.text import Text
 
-    columns = (
+    bar = rich_progress.Progress(
         rich_progress.TextColumn("[bold]{task.fields[method]}"),
-        rich_progress.BarColumn(bar_width=20),
-        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(bar_width=None),
+        rich_progress.TaskProgressColumn(),
         rich_progress.TimeElapsedColumn(),
-        rich_progress.TimeRemainingColumn(),
+        rich_progress.TextColumn("ETA {task.fields[left]}"),
+        expand=True,
     )
-    with rich_progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=1.0, method=method)
+    task = bar.add_task("", total=1.0, method=method, left="unknown")
+    figures = Text("starting")
+    times, errors = [-math.inf], [math.nan]
+    with Live(Group(bar, figures), console=Console(stderr=True), transient=True, refresh_per_second=5):
 
         def show(moment: Moment) -> None:
-            bar.update(task, description=describe(moment), completed=progress_fraction(moment, accuracy))
+            if moment.seconds - times[-1] < BAR_INTERVAL:
+                return
+            times.append(moment.seconds)
+            errors.append(errors_of(moment)[1])
+            left = duration(remaining_seconds(times[1:], errors[1:], accuracy))
+            bar.update(task, completed=progress_fraction(moment, accuracy), left=left)
+            figures.plain = describe(moment)
 
         yield show
