@@ -53,6 +53,8 @@ class DistributedBlockMap(BlockMap):
 
     def __init__(self, map: BlockMap, ranks: Ranks) -> None:
         super().__init__(map.maps)
+        self.stands_for = map
+        """What a checkpoint takes this for: the same whatever the number of ranks."""
         self.ranks = ranks
         self.owners: IntArray = scattered([_size(part.domain) for part in self.maps], ranks.size)
         self._mine = np.flatnonzero(self.owners == ranks.rank).tolist()
@@ -89,6 +91,8 @@ class DistributedProduct(Product):
 
     def __init__(self, product: Product, ranks: Ranks) -> None:
         super().__init__(product.oracles, product.threads)
+        self.stands_for = product
+        """What a checkpoint takes this for: the same whatever the number of ranks."""
         self.ranks = ranks
         self.owners: IntArray = scattered([_size(oracle.shape) for oracle in self.oracles], ranks.size)
         self._times = np.zeros(len(self.oracles))

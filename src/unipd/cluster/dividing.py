@@ -101,24 +101,24 @@ def idle_ranks(map: Any) -> int:
 def _rows_of_dense(map: DenseMatrix, ranks: Ranks) -> DistributedRows:
     own = _own_rows(map.matrix.shape[0], ranks)
     require_same(ranks, "the matrix", {"A": map.matrix})
-    return _rows(lambda: DenseMatrix(map.matrix[own].copy(), map.domain), own, ranks)
+    return _rows(lambda: DenseMatrix(map.matrix[own].copy(), map.domain), own, map, ranks)
 
 
 def _rows_of_sparse(map: SparseMatrix, ranks: Ranks) -> DistributedRows:
     own = _own_rows(map.matrix.shape[0], ranks)
     require_same(ranks, "the matrix", {"values": map.matrix.data, "places": map.matrix.indices})
-    return _rows(lambda: SparseMatrix(map.matrix.tocsr()[own], map.domain), own, ranks)
+    return _rows(lambda: SparseMatrix(map.matrix.tocsr()[own], map.domain), own, map, ranks)
 
 
 def _rows_of_rank_one(map: RankOneMeasurements, ranks: Ranks) -> DistributedRows:
     own = _own_rows(map.left.shape[0], ranks)
     require_same(ranks, "the measurements", {"left": map.left, "right": map.right})
     right = None if map.right is map.left else map.right[own].copy()
-    return _rows(lambda: RankOneMeasurements(map.left[own].copy(), right), own, ranks)
+    return _rows(lambda: RankOneMeasurements(map.left[own].copy(), right), own, map, ranks)
 
 
-def _rows(make: Callable[[], Any], own: slice, ranks: Ranks) -> DistributedRows:
-    return DistributedRows(make() if own.stop > own.start else None, ranks)
+def _rows(make: Callable[[], Any], own: slice, whole: Any, ranks: Ranks) -> DistributedRows:
+    return DistributedRows(make() if own.stop > own.start else None, ranks, whole)
 
 
 def _own_rows(count: int, ranks: Ranks) -> slice:

@@ -34,6 +34,8 @@ class DistributedPauliMap(PauliMap):
         method = "dense" if map.dense else "matrix-free"
         super().__init__(map.qubits, map.x, map.z, map.precision, map.threads, method=method)
         require_same(ranks, "the Pauli map", {"qubits": map.qubits, "x": map.x, "z": map.z, "precision": map.precision})
+        self.stands_for = map
+        """What a checkpoint takes this for: the same whatever the number of ranks."""
         self.ranks = ranks
         parts = divided(self.qubits, self.x, self.z, ranks.size, single=self.precision == "single")
         self.counts = np.array([part.size for part in parts], np.int64)

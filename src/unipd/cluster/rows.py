@@ -23,6 +23,8 @@ class DistributedRows(Map):
         This rank's map, with images that are vectors; None when it has no measurements.
     ranks
         The ranks.
+    stands_for
+        What a checkpoint takes the map for.
 
     Examples
     --------
@@ -32,8 +34,9 @@ class DistributedRows(Map):
     array([1., 2.])
     """
 
-    def __init__(self, part: Any, ranks: Ranks) -> None:
+    def __init__(self, part: Any, ranks: Ranks, stands_for: Any = None) -> None:
         self.part, self.ranks = part, ranks
+        self._whole = stands_for
         counts, domain, dtype = _described(part, ranks)
         self.counts = counts
         """Measurements of each rank."""
@@ -48,6 +51,15 @@ class DistributedRows(Map):
     def nbytes(self) -> int:
         """Bytes on this rank."""
         return int(getattr(self.part, "nbytes", 0))
+
+    @property
+    def stands_for(self) -> Any:
+        """What a checkpoint takes this for: the same whatever the number of ranks (which all ask for it)."""
+        if self._whole is not None:
+            return self._whole
+        own = None if self.part is None else self.part.identity(self.own.start)
+        known = [one for one in self.ranks.objects(own) if one is not None]
+        return (*known[0][:-1], sum(one[-1] for one in known) % (1 << 64))
 
     def image(self, atom: Any) -> Array:
         """Return the images of all ranks, one after the other."""

@@ -13,6 +13,7 @@ from unipd.cluster.balance import contiguous
 from unipd.cluster.ranks import Ranks
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating
+from unipd.maps.checksum import checksum
 from unipd.maps.sampling import Sampling
 
 
@@ -67,6 +68,7 @@ class DistributedSampling(Map):
         first = int(self.counts[: ranks.rank].sum())
         self.own = slice(first, first + own.size)
         self._order: IntArray | None = None
+        self._whole: Any = None
         self._watch = Watch(ranks)
         super().__init__((int(shape[0]), int(shape[1])), (int(self.counts.sum()),), floating(dtype))
 
@@ -79,20 +81,34 @@ class DistributedSampling(Map):
         owners = np.searchsorted(bounds[1:-1], rows, side="right")
         mine = np.flatnonzero(owners == ranks.rank)
         part = cls(rows[mine], cols[mine], map.domain, bounds, ranks, map.dtype, map.pattern.threads)
+        part._whole = map
         if np.any(np.diff(owners) < 0):
             part._order = np.argsort(owners, kind="stable").astype(np.int32)
         return part
 
     @classmethod
-    def of_shards(cls, map: Sampling, ranks: Ranks) -> DistributedSampling:
-        """Join maps of which every rank has its own rows, all of the whole matrix's shape, in the order of the rows."""
-        rows = map.rows
-        return cls(rows, map.cols, map.domain, row_bounds(rows, map.domain[0], ranks), ranks, map.dtype)
+    def of_shards(cls, rows: Any, cols: Any, shape: tuple[int, int], *, ranks: Ranks) -> DistributedSampling:
+        """Join the entries of all ranks, each with rows of its own, in the order of the rows."""
+        own = np.asarray(rows)
+        return cls(own, cols, shape, row_bounds(own, shape[0], ranks), ranks)
 
     @property
     def nbytes(self) -> int:
         """Bytes on this rank."""
         return 0 if self.part is None else self.part.nbytes
+
+    @property
+    def stands_for(self) -> Any:
+        """What a checkpoint takes this for: the same whatever the number of ranks (which all ask for it)."""
+        return self._whole if self._whole is not None else self.identity(self.own.start)
+
+    def identity(self, first: int) -> tuple[Any, ...]:
+        """Return what tells this map from others."""
+        own = np.zeros(1, np.uint64)
+        if self.part is not None:
+            rows = self.part.rows.astype(np.uint64) + np.uint64(self.lines.start)
+            own = checksum(rows * np.uint64(self.domain[1]) + self.part.cols, first)
+        return ("Sampling", self.domain, self.dtype.str, self.codomain, int(self.ranks.summed(own)[0]))
 
     def image(self, atom: Any) -> Array:
         """Return the sampled entries of X."""

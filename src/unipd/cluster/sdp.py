@@ -96,6 +96,8 @@ class DistributedSdpMap(Map):
         matrix, weights = map.matrix, map.weights
         arrays = {"order": block.shape, "places": block.indices, "values": matrix.data, "vectors": block.vectors}
         require_same(ranks, "the semidefinite map", arrays)
+        self.stands_for = map
+        """What a checkpoint takes this for: the same whatever the number of ranks."""
         self.ranks = ranks
         self._watch = Watch(ranks)
         rows = contiguous(np.diff(matrix.indptr) + 1, ranks.size)

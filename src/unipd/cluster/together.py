@@ -16,6 +16,7 @@ from unipd.cluster.failure import Failure
 from unipd.cluster.ranks import Ranks
 from unipd.cluster.rows import DistributedRows
 from unipd.cluster.sampling import DistributedSampling
+from unipd.io.ratings import read_ratings
 from unipd.maps import Sampling
 from unipd.team import Team, working_in
 
@@ -32,11 +33,13 @@ class MpiTeam(Team):
         """Return the map divided among the ranks."""
         return distribute(map, self.ranks) if self.size > 1 else map
 
-    def stacked(self, map: Any) -> Any:
-        """Return the map of all ranks' measurements from this rank's own (None: it has none)."""
+    def stacked(self, kind: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the map of all ranks' measurements; ``kind(*arguments)`` has this rank's, unless it has none."""
         if self.size == 1:
-            return map
-        return DistributedSampling.of_shards(map, self.ranks) if _sampling(map) else DistributedRows(map, self.ranks)
+            return kind(*arguments)
+        if kind is Sampling:
+            return DistributedSampling.of_shards(*arguments, ranks=self.ranks)
+        return DistributedRows(kind(*arguments) if len(arguments[0]) else None, self.ranks)
 
     def total(self, array: Any) -> Any:
         """Return the sum of the ranks' arrays."""
@@ -52,6 +55,12 @@ class MpiTeam(Team):
         first = int(counts[: self.rank].sum())
         return array[first : first + count]
 
+    def read(self, reader: Callable[[Any], Any], path: Any) -> Any:
+        """Return this rank's shard of a file of ratings; of other files everything."""
+        from unipd.cluster.shards import read_shard
+
+        return read_shard(path, self.ranks) if reader is read_ratings and self.size > 1 else reader(path)
+
     def now(self) -> float:
         """Return the clock of rank 0."""
         return self.ranks.of_first(time.perf_counter())
@@ -60,10 +69,6 @@ class MpiTeam(Team):
         """End all ranks unless all have failed alike."""
         if self._failure is not None:
             self._failure.ends(line, code)
-
-
-def _sampling(map: Any) -> bool:
-    return isinstance(map, Sampling)
 
 
 @contextlib.contextmanager
