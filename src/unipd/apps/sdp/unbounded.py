@@ -61,7 +61,7 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
 
 def _trace_too_small(result: SdpResult, trace: TraceBound) -> bool:
     """Whether the trace that a run worked with kept it from better points."""
-    if result.status is Status.SOLVED or result.x is None:
+    if result.status in (Status.SOLVED, Status.INTERRUPTED) or result.x is None:
         return False
     used = float(np.sum(result.x.weights * np.sum(result.x.left**2, axis=0)))
     return result.status is Status.INFEASIBLE or used > 0.9 * trace.value

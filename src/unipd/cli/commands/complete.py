@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unipd.cli.exits import say
-from unipd.cli.options import Options, common_options
+from unipd.cli.options import LASTING, Options, common_options
 from unipd.cli.solving import emit
 from unipd.errors import InvalidInput
 from unipd.team import team
@@ -27,7 +28,7 @@ METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corr
 _MODEL, _USE = "Model", "Use"
 
 
-_OPTIONS = ("accuracy", "method", "seed", "threads", "time_limit")
+_OPTIONS = ("accuracy", "method", "seed", "threads", "time_limit", "max_iterations", "max_oracle_calls", *LASTING)
 _OUTPUT = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
 
 
@@ -89,6 +90,7 @@ def command(
         rank=rank,
         random_state=options.seed,
         max_seconds=options.time_limit,
+        callback=TotalLimits(options.max_iterations, options.max_oracle_calls),
         verbose=not options.quiet,
     )
     if options.verbose:
@@ -104,6 +106,29 @@ def command(
         save={"completion": model.fit_.fitted.arrays()},
         title=f"{ratings.name}: {figures['ratings']} ratings of {figures['items']} items by {figures['users']} users",
     )
+
+
+class TotalLimits:
+    """Callback that ends a fit of several stages after so many iterations, or oracle calls, of all stages together.
+
+    The search for a radius is not counted.
+    """
+
+    def __init__(self, iterations: int | None, oracle_calls: int | None) -> None:
+        self._limits = (
+            math.inf if iterations is None else iterations,
+            math.inf if oracle_calls is None else oracle_calls,
+        )
+        self._before, self._last = (0, 0), (0, 0)
+
+    def __call__(self, moment: Any) -> bool:
+        """Whether a limit is reached; a stage is a new one when its iterations begin again."""
+        now = (moment.iteration, moment.state.counts.oracle_calls)
+        if now[0] <= self._last[0]:
+            self._before = (self._before[0] + self._last[0], self._before[1] + self._last[1])
+        self._last = now
+        totals = (before + here for before, here in zip(self._before, now, strict=True))
+        return any(total >= limit for total, limit in zip(totals, self._limits, strict=True))
 
 
 def _radius(text: str) -> float | str:
