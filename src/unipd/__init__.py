@@ -30,6 +30,7 @@ from unipd.run import (
     Stall,
     compare,
     iterate,
+    polish,
     solve,
 )
 from unipd.status import Status
@@ -78,6 +79,7 @@ __all__ = [
     "errors",
     "iterate",
     "maps",
+    "polish",
     "sharp",
     "solve",
     "theory",

@@ -66,19 +66,19 @@ class Rescaled:
         """Equilibrate, and start the method inside from the dual vector in the new units."""
         scaling = equilibrated(problem)
         if scaling is None:
-            return _reported(problem, None, self.method.start(problem, tracker, dual, accuracy))
+            return reported(problem, None, self.method.start(problem, tracker, dual, accuracy))
         shares = max(1.0, problem.norm_b) / max(1.0, scaling.problem.norm_b)
         share = min(1.0, max(LEAST_SHARE, shares * float(scaling.factors.min())))
         inner = self.method.start(scaling.problem, tracker, scaling.dual_there(dual), share * accuracy)
-        return _reported(problem, scaling, inner)
+        return reported(problem, scaling, inner)
 
     def step(self, problem: Problem, state: RescaledState) -> RescaledState:
         """Do one step of the method inside."""
         target = problem if state.scaling is None else state.scaling.problem
-        return _reported(problem, state.scaling, self.method.step(target, state.inner))
+        return reported(problem, state.scaling, self.method.step(target, state.inner))
 
 
-def _reported(problem: Problem, scaling: Scaling | None, inner: State) -> RescaledState:
+def reported(problem: Problem, scaling: Scaling | None, inner: State) -> RescaledState:
     """Return the state in the original units."""
     image, dual, certificate = inner.image, inner.dual, inner.certificate
     if scaling is not None:

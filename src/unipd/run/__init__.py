@@ -4,6 +4,7 @@ from unipd.run.checkpoint import Checkpoint, CheckpointWarning
 from unipd.run.compare import Comparison, compare
 from unipd.run.history import History
 from unipd.run.loop import iterate, solve
+from unipd.run.polish import polish
 from unipd.run.result import Result
 from unipd.run.stopping import (
     Accuracy,
@@ -30,5 +31,6 @@ __all__ = [
     "StoppingRule",
     "compare",
     "iterate",
+    "polish",
     "solve",
 ]

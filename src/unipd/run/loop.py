@@ -20,6 +20,7 @@ from unipd.run.assemble import assembled
 from unipd.run.certify import FinalCheck
 from unipd.run.checkpoint import Checkpoint, checkpoint_for
 from unipd.run.course import Course
+from unipd.run.polish import polish as polished_result
 from unipd.run.result import Result
 from unipd.run.rules import Callback, Rules
 from unipd.run.stopping import Accuracy, MaxIterations, StoppingRule
@@ -74,6 +75,7 @@ def solve(
     verbose: bool = False,
     tracker: Tracker | str = "auto",
     start: Result | Array | None = None,
+    polish: bool = False,
     checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
     every: str | float = "60s",
     resume: bool = False,
@@ -103,6 +105,8 @@ def solve(
         chooses by size. The corrective and factored methods keep their own atoms whatever is asked.
     start
         Warm start: a previous result or a dual vector.
+    polish
+        Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. Then "auto" keeps the atoms.
     checkpoint, every
         A file to which the run is saved as it goes, and how often: "60s", "5m", "10it", or a number of seconds.
     resume
@@ -133,6 +137,7 @@ def solve(
         raise InvalidInput("callback", "a function of a moment", type(callback).__name__)
     rules = Rules(Accuracy(accuracy), FinalCheck(accuracy), stop or MaxIterations(DEFAULT_ITERATIONS), callback)
     chosen = as_method(method, problem, **options)
+    tracker = "atoms" if polish and isinstance(tracker, str) and tracker == "auto" else tracker
     require_room_for_run(problem, tracker)
     kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
     display = shown(problem, chosen.name, accuracy, verbose=verbose)
@@ -149,7 +154,8 @@ def solve(
             with contextlib.suppress(Exception):  # the oracle may fail again when the point is measured
                 error.result = None if course.state is None else _result(course, accuracy, Status.STOPPED)
             raise
-    return _result(course, accuracy, status)
+    result = _result(course, accuracy, status)
+    return polished_result(problem, result) if polish else result
 
 
 def _result(course: Course, accuracy: float, status: Status) -> Result:
