@@ -10,6 +10,8 @@ from unipd import atoms
 from unipd._typing import Array
 from unipd.errors import InvalidInput
 
+ONE_MATRIX = "one matrix (for several blocks: unipd.primal.ByBlock, one tracker a block)"
+
 
 def as_factors(atom: Any) -> atoms.LowRank:
     """Return an atom as factors: low-rank atoms as they are, arrays by their spectrum.
@@ -19,7 +21,9 @@ def as_factors(atom: Any) -> atoms.LowRank:
     """
     if isinstance(atom, atoms.LowRank):
         return atom
-    if isinstance(atom, atoms.Blocks) or len(atom.shape) != 2:
+    if isinstance(atom, atoms.Blocks):
+        raise InvalidInput("atom", ONE_MATRIX, f"{len(atom)} blocks")
+    if len(atom.shape) != 2:
         raise InvalidInput("atom", "a matrix, best as factors (LowRank)", type(atom).__name__)
     array = np.asarray(atoms.dense(atom))
     one = np.ones(array.shape[1], np.finfo(array.dtype).dtype)

@@ -12,6 +12,7 @@ import scipy
 from unipd import atoms, validate
 from unipd._typing import Array
 from unipd.errors import InvalidInput
+from unipd.primal.factors import ONE_MATRIX
 
 _CHECK_COLUMNS = 10
 
@@ -97,6 +98,8 @@ class SketchTracker:
 
     def mixed(self, gamma: float, atom: Any) -> SketchTracker:
         """Return the tracker of (1 - gamma) xbar + gamma atom."""
+        if isinstance(atom, atoms.Blocks):
+            raise InvalidInput("atom", ONE_MATRIX, f"{len(atom)} blocks")
         if tuple(atom.shape) != self.shape:
             raise InvalidInput("atom", f"shape {self.shape}", f"shape {atom.shape}")
         new = copy.copy(self)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from unipd.errors import InvalidInput
 from unipd.memory import LOWRANK_LIMIT, SKETCH_RANK, available_memory, forecast, require_room_for_dense
-from unipd.primal import AtomList, Dense, ImageOnly, LowRankTracker, SketchTracker
+from unipd.primal import AtomList, ByBlock, Dense, ImageOnly, LowRankTracker, SketchTracker
 from unipd.problem import Problem
 from unipd.protocols import SharpOracle, Tracker
-from unipd.sharp import Linear
+from unipd.sharp import Linear, Product
 from unipd.sharp.spectral_base import SpectralSharp
 
 TRACKERS = ("auto", "image", "dense", "atoms", "lowrank", "sketch")
@@ -36,13 +38,21 @@ def as_tracker(tracker: Tracker | str, problem: Problem) -> Tracker:
 
 
 def _matrix_tracker(tracker: str, problem: Problem) -> Tracker:
-    oracle = _set_of(problem)
-    if not isinstance(oracle, SpectralSharp):
+    """Return the tracker of a matrix; of several blocks, that of every matrix beside arrays."""
+    oracle, dtype = _set_of(problem), getattr(problem.map, "domain_dtype", problem.dtype)
+    if isinstance(oracle, SpectralSharp):
+        return _tracker_of(tracker, oracle, dtype)
+    blocks = [_without_objective(block) for block in oracle.oracles] if isinstance(oracle, Product) else []
+    if not any(isinstance(block, SpectralSharp) for block in blocks):
         raise InvalidInput("tracker", f"a spectral set X for {tracker!r}", type(problem.sharp).__name__)
-    if tracker == "lowrank":
-        return LowRankTracker(min(LOWRANK_LIMIT, *oracle.shape))
-    dtype = getattr(problem.map, "domain_dtype", problem.dtype)
+    spectral = (_tracker_of(tracker, block, dtype) if isinstance(block, SpectralSharp) else Dense() for block in blocks)
+    return ByBlock(tuple(spectral))
+
+
+def _tracker_of(tracker: str, oracle: SpectralSharp, dtype: Any) -> Tracker:
     rows, columns = oracle.shape
+    if tracker == "lowrank":
+        return LowRankTracker(min(LOWRANK_LIMIT, rows, columns))
     return SketchTracker((rows, columns), SKETCH_RANK, hermitian=oracle.hermitian, dtype=dtype)
 
 
@@ -53,4 +63,8 @@ def is_spectral(problem: Problem) -> bool:
 
 def _set_of(problem: Problem) -> SharpOracle:
     """Return the oracle of the set itself, under a linear objective."""
-    return problem.sharp.oracle if isinstance(problem.sharp, Linear) else problem.sharp
+    return _without_objective(problem.sharp)
+
+
+def _without_objective(sharp: SharpOracle) -> SharpOracle:
+    return sharp.oracle if isinstance(sharp, Linear) else sharp

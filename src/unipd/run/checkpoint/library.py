@@ -15,7 +15,7 @@ from unipd.methods.factored import FactoredState
 from unipd.methods.frank_wolfe import FrankWolfeState
 from unipd.methods.rescaled import RescaledState
 from unipd.methods.unipdgrad import UniPDGradState
-from unipd.primal import AtomList, Dense, ImageOnly, LowRankTracker, SketchTracker
+from unipd.primal import AtomList, ByBlock, Dense, ImageOnly, LowRankTracker, SketchTracker
 from unipd.primal.active_set import ActiveSet, Vertex
 from unipd.primal.fixed import Fixed
 from unipd.run.checkpoint.registry import Fields, attributes, register
@@ -40,6 +40,7 @@ _PARTS = (
     Augmented,
     Evaluation,
     LowRankTracker,
+    ByBlock,
 )
 
 
