@@ -127,7 +127,9 @@ class Checkpoint:
         self._closed = True
 
     def _due(self, stage: Stage) -> bool:
-        return self.every.due(time.perf_counter() - self._written, stage.since_written)
+        """Whether the interval is over; the first iteration is always written, to learn early what is wrong."""
+        since = time.perf_counter() - self._written
+        return since == np.inf or self.every.due(since, stage.since_written)
 
     def _save(self) -> None:
         records = [stage.record() for stage in self._stages]
