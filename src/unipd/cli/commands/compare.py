@@ -1,0 +1,229 @@
+"""``unipd compare``: several methods on one problem."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unipd._version import __version__
+from unipd.cli import tables
+from unipd.cli.demos import DEMOS
+from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, exit_code, say
+from unipd.cli.options import METHODS, SOLVING, WATCHING, WRITING, Options, common_options
+from unipd.cli.outputs import write_json
+from unipd.cli.python_objects import load_problem
+from unipd.cli.solving import stopping_rule
+from unipd.errors import InvalidInput
+from unipd.status import Status
+
+EXAMPLES = (
+    "unipd compare --demo least-squares --plot methods.png",
+    "unipd compare mcp100.dat-s --methods factored,corrective,accunipdgrad --accuracy 1e-4 --time-limit 60",
+    "unipd compare model.py:problem --methods unipdgrad,accunipdgrad --axis seconds --plot methods.svg",
+    "unipd compare --demo maxcut --size 200 --save runs --json -",
+)
+LOSSES = ("frank-wolfe", "away-step", "pairwise")
+"""Methods that need a smooth loss."""
+_COMMON = tuple(name for name in (*SOLVING, *WRITING, *WATCHING) if name not in ("method", "out"))
+_PROBLEM = "Problem"
+_HEAD = ("method", "status", "objective", "bound", "gap", "infeasibility", "iterations", "oracle calls", "seconds")
+
+
+@common_options(only=_COMMON)
+def command(
+    problem: Annotated[
+        str | None,
+        typer.Argument(help="A file in SDPA sparse format (.dat-s, .dat-s.gz), or MODULE:NAME or FILE.py:NAME."),
+    ] = None,
+    demo: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Generate a problem instead: {', '.join(DEMOS)}.",
+            rich_help_panel=_PROBLEM,
+            autocompletion=lambda: list(DEMOS),
+        ),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(help="Size of the generated problem.", rich_help_panel=_PROBLEM, min=4)
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Which methods, with commas between; default: all that fit.", rich_help_panel="Solver"),
+    ] = None,
+    axis: Annotated[
+        str, typer.Option(help="Of --plot: iterations, oracle_calls, matvecs or seconds.", rich_help_panel="Output")
+    ] = "oracle_calls",
+    save: Annotated[
+        Path | None, typer.Option(help="Write every result to this folder, for unipd report.", rich_help_panel="Output")
+    ] = None,
+    *,
+    options: Options,
+) -> int:
+    """Solve one problem by several methods and show them side by side.
+
+    Limits hold for each method. The exit code is 0 when every method reached the accuracy, 3 when one did not.
+    """
+    from unipd.report.curves import AXES
+
+    if axis not in AXES:
+        raise InvalidInput("--axis", f"one of {', '.join(AXES)}", repr(axis))
+    asked = None if methods is None else parse_methods(methods)
+    task = _task(problem, demo, size, options.seed)
+    chosen = task.check(asked)
+    _prepare_folder(save)
+    results: dict[str, Any] = {}
+    for name, result in _solved(task, chosen, options):
+        results[name] = result
+        if save is not None:
+            _save(result, save / f"{name}.npz", name, options)
+    return _emit(task, results, axis, options)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is solved, and how."""
+
+    title: str
+    known: str
+    """The problem in words."""
+    fitting: Sequence[str]
+    """The methods that it can be solved by."""
+    solve: Callable[..., Any]
+    """Solve by a method: name, accuracy, and keywords."""
+
+    def check(self, asked: Sequence[str] | None) -> Sequence[str]:
+        """Return the methods to run, or raise when one asked for does not fit."""
+        for name in asked or ():
+            if name not in ("auto", *self.fitting):
+                raise InvalidInput("--methods", f"methods for this problem ({', '.join(self.fitting)})", repr(name))
+        return asked or self.fitting
+
+
+def parse_methods(text: str) -> list[str]:
+    """Return the methods that a list with commas names.
+
+    >>> parse_methods("unipdgrad, corrective")
+    ['unipdgrad', 'corrective']
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for place, name in enumerate(names):
+        if name not in METHODS:
+            raise InvalidInput("--methods", f"some of {', '.join(METHODS)}, with commas between", repr(name))
+        if name in names[:place]:
+            raise InvalidInput("--methods", "each method once", repr(text))
+    if not names:
+        raise InvalidInput("--methods", f"some of {', '.join(METHODS)}, with commas between", repr(text))
+    return names
+
+
+def _task(problem: str | None, demo: str | None, size: int | None, seed: int) -> Task:
+    if (problem is None) == (demo is None):
+        got = "neither" if problem is None else "both"
+        raise InvalidInput("PROBLEM", "either a problem or --demo NAME", got)
+    if demo is not None:
+        if demo not in DEMOS:
+            raise InvalidInput("--demo", f"one of {', '.join(DEMOS)}", repr(demo))
+        make, usual, words = DEMOS[demo]
+        return _task_of(make(size or usual, seed), words)
+    if size is not None:
+        raise InvalidInput("--size", "--demo NAME beside it", "a problem of its own size")
+    assert problem is not None
+    if ":" in problem and not Path(problem).exists():
+        return _task_of(load_problem(problem), problem)
+    from unipd.apps.sdp import SDP
+
+    return _task_of(SDP.from_file(Path(problem)), Path(problem).name)
+
+
+def _task_of(subject: Any, title: str) -> Task:
+    """Return the task of a problem of the template or of a semidefinite program."""
+    from unipd.apps.sdp import SDP
+    from unipd.methods.choose import METHODS as EVERY
+    from unipd.methods.choose import is_factorable
+    from unipd.run import compare
+
+    if isinstance(subject, SDP):
+        fitting = [name for name in EVERY if name not in LOSSES]
+
+        def solve_program(name: str, accuracy: float, **settings: Any) -> Any:
+            return subject.solve(accuracy, name, **settings)
+
+        return Task(title, repr(subject), fitting, solve_program)
+    fitting = [name for name in EVERY if subject.loss is not None or name not in LOSSES]
+    fitting = [name for name in fitting if name != "factored" or is_factorable(subject.sharp)]
+
+    def solve(name: str, accuracy: float, **settings: Any) -> Any:
+        return compare(subject, [name], accuracy=accuracy, **settings)[name]
+
+    return Task(title, repr(subject), fitting, solve)
+
+
+def _solved(task: Task, names: Sequence[str], options: Options) -> Iterator[tuple[str, Any]]:
+    """Yield each method's result; an interrupted method is the last."""
+    for name in names:
+        settings: dict[str, Any] = {"stop": stopping_rule(options), "verbose": not options.quiet}
+        if options.weights is not None and name in ("unipdgrad", "accunipdgrad"):
+            settings["weights"] = options.weights
+        if options.verbose:
+            say(f"{task.known}, method {name}, accuracy {options.accuracy:g}, seed {options.seed}")
+        result = task.solve(name, options.accuracy, **settings)
+        yield name, result
+        if Status(result.status) is Status.INTERRUPTED:
+            return
+
+
+def _emit(task: Task, results: dict[str, Any], axis: str, options: Options) -> int:
+    code = code_of([Status(result.status) for result in results.values()])
+    if options.plot is not None:
+        from unipd.report import plot_comparison
+
+        plot_comparison(results, options.plot, axis=axis, title=task.title)
+    if not options.quiet:
+        rows = [_HEAD, *(_row(name, result.summary()) for name, result in results.items())]
+        tables.print_table(rows, tables.stream_for(options.json), f"{task.title}: {task.known}")
+    runs = [{"name": name, **result.summary()} for name, result in results.items()]
+    content = {"problem": task.known, "title": task.title, "accuracy": options.accuracy, "runs": runs}
+    write_json({**content, "seed": options.seed, "version": __version__, "exit_code": code}, options.json)
+    return code
+
+
+def code_of(statuses: Sequence[Status]) -> int:
+    """Return the exit code of several runs.
+
+    >>> code_of([Status.SOLVED, Status.TIME_LIMIT]), code_of([Status.INFEASIBLE] * 2)
+    (3, 4)
+    """
+    codes = {exit_code(status) for status in statuses}
+    if INTERRUPTED in codes:
+        return INTERRUPTED
+    return codes.pop() if codes in ({SOLVED}, {INFEASIBLE}) else NOT_REACHED
+
+
+def _row(name: str, figures: dict[str, Any]) -> tuple[str, ...]:
+    def cell(key: str, digits: int) -> str:
+        return tables.number(figures.get(key), digits)
+
+    numbers = [cell("objective", 9), cell("dual_bound", 9), cell("gap", 2), cell("infeasibility", 2)]
+    return (name, str(figures["status"]), *numbers, cell("iterations", 6), cell("oracle_calls", 6), cell("seconds", 3))
+
+
+def _prepare_folder(folder: Path | None) -> None:
+    """Make the folder where it is missing; raise when it cannot be written to."""
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput("--save", "a folder", f"the file {str(folder)!r}")
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidInput("--save", "a folder that can be written to", repr(str(folder)))
+
+
+def _save(result: Any, path: Path, name: str, options: Options) -> None:
+    from unipd.io.results import save
+
+    save(result, path, seed=options.seed, settings={**options.settings(), "method": name})
