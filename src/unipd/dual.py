@@ -200,8 +200,9 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
             second += term
         else:
             return LowerBound(plain, 1.0)
-    reach = problem.norm_b if point.reach is None else point.reach
-    rounding = _ROUNDING * math.sqrt(point.dual.size) * problem.epsilon * norm(point.dual) * (problem.norm_b + reach)
+    reach = point.reach
+    extent = problem.norm_b + (problem.norm_b if reach is None else reach)
+    rounding = _ROUNDING * math.sqrt(point.dual.size) * problem.epsilon * norm(point.dual) * extent
     second += rounding if second > 0 else 0.0
     if first >= -rounding:
         return LowerBound(max(plain, 0.0), 0.0)

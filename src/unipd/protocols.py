@@ -223,9 +223,10 @@ def norm(vector: Array) -> float:
 
 
 def _in_double(array: Array) -> Array:
-    if array.dtype == np.float32:
+    kind = array.dtype.char
+    if kind == "f":
         return array.astype(np.float64)
-    return array.astype(np.complex128) if array.dtype == np.complex64 else array
+    return array.astype(np.complex128) if kind == "F" else array
 
 
 __all__: Sequence[str] = [

@@ -11,7 +11,7 @@ from unipd._typing import Array
 from unipd.couplings.base import ConvexLoss
 from unipd.couplings.modulus import total
 from unipd.errors import InvalidInput
-from unipd.protocols import norm
+from unipd.protocols import inner
 
 
 class LeastSquares(ConvexLoss):
@@ -33,11 +33,11 @@ class LeastSquares(ConvexLoss):
 
     def value(self, residual: Array) -> float:
         """Return (c/2) ||r||^2."""
-        return 0.5 * self.scale * norm(residual) ** 2
+        return 0.5 * self.scale * inner(residual, residual)
 
     def gradient(self, residual: Array) -> Array:
         """Return c r."""
-        return self.scale * residual
+        return residual if self.scale == 1.0 else self.scale * residual
 
     def curvature(self) -> float:
         """Return c."""
@@ -45,11 +45,11 @@ class LeastSquares(ConvexLoss):
 
     def conjugate(self, dual: Array) -> float:
         """Return ||lam||^2 / (2c)."""
-        return 0.5 * norm(dual) ** 2 / self.scale
+        return 0.5 * inner(dual, dual) / self.scale
 
     def slack(self, dual: Array) -> tuple[Array, float]:
         """Return lam / c and phi^*(lam)."""
-        return dual / self.scale, self.conjugate(dual)
+        return dual if self.scale == 1.0 else dual / self.scale, self.conjugate(dual)
 
     def prox(self, vector: Array, step: float) -> Array:
         """Return v / (1 + c step)."""

@@ -139,9 +139,10 @@ def primal_certificate(
     if not problem.sharp.linear and getattr(primal, "exact_objective", False):
         cost = problem.sharp.objective(primal.point())
     residual = image - problem.b
+    bound, dual, kind = previous.dual_bound, previous.dual, previous.kind
     if problem.loss is not None:
-        return replace(previous, objective=cost + problem.loss.value(residual), infeasibility=0.0)
-    return replace(previous, objective=cost, infeasibility=problem.coupling.distance(residual))
+        return Certificate(cost + problem.loss.value(residual), 0.0, bound, dual, kind)
+    return Certificate(cost, problem.coupling.distance(residual), bound, dual, kind)
 
 
 def empty_certificate(dual: Array) -> Certificate:
