@@ -9,7 +9,9 @@ import scipy.sparse as sp
 
 from unipd import validate
 from unipd._typing import Array, FloatArray
+from unipd.atoms import apply
 from unipd.errors import InvalidInput
+from unipd.maps import Sampling
 from unipd.maps.matrix_operator import MatrixOperator, apply_adjoint
 from unipd.spectral import Engine
 
@@ -38,7 +40,7 @@ class Side(MatrixOperator):
     def __init__(self, scales: Any, features: Any = None) -> None:
         self.scales = validate.real_array("scales", scales, ndim=1)
         self.features: Any = None if features is None else _checked(features, self.scales.size)
-        self._transposed = self.features.T.tocsr() if sp.issparse(self.features) else None
+        self._products: Any = _sampled(self.features) if sp.issparse(self.features) else self.features
         width = 0 if self.features is None else self.features.shape[1]
         super().__init__((self.scales.size, self.scales.size + width), self.scales.dtype)
 
@@ -52,7 +54,7 @@ class Side(MatrixOperator):
         rows = self.shape[0]
         out = self.scales[:, np.newaxis] * x[:rows]
         if self.features is not None:
-            out += self.features @ x[rows:]
+            out += apply(self._products, x[rows:])
         return out
 
     def rmatmat(self, x: Array) -> Array:
@@ -60,9 +62,7 @@ class Side(MatrixOperator):
         own = self.scales[:, np.newaxis] * x
         if self.features is None:
             return own
-        transposed: Any = self._transposed
-        mixed = transposed @ x if transposed is not None else apply_adjoint(self.features, x)
-        return np.concatenate([own, mixed], axis=0)
+        return np.concatenate([own, apply_adjoint(self._products, x)], axis=0)
 
     def energies(self, weights: FloatArray) -> FloatArray:
         """Return the diagonal of L^T diag(weights) L."""
@@ -94,6 +94,14 @@ class _Scaled(MatrixOperator):
 
     def rmatmat(self, x: Array) -> Array:
         return self._side.rmatmat(self._roots * x)
+
+
+def _sampled(features: Any) -> Any:
+    """Return a sparse matrix with the library's own products, which are faster than SciPy's and use threads."""
+    if features.nnz == 0:
+        return features
+    entries = features.tocoo()
+    return Sampling(entries.row, entries.col, features.shape).adjoint(entries.data)
 
 
 def _checked(features: Any, rows: int) -> Any:
