@@ -18,6 +18,7 @@ from unipd.methods.factors import Factors
 from unipd.methods.weights import zero_of_slope
 from unipd.problem import Problem
 from unipd.protocols import inner
+from unipd.pulse import beat
 from unipd.sharp import Linear
 from unipd.sharp.lazy_difference import LazyDifference
 
@@ -74,6 +75,7 @@ class Augmented:
         with oracle_errors:
             gradient = self._gradient(dual, factor)
         columns = 2 * max(1, self.factors.rank(factor))
+        beat("quasi-Newton steps", columns)
         value = cost + self._coupled(residual, dual)
         return Evaluation(value, gradient, point, image, cost, dual, columns)
 

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from unipd.problem import Problem
+from unipd.pulse import listening
 from unipd.run.estimate import duration, remaining_seconds
+from unipd.run.heartbeat import Heartbeat
 from unipd.run.history import relative_gap
 from unipd.run.stopping import Moment
 
@@ -26,23 +28,29 @@ def progress_display(problem: Problem, method: str, accuracy: float) -> Generato
         try:
             import rich.progress as rich_progress
         except ImportError:
-            yield _plain_lines(method)
+            rich_progress = None
+        if rich_progress is not None:
+            with _bar(rich_progress, method, accuracy) as show:
+                yield show
             return
-        with _bar(rich_progress, method, accuracy) as show:
-            yield show
-    else:
-        yield _plain_lines(method)
+    with _plain_lines(method, accuracy) as show:
+        yield show
 
 
 def describe(moment: Moment) -> str:
-    """Return one line: iteration, objective, infeasibility, bound, gap, oracle calls a second."""
+    """Return one line: iteration, objective, infeasibility (for a loss its residual), bound, gap, and the work done.
+
+    The residual of a loss is phi(A x - b) / phi(-b), for least squares ||A x - b||^2 / ||b||^2.
+    """
     certificate, counts = moment.state.certificate, moment.state.counts
     gap = relative_gap(moment.problem, certificate.objective, certificate.dual_bound)
     rate = counts.oracle_calls / moment.seconds if moment.seconds > 0 else 0.0
+    error = f"infeasibility {certificate.infeasibility:.1e}"
+    if moment.problem.loss is not None:
+        error = f"residual {certificate.objective / moment.problem.scale(certificate.objective):.1e}"
     return (
-        f"iteration {moment.state.iteration}  objective {certificate.objective:.6g}  "
-        f"infeasibility {certificate.infeasibility:.1e}  bound {certificate.dual_bound:.6g}  gap {gap:.1e}  "
-        f"{rate:.3g} oracle calls/s"
+        f"iteration {moment.state.iteration}  objective {certificate.objective:.6g}  {error}  "
+        f"bound {certificate.dual_bound:.6g}  gap {gap:.1e}  {rate:.3g} oracle calls/s  {counts.matvecs} products"
     )
 
 
@@ -63,16 +71,39 @@ def progress_fraction(moment: Moment, accuracy: float) -> float:
     return min(1.0, max(0.0, done))
 
 
-def _plain_lines(method: str) -> Callable[[Moment], None]:
-    last = -math.inf
+class _Curve:
+    """The errors of a run over time, for the estimate of the time left."""
+
+    def __init__(self, accuracy: float) -> None:
+        self._accuracy = accuracy
+        self._seconds: list[float] = []
+        self._errors: list[float] = []
+
+    def left(self, moment: Moment) -> str:
+        """Take a moment up and return the time left in words."""
+        self._seconds.append(moment.seconds)
+        self._errors.append(errors_of(moment)[1])
+        return duration(remaining_seconds(self._seconds, self._errors, self._accuracy))
+
+
+@contextmanager
+def _plain_lines(method: str, accuracy: float) -> Generator[Callable[[Moment], None]]:
+    last, curve = -math.inf, _Curve(accuracy)
+
+    def say(seconds: float, text: str) -> None:
+        print(f"{method}  {seconds:6.1f} s  {text}", file=sys.stderr, flush=True)
+
+    pulse = Heartbeat(say)
 
     def show(moment: Moment) -> None:
         nonlocal last
         if moment.seconds - last >= LINE_INTERVAL:
             last = moment.seconds
-            print(f"{method}  {moment.seconds:6.1f} s  {describe(moment)}", file=sys.stderr, flush=True)
+            pulse.iterated()
+            say(moment.seconds, f"{describe(moment)}  ETA {curve.left(moment)}")
 
-    return show
+    with listening(pulse):
+        yield show
 
 
 @contextmanager
@@ -91,17 +122,23 @@ def _bar(rich_progress: Any, method: str, accuracy: float) -> Generator[Callable
         expand=True,
     )
     task = bar.add_task("", total=1.0, method=method, left="unknown")
-    figures = Text("starting")
-    times, errors = [-math.inf], [math.nan]
-    with Live(Group(bar, figures), console=Console(stderr=True), transient=True, refresh_per_second=5):
+    figures, work = Text("starting"), Text("")
+    last, curve = -math.inf, _Curve(accuracy)
 
-        def show(moment: Moment) -> None:
-            if moment.seconds - times[-1] < BAR_INTERVAL:
-                return
-            times.append(moment.seconds)
-            errors.append(errors_of(moment)[1])
-            left = duration(remaining_seconds(times[1:], errors[1:], accuracy))
-            bar.update(task, completed=progress_fraction(moment, accuracy), left=left)
+    def say(_: float, text: str) -> None:
+        work.plain = text
+
+    pulse = Heartbeat(say, silence=1.0)
+
+    def show(moment: Moment) -> None:
+        nonlocal last
+        if moment.seconds - last >= BAR_INTERVAL:
+            last = moment.seconds
+            pulse.iterated()
+            work.plain = ""
+            bar.update(task, completed=progress_fraction(moment, accuracy), left=curve.left(moment))
             figures.plain = describe(moment)
 
+    group = Group(bar, figures, work)
+    with Live(group, console=Console(stderr=True), transient=True, refresh_per_second=5), listening(pulse):
         yield show

@@ -11,6 +11,7 @@ import scipy
 from unipd import validate
 from unipd._typing import Array, Shape
 from unipd.errors import InvalidInput, OracleError
+from unipd.pulse import beat
 
 
 class Multiplier(Protocol):
@@ -113,6 +114,7 @@ class Products:
             raise OracleError(f"a product has shape {array.shape}, not {(rows, block.shape[1])}")
         if array.dtype.kind == "c" and self.dtype.kind != "c":
             raise OracleError(f"an operator of dtype {self.dtype} returned complex numbers")
+        beat("eigenvector" if self.hermitian else "singular vectors", block.shape[1])
         return array.astype(self.dtype, copy=False)
 
 

@@ -59,8 +59,10 @@ def choose_method(
         name = "factored" if is_factorable(problem.sharp) else "corrective"
     if name in _UNIVERSAL and problem.loss is not None:
         options.setdefault("eps", universal_eps(problem, accuracy))
-    if name == "factored" and rank is not None:
-        options.setdefault("rank", rank)
+    if name == "factored":
+        options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
+        if rank is not None:
+            options.setdefault("rank", rank)
     return as_method(name, problem, **options)
 
 

@@ -1,0 +1,36 @@
+"""Signs of life from inside an iteration: products done, for displays of runs whose iterations take minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[str, int], None]
+"""Called with the name of the work and the number of products just done."""
+_listener: ContextVar[Listener | None] = ContextVar("unipd_pulse", default=None)
+
+
+def beat(work: str, products: int) -> None:
+    """Tell the listener, if there is one, that so many products were done."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(work, products)
+
+
+@contextmanager
+def listening(listener: Listener | None) -> Generator[None]:
+    """Let ``listener`` hear the products that are done inside the block, in this thread.
+
+    >>> heard = []
+    >>> with listening(lambda work, products: heard.append((work, products))):
+    ...     beat("eigenvector", 2)
+    >>> beat("eigenvector", 1)
+    >>> heard
+    [('eigenvector', 2)]
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
