@@ -31,6 +31,8 @@ EXACT = 1e-11
 """Relative infeasibility at which the constraints hold by construction: then only stationarity is left to gain."""
 JUDGED_INFEASIBILITY = 1e-2
 """The oracle is not asked while the relative infeasibility is larger."""
+LEAST_FALL = 0.7
+"""Steps whose decrease is lost in rounding go on while an iteration lowers the stationarity to this share of it."""
 FEASIBLE_SHARE = 0.1
 """Near the end the oracle waits until the infeasibility is this share of the accuracy, as long as it falls fast."""
 
@@ -130,6 +132,7 @@ class Factored:
             pays = state.here.value - moved.here.value >= PAYS * gap
             return moved if pays or gap <= target(problem, moved) else judged(problem, moved)
         stuck = state.here.value - moved.here.value <= ROUNDING * abs(moved.here.value)
+        stuck = stuck and stationarity(moved) >= LEAST_FALL * stationarity(state)
         if stationarity(moved) > moved.inner_tolerance * problem.scale(moved.here.cost) and not stuck:
             return moved
         moved = with_new_multipliers(problem, moved)

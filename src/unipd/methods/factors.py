@@ -22,7 +22,7 @@ from unipd.protocols import norm
 from unipd.sharp.lazy_difference import apply_adjoint
 
 DELTA = 1e-2
-"""Regularisation of the preconditioner, relative to the mean squared length of the columns."""
+"""Default regularisation of the preconditioner, relative to the mean squared length of the columns."""
 NEGLIGIBLE_COLUMN = 1e-12
 """Columns with a smaller share of the trace are dropped when the rank grows."""
 
@@ -86,6 +86,8 @@ class SpectralFactors(NothingKept):
     """Trace of X, or bound of the trace or of the nuclear norm."""
     ball: bool
     """Whether the trace may be smaller than the radius."""
+    regularisation: float = DELTA
+    """delta of the preconditioner: small evens out the columns of R, large leaves steps as they are."""
 
     @property
     def rows(self) -> int:
@@ -127,7 +129,7 @@ class SpectralFactors(NothingKept):
             return lambda block: block
         gram = factor.conj().T @ factor
         mean = float(np.trace(gram).real) / gram.shape[0]
-        inverse = np.linalg.inv(gram / mean + DELTA * np.eye(gram.shape[0], dtype=gram.dtype))
+        inverse = np.linalg.inv(gram / mean + self.regularisation * np.eye(gram.shape[0], dtype=gram.dtype))
         return lambda block: block @ inverse
 
     def joined(self, factor: Array, atom: LowRank, gamma: float) -> Array:

@@ -34,7 +34,8 @@ def with_new_multipliers(problem: Problem, state: FactoredState) -> FactoredStat
     penalty = state.model.penalty * (GROWTH if lags else 1.0)
     model = state.model.at(state.here.dual, penalty)
     here = model.evaluate(state.factor)
-    floor = 0.1 * state.accuracy
+    feasible = infeasibility <= 0.1 * state.accuracy * max(1.0, problem.norm_b)
+    floor = (LEAST_AIM if feasible else 0.1) * state.accuracy
     return replace(
         state,
         model=model,

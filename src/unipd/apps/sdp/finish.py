@@ -36,7 +36,7 @@ def finish(form: Formulation, result: Result, accuracy: float, maximise: bool) -
         status = Status.STALLED
     return SdpResult(
         status=status,
-        message=status.message,
+        message=status.message + form.trace.statement,
         objective=sign * objective,
         dual_bound=sign * bound,
         gap=gap,

@@ -16,8 +16,14 @@ from unipd.apps.sdp.joint import JointMap
 from unipd.apps.sdp.oracle import BoundedTrace, FixedTrace, SdpCost
 from unipd.apps.sdp.trace import TraceBound
 from unipd.methods import Factored
+from unipd.methods.factors import SpectralFactors
 from unipd.problem import Problem
 from unipd.team import team
+
+REGULARISATION = 5.0
+"""Of the preconditioner: multipliers hide the scales of the columns, so they are hardly evened out."""
+MEMORY = 15
+"""Pairs of the quasi-Newton directions of an augmented Lagrangian."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +48,12 @@ class Analysis:
         joint = JointMap(team().distribute(self.reduced.extended.scaled(scales)))
         return joint if self.face is None else FacedMap(joint, Reflection(self.face.vector))
 
-    def method(self, rank: int | None, seed: int) -> Factored:
+    def method(self, rank: int | None, seed: int, trace: TraceBound) -> Factored:
         """Return the factored method in the form that suits the constraints."""
         if not self.rows_kept:
-            return Factored(rank=rank, seed=seed)
+            order = self.data.order - (self.face is not None)
+            spectral = SpectralFactors(order, 0, trace.value, not trace.fixed, REGULARISATION)
+            return Factored(rank=rank, seed=seed, memory=MEMORY, factors=spectral)
         columns = rank or max(12, math.ceil(2.0 * math.log2(self.data.order)), math.ceil(self.data.order**0.4))
         return Factored(rank=columns, seed=seed, factors=self.groups.factors(self.data.norms))
 

@@ -2,15 +2,17 @@
 
 Let B_1, ..., B_k be symmetric matrices. Either some psd D of trace 1 has <B_i, D> = 0 for all i, or some combination
 of the B_i is positive definite (Gordan). The least-squares problem min ||B(D)||^2 / 2 over such D decides: at its
-optimum D with r = B(D), B^*(r) >= |r|^2 I. One more diagonal entry in D makes a row an inequality. Two choices of B:
+optimum D with r = B(D), B^*(r) >= |r|^2 I. One more diagonal entry in D makes a row an inequality. Three choices of B:
 
 - rows A_i and C (with <C, D> <= 0): a combination y_1 A_1 + ... + level C >= I, level >= 0, bounds the trace of every
   feasible X, tr X <= b^T y + level <C, X>; a direction D is one in which the objective does not rise;
+- rows A_i alone: a combination y_1 A_1 + ... >= I bounds the trace of every feasible X, tr X <= b^T y;
 - rows A_i with -b_i for one more entry: a combination A^*(r) > 0 with b^T r < 0 proves that no X is feasible.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +29,8 @@ from unipd.run import MaxIterations, solve
 
 ACCURACIES = (1e-4, 1e-7, 1e-10, 1e-13)
 """Accuracies of ||B(D)||^2 / 2 (matrices of unit norm) tried in turn."""
+HARDLY = 1e-2
+"""sqrt(n) ||B(D)|| below which a proved bound is of no use: multipliers of such programs are hardly bounded."""
 VANISHES = 1e-6
 """Norm of B(D) below which D counts as a direction."""
 
@@ -41,6 +45,13 @@ class Alternative:
     """D of trace 1 as factors."""
     residual: float
     """||B(D)|| for matrices B_i of unit norm."""
+
+    def hardly(self, order: int) -> bool:
+        """Whether the combination is definite by so little that D is a direction for all practical purposes.
+
+        The even D = I / n has ||B(D)|| of the order of 1 / sqrt(n).
+        """
+        return self.residual * math.sqrt(order) <= HARDLY
 
 
 def alternative(order: int, entries: Entries, rows: int) -> Alternative | None:
@@ -67,6 +78,19 @@ def alternative(order: int, entries: Entries, rows: int) -> Alternative | None:
         if np.linalg.norm(residual) <= VANISHES:
             return Alternative(None, found.x, float(np.linalg.norm(residual)))
     return None
+
+
+def trace_alternative(data: SdpData) -> Alternative | None:
+    """Return y with y_1 A_1 + ... >= I, or a direction in which feasible X may grow for ever.
+
+    Constraints bounded on one side only enter with the sign that their side allows.
+    """
+    if data.order > CHOLESKY_ORDER:
+        return None
+    entries, (rows, values) = data.constraints, _one_sided(data)
+    places = data.order + np.arange(rows.size)
+    parts = [(entries.constraint, entries.row, entries.col, entries.value), (rows, places, places, values)]
+    return alternative(data.order + rows.size, _joined(parts), data.size)
 
 
 def level_alternative(data: SdpData) -> Alternative | None:

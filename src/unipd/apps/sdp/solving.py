@@ -9,11 +9,14 @@ from unipd.apps.sdp.finish import finish
 from unipd.apps.sdp.formulate import Analysis, analyse, formulate
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.trace import TraceBound, bound_from_diagonals
-from unipd.run import solve
+from unipd.run import MaxIterations, solve
 from unipd.status import Status
 
 RETRIES = 2
 """Runs with a smaller accuracy when the scaled constraints hold and those of the data do not."""
+
+GIVEN_ITERATIONS = 3000
+"""Iterations under a trace that the user gave, when no other limit is given: what takes more has other troubles."""
 
 
 def trace_of(analysis: Analysis, given: float | None = None) -> TraceBound | None:
@@ -64,6 +67,8 @@ def solve_program(
         from unipd.apps.sdp.unbounded import solve_without_trace
 
         return solve_without_trace(program, analysis, accuracy, method, rank=rank, seed=seed, **options)
+    if not trace.proved and options.get("stop") is None:
+        options["stop"] = MaxIterations(GIVEN_ITERATIONS)
     return run(program, analysis, trace, accuracy, method, rank=rank, seed=seed, **options)
 
 
@@ -80,7 +85,7 @@ def run(
 ) -> SdpResult:
     """Solve with a given trace; again, more accurately, when only the scaled constraints hold well enough."""
     form = formulate(analysis, trace)
-    chosen = analysis.method(rank, seed) if method in ("auto", "factored") else method
+    chosen = analysis.method(rank, seed, trace) if method in ("auto", "factored") else method
     target = asked = validate.positive("accuracy", accuracy)
     for attempt in range(RETRIES):
         result = solve(form.problem, chosen, accuracy=target, **options)

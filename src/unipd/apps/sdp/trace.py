@@ -34,6 +34,16 @@ class TraceBound:
         """Whether the constraints imply the bound."""
         return self.multipliers is not None
 
+    @property
+    def statement(self) -> str:
+        """What a result must say about a bound that the constraints alone do not imply; else empty."""
+        if self.level > 0.0:
+            return (
+                f" The constraints bound no trace: X was sought with trace at most {self.value:.4g} (enlarged while "
+                "that was too small), and the dual bound holds for X of any trace."
+            )
+        return "" if self.proved else f" The dual bound holds for X of trace at most {self.value:.6g}, {self.reason}."
+
 
 def bound_from_diagonals(data: SdpData, groups: Groups) -> TraceBound | None:
     """Return the trace bound that constraints on the diagonal imply, or None.

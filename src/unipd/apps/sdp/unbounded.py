@@ -11,7 +11,12 @@ import numpy as np
 from unipd._typing import Array
 from unipd.apps.sdp.data import SdpData
 from unipd.apps.sdp.formulate import Analysis
-from unipd.apps.sdp.recession import Alternative, infeasibility_alternative, level_alternative
+from unipd.apps.sdp.recession import (
+    Alternative,
+    infeasibility_alternative,
+    level_alternative,
+    trace_alternative,
+)
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.trace import TraceBound, price_of
 from unipd.atoms import LowRank
@@ -42,13 +47,21 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
     impossible = infeasibility_alternative(analysis.data)
     if impossible is not None and impossible.multipliers is not None:
         return _infeasible(program, impossible, accuracy, begun)
+    options.setdefault("stop", None)
+    options["stop"] = options["stop"] or MaxIterations(ITERATIONS)
+    proved = _proved(analysis.data)
+    if proved is not None:
+        return run(program, analysis, proved, accuracy, method, **options)
     level = level_alternative(analysis.data)
     if level is None:
         raise _refused("none could be derived from the constraints")
     if level.multipliers is None:
         return _unbounded(program, level, accuracy, begun)
-    options.setdefault("stop", None)
-    options["stop"] = options["stop"] or MaxIterations(ITERATIONS)
+    if level.hardly(analysis.data.order):
+        raise _refused(
+            "the constraints do not bound it to any use: some psd matrix of trace 1 changes all constraints and the "
+            f"objective, scaled to unit norm, by only {level.residual:.0e}"
+        )
     trace = _first_trace(analysis.data, level.multipliers, impossible)
     result = run(program, analysis, trace, accuracy, method, **options)
     for _ in range(ENLARGEMENTS):
@@ -57,6 +70,17 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
         trace = replace(trace, value=4.0 * trace.value)
         result = run(program, analysis, trace, accuracy, method, **options)
     return result
+
+
+def _proved(data: SdpData) -> TraceBound | None:
+    """Return the bound that a definite combination of the constraints proves for every feasible X, or None."""
+    found = trace_alternative(data)
+    if found is None or found.multipliers is None or found.hardly(data.order):
+        return None
+    value = price_of(data, found.multipliers)
+    if not 0.0 < value < np.inf:
+        return None
+    return TraceBound(value, False, "a positive definite combination of the constraints", found.multipliers)
 
 
 def _trace_too_small(result: SdpResult, trace: TraceBound) -> bool:
