@@ -151,10 +151,13 @@ def cases() -> dict[str, Case]:
 
 def bits(value: Any) -> tuple[Any, list[tuple[str, tuple[int, ...], Any, bytes]]]:
     """Return a state as something that is equal only for states with the same bits (and layout of arrays)."""
-    inner = getattr(value, "inner", value)
-    scaling, model = getattr(value, "scaling", None), getattr(inner, "model", None)
-    given = {} if model is None else {"problem": model.problem, "factors": model.factors}
-    packer = Packer({**given, "scaling": scaling} if scaling is not None else given)
+    given, inner = dict[str, Any](), value
+    while inner is not None:
+        scaling, model = getattr(inner, "scaling", None), getattr(inner, "model", None)
+        given |= {} if scaling is None else {"scaling": scaling}
+        given |= {} if model is None else {"problem": model.problem, "factors": model.factors}
+        inner = getattr(inner, "inner", None)
+    packer = Packer(given)
     packed = packer.pack(value)
     return packed, [(a.dtype.str, a.shape, _strides(a), a.tobytes()) for a in packer.arrays]
 

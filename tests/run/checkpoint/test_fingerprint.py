@@ -73,7 +73,7 @@ def test_counters_and_values_computed_on_demand_do_not_count() -> None:
     oracle = Counted(sharp.Linear(COST, sharp.Simplex(6)))
     given = Problem(oracle, sp.csc_array(A), B)
     before = fingerprint(given, "x", 1.0, "auto", None)
-    solve(given, "unipdgrad", accuracy=1e-2)
+    solve(given, "unipdgrad", accuracy=1e-2, stop=MaxIterations(5))
     assert oracle.calls > 0
     assert differences(before, fingerprint(given, "x", 1.0, "auto", None)) == []
 

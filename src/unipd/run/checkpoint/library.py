@@ -1,51 +1,14 @@
-"""The library's own states, trackers and points, registered for checkpoints."""
+"""Classes of the library's own that checkpoints take apart in a way of their own."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from unipd import atoms
-from unipd.dual import DualPoint
-from unipd.methods import base, bundle, lbfgs
-from unipd.methods.accunipdgrad import AccUniPDGradState
-from unipd.methods.active_set import ActiveSetState
-from unipd.methods.augmented import Augmented, Evaluation
-from unipd.methods.corrective import CorrectiveState
-from unipd.methods.factored import FactoredState
-from unipd.methods.frank_wolfe import FrankWolfeState
-from unipd.methods.rescaled import RescaledState
-from unipd.methods.unipdgrad import UniPDGradState
-from unipd.primal import AtomList, ByBlock, Dense, ImageOnly, LowRankTracker, SketchTracker
-from unipd.primal.active_set import ActiveSet, Vertex
+from unipd.methods import lbfgs
+from unipd.primal import AtomList, Dense, ImageOnly, SketchTracker
+from unipd.primal.active_set import ActiveSet
 from unipd.primal.fixed import Fixed
 from unipd.run.checkpoint.registry import Fields, attributes, register
-
-STATES = (
-    UniPDGradState,
-    AccUniPDGradState,
-    FrankWolfeState,
-    ActiveSetState,
-    CorrectiveState,
-    FactoredState,
-    RescaledState,
-)
-_PARTS = (
-    base.Counts,
-    base.Certificate,
-    DualPoint,
-    atoms.SparsePoint,
-    atoms.Blocks,
-    bundle.Bundle,
-    Vertex,
-    Augmented,
-    Evaluation,
-    LowRankTracker,
-    ByBlock,
-)
-
-
-def _low_rank(content: Fields) -> atoms.LowRank:
-    return atoms.LowRank(content["left"], content["right"], content["weights"])
 
 
 def _taken_list(tracker: Any) -> Fields:
@@ -78,10 +41,7 @@ def _made_sketch(content: Fields) -> SketchTracker:
 
 
 def register_library() -> None:
-    """Register every class that the library's own methods and trackers put in a state."""
-    for kind in (*STATES, *_PARTS):
-        register(kind)
-    register(atoms.LowRank, make=_low_rank)
+    """Register the classes of states that are no dataclasses, or not to be taken apart field by field."""
     register(lbfgs.Memory, spare=("pairs",))
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
     register(AtomList, take=_taken_list, make=attributes(AtomList)["make"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
 from typing import Any, TypeVar
 
 from unipd.errors import InvalidInput
@@ -27,6 +29,8 @@ class Recipe:
     """Fields that a run which has ended no longer needs; ``make`` then does without them."""
 
 
+_LIBRARY = ("unipd.methods.", "unipd.primal.", "unipd.dual", "unipd.atoms")
+"""Modules whose dataclasses are known without being registered one by one."""
 _BY_CLASS: dict[type, Recipe] = {}
 _BY_NAME: dict[str, Recipe] = {}
 
@@ -77,7 +81,10 @@ def _fields_of(value: Any) -> Fields:
 
 def recipe_of(value: Any) -> Recipe:
     """Return the recipe of an object's class, or raise."""
-    recipe = _BY_CLASS.get(type(value))
+    kind = type(value)
+    if kind not in _BY_CLASS and kind.__module__.startswith(_LIBRARY) and is_dataclass(kind):
+        register(kind, f"{kind.__module__}.{kind.__name__}")
+    recipe = _BY_CLASS.get(kind)
     if recipe is None:
         expected = "states and trackers of the library, or classes registered by unipd.run.checkpoint.register"
         raise InvalidInput("checkpoint", expected, type(value).__name__)
@@ -86,12 +93,25 @@ def recipe_of(value: Any) -> Recipe:
 
 def recipe_named(name: str, version: int) -> Recipe:
     """Return the recipe of this name and version, or raise."""
+    if name not in _BY_NAME:
+        _look_up(name)
     recipe = _BY_NAME.get(name)
     if recipe is None:
         raise ValueError(f"it holds a {name!r}, which is not known here")
     if recipe.version != version:
         raise ValueError(f"it holds version {version} of {name!r}, this is version {recipe.version}")
     return recipe
+
+
+def _look_up(name: str) -> None:
+    """Register a dataclass of the library's methods and trackers, which are known by their full names."""
+    module, _, short = name.rpartition(".")
+    if not module.startswith(_LIBRARY):
+        return
+    with contextlib.suppress(ImportError):
+        kind = getattr(import_module(module), short, None)
+        if isinstance(kind, type) and kind.__module__ == module and is_dataclass(kind):
+            register(kind, name)
 
 
 def attributes(kind: type) -> Mapping[str, Any]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.methods import Method, State
-from unipd.methods.factored import Factored, FactoredState
+from unipd.methods.factored import Factored
 from unipd.methods.product_factors import factors_of
-from unipd.methods.rescaled import Rescaled, RescaledState
+from unipd.methods.rescaled import Rescaled
 from unipd.problem import Problem
 from unipd.run.checkpoint.library import register_library
 from unipd.run.checkpoint.packing import Packer, unpack
@@ -80,26 +80,27 @@ def put_together(record: Record, problem: Problem, method: Method) -> Snapshot:
     return Snapshot(**parts)
 
 
-def _given_by(state: State, problem: Problem) -> dict[str, Any]:
-    """Return the objects in a state that its problem and method determine, by name."""
+def _given_by(state: Any, problem: Problem) -> dict[str, Any]:
+    """Return the objects in a state that its problem and method determine, by name; states may hold states."""
     given: dict[str, Any] = {"problem": problem}
-    if isinstance(state, RescaledState):
-        if state.scaling is not None:
-            given |= {"scaling": state.scaling, "scaled problem": state.scaling.problem}
-        state = state.inner
-    if isinstance(state, FactoredState):
-        given["factors"] = state.model.factors
+    while state is not None:
+        scaling, model = getattr(state, "scaling", None), getattr(state, "model", None)
+        if scaling is not None:
+            given |= {"scaling": scaling, "scaled problem": scaling.problem}
+        if model is not None:
+            given["factors"] = model.factors
+        state = getattr(state, "inner", None)
     return given
 
 
-def _given_for(method: Method, problem: Problem) -> dict[str, Any]:
+def _given_for(method: Any, problem: Problem) -> dict[str, Any]:
     """Return the same objects made anew."""
     given: dict[str, Any] = {"problem": problem}
-    if isinstance(method, Rescaled):
-        scaling = equilibrated(problem)
+    while method is not None:
+        scaling = equilibrated(problem) if isinstance(method, Rescaled) else None
         if scaling is not None:
             given |= {"scaling": scaling, "scaled problem": scaling.problem}
-        method = method.method
-    if isinstance(method, Factored):
-        given["factors"] = method.factors or factors_of(problem.sharp)
+        if isinstance(method, Factored):
+            given["factors"] = method.factors or factors_of(problem.sharp)
+        method = getattr(method, "method", None)
     return given
