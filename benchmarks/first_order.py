@@ -33,6 +33,7 @@ import numpy as np
 from scipy.sparse.linalg import svds
 
 import unipd
+from figures import note
 from unipd.couplings import LeastSquares
 from unipd.methods import Method
 from unipd.sharp import L1Ball
@@ -232,14 +233,30 @@ def show(name: str, trace: Trace) -> None:
     for target in TARGETS:
         seconds, count = trace.reached.get(target, (math.nan, 0))
         cells.append(f"{'-':>16}" if math.isnan(seconds) else f"{seconds:>8.2f} s{count:>6}")
+        if not math.isnan(seconds):
+            note(f"{name} to {target:.0e}", seconds, "CPU s")
     print(f"{name:<32}{''.join(cells)}   best {trace.best:.0e}", flush=True)
 
 
-def show_peer(name: str, run: Callable[[Instance, float], Trace], instance: Instance, budget: float) -> None:
+def show_peer(name: str, run: Callable[[Instance, float], Trace], instance: Instance, budget: float) -> Trace | None:
     try:
-        show(name, run(instance, budget))
+        trace = run(instance, budget)
+        show(name, trace)
     except ImportError as error:
         print(f"{name:<32} skipped: {error.name} is not installed")
+        return None
+    return trace
+
+
+def note_ratios(ours: list[Trace], peers: list[Trace]) -> None:
+    """Hand on how many times longer than unipd's quickest method the quickest peer takes to each target."""
+    for target in TARGETS:
+        quickest = [
+            min((trace.reached[target][0] for trace in traces if target in trace.reached), default=math.nan)
+            for traces in (ours, peers)
+        ]
+        if not any(map(math.isnan, quickest)):
+            note(f"quickest peer / quickest unipd method to {target:.0e}", quickest[1] / quickest[0], "x")
 
 
 def main() -> None:
@@ -250,10 +267,11 @@ def main() -> None:
     budget = options.seconds or (1.0 if options.quick else 20.0)
     instance = make_instance(200, 1000, 10) if options.quick else make_instance(1000, 5000, 50)
     print(f"{'':<32}" + "".join(f"{target:>16.0e}" for target in TARGETS))
-    for name, method in UNIPD.items():
-        show(f"unipd {name}", run_unipd(instance, method, budget))
-    for name, run in PEERS.items():
-        show_peer(name, run, instance, budget)
+    ours = [run_unipd(instance, method, budget) for method in UNIPD.values()]
+    for name, trace in zip(UNIPD, ours, strict=True):
+        show(f"unipd {name}", trace)
+    peers = [show_peer(name, run, instance, budget) for name, run in PEERS.items()]
+    note_ratios(ours, [trace for trace in peers if trace is not None])
 
 
 if __name__ == "__main__":

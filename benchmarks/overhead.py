@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 import unipd
+from figures import note
 from unipd.maps import DenseMatrix
 from unipd.methods import Method
 from unipd.sharp import L1Ball, Linear, Simplex
@@ -136,6 +137,8 @@ def report(title: str, parts: Parts, cases: list[tuple[Method, str]], goal: floa
         print(
             f"{method.name:<14}{tracker:<9}{done:>11}{total:>9.2f}{1e3 * own / done:>18.3f}{own / total:>11.1%}{bound}"
         )
+        judged = None if method.name == "corrective" else goal
+        note(f"{title.split(',')[0]}: own share of {method.name}, {tracker}", own / total, "share", judged)
 
 
 def profile(name: str, parts: Parts, count: int) -> None:

@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from figures import note
+
 QUICK, USUAL, FULL = [8, 10], [8, 10, 12, 13], [8, 10, 12, 13, 14]
 LOOP_STRINGS = 100
 LANES = 8
@@ -153,6 +155,9 @@ def main() -> None:
         for threads, times in found.items():
             report(qubits, threads, times)
         products, images = ([found[t][name] for t in (1, 2)] for name in ("product", "image"))
+        note(f"{qubits} qubits: product, NumPy loop / unipd", found[1]["loop"] / found[1]["product"], "x")
+        note(f"{qubits} qubits: product, BLAS / unipd", found[1]["BLAS"] / found[1]["product"], "x")
+        note(f"{qubits} qubits: product, one thread / two", products[0] / products[1], "x")
         print(f"      two threads: product {products[0] / products[1]:.2f} x, image {images[0] / images[1]:.2f} x")
 
 

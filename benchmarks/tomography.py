@@ -12,6 +12,7 @@ import time
 import warnings
 
 import unipd
+from figures import note
 from unipd.apps.tomography import Noise, PauliTomography, ghz, random_bases, simulate, simulate_counts
 from unipd.memory import peak_memory
 
@@ -31,6 +32,8 @@ def exact_states(sizes: list[int]) -> None:
             f"{peak_memory() / 1e6:6.0f}",
             flush=True,
         )
+        note(f"{qubits} qubits, exact data to 1e-8", seconds, "s")
+        note(f"{qubits} qubits, exact data: products", estimate.result_.counts.matvecs, "products")
 
 
 def papers_method(sizes: list[int]) -> None:
@@ -40,9 +43,11 @@ def papers_method(sizes: list[int]) -> None:
         data = simulate("random", qubits, seed=1).data
         begun = time.perf_counter()
         estimate = PauliTomography(method="accunipdgrad", accuracy=1e-3).fit_data(data)
-        figures = estimate.summary()
+        figures, seconds = estimate.summary(), time.perf_counter() - begun
+        note(f"{qubits} qubits by AccUniPDGrad to 1e-3", seconds, "s")
+        note(f"{qubits} qubits by AccUniPDGrad: trials", figures["line_search_trials_per_iteration"], "an iteration")
         print(
-            f"{qubits:6d} {time.perf_counter() - begun:8.2f} {figures['iterations']:11d} {figures['matvecs']:9d} "
+            f"{qubits:6d} {seconds:8.2f} {figures['iterations']:11d} {figures['matvecs']:9d} "
             f"{figures['line_search_trials_per_iteration']:7.3f}",
             flush=True,
         )
@@ -59,8 +64,10 @@ def noisy_states(sizes: list[int], shots: int, limit: float) -> None:
             estimate = PauliTomography(
                 objective="least-squares", method=method, accuracy=1e-4, stop=unipd.MaxSeconds(limit)
             ).fit_data(experiment.data)
+            seconds = time.perf_counter() - begun
+            note(f"{qubits} qubits, noisy data, {method}", seconds, "s")
             print(
-                f"{qubits:6d} {method:>13s} {time.perf_counter() - begun:8.2f} {estimate.result_.counts.matvecs:9d} "
+                f"{qubits:6d} {method:>13s} {seconds:8.2f} {estimate.result_.counts.matvecs:9d} "
                 f"{estimate.objective_:12.6g} {estimate.gap_:9.1e} {estimate.rank_:5d} "
                 f"{estimate.fidelity(experiment.state):9.4f}  {estimate.result_.status.value}",
                 flush=True,

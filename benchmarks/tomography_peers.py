@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from figures import note
 from unipd.apps.tomography import (
     Noise,
     PauliTomography,
@@ -107,6 +108,7 @@ def against_scs(sizes: list[int], sigma: float) -> None:
             flush=True,
         )
         matrix, theirs = solved_by_scs(data)
+        note(f"{qubits} qubits: CVXPY with SCS / unipd", theirs / ours, "x")
         state = nearest_state(matrix)
         print(
             f"{qubits:6d} {'CVXPY + SCS':>12s} {theirs:8.3f} {theirs / ours:6.1f} {objective(state, data):12.6g} "
@@ -146,6 +148,7 @@ def against_qiskit(sizes: list[int], shots: int) -> None:
         ]
         for name, call in contestants:
             (found, _), seconds = timed(call)
+            note(f"{qubits} qubits, counts: {name}", seconds, "s")
             matrix = np.asarray(found[0] if isinstance(found, list) else found)
             state = nearest_state(matrix / np.trace(matrix).real)
             print(f"{qubits:6d} {name:>22s} {seconds:8.2f} {state.fidelity(truth):9.5f}", flush=True)
