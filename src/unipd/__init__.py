@@ -12,6 +12,7 @@ from unipd._version import __version__
 from unipd.methods import (
     AccUniPDGrad,
     AwayStepFrankWolfe,
+    Continued,
     Corrective,
     Factored,
     FrankWolfe,
@@ -60,6 +61,7 @@ __all__ = [
     "Accuracy",
     "AwayStepFrankWolfe",
     "Checkpoint",
+    "Continued",
     "Corrective",
     "Factored",
     "FrankWolfe",

@@ -4,6 +4,7 @@ from unipd.methods.accunipdgrad import AccUniPDGrad
 from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.base import Certificate, Counts, Method, State
 from unipd.methods.choose import METHODS, as_method
+from unipd.methods.continued import Continued
 from unipd.methods.corrective import Corrective
 from unipd.methods.factored import Factored
 from unipd.methods.frank_wolfe import FrankWolfe
@@ -15,6 +16,7 @@ __all__ = [
     "AccUniPDGrad",
     "AwayStepFrankWolfe",
     "Certificate",
+    "Continued",
     "Corrective",
     "Counts",
     "Factored",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
+from unipd.errors import InvalidInput
+from unipd.methods.nonmonotone import Accelerated, falling_search
 from unipd.methods.universal import (
     ORACLE_SHARE,
     UniversalSettings,
@@ -45,6 +47,13 @@ class AccUniPDGrad(UniversalSettings):
     xbar averages x^*(lambda-hat_k): one oracle call there and one a trial. ``step_rule="analytic"`` makes M
     non-monotone, for which there is no theorem.
 
+    Parameters
+    ----------
+    monotone
+        False lets M fall again: the search starts at M_{k-1}/2, and t_k and lambda-hat_k are made anew for each trial
+        (t_k^2 - t_k = t_{k-1}^2 M_k / M_{k-1}), which costs an oracle call more a trial. The estimates of Theorem 4.2
+        in terms of S_k = t_k^2 / M_k stand, and so does its rate, since no M_k exceeds twice the largest one needed.
+
     Examples
     --------
     >>> import numpy as np, unipd
@@ -52,6 +61,13 @@ class AccUniPDGrad(UniversalSettings):
     >>> unipd.solve(problem, unipd.AccUniPDGrad(weights="greedy"), accuracy=1e-2).status.value
     'solved'
     """
+
+    monotone: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.monotone and self.step_rule != "search":
+            raise InvalidInput("monotone", 'True unless step_rule="search"', repr(self.monotone))
 
     @property
     def name(self) -> str:
@@ -66,13 +82,8 @@ class AccUniPDGrad(UniversalSettings):
 
     def step(self, problem: Problem, state: AccUniPDGradState) -> AccUniPDGradState:
         """Do one iteration of Algorithm 2."""
-        t, delta = state.momentum, state.eps / state.momentum
-        base, counts = state.point, state.counts
-        if base is None:
-            tolerance = 0.5 * ORACLE_SHARE * delta
-            base = evaluate(problem, state.ahead, tolerance=tolerance, start=state.recent_atom)
-            counts = counts.plus(oracle_calls=1, matvecs=base.matvecs)
-        found = search(self, problem, base, state.smoothness, delta, full_trials=False)
+        step = self._rising_search(problem, state) if self.monotone else falling_search(self, problem, state)
+        t, found = step.momentum, step.found
         trial = found.trial
         average = averaged(self, problem, state, found.base, t / found.smoothness)
         next_t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
@@ -84,7 +95,7 @@ class AccUniPDGrad(UniversalSettings):
             image=average.image,
             mean_objective=average.mean_objective,
             certificate=certified(problem, state, average, trial),
-            counts=counts.plus(found.oracle_calls, found.trials, found.matvecs),
+            counts=state.counts.plus(found.oracle_calls, found.trials, found.matvecs),
             smoothness=found.smoothness,
             dual_step=dual_step,
             gradient_change=change,
@@ -97,3 +108,14 @@ class AccUniPDGrad(UniversalSettings):
             recent_atom=trial.atom if isinstance(trial, DualPoint) else found.base.atom,
             last_base=found.base,
         )
+
+    def _rising_search(self, problem: Problem, state: AccUniPDGradState) -> Accelerated:
+        """Search M from M_{k-1} upwards at lambda-hat_k, as in Algorithm 2."""
+        base, delta = state.point, state.eps / state.momentum
+        calls = matvecs = 0
+        if base is None:
+            base = evaluate(problem, state.ahead, tolerance=0.5 * ORACLE_SHARE * delta, start=state.recent_atom)
+            calls, matvecs = 1, base.matvecs
+        found = search(self, problem, base, state.smoothness, delta, full_trials=False)
+        work = replace(found, oracle_calls=found.oracle_calls + calls, matvecs=found.matvecs + matvecs)
+        return Accelerated(work, state.momentum)

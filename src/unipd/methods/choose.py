@@ -10,6 +10,7 @@ from unipd.errors import InvalidInput
 from unipd.methods.accunipdgrad import AccUniPDGrad
 from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.base import Method
+from unipd.methods.continued import Continued
 from unipd.methods.corrective import Corrective
 from unipd.methods.factored import Factored
 from unipd.methods.frank_wolfe import FrankWolfe
@@ -35,16 +36,29 @@ SCALINGS = ("auto", "rows", None)
 """Values of the option ``scaling``."""
 
 
-def as_method(method: Method | str, problem: Problem, *, scaling: str | None = "auto", **options: Any) -> Method:
-    """Return the method of this name (with its options), or the given one; wrapped where rows are to be scaled.
+def as_method(
+    method: Method | str,
+    problem: Problem,
+    *,
+    scaling: str | None = "auto",
+    continuation: bool = False,
+    restart: bool = False,
+    **options: Any,
+) -> Method:
+    """Return the method of this name (with its options), or the given one; wrapped as asked.
 
     "auto" is the factored method where X is a spectral set that has factors, and the corrective one elsewhere.
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
-    (the default) to equilibrate badly scaled rows for the method "auto" alone.
+    (the default) to equilibrate badly scaled rows for the method "auto" alone. ``continuation`` and ``restart`` run
+    a universal method in stages, see :class:`~unipd.methods.continued.Continued`.
     """
     if scaling not in SCALINGS:
         raise InvalidInput("scaling", 'one of "auto", "rows", None', repr(scaling))
     chosen = _named(method, problem, **options)
+    if continuation or restart:
+        if not isinstance(chosen, (UniPDGrad, AccUniPDGrad)):
+            raise InvalidInput("continuation", "the method unipdgrad or accunipdgrad for stages", chosen.name)
+        chosen = Continued(chosen, continuation=continuation)
     wanted = scaling == "rows" or (scaling == "auto" and method == "auto" and equilibrated(problem) is not None)
     return Rescaled(chosen) if wanted and not isinstance(chosen, Rescaled) else chosen
 
