@@ -1,0 +1,73 @@
+"""The command line under mpirun: found out by itself, one voice, the results of one process."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cluster.launch import MPIRUN, command, needs_mpi, run
+
+pytestmark = needs_mpi
+TOMOGRAPHY = ("tomography", "--simulate", "random", "--qubits", 8, "--accuracy", 1e-4, "--seed", 5, "--threads", 1)
+
+
+def figures(ranks, *words):
+    alone = ["unipd", *map(str, words), "--json", "-"]
+    done = run(alone if ranks == 1 else command(ranks, *alone))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def test_tomography(tmp_path):
+    two, said = figures(2, *TOMOGRAPHY, "--out", tmp_path / "state.npz")
+    one, _ = figures(1, *TOMOGRAPHY)
+    assert two["relative_residual"] == pytest.approx(one["relative_residual"], rel=1e-3)
+    assert two["iterations"] == one["iterations"]
+    assert said.count("solved: ") == 1
+    assert (tmp_path / "state.npz").exists()
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_completion_reads_shards(tmp_path):
+    rng = np.random.default_rng(1)
+    pairs = rng.permutation(600)[:240]
+    lines = [f"{pair // 20 + 1}\t{pair % 20 + 1}\t{rng.integers(1, 6)}\t0" for pair in [*pairs, *pairs[:9]]]
+    ratings = tmp_path / "ratings.tsv"
+    ratings.write_text("\n".join(lines))
+    words = ("complete", ratings, "--radius", 5, "--quiet", "--test", ratings)
+    (three, _), (one, _) = figures(3, *words), figures(1, *words)
+    for name in ("objective", "rmse_train", "rmse_test"):
+        assert three[name] == pytest.approx(one[name], rel=1e-6)
+    for name in ("users", "items", "ratings", "test_ratings"):
+        assert three[name] == one[name]
+
+
+def test_solve_has_the_same_bits(tmp_path):
+    program = tmp_path / "small.dat-s"
+    cost = [f"0 1 {i} {j} {1 + (i * j) % 3}" for i in range(1, 7) for j in range(i + 1, 7)]
+    diagonal = [f"{i} 1 {i} {i} 1.0" for i in range(1, 7)]
+    program.write_text("\n".join(["6", "1", "6", " ".join(["1.0"] * 6), *cost, *diagonal]) + "\n")
+    (two, _), (one, _) = (figures(ranks, "solve", program, "--quiet") for ranks in (2, 1))
+    assert [two[name] for name in ("objective", "dual_bound")] == [one[name] for name in ("objective", "dual_bound")]
+
+
+def test_malformed_line_is_told_with_its_number(tmp_path):
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("".join(f"{user},1,3\n" for user in range(1, 30)) + "30,1,good\n")
+    done = run(command(2, "unipd", "complete", ratings))
+    assert done.returncode == 2
+    assert done.stderr.count("line 30: the rating must be a number") == 1
+    assert "rank" not in done.stderr
+
+
+def test_different_options_are_refused():
+    words = ["unipd", "tomography", "--simulate", "ghz", "--qubits", "3", "--seed"]
+    done = run([str(MPIRUN), "-n", "1", *words, "1", ":", "-n", "1", *words, "2"])
+    assert done.returncode == 2
+    assert done.stderr.count("--seed ('1' on rank 0, '2' on rank 1)") == 1
+
+
+def test_other_commands_run_once():
+    done = run(command(3, "unipd", "--version"))
+    assert done.returncode == 0
+    assert len(done.stdout.split()) == 2

@@ -1,0 +1,148 @@
+"""Dividing work, finding out about launchers, and shards of files, on one process."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unipd.cluster.agreement import digest
+from unipd.cluster.balance import contiguous, scattered
+from unipd.cluster.environment import limit_threads, processes, threads_for
+from unipd.cluster.pauli import divided
+from unipd.cluster.ranks import Ranks, Single, shares
+from unipd.cluster.shards import read_shard
+from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.ratings import read_ratings
+from unipd.maps.checksum import checksum
+
+WORKS = st.lists(st.integers(0, 9), min_size=1, max_size=30)
+
+
+class Part(Ranks):
+    """A rank of several that reads alone: only what concerns its own bytes is asked."""
+
+    def __init__(self, rank, size):
+        super().__init__(Single())
+        self.rank, self.size = rank, size
+
+    def summed(self, array):
+        return array
+
+
+@given(work=WORKS, parts=st.integers(1, 8))
+def test_contiguous_covers_everything_in_order(work, parts):
+    bounds = contiguous(work, parts)
+    assert bounds[0] == 0
+    assert bounds[-1] == len(work)
+    assert (np.diff(bounds) >= 0).all()
+    loads = [sum(work[low:high]) for low, high in itertools.pairwise(bounds)]
+    assert max(loads) <= sum(work) / parts + 2 * max(work)
+
+
+@given(work=WORKS, parts=st.integers(1, 8))
+def test_scattered_is_balanced_to_one_thing(work, parts):
+    owners = scattered(work, parts)
+    loads = np.bincount(owners, work, minlength=parts)
+    assert owners.min() >= 0
+    assert owners.max() < parts
+    assert loads.max() <= sum(work) / parts + max(work)
+
+
+@given(count=st.integers(0, 50), parts=st.integers(1, 9))
+def test_shares_add_up(count, parts):
+    sizes = shares(count, parts)
+    assert sizes.sum() == count
+    assert sizes.max() - sizes.min() <= 1
+
+
+@given(seed=st.integers(0, 99), count=st.integers(1, 200), parts=st.integers(1, 6), qubits=st.integers(1, 9))
+def test_strings_of_one_mask_stay_together(seed, count, parts, qubits):
+    rng = np.random.default_rng(seed)
+    x, z = rng.integers(0, 1 << qubits, (2, count))
+    owners = divided(qubits, x, z, parts)
+    assert sorted(np.concatenate(owners)) == list(range(count))
+    masks = [set(x[part] & ~32) for part in owners]
+    assert all(not first & second for first, second in itertools.combinations(masks, 2))
+
+
+@given(values=st.lists(st.integers(0, 2**40), max_size=20), cut=st.integers(0, 20))
+def test_checksums_of_parts_add_up(values, cut):
+    cut = min(cut, len(values))
+    whole = checksum(np.array(values, np.int64))
+    assert checksum(np.array(values[:cut], np.int64)) + checksum(np.array(values[cut:], np.int64), cut) == whole
+    if values:
+        changed = [values[0] + 1, *values[1:]]
+        assert checksum(np.array(changed, np.int64)) != whole
+
+
+@pytest.mark.parametrize(
+    ("environment", "count"),
+    [
+        ({}, 1),
+        ({"PMI_SIZE": "1"}, 1),
+        ({"PMI_SIZE": "4"}, 4),
+        ({"OMPI_COMM_WORLD_SIZE": "3"}, 3),
+        ({"SLURM_STEP_NUM_TASKS": "16"}, 16),
+        ({"SLURM_NTASKS": "16"}, 1),
+        ({"PMI_SIZE": "many"}, 1),
+    ],
+)
+def test_launchers_are_found_out(environment, count):
+    assert processes(environment) == count
+
+
+def test_threads_of_a_rank():
+    assert threads_for({"MPI_LOCALNRANKS": "2", "PMI_SIZE": "8"}, cores=16) == 8
+    assert threads_for({"PMI_SIZE": "64"}, cores=16) == 1
+    assert threads_for({"SLURM_CPUS_PER_TASK": "6", "SLURM_STEP_NUM_TASKS": "2"}, cores=64) == 6
+    chosen = {"MPI_LOCALNRANKS": "1000000", "OMP_NUM_THREADS": "3"}
+    assert limit_threads(chosen) == 1
+    assert chosen["OMP_NUM_THREADS"] == "3"
+    assert chosen["NUMBA_NUM_THREADS"] == "1"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    "text", ["user,item,rating\n1,2,3\n4,5,1.5\n6,7,2\n", "1::2::3\n4::5::1\n\n6::7::2", "1 2 3\n"]
+)
+def test_every_line_is_read_by_one_rank(tmp_path, monkeypatch, size, text):
+    path = tmp_path / "ratings.txt"
+    path.write_text(text)
+    monkeypatch.setattr("unipd.cluster.shards.moved", lambda ratings, ranks: ratings)
+    parts = [read_shard(path, Part(rank, size)) for rank in range(size)]
+    whole = read_ratings(path)
+    for name in ("users", "items", "values"):
+        assert np.concatenate([getattr(part, name) for part in parts]).tolist() == getattr(whole, name).tolist()
+
+
+def test_names_that_are_texts_are_read_by_all(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("ann,apple,3\nbob,pear,4\n")
+    shard = read_shard(path, Ranks(Single()))
+    assert shard.users.tolist() == ["ann", "bob"]
+    assert shard.all_items.tolist() == ["apple", "pear"]
+
+
+def test_wrong_files(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("1,2,3\n1,x,4\n")
+    with pytest.raises(FileFormatError, match="line 2"):
+        read_shard(path, Ranks(Single()))
+
+
+def test_digests_tell_dtypes_and_shapes_apart():
+    values = [np.zeros(4), np.zeros(8, np.float32), np.zeros((2, 2)), np.zeros(4, np.int64), 0.0, "0"]
+    assert len({digest(value) for value in values}) == len(values)
+
+
+def test_rows_on_two_ranks_are_refused():
+    from unipd.cluster.sampling import row_bounds
+
+    class Two(Part):
+        def joined(self, array, counts=None):
+            return np.array([[0, 3], [3, 5]])
+
+    with pytest.raises(InvalidInput, match="rows of one rank only"):
+        row_bounds(np.array([0, 3]), 6, Two(0, 2))

@@ -1,0 +1,94 @@
+"""What is refused, and how failures of one rank end all of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cluster.launch import PATIENCE, answers, command, environment, needs_mpi, program, run
+
+pytestmark = needs_mpi
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        ("unsplittable", ("can be divided: PauliMap", "got Identity")),
+        ("data", ("the problem: expected the same on every rank", "b (array", "on rank 1)")),
+        ("matrix", ("the matrix: expected the same on every rank", "A (array")),
+        ("options", ("the options: expected the same", "accuracy (0.001 on rank 0, 0.002 on rank 1)")),
+        ("apart", ("the ranks have come apart", "rank 1 is not that of rank 0")),
+    ],
+)
+def test_refused_on_every_rank(refusals, trouble, words):
+    told = refusals[trouble]
+    assert len(told) == 2
+    assert told[0] == told[1]
+    assert all(word in told[0] for word in words)
+
+
+@pytest.fixture(scope="module")
+def refusals():
+    return answers(2, "troubles", "refused")
+
+
+def test_what_all_ranks_refuse_is_told_once():
+    done = run(program(2, "troubles", "whole"))
+    assert done.returncode == 1
+    assert done.stderr.count("the options: expected the same on every rank, got accuracy") == 1
+
+
+def test_failure_of_one_rank_ends_all_and_names_it():
+    begun = time.monotonic()
+    done = run(program(3, "troubles", "raising"))
+    assert done.returncode != 0
+    assert "unipd: rank 1 of 3: ValueError: the disk of this machine is full" in done.stderr
+    assert time.monotonic() - begun < PATIENCE
+
+
+def test_killed_rank_ends_the_run():
+    words = program(2, "troubles", "endless")
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment()
+    ) as job:
+        assert job.stdout is not None
+        assert {job.stdout.readline(), job.stdout.readline()} == {"rank 0 runs\n", "rank 1 runs\n"}
+        os.kill(_ranks_of(job.pid)[1], signal.SIGKILL)
+        assert job.wait(timeout=30) != 0
+
+
+def _ranks_of(launcher: int) -> list[int]:
+    """Return the processes of the ranks: the Python processes below the launcher."""
+    table = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in table.splitlines()]
+    below, found = {launcher}, list[int]()
+    for _ in range(4):
+        below |= {int(pid) for pid, parent, _ in rows if int(parent) in below}
+    found = [int(pid) for pid, _, words in rows if int(pid) in below and words.startswith(sys.executable)]
+    return sorted(found)
+
+
+def test_mpi4py_missing_is_told_in_one_line(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n\n\nclass Blocker:\n    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'mpi4py':\n            raise ImportError(name=name)\n\n\n"
+        "sys.meta_path.insert(0, Blocker())\n"
+    )
+    done = run(command(2, "unipd", "tomography", "--simulate", "ghz", "--qubits", 3), PYTHONPATH=str(tmp_path))
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if line.startswith("unipd")]
+    assert lines == ['unipd: running under MPI needs mpi4py: pip install "unipd[cluster]"']
+    assert done.stdout == ""
+
+
+def test_one_process_never_imports_mpi4py():
+    code = (
+        "import sys, unipd, unipd.cluster, unipd.cli.main as m\n"
+        "try:\n    m.main(['tomography', '--simulate', 'ghz', '--qubits', '3', '--quiet'])\n"
+        "except SystemExit as end:\n    print(end.code, 'mpi4py' in sys.modules)\n"
+    )
+    done = run([sys.executable, "-c", code])
+    assert done.stdout.split() == ["0", "False"], done.stderr
