@@ -58,6 +58,10 @@ class Team:
         """Return what ``reader`` makes of a file, or this member's shard of it."""
         return reader(path)
 
+    def first(self, make: Callable[[], Any]) -> Any:
+        """Return what ``make`` returns (or raises) on the first member; others need not see the same files."""
+        return make()
+
     def now(self) -> float:
         """Return seconds from some moment on, the same number on every member."""
         return time.perf_counter()

@@ -65,19 +65,12 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str], every: str | float = "60s", *, resume: bool = False) -> None:
-        self.path = _usable(Path(path))
+        self.path = Path(path)
         self.every = Every.parse(every)
-        self._records: list[Record] = []
         self._stages: list[Stage] = []
         self._written, self._warned, self._closed = -np.inf, False, False
         self._token: Token[Checkpoint | None] | None = None
-        remove_leftovers(self.path)
-        if not self.path.exists():
-            return
-        if not resume:
-            expected = "a new file, or resume=True (--resume) to go on from the one that is there"
-            raise InvalidInput("checkpoint", expected, repr(str(path)))
-        self._records = _records(self.path)
+        self._records: list[Record] = team().first(lambda: _found(self.path, resume))
 
     def __enter__(self) -> Checkpoint:
         self._token = _current.set(self)
@@ -171,7 +164,7 @@ class Stage:
     def restore(self, record: Record, method: Method) -> None:
         """Take up a record of the file, or refuse one of another problem."""
         path = self._book.path
-        differing = differences(record.fingerprint, self._marks) if team().leads else []
+        differing = team().first(lambda: differences(record.fingerprint, self._marks))
         if differing:
             raise CheckpointMismatch(str(path), differing)
         try:
@@ -229,8 +222,20 @@ def checkpoint_for(
             own.flush()
 
 
-def _usable(path: Path) -> Path:
-    """Return the path of a file that can be written, or raise."""
+def _found(path: Path, resume: bool) -> list[Record]:
+    """Return the records to go on from, none for a new file; raise when the file cannot be used."""
+    _require_usable(path)
+    remove_leftovers(path)
+    if not path.exists():
+        return []
+    if not resume:
+        expected = "a new file, or resume=True (--resume) to go on from the one that is there"
+        raise InvalidInput("checkpoint", expected, repr(str(path)))
+    return _records(path)
+
+
+def _require_usable(path: Path) -> None:
+    """Raise unless the file can be written."""
     if path.is_dir():
         raise InvalidInput("checkpoint", "a file", f"the folder {str(path)!r}")
     if not path.parent.is_dir():
