@@ -41,7 +41,8 @@ class MatrixCompletion(CompletionModel, _Base):
     accuracy
         Certified gap asked for, relative to the loss of the mean alone.
     rank
-        Columns of the factors to begin with; they grow when needed. This does not limit the rank of X.
+        Columns of the factors to begin with, 64 by default and 48 with ``side``; they grow when needed. This does not
+        limit the rank of X.
     validation_fraction, random_state
         Share of the ratings held out for "auto", and the seed of the choice.
     max_seconds

@@ -38,7 +38,7 @@ class CompletionModel(Predicts):
         clip: bool | tuple[float, float] = True,
         method: str = "factored",
         accuracy: float = 1e-3,
-        rank: int = 64,
+        rank: int | None = None,
         validation_fraction: float = 0.1,
         random_state: int | None = 0,
         max_seconds: float | None = None,

@@ -14,9 +14,9 @@ from unipd.apps.completion.solving import Plan
 from unipd.errors import InvalidInput
 
 AUTO = "auto"
-PLAIN: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5}
+PLAIN: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5, "rank": 64}
 """Defaults of the plain model."""
-SIDED: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35}
+SIDED: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35, "rank": 48}
 """Defaults with side structure."""
 
 
@@ -65,24 +65,26 @@ def clip_range(clip: tuple[float, float] | bool, values: FloatArray) -> tuple[fl
 
 
 def _settings(get: dict[str, Any]) -> Settings:
-    defaults = SIDED if get["side"] else PLAIN
     strengths = [validate.nonnegative(name, get[name]) for name in ("user_strength", "item_strength")]
-    power = defaults["weight_power"] if get["weight_power"] is None else get["weight_power"]
-    ridge = defaults["item_ridge"] if get["item_ridge"] is None else get["item_ridge"]
     return Settings(
         user_ridge=validate.positive("user_ridge", get["user_ridge"]),
-        item_ridge=validate.positive("item_ridge", ridge),
-        weight_power=validate.nonnegative("weight_power", power),
+        item_ridge=validate.positive("item_ridge", _or_default(get, "item_ridge")),
+        weight_power=validate.nonnegative("weight_power", _or_default(get, "weight_power")),
         user_strength=strengths[0] if get["side"] else 0.0,
         item_strength=strengths[1] if get["side"] else 0.0,
     )
+
+
+def _or_default(get: dict[str, Any], name: str) -> Any:
+    """Return a parameter, None standing for the default of the model with or without side structure."""
+    return (SIDED if get["side"] else PLAIN)[name] if get[name] is None else get[name]
 
 
 def _plan(get: dict[str, Any]) -> Plan:
     limit = get["max_seconds"]
     return Plan(
         accuracy=validate.positive("accuracy", get["accuracy"]),
-        rank=validate.integer("rank", get["rank"], minimum=1),
+        rank=validate.integer("rank", _or_default(get, "rank"), minimum=1),
         seconds=None if limit is None else validate.nonnegative("max_seconds", limit),
         callback=get["callback"],
         verbose=bool(get["verbose"]),

@@ -58,8 +58,9 @@ def command(
         float | None, typer.Option(help="Power of the counts; 0.5, with --side 0.35.", rich_help_panel=_MODEL)
     ] = None,
     rank: Annotated[
-        int, typer.Option(help="Columns to begin with; they grow when needed.", rich_help_panel=_MODEL, min=1)
-    ] = 64,
+        int | None,
+        typer.Option(help="Columns to begin with; 64, with --side 48; they grow.", rich_help_panel=_MODEL, min=1),
+    ] = None,
     recommend: Annotated[
         str | None, typer.Option(help="Show the best items for this user.", rich_help_panel=_USE)
     ] = None,
