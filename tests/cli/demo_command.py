@@ -1,5 +1,6 @@
 """A solving command as a colleague would write one, and problems for ``unipd doctor --problem``."""
 
+import time
 from typing import Annotated
 
 import numpy as np
@@ -17,7 +18,19 @@ def make_problem(kind: str = "loss") -> unipd.Problem:
         return unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [3.0, 3.0, 3.0], "=")
     if kind == "equality":
         return unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    if kind == "slow":
+        return unipd.Problem(unipd.sharp.from_callable(slowly, 40), slow_matrix(), slow_matrix()[:, 0] / 2, "=")
     return unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 1.4, -0.3], unipd.couplings.LeastSquares())
+
+
+def slowly(direction: np.ndarray) -> np.ndarray:
+    """A vertex of the simplex, after a while."""
+    time.sleep(0.005)
+    return np.eye(40)[np.argmax(direction)]
+
+
+def slow_matrix() -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((20, 40))
 
 
 problem = make_problem()
@@ -34,7 +47,7 @@ def broken_problem() -> unipd.Problem:
 
 @common_options(accuracy=1e-2)
 def command(
-    kind: Annotated[str, typer.Option(help="loss, equality, infeasible or crash.")] = "loss", *, options: Options
+    kind: Annotated[str, typer.Option(help="loss, equality, slow, infeasible or crash.")] = "loss", *, options: Options
 ) -> int:
     """Solve a small problem."""
     if kind == "crash":

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FOLDER = Path(__file__).parent
 DEMO = (
     "from unipd.cli import commands, main\n"
@@ -71,29 +73,49 @@ def test_the_command_line_does_not_import_what_it_does_not_need():
     assert done.returncode == 0, done.stderr
 
 
-def test_interrupt_writes_the_best_point(tmp_path):
-    out = tmp_path / "run.npz"
-    command = [
-        sys.executable,
-        "-c",
-        DEMO,
-        "demo",
-        "--accuracy",
-        "1e-15",
-        "--kind",
-        "equality",
-        "--method",
-        "unipdgrad",
-        "--json",
-        "-",
-    ]
-    command += ["--max-iterations", "100000000", "--out", str(out)]
+def started(*arguments):
+    """Start a run that goes on for ever, and return it when its first iteration is over."""
+    command = [sys.executable, "-c", DEMO, "demo", "--kind", "slow", "--accuracy", "1e-12", "--method", "unipdgrad"]
+    command += ["--json", "-", "--max-iterations", "100000000", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr is not None
     assert "iteration" in process.stderr.readline()
-    process.send_signal(signal.SIGINT)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_writes_the_best_point_and_the_checkpoint(number, tmp_path):
+    out, ckpt = tmp_path / "run.npz", tmp_path / "run.ckpt"
+    process = started("--out", out, "--checkpoint", ckpt, "--every", "1h")
+    process.send_signal(number)
     stdout, _ = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert json.loads(stdout)["status"] == "interrupted"
+    answer = json.loads(stdout)
+    assert answer["status"] == "interrupted"
     assert out.exists()
+    more = ["--max-iterations", answer["iterations"] + 3, "--checkpoint", ckpt, "--resume", "--json", "-", "-q"]
+    settings = ["--kind", "slow", "--accuracy", "1e-12", "--method", "unipdgrad"]
+    resumed = run("demo", *settings, *more, code=DEMO)
+    straight = run("demo", *settings, *more[:2], *more[-3:], code=DEMO)
+    assert (resumed.returncode, straight.returncode) == (3, 3)
+    one, two = json.loads(resumed.stdout), json.loads(straight.stdout)
+    timed = ("seconds", "peak_memory_bytes")
+    assert {key: one[key] for key in one if key not in timed} == {key: two[key] for key in two if key not in timed}
+
+
+def test_a_second_signal_ends_at_once(tmp_path):
+    process = started("--out", tmp_path / "run.npz", "--checkpoint", tmp_path / "run.ckpt", "--every", "1h")
+    process.send_signal(signal.SIGSTOP)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
+    code = 0
+    for _ in range(2000):
+        try:
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(timeout=0.001)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    process.communicate()
+    assert code in (-signal.SIGTERM, 130)

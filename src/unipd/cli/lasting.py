@@ -15,7 +15,7 @@ from unipd.run.checkpoint import Checkpoint, CheckpointWarning
 from unipd.run.checkpoint.every import Every
 from unipd.run.interruption import signals_end_runs
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def check_lasting(options: Any) -> None:
@@ -49,8 +49,8 @@ def parse_size(text: str | None) -> int | None:
     """
     if text is None:
         return None
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]?)i?b?\s*", text.lower())
-    size = round(float(found[1]) * _UNITS[found[2]]) if found else 0
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
+    size = round(float(found[1]) * (1024 if found[3] else 1000) ** _POWERS[found[2]]) if found else 0
     if size < 1:
         raise InvalidInput("--memory-limit", "a size such as 500MB or 2GB", repr(text))
     return size
