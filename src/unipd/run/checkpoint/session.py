@@ -246,7 +246,6 @@ def _require_usable(path: Path) -> None:
         trial.unlink()
     except OSError as error:
         raise InvalidInput("checkpoint", f"a file that can be written ({error.strerror})", repr(str(path))) from error
-    return path
 
 
 def _records(path: Path) -> list[Record]:
