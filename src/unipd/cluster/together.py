@@ -61,6 +61,19 @@ class MpiTeam(Team):
 
         return read_shard(path, self.ranks) if reader is read_ratings and self.size > 1 else reader(path)
 
+    def first(self, make: Callable[[], Any]) -> Any:
+        """Return what ``make`` returns, or raise what it raises, on rank 0."""
+        made: Any = None
+        if self.leads:
+            try:
+                made = (True, make())
+            except Exception as error:
+                made = (False, _taken_apart(error))
+        fine, value = self.ranks.objects(made)[0]
+        if fine:
+            return value
+        raise _put_together(*value)
+
     def now(self) -> float:
         """Return the clock of rank 0."""
         return self.ranks.of_first(time.perf_counter())
@@ -69,6 +82,19 @@ class MpiTeam(Team):
         """End all ranks unless all have failed alike."""
         if self._failure is not None:
             self._failure.ends(line, code)
+
+
+def _taken_apart(error: Exception) -> tuple[type, tuple[Any, ...], dict[str, Any]]:
+    """Return an error in a form that travels, whatever its constructor wants."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return type(error), (error.errno, error.strerror, error.filename), {}
+    return type(error), (str(error),), dict(vars(error))
+
+
+def _put_together(kind: Any, arguments: tuple[Any, ...], attributes: dict[str, Any]) -> Exception:
+    error: Exception = kind.__new__(kind, *arguments)
+    vars(error).update(attributes)
+    return error
 
 
 @contextlib.contextmanager
