@@ -19,7 +19,7 @@ FACE_LOSS = 0.05
 """Share of the accuracy that a finite multiplier of a face may cost."""
 
 
-def finish(form: Formulation, result: Result, accuracy: float, maximise: bool) -> SdpResult:
+def finish(form: Formulation, result: Result, accuracy: float, maximise: bool, constant: float = 0.0) -> SdpResult:
     """Return the result of the program, everything measured anew in the units of the data."""
     data, sign = form.analysis.data, -1.0 if maximise else 1.0
     x = None if result.x is None else form.point(result.x)
@@ -37,8 +37,8 @@ def finish(form: Formulation, result: Result, accuracy: float, maximise: bool) -
     return SdpResult(
         status=status,
         message=status.message + form.trace.statement,
-        objective=sign * objective,
-        dual_bound=sign * bound,
+        objective=sign * objective + constant,
+        dual_bound=sign * bound + constant,
         gap=gap,
         infeasibility=infeasibility,
         bound_kind=result.bound_kind,

@@ -42,6 +42,8 @@ class SDP:
     """The program as a minimisation."""
     maximise: bool = False
     """Whether results are reported for the maximum of minus that cost."""
+    constant: float = 0.0
+    """What is added to objective and bound in results."""
 
     @classmethod
     def from_file(cls, source: str | os.PathLike[str] | BinaryIO) -> SDP:
@@ -109,7 +111,7 @@ class SDP:
 
     @classmethod
     def from_cvxpy(cls, problem: Any) -> SDP:
-        """Return the program of a CVXPY problem with one symmetric psd variable and affine constraints."""
+        """Return the program of a CVXPY problem with psd and nonnegative variables and affine constraints."""
         from unipd.apps.sdp.from_cvxpy import convert
 
         return convert(problem)

@@ -89,8 +89,10 @@ def run(
     target = asked = validate.positive("accuracy", accuracy)
     for attempt in range(RETRIES):
         result = solve(form.problem, chosen, accuracy=target, **options)
-        final = finish(form, result, asked, program.maximise)
+        final = finish(form, result, asked, program.maximise, program.constant)
         if result.status is not Status.SOLVED or final.status is Status.SOLVED:
             return final
         target = asked * 0.1 ** (attempt + 1)
-    return finish(form, solve(form.problem, chosen, accuracy=target, **options), asked, program.maximise)
+    return finish(
+        form, solve(form.problem, chosen, accuracy=target, **options), asked, program.maximise, program.constant
+    )

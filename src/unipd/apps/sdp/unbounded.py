@@ -54,12 +54,12 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
         return run(program, analysis, proved, accuracy, method, **options)
     level = level_alternative(analysis.data)
     if level is None:
-        raise _refused("none could be derived from the constraints")
+        raise _refused("none could be derived from the constraints, nor a direction in which X grows for ever")
     if level.multipliers is None:
         return _unbounded(program, level, accuracy, begun)
     if level.hardly(analysis.data.order):
         raise _refused(
-            "the constraints do not bound it to any use: some psd matrix of trace 1 changes all constraints and the "
+            "the constraints hardly bound it: some psd matrix of trace 1 changes all constraints and the "
             f"objective, scaled to unit norm, by only {level.residual:.0e}"
         )
     trace = _first_trace(analysis.data, level.multipliers, impossible)

@@ -1,0 +1,94 @@
+"""Random small programs through CVXPY: several blocks, nonnegative vectors, equations, inequalities and ranges."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from unipd.apps.sdp import SDP
+from unipd.status import Status
+
+
+def symmetric(generator, order):
+    matrix = generator.standard_normal((order, order))
+    return (matrix + matrix.T) / 2
+
+
+def random_problem(seed):
+    """Return a feasible problem with two psd blocks and a nonnegative vector, and its variables."""
+    generator = np.random.default_rng(seed)
+    X, Y = cp.Variable((4, 4), PSD=True), cp.Variable((3, 3), symmetric=True)
+    t = cp.Variable(3, nonneg=True)
+    interior = [np.eye(4), np.eye(3), np.ones(3)]
+
+    def form():
+        parts = [symmetric(generator, 4), symmetric(generator, 3), generator.standard_normal(3)]
+        value = sum(float(np.sum(part * point)) for part, point in zip(parts, interior, strict=True))
+        return cp.trace(parts[0] @ X) + cp.trace(parts[1] @ Y) + parts[2] @ t, value
+
+    constraints = [Y >> 0, cp.trace(X) + cp.trace(Y) + cp.sum(t) <= 12]
+    for kind in range(6):
+        expression, value = form()
+        if kind % 3 == 0:
+            constraints.append(expression == value)
+        elif kind % 3 == 1:
+            constraints.append(expression <= value + 0.3)
+        else:
+            constraints += [expression >= value - 0.2, expression <= value + 0.1]
+    objective, _ = form()
+    kind = cp.Maximize if seed % 2 else cp.Minimize
+    return cp.Problem(kind(objective + 0.5), constraints), (X, Y, t)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_problems_have_the_same_optimum(seed):
+    problem, variables = random_problem(seed)
+    program = SDP.from_cvxpy(problem)
+    assert [block.diagonal for block in program.data.blocks] == [variable.ndim == 1 for variable in problem.variables()]
+    result = program.solve(1e-6)
+    optimum = problem.solve(solver="CLARABEL")
+    assert result.status is Status.SOLVED, result.message
+    assert result.objective == pytest.approx(optimum, rel=1e-5, abs=1e-5)
+    assert result.dual_bound == pytest.approx(optimum, rel=1e-5, abs=1e-5)
+    assert (result.dual_bound >= optimum - 1e-6) == bool(seed % 2) or abs(result.dual_bound - optimum) <= 1e-5
+    for index, variable in enumerate(problem.variables()):
+        block = result.block(index)
+        assert block.shape == variable.shape
+        assert (block if block.ndim == 1 else np.linalg.eigvalsh(block)).min() >= -1e-9
+        variable.value = block
+    assert all(np.max(constraint.violation()) <= 2e-5 for constraint in problem.constraints)
+    assert variables[0].value is not None
+
+
+def test_ranges_from_matrices_agree_with_inequalities_of_cvxpy():
+    generator = np.random.default_rng(9)
+    cost, matrices = symmetric(generator, 5), [symmetric(generator, 5) for _ in range(3)]
+    centre = np.array([np.trace(matrix) for matrix in matrices])
+    program = SDP.from_matrices(
+        cost, [np.eye(5), *matrices], np.concatenate([[5.0], centre + 0.2]), "<=",
+        lower=np.concatenate([[-np.inf], centre - 0.1]), maximise=True,
+    )  # fmt: skip
+    X = cp.Variable((5, 5), PSD=True)
+    images = cp.hstack([cp.trace(matrix @ X) for matrix in matrices])
+    limits = [cp.trace(X) <= 5, images <= centre + 0.2, images >= centre - 0.1]
+    result = program.solve(1e-7)
+    assert result.status is Status.SOLVED
+    optimum = cp.Problem(cp.Maximize(cp.trace(cost @ X)), limits).solve(solver="CLARABEL")
+    assert result.objective == pytest.approx(optimum, rel=1e-5)
+
+
+def test_a_scalar_and_a_column_are_nonnegative_blocks():
+    t, x, X = cp.Variable(), cp.Variable((2, 1)), cp.Variable((2, 2), PSD=True)
+    limits = [t >= 0, x >= 0, cp.trace(X) + t + cp.sum(x) == 2, X[0, 1] + t == 0.5]
+    problem = cp.Problem(cp.Minimize(X[0, 0] + 3 * t + x[1, 0]), limits)
+    program = SDP.from_cvxpy(problem)
+    assert program.data.size == 2
+    assert sorted(block.size for block in program.data.blocks) == [1, 2, 2]
+    result = program.solve(1e-6)
+    assert result.objective == pytest.approx(problem.solve(solver="CLARABEL"), abs=1e-5)
+
+
+def test_variables_keep_their_values():
+    problem, (X, _, _) = random_problem(0)
+    X.value = np.eye(4)
+    SDP.from_cvxpy(problem)
+    assert np.array_equal(X.value, np.eye(4))

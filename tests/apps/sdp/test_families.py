@@ -1,0 +1,86 @@
+"""Small programs with the structure of well-known families: what bounds their trace, and their optimum."""
+
+import numpy as np
+import pytest
+
+from apps.sdp.checks import check, reference
+from unipd.apps.sdp import SDP
+from unipd.errors import InvalidInput
+from unipd.io import SdpaProblem
+from unipd.status import Status
+
+
+def sdpa(b, blocks, entries):
+    """Return the program of (constraint, block, row, col, value) entries, constraint 0 for the objective."""
+    columns = zip(*[entry for entry in entries if entry[4] != 0.0], strict=True)
+    return SDP.from_sdpa(SdpaProblem(b, blocks, *map(np.array, columns)))
+
+
+def upper(constraint, block, matrix):
+    """Return the entries of the upper triangle of a matrix."""
+    rows, cols = np.triu_indices(len(matrix))
+    return [(constraint, block, int(i), int(j), float(matrix[i, j])) for i, j in zip(rows, cols, strict=True)]
+
+
+def box_quadratic(nodes=8):
+    """max <Q, X> over psd X of order 2 n with X_ii + X_(n+i)(n+i) = 1."""
+    matrix = np.random.default_rng(1).standard_normal((nodes, nodes))
+    entries = upper(0, 0, matrix + matrix.T)
+    for i in range(nodes):
+        entries += [(i + 1, 0, i, i, 1.0), (i + 1, 0, nodes + i, nodes + i, 1.0)]
+    return sdpa(np.ones(nodes), (2 * nodes,), entries)
+
+
+def theta_with_a_border(nodes=9):
+    """Theta of a cycle in its bordered form: X_00 = 1, X_ii = X_0i, X_ij = 0 for edges."""
+    entries = [(0, 0, i, i, 1.0) for i in range(1, nodes + 1)] + [(1, 0, 0, 0, 1.0)]
+    for i in range(1, nodes + 1):
+        entries += [(1 + i, 0, i, i, 1.0), (1 + i, 0, 0, i, -0.5)]
+        after = i % nodes + 1
+        entries.append((1 + nodes + i, 0, min(i, after), max(i, after), 1.0))
+    return sdpa(np.eye(1, 2 * nodes + 1)[0], (nodes + 1,), entries)
+
+
+def many_small_blocks(blocks=12, constraints=6):
+    """Random data in blocks of order 3 beside a nonnegative block, feasible at the identity, cost -tr X."""
+    generator = np.random.default_rng(2)
+    entries, b = [], np.zeros(constraints)
+    for block in range(blocks):
+        entries += [(0, block, i, i, -1.0) for i in range(3)]
+        for constraint in range(constraints):
+            matrix = generator.standard_normal((3, 3))
+            entries += upper(constraint + 1, block, matrix + matrix.T)
+            b[constraint] += 2.0 * np.trace(matrix)
+    entries += [(0, blocks, i, i, -1.0) for i in range(2)] + [(1, blocks, 0, 0, 1.0), (2, blocks, 1, 1, -1.0)]
+    return sdpa(b, (*(3,) * blocks, -2), entries)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (box_quadratic, "on the diagonal"),
+        (theta_with_a_border, "a positive definite combination"),
+        (many_small_blocks, "the objective together"),
+    ],
+)
+def test_families_are_solved_with_the_trace_that_fits(make, why):
+    program = make()
+    result = program.solve(1e-6)
+    assert why in result.trace_bound.reason
+    check(program, result, 1e-6)
+    assert -result.objective == pytest.approx(reference(program), rel=1e-5)
+    assert ("any trace" in result.message) == (result.trace_bound.level > 0.0)
+
+
+def nearly_unbounded(size=2e-3):
+    """A program whose trace is bounded by a constraint that hardly sees a part of X."""
+    first, second = np.diag([1.0, 0.0, size]), np.array([[0.0, 1.0, 0.0], [1.0, size, 0.0], [0.0, 0.0, -size]])
+    return SDP.from_matrices(np.diag([1.0, 0.0, 0.0]), [first, second], [1.0, 0.5])
+
+
+def test_hardly_bounded_traces_are_refused_unless_one_is_given():
+    with pytest.raises(InvalidInput, match="trace 1 changes"):
+        nearly_unbounded().solve(1e-6)
+    result = nearly_unbounded().solve(1e-4, trace_bound=50.0)
+    assert result.status is Status.SOLVED
+    assert "trace at most 50, given by the user" in result.message
