@@ -1,5 +1,7 @@
+import dataclasses
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,11 +9,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
 import unipd
+from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io.results import load, save
-from unipd.report import plot_comparison, plot_convergence, plot_spectrum
+from unipd.report import plot_comparison, plot_convergence, plot_spectrum, spectrum_of
 from unipd.report.points import banded, thinned
 from unipd.report.style import THEMES, WIDTHS
+from unipd.run.history import COLUMNS, History
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 MATRIX = np.random.default_rng(3).standard_normal((4, 9))
@@ -66,7 +70,8 @@ def test_convergence_of_a_constrained_problem(constrained):
     ]  # fmt: skip
     assert errors.get_ylabel() == "relative error"
     assert (errors.get_xscale(), errors.get_yscale()) == ("log", "log")
-    assert smoothness.get_xlabel() == "iterations"
+    assert exponent.get_xlabel() == "iterations"
+    assert smoothness.get_xlabel() == ""
     assert "M_k" in smoothness.get_ylabel()
     assert "nu" in exponent.get_ylabel()
     assert figure.legends[0].get_title().get_text() == "a run"
@@ -190,3 +195,34 @@ def test_matplotlib_is_imported_late_and_without_global_state():
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_curvature_of_other_methods_is_not_called_smoothness():
+    problem = unipd.Problem(unipd.sharp.Simplex(9), MATRIX, np.ones(4), unipd.couplings.LeastSquares())
+    result = unipd.solve(problem, "corrective", stop=unipd.MaxIterations(3))
+    assert len(plot_convergence(result).axes) == 1
+
+
+def test_errors_of_rounding_do_not_stretch_the_axis(constrained):
+    saved = constrained["unipdgrad"]
+    rows = saved.history.table
+    rows[-1, COLUMNS.index("relative_infeasibility")] = 1e-17
+    figure = plot_convergence(dataclasses.replace(saved, history=History(rows)))
+    assert figure.axes[0].get_ylim()[0] == pytest.approx(0.5e-6 * saved.accuracy)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_the_spectrum_of_factors_is_that_of_the_matrix(dtype):
+    random = np.random.default_rng(0)
+    left, right = (
+        random.standard_normal((7, 3)).astype(dtype) * (1 + 1j if dtype == np.complex128 else 1) for _ in "ab"
+    )
+    x = LowRank(left, right, np.array([1.0, -2.0, 0.5]))
+    wanted = np.linalg.svd(x.dense(), compute_uv=False)[:3]
+    np.testing.assert_allclose(spectrum_of(SimpleNamespace(x=x)), wanted, rtol=1e-10)
+    np.testing.assert_allclose(spectrum_of(SimpleNamespace(x=x.dense()))[:3], wanted, rtol=1e-10)
+
+
+def test_a_vector_has_no_spectrum():
+    with pytest.raises(InvalidInput, match="matrix"):
+        spectrum_of(SimpleNamespace(x=np.ones(3)))

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from importlib import util
 from pathlib import Path
@@ -31,6 +31,15 @@ def check_file(option: str, path: Path | None, extensions: tuple[str, ...] = ())
         raise InvalidInput(option, "a file in an existing folder (create it first)", repr(str(path)))
     if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         raise InvalidInput(option, "a file in a folder that can be written to", repr(str(path)))
+
+
+def check_choice(option: str, value: str, known: Collection[str]) -> None:
+    """Raise unless the value is one of those known.
+
+    >>> check_choice("--theme", "dark", ("light", "dark"))
+    """
+    if value not in known:
+        raise InvalidInput(option, f"one of {', '.join(known)}", repr(value))
 
 
 def check_outputs(out: Path | None, plot: Path | None, json_to: str | None, log_file: Path | None) -> None:

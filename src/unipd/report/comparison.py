@@ -11,7 +11,7 @@ import numpy as np
 from unipd.errors import InvalidInput
 from unipd.report import style
 from unipd.report.curves import Curves, curves, own_bound
-from unipd.report.points import positive, thinned
+from unipd.report.points import positive, raised, thinned
 
 QUANTITIES = {
     "objective": "relative objective residual",
@@ -70,13 +70,14 @@ def plot_comparison(
     best = _best_bound(results)
     runs = {name: curves(result, axis, best=best) for name, result in results.items()}
     panels = _quantities(runs, quantities)
+    accuracy = min(float(result.accuracy) for result in results.values())
     wide = inches >= 5.5
     shape = (1, len(panels)) if wide else (len(panels), 1)
     height = 0.45 * inches if wide else (0.35 + 0.55 * len(panels)) * inches
     figure = style.new_figure(inches, height, colours)
     grid = np.atleast_1d(figure.subplots(*shape, sharex=True)).reshape(-1)
     for axes, quantity in zip(grid, panels, strict=True):
-        _draw(axes, runs, quantity, colours)
+        _draw(axes, runs, quantity, accuracy, colours)
         style.set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
     for axes in grid if wide else grid[-1:]:
         axes.set_xlabel(next(iter(runs.values())).label)
@@ -100,7 +101,7 @@ def _quantities(runs: Mapping[str, Curves], asked: tuple[str, ...] | None) -> tu
     return asked
 
 
-def _draw(axes: Any, runs: Mapping[str, Curves], quantity: str, theme: style.Theme) -> None:
+def _draw(axes: Any, runs: Mapping[str, Curves], quantity: str, accuracy: float, theme: style.Theme) -> None:
     axes.set_yscale("log")
     for place, (name, run) in enumerate(runs.items()):
         values = {"objective": run.residual, "gap": run.gap, "infeasibility": run.infeasibility}[quantity]
@@ -112,7 +113,7 @@ def _draw(axes: Any, runs: Mapping[str, Curves], quantity: str, theme: style.The
         marker = "osD^v<>"[place % 7]
         axes.plot(
             run.position[kept],
-            positive(values)[kept],
+            raised(positive(values), accuracy)[kept],
             color=colour,
             linestyle=line,
             linewidth=1.3,

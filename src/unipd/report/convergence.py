@@ -10,7 +10,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.report import style
 from unipd.report.curves import Curves, curves
-from unipd.report.points import banded, positive, thinned
+from unipd.report.points import banded, positive, raised, thinned
 
 _HEADROOM, _VISIBLE = 1e4, 5.0
 _BOUND = "theorem's bound (estimate)"
@@ -28,7 +28,9 @@ def plot_convergence(
     theme: str = "light",
     title: str | None = None,
 ) -> Any:
-    """Draw the errors of a run, and below them the local smoothness M_k and the running estimate of nu.
+    """Draw the errors of a run, and for the universal methods the local smoothness M_k and the running estimate of nu.
+
+    Errors below a millionth of the asked accuracy are drawn there: how far below says nothing but rounding.
 
     Parameters
     ----------
@@ -69,17 +71,15 @@ def plot_convergence(
     if path is not None:
         style.check_path(path)
     data = curves(result, axis, start=start)
-    upper, lower, figure = _panels(data, inches, colours)
-    _draw_errors(upper, data, result.accuracy, colours, show_bound=show_bound)
-    style.legend(upper, colours, title=title)
-    if lower is not None:
-        _draw_smoothness(lower, data, colours)
-    for panel in (upper,) if lower is None else (upper, lower):
+    figure, panels = _panels(data, inches, colours)
+    _draw_errors(panels[0], data, result.accuracy, colours, show_bound=show_bound)
+    style.legend(panels[0], colours, title=title)
+    for panel, draw in zip(panels[1:], (_draw_smoothness, _draw_exponent), strict=False):
+        draw(panel, data, colours)
+    for panel in panels:
         style.set_horizontal(panel, [data.position], xscale, whole=axis != "seconds")
-    bottom = lower if lower is not None else upper
-    bottom.set_xlabel(data.label)
-    if lower is not None and _side_by_side(inches):
-        upper.set_xlabel(data.label)
+    for panel in (panels[0], panels[-1]) if _side_by_side(inches) else panels[-1:]:
+        panel.set_xlabel(data.label)
     return style.finish(figure, path)
 
 
@@ -87,19 +87,23 @@ def _side_by_side(width: float) -> bool:
     return width >= 5.5
 
 
-def _panels(data: Curves, width: float, theme: style.Theme) -> tuple[Any, Any, Any]:
-    two = data.smoothness is not None
-    if two and _side_by_side(width):
-        figure = style.new_figure(width, 0.42 * width, theme)
-        upper, lower = figure.subplots(1, 2, width_ratios=(1.55, 1.0))
-    elif two:
-        figure = style.new_figure(width, 1.15 * width, theme)
-        upper, lower = figure.subplots(2, 1, height_ratios=(2.1, 1.0))
-        upper.tick_params(labelbottom=False)
+def _panels(data: Curves, width: float, theme: style.Theme) -> tuple[Any, list[Any]]:
+    """Return the figure and its panels: errors, and those of smoothness and exponent that have something to show."""
+    more = (data.smoothness is not None) + (data.smoothness is not None and data.exponent is not None)
+    wide = _side_by_side(width)
+    height = (0.42 if wide else 0.85 + 0.3 * more) * width
+    figure = style.new_figure(width, height, theme)
+    if more and wide:
+        grid = figure.add_gridspec(more, 2, width_ratios=(1.55, 1.0))
+        panels = [figure.add_subplot(grid[:, 0]), *(figure.add_subplot(grid[row, 1]) for row in range(more))]
+        inner = panels[1:-1]
     else:
-        figure = style.new_figure(width, (0.42 if _side_by_side(width) else 0.85) * width, theme)
-        upper, lower = figure.subplots(), None
-    return upper, lower, figure
+        grid = figure.add_gridspec(1 + more, 1, height_ratios=(2.4, 1.0, 1.0)[: 1 + more])
+        panels = [figure.add_subplot(grid[row, 0]) for row in range(1 + more)]
+        inner = panels[:-1]
+    for panel in inner:
+        panel.tick_params(labelbottom=False)
+    return figure, panels
 
 
 def _draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *, show_bound: bool) -> None:
@@ -112,7 +116,7 @@ def _draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *
     axes.set_yscale("log")
     low, high = [accuracy], [accuracy]
     for label, values, colour, thickness in lines:
-        shown = positive(values)
+        shown = raised(positive(values), accuracy)
         if np.isfinite(shown).any():
             axes.plot(at, shown[kept], color=colour, linewidth=thickness, label=label, marker=marker, markersize=3)
             low.append(np.nanmin(shown))
@@ -130,27 +134,24 @@ def _draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *
 
 
 def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
+    """Draw M_k: the medians of groups of iterations as a line, their extremes as a band."""
     assert data.smoothness is not None
-    kept = thinned(data.position.size)
-    purple, orange = theme.cycle[3], theme.cycle[4]
+    colour = theme.cycle[3]
     axes.set_yscale("log")
     at, low, middle, high = banded(data.position, positive(data.smoothness))
-    axes.fill_between(at, low, high, step="mid", color=purple, alpha=0.35, linewidth=0)
-    axes.step(at, middle, where="mid", color=purple, linewidth=1.0)
+    axes.fill_between(at, low, high, step="mid", color=colour, alpha=0.35, linewidth=0)
+    axes.step(at, middle, where="mid", color=colour, linewidth=1.0)
     style.set_log_limits(axes, float(low.min()), float(high.max()))
-    axes.set_ylabel("smoothness $M_k$")
+    axes.set_ylabel("local\nsmoothness $M_k$")
     style.dress(axes, theme)
-    axes.yaxis.label.set_color(purple)
-    if data.exponent is None:
-        return
-    twin = axes.twinx()
-    twin.plot(data.position[kept], data.exponent[kept], color=orange, linewidth=1.0)
-    twin.set_ylim(-0.05, 1.05)
-    twin.set_yticks([0.0, 0.5, 1.0])
-    twin.set_ylabel("estimated $\\nu$")
-    style.dress(twin, theme)
-    twin.grid(False)
-    twin.patch.set_visible(False)
-    twin.spines["left"].set_visible(False)
-    twin.spines["right"].set(visible=True, color=theme.faint, linewidth=0.6)
-    twin.yaxis.label.set_color(orange)
+
+
+def _draw_exponent(axes: Any, data: Curves, theme: style.Theme) -> None:
+    """Draw the running estimate of nu between 0 (bounded gradients' differences) and 1 (Lipschitz gradients)."""
+    assert data.exponent is not None
+    kept = thinned(data.position.size)
+    axes.plot(data.position[kept], data.exponent[kept], color=theme.cycle[4], linewidth=1.0)
+    axes.set_ylim(-0.08, 1.08)
+    axes.set_yticks([0.0, 0.5, 1.0])
+    axes.set_ylabel("Hölder exponent\n$\\nu$ (estimate)")
+    style.dress(axes, theme)

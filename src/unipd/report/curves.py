@@ -20,6 +20,8 @@ AXES = {
     "seconds": ("seconds", "seconds"),
 }
 """What can be on the horizontal axis: the column of the history and the label."""
+UNIVERSAL = ("unipdgrad", "accunipdgrad")
+"""Methods whose smoothness M_k is that of the paper, from a line search."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Curves:
     bound: FloatArray | None
     """The theorem's bound of ``infeasibility``, or of ``residual`` for a loss; None when there is none."""
     smoothness: FloatArray | None
-    """Local smoothness M_k; None for methods without it."""
+    """Local smoothness M_k of the universal methods; None for others."""
     exponent: FloatArray | None
     """Running estimate of the Hölder exponent nu; None when the run gives none."""
 
@@ -66,7 +68,7 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
     column, label = AXES[axis]
     reference = own_bound(result) if best is None else best
     scale = known["scale"] or max(1.0, abs(result.objective))
-    smoothness = history["smoothness"]
+    smoothness, universal = history["smoothness"], result.method in UNIVERSAL
     return Curves(
         position=history[column],
         label=label,
@@ -74,8 +76,8 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
         residual=np.abs(history["objective"] - reference) / scale,
         infeasibility=None if known["loss"] else history["relative_infeasibility"],
         bound=_theorem_bound(result, known, scale, start),
-        smoothness=_only_numbers(np.where(smoothness > 0, smoothness, np.nan)),
-        exponent=_only_numbers(history["nu"]),
+        smoothness=_only_numbers(np.where(smoothness > 0, smoothness, np.nan)) if universal else None,
+        exponent=_only_numbers(history["nu"]) if universal else None,
     )
 
 

@@ -40,6 +40,16 @@ def banded(position: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatA
     return position[edges[:-1]], least, median, greatest
 
 
+def raised(values: FloatArray, accuracy: float) -> FloatArray:
+    """Return the values with those below a millionth of the accuracy raised to it: less is rounding.
+
+    >>> raised(np.array([1e-16, 1.0]), 1e-3)
+    array([1.e-09, 1.e+00])
+    """
+    floor = 1e-6 * accuracy if np.isfinite(accuracy) else 0.0
+    return np.where(values < floor, floor, values)
+
+
 def positive(values: FloatArray) -> FloatArray:
     """Return the values with nan where a logarithmic axis has no place for them."""
     return np.where(np.isfinite(values) & (values > 0), values, np.nan)

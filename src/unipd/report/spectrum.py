@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from unipd import validate
+from unipd._typing import FloatArray
+from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.report import style
 from unipd.report.points import positive
@@ -77,10 +79,30 @@ def plot_spectrum(
     return style.finish(figure, path)
 
 
+def spectrum_of(result: Any) -> FloatArray:
+    """Return the singular values of a result's point (the eigenvalues of a psd one), from its factors if it has them.
+
+    >>> from types import SimpleNamespace
+    >>> spectrum_of(SimpleNamespace(x=np.diag([1.0, 3.0]))).tolist()
+    [3.0, 1.0]
+    """
+    extra = getattr(result, "extra", None) or {}
+    if "eigenvalues" in extra:
+        return np.asarray(extra["eigenvalues"], dtype=np.float64)
+    x = result.x
+    if isinstance(x, LowRank):
+        left: Any = np.linalg.qr(x.left * x.weights, mode="r")
+        right: Any = np.linalg.qr(x.right, mode="r")
+        return np.linalg.svd(left @ right.conj().T, compute_uv=False).astype(np.float64)
+    if isinstance(x, np.ndarray) and x.ndim == 2:
+        return np.linalg.svd(x, compute_uv=False).astype(np.float64)
+    raise InvalidInput("result", "one whose point is a matrix", type(x).__name__)
+
+
 def _draw(axes: Any, sizes: Any, name: str, place: int, theme: style.Theme) -> None:
     colour = theme.cycle[place % len(theme.cycle)]
     marker = "osD^v<>"[place % 7]
-    size = 3.5 if sizes.size <= 60 else 1.5
+    size = (3.5 if sizes.size <= 60 else 1.5) + 1.5 * place
     axes.plot(
         np.arange(1, sizes.size + 1),
         positive(sizes),
@@ -88,6 +110,7 @@ def _draw(axes: Any, sizes: Any, name: str, place: int, theme: style.Theme) -> N
         linewidth=0.7,
         marker=marker,
         markersize=size,
-        markeredgewidth=0,
+        markeredgewidth=0 if place == 0 else 0.9,
+        markerfacecolor=colour if place == 0 else "none",
         label=name or None,
     )

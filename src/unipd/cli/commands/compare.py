@@ -15,7 +15,7 @@ from unipd.cli import tables
 from unipd.cli.demos import DEMOS
 from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, exit_code, say
 from unipd.cli.options import METHODS, SOLVING, WATCHING, WRITING, Options, common_options
-from unipd.cli.outputs import write_json
+from unipd.cli.outputs import check_choice, write_json
 from unipd.cli.python_objects import load_problem
 from unipd.cli.solving import stopping_rule
 from unipd.errors import InvalidInput
@@ -27,6 +27,8 @@ EXAMPLES = (
     "unipd compare model.py:problem --methods unipdgrad,accunipdgrad --axis seconds --plot methods.svg",
     "unipd compare --demo maxcut --size 200 --save runs --json -",
 )
+AXES = ("iterations", "oracle_calls", "matvecs", "seconds")
+THEMES = ("light", "dark")
 LOSSES = ("frank-wolfe", "away-step", "pairwise")
 """Methods that need a smooth loss."""
 _COMMON = tuple(name for name in (*SOLVING, *WRITING, *WATCHING) if name not in ("method", "out"))
@@ -58,6 +60,7 @@ def command(
     axis: Annotated[
         str, typer.Option(help="Of --plot: iterations, oracle_calls, matvecs or seconds.", rich_help_panel="Output")
     ] = "oracle_calls",
+    theme: Annotated[str, typer.Option(help="Of --plot: light or dark.", rich_help_panel="Output")] = "light",
     save: Annotated[
         Path | None, typer.Option(help="Write every result to this folder, for unipd report.", rich_help_panel="Output")
     ] = None,
@@ -68,10 +71,8 @@ def command(
 
     Limits hold for each method. The exit code is 0 when every method reached the accuracy, 3 when one did not.
     """
-    from unipd.report.curves import AXES
-
-    if axis not in AXES:
-        raise InvalidInput("--axis", f"one of {', '.join(AXES)}", repr(axis))
+    check_choice("--axis", axis, AXES)
+    check_choice("--theme", theme, THEMES)
     asked = None if methods is None else parse_methods(methods)
     task = _task(problem, demo, size, options.seed)
     chosen = task.check(asked)
@@ -81,7 +82,7 @@ def command(
         results[name] = result
         if save is not None:
             _save(result, save / f"{name}.npz", name, options)
-    return _emit(task, results, axis, options)
+    return _emit(task, results, {"axis": axis, "theme": theme}, options)
 
 
 @dataclass(frozen=True)
@@ -177,12 +178,12 @@ def _solved(task: Task, names: Sequence[str], options: Options) -> Iterator[tupl
             return
 
 
-def _emit(task: Task, results: dict[str, Any], axis: str, options: Options) -> int:
+def _emit(task: Task, results: dict[str, Any], look: dict[str, Any], options: Options) -> int:
     code = code_of([Status(result.status) for result in results.values()])
     if options.plot is not None:
         from unipd.report import plot_comparison
 
-        plot_comparison(results, options.plot, axis=axis, title=task.title)
+        plot_comparison(results, options.plot, title=task.title, **look)
     if not options.quiet:
         rows = [_HEAD, *(_row(name, result.summary()) for name, result in results.items())]
         tables.print_table(rows, tables.stream_for(options.json), f"{task.title}: {task.known}")

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from unipd.cli import tables
 from unipd.cli.exits import SOLVED
 from unipd.cli.options import Options, common_options
-from unipd.cli.outputs import write_json
+from unipd.cli.outputs import PICTURES, check_choice, check_file, write_json
 from unipd.cli.summary import headline
+from unipd.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from unipd.io.results import SavedResult
+
+AXES = ("iterations", "oracle_calls", "matvecs", "seconds")
+THEMES = ("light", "dark")
 EXAMPLES = (
     "unipd show run.npz",
     "unipd show run.npz --json - | jq .gap",
     "unipd show run.npz --plot run.pdf --axis oracle_calls",
+    "unipd show state.npz --spectrum eigenvalues.svg --theme dark",
 )
 
 
 @common_options(only=("plot", "json", "quiet", "debug"))
 def command(
     result: Annotated[Path, typer.Argument(help="A result file (.npz) written with --out.", metavar="RESULT")],
-    axis: Annotated[str, typer.Option(help="Of --plot: iterations, oracle_calls, matvecs or seconds.")] = "iterations",
+    axis: Annotated[
+        str, typer.Option(help="Of --plot: iterations, oracle_calls, matvecs or seconds.", rich_help_panel="Output")
+    ] = "iterations",
+    spectrum: Annotated[
+        Path | None,
+        typer.Option(help="Draw the singular values of the point to this file.", rich_help_panel="Output"),
+    ] = None,
+    theme: Annotated[str, typer.Option(help="Of pictures: light or dark.", rich_help_panel="Output")] = "light",
     *,
     options: Options,
 ) -> int:
@@ -33,11 +47,11 @@ def command(
     """
     from unipd.io.results import load
 
+    check_file("--spectrum", spectrum, PICTURES)
+    check_choice("--axis", axis, AXES)
+    check_choice("--theme", theme, THEMES)
     saved = load(result)
-    if options.plot is not None:
-        from unipd.report import plot_convergence
-
-        plot_convergence(saved, options.plot, axis=axis)
+    _draw(saved, options.plot, spectrum, axis, theme)
     if not options.quiet:
         known = [(name, str(value)) for name, value in saved.versions.items()]
         rows: list[tuple[str, ...]] = [
@@ -54,6 +68,19 @@ def command(
     versions = {"version": saved.versions.get("unipd"), "versions": saved.versions, "saved": saved.saved}
     write_json({**saved.summary(), "accuracy": saved.accuracy, **about, **versions}, options.json)
     return SOLVED
+
+
+def _draw(saved: SavedResult, plot: Path | None, spectrum: Path | None, axis: str, theme: str) -> None:
+    from unipd import report
+
+    if plot is not None:
+        report.plot_convergence(saved, plot, axis=axis, theme=theme)
+    if spectrum is not None:
+        try:
+            values = report.spectrum_of(saved)
+        except InvalidInput as error:
+            raise InvalidInput("--spectrum", "a result whose point is a matrix", error.got) from error
+        report.plot_spectrum(values, spectrum, theme=theme)
 
 
 def describe(value: object) -> str:
