@@ -3,7 +3,14 @@
 from unipd.report.comparison import plot_comparison
 from unipd.report.convergence import plot_convergence
 from unipd.report.page import write_report
-from unipd.report.spectrum import plot_spectrum
+from unipd.report.spectrum import plot_spectrum, spectrum_of
 from unipd.report.words import certificate_in_words
 
-__all__ = ["certificate_in_words", "plot_comparison", "plot_convergence", "plot_spectrum", "write_report"]
+__all__ = [
+    "certificate_in_words",
+    "plot_comparison",
+    "plot_convergence",
+    "plot_spectrum",
+    "spectrum_of",
+    "write_report",
+]
