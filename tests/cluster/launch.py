@@ -43,3 +43,13 @@ def answers(ranks: int, name: str, *words: Any) -> dict[str, Any]:
     done = run(program(ranks, name, *words))
     assert done.returncode == 0, done.stderr + done.stdout
     return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def ranks_of(launcher: int) -> list[int]:
+    """Return the processes of the ranks: the Python processes below the launcher."""
+    table = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in table.splitlines()]
+    below = {launcher}
+    for _ in range(4):
+        below |= {int(pid) for pid, parent, _ in rows if int(parent) in below}
+    return sorted(int(pid) for pid, _, words in rows if int(pid) in below and words.startswith(sys.executable))

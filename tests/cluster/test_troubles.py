@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from cluster.launch import PATIENCE, answers, command, environment, needs_mpi, program, run
+from cluster.launch import PATIENCE, answers, command, environment, needs_mpi, program, ranks_of, run
 
 pytestmark = needs_mpi
 
@@ -56,19 +56,8 @@ def test_killed_rank_ends_the_run():
     ) as job:
         assert job.stdout is not None
         assert {job.stdout.readline(), job.stdout.readline()} == {"rank 0 runs\n", "rank 1 runs\n"}
-        os.kill(_ranks_of(job.pid)[1], signal.SIGKILL)
+        os.kill(ranks_of(job.pid)[1], signal.SIGKILL)
         assert job.wait(timeout=30) != 0
-
-
-def _ranks_of(launcher: int) -> list[int]:
-    """Return the processes of the ranks: the Python processes below the launcher."""
-    table = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 2) for line in table.splitlines()]
-    below, found = {launcher}, list[int]()
-    for _ in range(4):
-        below |= {int(pid) for pid, parent, _ in rows if int(parent) in below}
-    found = [int(pid) for pid, _, words in rows if int(pid) in below and words.startswith(sys.executable)]
-    return sorted(found)
 
 
 def test_mpi4py_missing_is_told_in_one_line(tmp_path):

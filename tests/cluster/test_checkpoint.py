@@ -1,0 +1,62 @@
+"""A run whose rank was killed goes on from its checkpoint: bit for bit, or with another number of ranks nearly so."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from cluster.launch import environment, needs_mpi, program, ranks_of, run
+
+pytestmark = needs_mpi
+ITERATIONS = 14
+OTHER_RANKS = 1e-6
+"""Relative difference of objectives after a change of the number of ranks, this early in a run in single precision."""
+
+
+def ended(ranks, path):
+    done = run(program(ranks, "lasting", path, ITERATIONS, 0.0))
+    assert done.returncode == 0, done.stderr
+    *steps, last = done.stdout.splitlines()
+    return [int(step) for step in steps], json.loads(last)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """Return the checkpoint of a run whose last rank was killed, and the iterations that it told of."""
+    path = tmp_path_factory.mktemp("killed") / "run.ckpt"
+    words, told = program(2, "lasting", path, 10_000, 0.02), []
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment()
+    ) as job:
+        assert job.stdout is not None
+        while len(told) < 5:
+            told.append(int(job.stdout.readline()))
+        os.kill(ranks_of(job.pid)[-1], signal.SIGKILL)
+        rest = job.stdout.read()
+        assert job.wait(timeout=30) != 0
+    return path, [*told, *(int(line) for line in rest.splitlines() if line.isdigit())]
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    return ended(2, tmp_path_factory.mktemp("unbroken") / "run.ckpt")
+
+
+def test_same_ranks_go_on_bit_for_bit(killed, unbroken, tmp_path):
+    path, told = killed
+    shutil.copy(path, tmp_path / "run.ckpt")
+    steps, result = ended(2, tmp_path / "run.ckpt")
+    assert unbroken[0] == list(range(1, ITERATIONS + 1))
+    assert result == unbroken[1]
+    assert told[-1] <= (steps[0] if steps else ITERATIONS)  # at most the iteration under way was lost
+    assert [name.name for name in tmp_path.iterdir()] == ["run.ckpt"]
+
+
+def test_another_number_of_ranks_goes_on(killed, unbroken, tmp_path):
+    shutil.copy(killed[0], tmp_path / "run.ckpt")
+    _, result = ended(3, tmp_path / "run.ckpt")
+    assert result["rows"] == ITERATIONS
+    assert result["objective"] == pytest.approx(unbroken[1]["objective"], rel=OTHER_RANKS)
