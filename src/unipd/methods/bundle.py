@@ -110,6 +110,10 @@ class Bundle:
         """Return A x of the point with these weights."""
         return (self.columns @ weights).astype(self.columns.dtype, copy=False).reshape(shape)
 
+    def image(self, problem: Problem) -> Array:
+        """Return A x of the current point."""
+        return self.image_at(self.weights, problem.dual_shape)
+
     def objective(self) -> float:
         """Return the model's bound of f at the current point."""
         if self.conic:

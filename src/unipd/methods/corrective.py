@@ -16,6 +16,8 @@ from unipd.methods.base import (
     require_domain,
     target_eps,
 )
+from unipd.methods.block_bundle import BlockBundle, has_blocks
+from unipd.methods.block_limits import limited
 from unipd.methods.bundle import Bundle
 from unipd.methods.master import Master, solve_master
 from unipd.methods.smoothness import initial_smoothness
@@ -31,8 +33,8 @@ ORACLE_SHARE = 0.1
 class CorrectiveState(State):
     """State of the corrective method."""
 
-    bundle: Bundle
-    """The atoms kept; its weights give the primal point."""
+    bundle: Bundle | BlockBundle
+    """The atoms kept, of x or of every block of x; its weights give the primal point."""
     centre: Array
     """The dual vector of the last serious step."""
     centre_value: float
@@ -97,7 +99,7 @@ class Corrective:
                 estimate = initial_smoothness(problem, point, eps, ORACLE_SHARE * eps)
                 smoothness = estimate.smoothness
                 counts = counts.plus(oracle_calls=estimate.oracle_calls, matvecs=estimate.matvecs)
-        bundle = Bundle.of(point, conic=problem.sharp.degree == 2.0)
+        bundle = _first_bundle(problem, point)
         return CorrectiveState(
             iteration=0,
             dual=dual,
@@ -119,14 +121,14 @@ class Corrective:
 
     def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
         """Solve the master, call the oracle at its multiplier, and move or learn."""
-        master = Master(problem, state.bundle, state.centre, state.smoothness)
-        weights, dual = solve_master(master, state.bundle.weights)
-        bundle = state.bundle.at(weights)
-        point = evaluate(problem, dual, tolerance=ORACLE_SHARE * state.eps, start=state.bundle.vertices[-1].atom)
+        bundle, dual = _optimised(problem, state)
+        start = state.bundle.vertices[-1].atom if isinstance(state.bundle, Bundle) else None
+        point = evaluate(problem, dual, tolerance=ORACLE_SHARE * state.eps, start=start)
         value = _total(problem, point)
-        promised = state.centre_value - self._model(problem, bundle, dual)
-        serious = state.centre_value - value >= DESCENT_SHARE * promised
-        image = bundle.image_at(weights, problem.dual_shape)
+        promised = state.centre_value - bundle.lower_model(problem, dual) - problem.coupling.conjugate(dual)
+        fallen = state.centre_value - value
+        serious = fallen >= DESCENT_SHARE * promised
+        image = bundle.image(problem)
         tracker, cost = bundle.tracker(), bundle.objective()
         certificate = primal_certificate(problem, tracker, image, cost, state.certificate)
         null_steps = 0 if serious else state.null_steps + 1
@@ -138,20 +140,18 @@ class Corrective:
             mean_objective=cost,
             certificate=certificate.improved(problem, point),
             counts=state.counts.plus(oracle_calls=1, matvecs=point.matvecs),
-            smoothness=_adapted(state, serious, null_steps, promised, value),
+            smoothness=_adapted(
+                problem, state, bundle, promised, state.centre_value - value, certificate.infeasibility
+            ),
             dual_step=norm(dual - state.dual),
             gradient_change=math.nan,
             failure=None,
-            bundle=bundle.limited(self.memory - 1).joined(point),
+            bundle=_grown(problem, bundle, point, self.memory),
             centre=dual if serious else state.centre,
             centre_value=value if serious else state.centre_value,
             null_steps=null_steps,
             eps=state.eps,
         )
-
-    def _model(self, problem: Problem, bundle: Bundle, dual: Array) -> float:
-        """Return the model's value of G at lam."""
-        return bundle.lower_model(problem, dual) + problem.coupling.conjugate(dual)
 
 
 def has_smooth_loss(problem: Problem) -> bool:
@@ -159,15 +159,56 @@ def has_smooth_loss(problem: Problem) -> bool:
     return problem.loss is not None and math.isfinite(problem.loss.curvature())
 
 
+def _first_bundle(problem: Problem, point: DualPoint) -> Bundle | BlockBundle:
+    """Return the first model: one a block where X is a product, A comes in blocks and the coupling is simple."""
+    if has_blocks(problem):
+        return BlockBundle.of(problem, point)
+    return Bundle.of(point, conic=problem.sharp.degree == 2.0)
+
+
+def _optimised(problem: Problem, state: CorrectiveState) -> tuple[Bundle | BlockBundle, Array]:
+    """Solve the master; return the model at its weights and the multiplier."""
+    if isinstance(state.bundle, BlockBundle):
+        return state.bundle.optimised(problem, state.centre, state.smoothness, state.eps)
+    master = Master(problem, state.bundle, state.centre, state.smoothness)
+    weights, dual = solve_master(master, state.bundle.weights)
+    return state.bundle.at(weights), dual
+
+
+def _grown(problem: Problem, bundle: Bundle | BlockBundle, point: DualPoint, memory: int) -> Bundle | BlockBundle:
+    """Make room for the oracle's atom, then let it join."""
+    if isinstance(bundle, BlockBundle):
+        return limited(bundle, memory - 1, point.dual).joined(problem, point)
+    return bundle.limited(memory - 1).joined(point)
+
+
 def _total(problem: Problem, point: DualPoint) -> float:
     """Return G = g + h at a dual point, whatever the form in which a loss entered g."""
     return point.value if problem.split else point.value + problem.coupling.conjugate(point.dual)
 
 
-def _adapted(state: CorrectiveState, serious: bool, null_steps: int, promised: float, value: float) -> float:
-    """Return the next M: halved after a step that kept its promise at once, doubled after every ten null steps."""
-    if serious and state.null_steps == 0 and state.centre_value - value >= 0.5 * promised:
-        return 0.5 * state.smoothness
-    if not serious and null_steps % 10 == 0:
-        return 2.0 * state.smoothness
-    return state.smoothness
+def _adapted(
+    problem: Problem,
+    state: CorrectiveState,
+    bundle: Bundle | BlockBundle,
+    promised: float,
+    fallen: float,
+    infeasibility: float,
+) -> float:
+    """Return the next M: halved after a step that kept its promise, doubled when steps fail.
+
+    One model of the whole x learns slowly, so M changes slowly: halved only after a promise kept at once, doubled after
+    every ten null steps. A model a block learns much from a call: M is halved after every promise kept, unless A x - b
+    is well within the accuracy asked for (a smaller M would only let lam run), and doubled when G rose by as much.
+    """
+    kept = fallen >= 0.5 * promised
+    if isinstance(bundle, Bundle):
+        failed = fallen < DESCENT_SHARE * promised and (state.null_steps + 1) % 10 == 0
+        factor = 0.5 if kept and state.null_steps == 0 else 2.0 if failed else 1.0
+    else:
+        accuracy = state.eps / problem.scale(state.mean_objective)
+        lags = infeasibility > ORACLE_SHARE * accuracy * max(1.0, problem.norm_b)
+        harmless = fallen >= 0.5 * promised - ORACLE_SHARE * state.eps
+        harmful = fallen < -max(promised, ORACLE_SHARE * state.eps)
+        factor = 0.5 if harmless and lags and bundle.settled else 2.0 if harmful else 1.0
+    return factor * state.smoothness

@@ -1,0 +1,258 @@
+"""One model a block: its projection, its master and the method on products of sets, beside obvious twins."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unipd import Corrective, MaxIterations, Problem, Status, iterate, maps, sharp, solve
+from unipd.couplings import AtLeast, AtMost, Equality, LeastSquares
+from unipd.dual import evaluate
+from unipd.methods.block_bundle import BlockBundle, has_blocks
+from unipd.methods.block_columns import Columns, as_complex, as_real
+from unipd.methods.block_limits import limited
+from unipd.methods.block_master import BlockMaster, solve_block_master
+from unipd.methods.bundle import Bundle
+from unipd.methods.simplices import averages, block_starts, project_on_simplices
+from unipd.sharp import Counted, Linear, Simplex
+
+
+def naive_projection(vector: Any) -> Any:
+    """Project on the simplex by bisection on the shift."""
+    low, high = vector.min() - 1.0, vector.max()
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.maximum(vector - middle, 0).sum() > 1 else (low, middle)
+    return np.maximum(vector - 0.5 * (low + high), 0)
+
+
+@given(st.integers(0, 10_000), st.lists(st.integers(1, 6), min_size=1, max_size=6), st.sampled_from([1e-3, 1.0, 1e6]))
+def test_projection_is_that_of_every_block(seed: int, sizes: list[int], scale: float) -> None:
+    blocks = np.repeat(np.arange(len(sizes)), sizes)
+    values = scale * np.random.default_rng(seed).standard_normal(blocks.size)
+    starts = block_starts(blocks, len(sizes))
+    projected = project_on_simplices(values, blocks, starts)
+    for block in range(len(sizes)):
+        part = slice(starts[block], starts[block + 1])
+        np.testing.assert_allclose(projected[part], naive_projection(values[part]), atol=1e-9)
+        assert projected[part].sum() == pytest.approx(1.0)
+
+
+def test_averages_square_to_the_mean_within_blocks() -> None:
+    values = np.array([1.0, 3.0, 5.0])
+    shared: Any = averages(np.array([0, 0, 7]))
+    np.testing.assert_allclose(shared @ (shared.T @ values), [2.0, 2.0, 5.0])
+
+
+def random_master(seed: int, sign: float, *, sparse: bool = False) -> BlockMaster:
+    random = np.random.default_rng(seed)
+    sizes = random.integers(1, 5, 4)
+    blocks = np.repeat(np.arange(4), sizes)
+    columns: Any = random.standard_normal((3, blocks.size))
+    if sparse:
+        import scipy.sparse as sp
+
+        columns = sp.csc_array(columns * (random.random(columns.shape) < 0.5))
+    starts = block_starts(blocks, 4)
+    return BlockMaster(
+        columns=columns,
+        costs=random.standard_normal(blocks.size),
+        blocks=blocks,
+        starts=starts,
+        target=random.standard_normal(3),
+        centre=np.abs(random.standard_normal(3)) * (sign if sign else 1.0),
+        smoothness=float(random.uniform(0.1, 2.0)),
+        sign=sign,
+        weights=project_on_simplices(random.standard_normal(blocks.size), blocks, starts),
+        reach=float(random.uniform(0.5, 20.0)),
+    )
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 1.0, -1.0]), st.booleans())
+def test_master_meets_its_optimality_conditions(seed: int, sign: float, sparse: bool) -> None:
+    master = random_master(seed, sign, sparse=sparse)
+    solution = solve_block_master(master, 1e-9, share=0.0)
+    gradient = master.gradient(solution.dual, solution.weights)
+    residual = solution.dual - master.feasible(solution.dual - gradient / master.smoothness)
+    assert np.linalg.norm(residual) <= 1e-6
+    assert (sign * solution.dual >= 0).all()
+    np.testing.assert_allclose(solution.weights, master.at(solution.dual)[1])
+
+
+@pytest.mark.parametrize("sign", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_master_agrees_with_cvxpy(seed: int, sign: float) -> None:
+    master = random_master(seed, sign)
+    weights, slack = cp.Variable(master.costs.size), cp.Variable(3)
+    shifted = master.centre + (master.columns @ weights - master.target - slack) / master.smoothness
+    value = master.costs @ weights + 0.5 * master.smoothness * cp.sum_squares(shifted)
+    value += cp.sum_squares(weights - master.weights) / (2 * master.reach)
+    sums = [cp.sum(weights[master.blocks == block]) == 1 for block in range(4)]
+    signs = {0.0: slack == 0, 1.0: slack <= 0, -1.0: slack >= 0}
+    cp.Problem(cp.Minimize(value), [*sums, weights >= 0, signs[sign]]).solve(solver="CLARABEL", tol_gap_abs=1e-12)
+    solution = solve_block_master(master, 1e-10, share=0.0)
+    np.testing.assert_allclose(solution.weights, weights.value, atol=1e-5)
+
+
+def product_problem(seed: int, coupling: Any, dtype: Any = float) -> Problem:
+    """Three simplices and a box coupled by four rows, with a feasible point inside."""
+    random = np.random.default_rng(seed)
+    sizes = (4, 3, 5)
+    blocks = [Linear(random.standard_normal(size).astype(dtype), Simplex(size)) for size in sizes]
+    matrices = [random.standard_normal((4, size)).astype(dtype) for size in sizes]
+    b = sum(matrix @ np.full(size, 1 / size) for matrix, size in zip(matrices, sizes, strict=True))
+    shift = {AtMost: 0.1, AtLeast: -0.1}.get(type(coupling), 0.0)
+    return Problem(blocks, matrices, (b + shift).astype(dtype), coupling)
+
+
+def optimum(problem: Any) -> float:
+    """Return the optimal value by CVXPY, from the problem's own data."""
+    parts = [cp.Variable(oracle.shape[0], nonneg=True) for oracle in problem.sharp.oracles]
+    cost = sum(oracle.cost @ x for oracle, x in zip(problem.sharp.oracles, parts, strict=True))
+    residual = sum(part.matrix @ x for part, x in zip(problem.map.maps, parts, strict=True)) - problem.b
+    limits = [cp.sum(x) == 1 for x in parts]
+    if isinstance(problem.coupling, LeastSquares):
+        cost = cost + 0.5 * problem.coupling.scale * cp.sum_squares(residual)
+    else:
+        limits.append({AtMost: residual <= 0, AtLeast: residual >= 0, Equality: residual == 0}[type(problem.coupling)])
+    return float(cp.Problem(cp.Minimize(cost), limits).solve(solver="CLARABEL"))
+
+
+@pytest.mark.parametrize("coupling", [Equality(), AtMost(), AtLeast(), LeastSquares(2.0)])
+@pytest.mark.parametrize("seed", range(4))
+def test_products_are_solved_to_one_in_a_million(seed: int, coupling: Any) -> None:
+    problem = product_problem(seed, coupling)
+    result = solve(problem, accuracy=1e-6, stop=MaxIterations(300))
+    best = optimum(problem)
+    assert isinstance(result.state.bundle, BlockBundle)
+    assert result.status is Status.SOLVED
+    assert result.dual_bound <= best + 1e-6 * max(1.0, abs(best))
+    assert result.objective == pytest.approx(best, abs=5e-6 * max(1.0, abs(best)))
+    assert problem.sharp.contains(result.x, 1e-9)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 1000), st.sampled_from([Equality(), AtMost()]))
+def test_the_bound_is_never_above_the_optimum(seed: int, coupling: Any) -> None:
+    problem = product_problem(seed, coupling)
+    best = optimum(problem)
+    for state in islice(iterate(problem, Corrective()), 8):
+        assert state.certificate.dual_bound <= best + 1e-6
+
+
+def test_single_precision_stays_single() -> None:
+    problem = product_problem(0, Equality(), np.float32)
+    result = solve(problem, accuracy=1e-3)
+    assert result.status is Status.SOLVED
+    assert result.image.dtype == result.dual.dtype == np.float32
+
+
+def test_complex_rows_count_as_pairs() -> None:
+    random = np.random.default_rng(1)
+    matrices = [random.standard_normal((2, 4)) + 1j * random.standard_normal((2, 4)) for _ in range(3)]
+    blocks = [Linear(random.standard_normal(4), sharp.L1Ball(4)) for _ in range(3)]
+    problem = Problem(blocks, matrices, np.zeros(2, complex), "=")
+    result = solve(problem, accuracy=1e-8, stop=MaxIterations(300))
+    parts = [cp.Variable(4, complex=True) for _ in blocks]
+    cost = sum(cp.real(oracle.cost @ x) for oracle, x in zip(blocks, parts, strict=True))
+    coupled = sum(matrix @ x for matrix, x in zip(matrices, parts, strict=True)) == 0
+    best = cp.Problem(cp.Minimize(cost), [coupled, *(cp.norm1(x) <= 1 for x in parts)]).solve(solver="CLARABEL")
+    assert isinstance(result.state.bundle, BlockBundle)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(best, abs=1e-6)
+
+
+def test_real_form_keeps_inner_products() -> None:
+    problem = Problem([Simplex(2), Simplex(2)], [np.eye(2) + 0j, np.eye(2) + 0j], np.zeros(2, complex), "=")
+    vector = np.array([1 + 2j, 3 - 1j])
+    np.testing.assert_array_equal(as_complex(as_real(vector), problem), vector)
+    assert as_real(vector) @ as_real(1j * vector) == pytest.approx(np.vdot(vector, 1j * vector).real)
+
+
+def test_columns_are_kept_and_taken() -> None:
+    random = np.random.default_rng(2)
+    problem = Problem([Simplex(2), Simplex(2)], [np.eye(2), np.eye(2)], np.zeros(2), "=")
+    vectors = [random.standard_normal(2) * (random.random(2) < 0.6) for _ in range(6)]
+    columns = Columns.none(problem).with_more(vectors[:2]).with_more([]).with_more(vectors[2:])
+    taken = columns.taken(np.array([5, 0, 3])).matrix()
+    np.testing.assert_array_equal(np.asarray(taken), np.stack([vectors[i] for i in (5, 0, 3)], axis=1))
+
+
+def many_in_a_block() -> tuple[Problem, BlockBundle]:
+    problem = product_problem(5, Equality())
+    random = np.random.default_rng(0)
+    bundle = BlockBundle.of(problem, evaluate(problem, np.zeros(4)))
+    for _ in range(12):
+        bundle = bundle.joined(problem, evaluate(problem, random.standard_normal(4)))
+    starts = block_starts(bundle.blocks, 3)
+    weights = project_on_simplices(0.1 * random.standard_normal(bundle.blocks.size), bundle.blocks, starts)
+    return problem, BlockBundle(**{**vars(bundle), "weights": weights})
+
+
+def test_merging_keeps_the_point() -> None:
+    problem, bundle = many_in_a_block()
+    merged = limited(bundle, 2, np.zeros(4))
+    assert np.diff(merged.starts).max() == 2
+    np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
+    assert merged.objective() == pytest.approx(bundle.objective())
+    for left, right in zip(merged.tracker().point(), bundle.tracker().point(), strict=True):
+        np.testing.assert_allclose(left, right)
+
+
+@pytest.mark.parametrize("memory", [2, 3])
+def test_memory_is_bounded_in_every_block(memory: int) -> None:
+    problem = product_problem(6, Equality())
+    for state in islice(iterate(problem, Corrective(memory=memory)), 25):
+        assert np.diff(state.bundle.starts).max() <= memory
+        np.testing.assert_allclose(problem.map.image(state.primal.point()), state.image, atol=1e-9)
+
+
+def test_an_atom_is_not_kept_twice() -> None:
+    problem = product_problem(7, Equality())
+    point = evaluate(problem, np.zeros(4))
+    assert BlockBundle.of(problem, point).joined(problem, point).blocks.size == 3
+
+
+def test_rows_in_other_units() -> None:
+    problem = product_problem(8, Equality())
+    factors = np.array([1e4, 1.0, 1e-4, 1.0])
+    scaled: Any = problem
+    rows = [factors[:, None] * part.matrix for part in scaled.map.maps]
+    other = Problem(scaled.sharp, maps.BlockMap([maps.DenseMatrix(part) for part in rows]), factors * problem.b, "=")
+    result = solve(other, accuracy=1e-8, scaling="rows")
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(optimum(problem), abs=1e-3)
+
+
+def test_wrapped_products_have_blocks_too_and_squares_do_not() -> None:
+    problem = product_problem(9, Equality())
+    assert has_blocks(Problem(Counted(problem.sharp), problem.map, problem.b, "="))
+    squares = Problem([sharp.L1NormSquared(2), sharp.L1NormSquared(2)], [np.eye(2), np.eye(2)], np.ones(2), "=")
+    assert not has_blocks(squares)
+    result = solve(squares, accuracy=1e-6)
+    assert isinstance(result.state.bundle, Bundle)
+
+
+def test_zero_images_and_blocks_of_one_point() -> None:
+    blocks = [Linear(np.array([1.0, -2.0]), Simplex(2)), Linear(np.array([3.0]), Simplex(1))]
+    problem = Problem(blocks, [np.zeros((2, 2)), np.ones((2, 1))], np.ones(2), "=")
+    result = solve(problem, accuracy=1e-8)
+    assert result.status is Status.SOLVED
+    assert result.objective == pytest.approx(1.0)
+
+
+def test_a_resumed_run_goes_on_bit_for_bit(tmp_path: Any) -> None:
+    problem = product_problem(3, Equality())
+    whole = solve(problem, "corrective", accuracy=1e-9, stop=MaxIterations(12))
+    begun = solve(problem, "corrective", accuracy=1e-9, stop=MaxIterations(5), checkpoint=tmp_path / "half")
+    again = {"checkpoint": tmp_path / "half", "resume": True}
+    resumed = solve(problem, "corrective", accuracy=1e-9, stop=MaxIterations(12), **again)
+    assert begun.iterations == 5
+    np.testing.assert_array_equal(resumed.dual, whole.dual)
