@@ -34,3 +34,53 @@ def test_one_picture_holds_them_all(problem: unipd.Problem, tmp_path) -> None:
 def test_no_methods_is_a_mistake(problem: unipd.Problem) -> None:
     with pytest.raises(unipd.errors.InvalidInput, match="methods"):
         unipd.compare(problem, [])
+
+
+def test_cvxpy_is_the_truth_of_small_problems(problem: unipd.Problem) -> None:
+    pytest.importorskip("cvxpy")
+    outcome = unipd.compare(problem, accuracy=1e-6, stop=unipd.MaxIterations(50))
+    assert list(outcome) == ["unipdgrad", "accunipdgrad", "auto"]
+    assert "CVXPY" in outcome.truth.source
+    assert outcome.truth.value == pytest.approx(0.0, abs=1e-8)
+    assert outcome.residual("auto").size == len(outcome["auto"].history)
+    assert outcome.residual("auto")[-1] < 1e-6 < outcome.residual("unipdgrad")[0]
+    assert "CVXPY" in str(outcome)
+
+
+def test_the_truth_may_be_given_or_be_a_bound() -> None:
+    birkhoff = unipd.Problem(sharp.Birkhoff(2), np.eye(4), np.full(4, 0.5), couplings.LeastSquares())
+    outcome = unipd.compare(birkhoff, ["corrective"], accuracy=1e-6)
+    assert "bound" in outcome.truth.source
+    assert "not asked" in outcome.note
+    assert outcome.note in str(outcome)
+    given = unipd.compare(birkhoff, ["corrective"], accuracy=1e-6, truth=0.25)
+    assert given.truth.value == 0.25
+    assert given.note == ""
+    assert unipd.compare(birkhoff, ["corrective"], truth=None).note == ""
+    with pytest.raises(unipd.errors.InvalidInput, match="truth"):
+        unipd.compare(birkhoff, ["corrective"], truth="guess")
+
+
+def test_the_picture_shows_every_quantity_against_every_measure(problem: unipd.Problem, tmp_path) -> None:
+    path = tmp_path / "methods.svg"
+    outcome = unipd.compare(problem, ["pairwise", "unipdgrad"], truth=0.0, path=path, stop=unipd.MaxIterations(9))
+    assert path.stat().st_size > 5000
+    figure = outcome.plot()
+    assert len(figure.axes) == 8
+    labels = [axes.get_xlabel() for axes in figure.axes[4:]]
+    assert labels == ["iterations", "sharp-oracle calls", "matrix-vector products", "seconds"]
+    assert [axes.get_ylabel() for axes in figure.axes[::4]] == ["objective residual", "certified gap"]
+    constrained = unipd.Problem(sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    outcome = unipd.compare(constrained, ["unipdgrad", "auto"], truth=0.0, accuracy=1e-4)
+    assert [axes.get_ylabel() for axes in outcome.plot().axes[::4]][1] == "infeasibility"
+    assert len(outcome.plot(measures=("seconds",)).axes) == 3
+    with pytest.raises(unipd.errors.InvalidInput, match="measures"):
+        outcome.plot(measures=("days",))
+
+
+def test_all_histories_in_one_table(problem: unipd.Problem) -> None:
+    pytest.importorskip("pandas")
+    outcome = unipd.compare(problem, ["pairwise", unipd.Continued(unipd.UniPDGrad())], stop=unipd.MaxIterations(4))
+    table = outcome.to_dataframe()
+    assert set(table["method"]) == {"pairwise", "unipdgrad, continuation"}
+    assert {"residual", "gap", "relative_infeasibility", "oracle_calls", "matvecs", "seconds"} <= set(table.columns)

@@ -89,6 +89,11 @@ class Continued:
         return self.method.name
 
     @property
+    def label(self) -> str:
+        """Name that tells it apart from the method inside, for comparisons."""
+        return f"{self.method.name}, {'continuation' if self.continuation else 'restart'}"
+
+    @property
     def options(self) -> dict[str, Any]:
         """Options for the record."""
         return {**vars(self.method), "stages": "continuation" if self.continuation else "restart"}

@@ -1,16 +1,35 @@
-"""Several methods on one problem, side by side."""
+"""Several methods on one problem, side by side, measured against the truth where it is known."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
-from unipd.errors import InvalidInput
+import numpy as np
+
+from unipd import validate
+from unipd._typing import FloatArray
+from unipd.errors import InvalidInput, MissingExtra, UnipdError
 from unipd.methods import Method
 from unipd.problem import Problem
+from unipd.run.history import COLUMNS
 from unipd.run.loop import solve
 from unipd.run.result import Result
+
+METHODS = ("unipdgrad", "accunipdgrad", "auto")
+"""Methods compared when none are named."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The optimal value that objectives are measured against."""
+
+    value: float
+    source: str
+    """Where it comes from, in words."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +37,10 @@ class Comparison(Mapping[str, Result]):
     """Results by name of method; prints as a table, and draws every curve in one picture."""
 
     results: dict[str, Result]
+    truth: Truth
+    """The reference value: CVXPY's, the caller's, or the best bound that a run has certified."""
+    note: str = ""
+    """Why CVXPY was not asked, when it was not."""
 
     def __getitem__(self, name: str) -> Result:
         return self.results[name]
@@ -28,26 +51,65 @@ class Comparison(Mapping[str, Result]):
     def __len__(self) -> int:
         return len(self.results)
 
-    def plot(self, path: str | None = None, **options: Any) -> Any:
-        """Draw the methods' curves; see :func:`unipd.report.plot_comparison`."""
-        from importlib import import_module
+    def residual(self, name: str) -> FloatArray:
+        """Return |objective - truth| / scale of a run, one entry an iteration."""
+        result = self.results[name]
+        scale = result.problem.scale(self.truth.value)
+        return np.abs(result.history["objective"] - self.truth.value) / scale
 
-        return import_module("unipd.report").plot_comparison(self.results, path, **options)
+    def to_dataframe(self) -> Any:
+        """Return the histories of all methods as one pandas DataFrame, with columns "method" and "residual"."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtra("pandas", "data", "a DataFrame") from error
+        frames = [
+            pd.DataFrame(result.history.table, columns=list(COLUMNS)).assign(method=name, residual=self.residual(name))
+            for name, result in self.results.items()
+        ]
+        return pd.concat(frames, ignore_index=True).astype({"iteration": int})
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Draw every quantity against every measure of work; see :func:`unipd.report.plot_methods`.
+
+        With ``axis="seconds"`` (or another) only that measure is drawn, see :func:`unipd.report.plot_comparison`.
+        """
+        report = import_module("unipd.report")
+        if "axis" in options:
+            return report.plot_comparison(self.results, path, **options)
+        return report.plot_methods(self.results, path, truth=self.truth.value, **options)
 
     def __str__(self) -> str:
         head = (
-            f"{'method':24s} {'status':18s} {'objective':>16s} {'gap':>9s} {'infeasible':>10s} {'calls':>7s} {'s':>8s}"
+            f"{'method':24s} {'status':18s} {'objective':>16s} {'residual':>9s} {'gap':>9s} {'infeasible':>10s} "
+            f"{'its':>6s} {'calls':>7s} {'products':>9s} {'s':>8s}"
         )
         rows = [
-            f"{name:24s} {r.status.value:18s} {r.objective:16.9g} {r.gap:9.1e} {r.relative_infeasibility:10.1e} "
-            f"{r.counts.oracle_calls:7d} {r.seconds:8.2f}"
+            f"{name:24s} {r.status.value:18s} {r.objective:16.9g} {self._last(name):9.1e} {r.gap:9.1e} "
+            f"{r.relative_infeasibility:10.1e} {r.iterations:6d} {r.counts.oracle_calls:7d} {r.counts.matvecs:9d} "
+            f"{r.seconds:8.2f}"
             for name, r in self.results.items()
         ]
-        return "\n".join([head, *rows])
+        foot = f"residual: |objective - {self.truth.value:.9g}| / scale, the value of {self.truth.source}"
+        return "\n".join([head, *rows, foot, *([self.note] if self.note else [])])
+
+    def _last(self, name: str) -> float:
+        result = self.results[name]
+        return abs(result.objective - self.truth.value) / result.problem.scale(self.truth.value)
 
 
-def compare(problem: Problem, methods: Sequence[Method | str], **settings: Any) -> Comparison:
-    """Solve one problem by several methods and return their results.
+def compare(
+    problem: Problem,
+    methods: Sequence[Method | str] = METHODS,
+    *,
+    truth: float | str | None = "auto",
+    path: str | os.PathLike[str] | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Solve one problem by several methods and return their results, with a picture of all of them.
+
+    Every method records the same columns, so that objective residual, feasibility and certified gap can be drawn
+    against iterations, oracle calls, matrix-vector products and seconds.
 
     Parameters
     ----------
@@ -55,6 +117,12 @@ def compare(problem: Problem, methods: Sequence[Method | str], **settings: Any) 
         The problem.
     methods
         Names or method objects; objects of one kind are told apart by a number.
+    truth
+        The optimal value to measure objectives against: a number; "auto" to ask CVXPY when it is installed, the
+        problem is small and has a model (``note`` says why it was not asked); None not to ask. Without it the best
+        certified bound of all runs stands in.
+    path
+        Where to write the picture (.png, .svg or .pdf); :meth:`Comparison.plot` draws it later.
     settings
         Passed on to :func:`unipd.solve`: ``accuracy``, ``stop``, ``tracker``, ...
 
@@ -63,16 +131,38 @@ def compare(problem: Problem, methods: Sequence[Method | str], **settings: Any) 
     >>> import numpy as np, unipd
     >>> loss = unipd.couplings.LeastSquares()
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.3, 0.7], loss)
-    >>> outcome = unipd.compare(problem, ["pairwise", "corrective"], accuracy=1e-6)
+    >>> outcome = unipd.compare(problem, ["pairwise", "corrective"], accuracy=1e-6, truth=0.0)
     >>> [result.status.value for result in outcome.values()]
     ['solved', 'solved']
     """
     if not methods or isinstance(methods, str):
         raise InvalidInput("methods", "a list of methods", repr(methods))
+    known, note = _given_truth(problem, truth)
     results: dict[str, Result] = {}
     for method in methods:
         result = solve(problem, method, **settings)
-        name = method if isinstance(method, str) else result.method
+        name = method if isinstance(method, str) else getattr(method, "label", result.method)
         twins = sum(other.split(" #")[0] == name for other in results)
         results[name if twins == 0 else f"{name} #{twins + 1}"] = result
-    return Comparison(results)
+    comparison = Comparison(results, known or _best_bound(results), note)
+    if path is not None:
+        comparison.plot(path)
+    return comparison
+
+
+def _given_truth(problem: Problem, truth: float | str | None) -> tuple[Truth | None, str]:
+    """Return the reference value, or the reason why there is none."""
+    if truth is None:
+        return None, ""
+    if truth != "auto":
+        return Truth(validate.number("truth", truth), "the caller"), ""
+    try:
+        found = import_module("unipd.interop.cvxpy").reference(problem)
+    except UnipdError as error:
+        return None, f"CVXPY was not asked: {error}"
+    return Truth(found.value, f"CVXPY with {found.solver} ({found.seconds:.2f} s)"), ""
+
+
+def _best_bound(results: Mapping[str, Result]) -> Truth:
+    name = max(results, key=lambda name: results[name].dual_bound)
+    return Truth(results[name].dual_bound, f"the best certified bound ({name})")
