@@ -14,6 +14,8 @@ from unipd.cli.options import Options
 from unipd.cli.outputs import write_json
 from unipd.cli.session import LOGGER
 from unipd.cli.summary import SHOWN, headline
+from unipd.memory import peak_memory
+from unipd.team import team
 
 REQUIRED = (
     "status",
@@ -108,7 +110,7 @@ def emit(
     title
         A line above the table.
     """
-    figures = {**(result.summary() if result is not None else {}), **summary}
+    figures = {**(result.summary() if result is not None else {}), **summary, **_of_team()}
     content: dict[str, Any] = {**dict.fromkeys(REQUIRED), **figures, "seed": options.seed, "version": __version__}
     code = exit_code(figures["status"])
     LOGGER.info("%s", content)
@@ -124,6 +126,14 @@ def emit(
             _show(figures, options, written, title, tables.stream_for(options.json))
         write_json({**content, "exit_code": code}, options.json)
     return code
+
+
+def _of_team() -> dict[str, Any]:
+    """Return the number of processes that solved together, and what each needed; nothing for one."""
+    if team().size == 1:
+        return {}
+    peaks = team().joined([float(peak_memory())])
+    return {"ranks": team().size, "peak_memory_bytes_by_rank": [int(peak) for peak in peaks]}
 
 
 def stopping_rule(options: Options) -> Any:
