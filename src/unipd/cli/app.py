@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -89,7 +92,9 @@ class Group(TyperGroup):
         except typer.Abort:
             code = exits.complain(KeyboardInterrupt(), debug=debug)
         except _UsageError as error:
-            code = _complain_of_usage(error)
+            code = _complain_of_usage(error, debug=debug)
+        except BrokenPipeError:
+            code = _leave_closed_pipe()
         except (Exception, KeyboardInterrupt) as error:
             code = exits.complain(error, debug=debug)
         code = code if isinstance(code, int) else exits.SOLVED
@@ -98,10 +103,20 @@ class Group(TyperGroup):
         return code
 
 
-def _complain_of_usage(error: Any) -> int:
+def _leave_closed_pipe() -> int:
+    """Go quietly when the reader has left (``unipd show run.npz | head``): nobody would see a complaint."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return exits.UNEXPECTED
+
+
+def _complain_of_usage(error: Any, *, debug: bool) -> int:
     """Say in one line what is wrong with the words of the command line."""
+    if debug:
+        traceback.print_exception(error)
     where = error.ctx.command_path if error.ctx is not None else "unipd"
-    message = " ".join(error.format_message().split()).rstrip(".")
+    message = "Missing command" if type(error).__name__ == "NoArgsIsHelpError" else error.format_message()
+    message = " ".join(message.split()).rstrip(".")
     print(f"{where}: {message} (see {where} --help)", file=sys.stderr)
     return exits.BAD_INPUT
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from unipd.cli.live import served
 from unipd.cli.lasting import check_lasting, lasting
-from unipd.cli.outputs import check_outputs
+from unipd.cli.live import served
+from unipd.cli.outputs import check_choice, check_outputs
 from unipd.cli.session import limited_threads, logged_to
 from unipd.errors import InvalidInput
 from unipd.methods import choose
@@ -60,6 +60,8 @@ class Options:
         """Raise when the options contradict each other or an output cannot be written."""
         if self.quiet and self.verbose:
             raise InvalidInput("--quiet", "either --quiet or --verbose", "both")
+        if not 0.0 < self.accuracy < float("inf"):
+            raise InvalidInput("--accuracy", "a number above zero", repr(self.accuracy))
         if self.weights is not None and self.weights not in WEIGHTS:
             raise InvalidInput("--weights", f"one of {', '.join(WEIGHTS)}", repr(self.weights))
         check_outputs(self.out, self.plot, self.json, self.log_file)
@@ -157,6 +159,8 @@ def common_options(
             if not team().leads:
                 options = options.silent()
             options.check()
+            if "method" in wanted:
+                check_choice("--method", options.method, methods)
             name = function.__module__.rsplit(".")[-1]
             page = served(options.live, options.live_port, f"unipd {name}", quiet=options.quiet)
             kept = lasting(options) if "checkpoint" in wanted else contextlib.nullcontext()

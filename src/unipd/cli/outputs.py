@@ -16,6 +16,7 @@ from unipd.errors import InvalidInput, MissingExtra
 
 STANDARD_OUTPUT = "-"
 PICTURES = (".png", ".svg", ".pdf")
+PROGRAMS = (".dat-s", ".dat", ".sdpa")
 
 
 def check_file(option: str, path: Path | None, extensions: tuple[str, ...] = ()) -> None:
@@ -40,6 +41,17 @@ def check_choice(option: str, value: str, known: Collection[str]) -> None:
     """
     if value not in known:
         raise InvalidInput(option, f"one of {', '.join(known)}", repr(value))
+
+
+def check_program_name(path: str) -> None:
+    """Raise for an existing file whose name does not say that it holds a semidefinite program.
+
+    >>> check_program_name("truss1.dat-s.gz")
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    if Path(path).is_file() and Path(name).suffix not in PROGRAMS:
+        expected = f"a file in SDPA sparse format ({' or '.join(PROGRAMS)}, perhaps .gz), or FILE.py:NAME"
+        raise InvalidInput("PROBLEM", expected, repr(path))
 
 
 def check_outputs(out: Path | None, plot: Path | None, json_to: str | None, log_file: Path | None) -> None:

@@ -15,7 +15,7 @@ from unipd.cli import tables
 from unipd.cli.demos import DEMOS
 from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, exit_code, say
 from unipd.cli.options import METHODS, SOLVING, WATCHING, WRITING, Options, common_options
-from unipd.cli.outputs import check_choice, write_json
+from unipd.cli.outputs import check_choice, check_program_name, write_json
 from unipd.cli.python_objects import load_problem
 from unipd.cli.solving import stopping_rule
 from unipd.errors import InvalidInput
@@ -138,6 +138,7 @@ def _task(problem: str | None, demo: str | None, size: int | None, seed: int) ->
         return _task_of(load_problem(problem), problem)
     from unipd.apps.sdp import SDP
 
+    check_program_name(problem)
     return _task_of(SDP.from_file(Path(problem)), Path(problem).name)
 
 
@@ -159,7 +160,7 @@ def _task_of(subject: Any, title: str) -> Task:
     fitting = [name for name in fitting if name != "factored" or is_factorable(subject.sharp)]
 
     def solve(name: str, accuracy: float, **settings: Any) -> Any:
-        return compare(subject, [name], accuracy=accuracy, **settings)[name]
+        return compare(subject, [name], accuracy=accuracy, truth=None, **settings)[name]
 
     return Task(title, repr(subject), fitting, solve)
 

@@ -9,6 +9,7 @@ import typer
 
 from unipd.cli.exits import say
 from unipd.cli.options import Options, common_options
+from unipd.cli.outputs import check_program_name
 from unipd.cli.python_objects import load_problem
 from unipd.cli.solving import emit, run_solver, stopping_rule
 from unipd.errors import InvalidInput
@@ -45,6 +46,7 @@ def command(
         return run_solver(load_problem(problem), options)
     from unipd.apps.sdp import SDP
 
+    check_program_name(problem)
     program = SDP.from_file(Path(problem))
     if options.verbose:
         say(f"{program!r}, method {options.method}, accuracy {options.accuracy:g}, seed {options.seed}")
