@@ -1,3 +1,12 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from urllib.request import urlopen
+
 import numpy as np
 import pytest
 
@@ -50,3 +59,41 @@ def test_mistakes_are_one_line_and_leave_no_page(invoke, saved, monkeypatch, arg
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
     assert not list(saved.glob("*.html"))
+
+
+def test_a_checkpoint_of_another_process_is_followed(saved):
+    path, problem = saved / "run.ckpt", unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+
+    def solve(iterations, *, resume):
+        stop = unipd.MaxIterations(iterations)
+        unipd.solve(problem, "unipdgrad", accuracy=1e-9, stop=stop, checkpoint=path, every="1it", resume=resume)
+
+    solve(5, resume=False)
+    command = [sys.executable, "-m", "unipd", "report", str(path), "--live"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    url = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())[0]
+    lengths = []
+    for iterations in (5, 9):
+        if iterations > 5:
+            solve(iterations, resume=True)
+            os.utime(path, (1.0, 1.0))  # a different time, however coarse the clock of the file system
+            time.sleep(1.0)
+        with urlopen(url + "data", timeout=20) as answer:
+            lengths.append(len(json.loads(answer.read())["runs"][0]["axes"]["iterations"]))
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 0
+    process.stderr.close()
+    assert lengths == [5, 9]
+
+
+def test_a_checkpoint_makes_a_page(invoke, saved):
+    problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    unipd.solve(problem, checkpoint=saved / "run.ckpt")
+    assert invoke("report", saved / "run.ckpt", saved / "a" / "run.npz", "-o", saved / "p.html").exit_code == 0
+    assert "running" not in (saved / "p.html").read_text(encoding="utf-8").split("<script")[0]
+
+
+def test_live_writes_nothing(invoke, saved):
+    result = invoke("report", saved / "a" / "run.npz", "--live", "-o", saved / "page.html")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)

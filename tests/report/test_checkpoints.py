@@ -1,0 +1,44 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+import unipd
+from report.runs import constrained
+from unipd.errors import FileFormatError
+from unipd.report.checkpoints import is_checkpoint, load_checkpoint
+from unipd.report.page import render_page
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    path = tmp_path / "run.ckpt"
+    problem = constrained().problem
+    result = unipd.solve(problem, "unipdgrad", stop=unipd.MaxIterations(20), checkpoint=path, every="1it")
+    return path, result
+
+
+def test_the_history_is_read_without_the_problem(checkpoint):
+    path, result = checkpoint
+    (run,) = load_checkpoint(path)
+    assert is_checkpoint(path)
+    np.testing.assert_array_equal(run.history.table, result.history.table)
+    assert run.status is result.status
+    assert run.summary()["iterations"] == 20
+    assert run.objective == pytest.approx(result.history["objective"][-1])
+
+
+def test_a_page_of_it(checkpoint):
+    (run,) = load_checkpoint(checkpoint[0])
+    page = render_page({"a": run, "b": dataclasses.replace(run, status=None)})
+    assert "iteration limit" in page
+    assert "running" in page
+
+
+def test_damaged_and_foreign_files(checkpoint, tmp_path):
+    path = checkpoint[0]
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(FileFormatError):
+        load_checkpoint(path)
+    (tmp_path / "other").write_text("x")
+    assert not is_checkpoint(tmp_path / "other")
