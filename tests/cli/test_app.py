@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from unipd import __version__
 from unipd.cli import commands
 from unipd.cli.app import app, command_line
-from unipd.cli.options import METHODS, SOLVING, WATCHING, WRITING, Options, common_options
+from unipd.cli.options import ALWAYS, METHODS, SOLVING, WATCHING, WRITING, Options, common_options
 from unipd.cli.session import LOGGER, limited_threads, logged_to
 from unipd.cli.solving import REQUIRED, emit, stopping_rule
 from unipd.cli.tables import print_table
@@ -35,6 +35,8 @@ def test_help_lists_commands_and_exit_codes(invoke):
 def test_every_command_has_help_with_examples(invoke, name):
     result = invoke(name, "--help")
     assert result.exit_code == 0
+    if name != "reproduce":
+        assert all(f"--{option.replace('_', '-')}" in result.stdout for option in ALWAYS)
     assert f"unipd {name}" in result.stdout
     assert "Examples:" in result.stdout
 
@@ -103,9 +105,9 @@ def test_options_of_a_command_can_be_chosen():
 
     import inspect
 
-    assert list(inspect.signature(command).parameters) == ["name", "accuracy", "seed"]
+    assert list(inspect.signature(command).parameters) == ["name", "accuracy", "seed", *ALWAYS]
     assert inspect.signature(command).parameters["accuracy"].default == 0.5
-    assert command(name="a", accuracy=0.25, seed=0) == 0
+    assert command(name="a", accuracy=0.25, seed=0, quiet=False, verbose=False, log_file=None, debug=False) == 0
     with pytest.raises(InvalidInput, match="speed"):
         common_options(only=("speed",))
 

@@ -12,10 +12,11 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from unipd.cli.exits import say
 from unipd.cli.lasting import check_lasting, lasting
 from unipd.cli.live import served
 from unipd.cli.outputs import check_choice, check_outputs
-from unipd.cli.session import limited_threads, logged_to
+from unipd.cli.session import about, limited_threads, logged_to
 from unipd.errors import InvalidInput
 from unipd.methods import choose
 from unipd.methods.weights import WEIGHTS
@@ -26,6 +27,8 @@ SOLVING = ("accuracy", "method", "weights", "seed", "threads", "time_limit", "ma
 LASTING = ("memory_limit", "checkpoint", "every", "resume")
 WRITING = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
 WATCHING = ("live", "live_port")
+ALWAYS = ("quiet", "verbose", "log_file", "debug")
+"""Options that every command has."""
 _LASTING = "Checkpoint"
 _SOLVER, _LIMITS, _OUTPUT, _LIVE = "Solver", "Limits", "Output", "Live page"
 
@@ -139,13 +142,13 @@ def common_options(
     Parameters
     ----------
     only
-        Names of the options wanted; all of ``SOLVING`` and ``WRITING`` by default.
+        Names of the options wanted besides ``ALWAYS``; all of them by default.
     methods
         What ``--method`` accepts, when the command has methods of its own.
     defaults
         Defaults that differ from those of :class:`Options`, e.g. ``accuracy=1e-6``.
     """
-    wanted = tuple(field.name for field in fields(Options) if only is None or field.name in only)
+    wanted = tuple(field.name for field in fields(Options) if only is None or field.name in {*only, *ALWAYS})
     unknown = {*(only or ()), *defaults} - {field.name for field in fields(Options)}
     if unknown:
         raise InvalidInput("only", "names of common options", repr(sorted(unknown)))
@@ -159,9 +162,11 @@ def common_options(
             if not team().leads:
                 options = options.silent()
             options.check()
+            name = function.__module__.rsplit(".")[-1]
+            if options.verbose:
+                say(about(name))
             if "method" in wanted:
                 check_choice("--method", options.method, methods)
-            name = function.__module__.rsplit(".")[-1]
             page = served(options.live, options.live_port, f"unipd {name}", quiet=options.quiet)
             kept = lasting(options) if "checkpoint" in wanted else contextlib.nullcontext()
             with limited_threads(options.threads), logged_to(options.log_file, name), page, kept:

@@ -5,13 +5,29 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import platform
 import sys
 from collections.abc import Generator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from unipd._version import __version__
+
 LOGGER = logging.getLogger("unipd.cli")
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def about(name: str) -> str:
+    """Return a line about what runs: command, versions, cores and threads.
+
+    >>> about("solve").startswith("solve: unipd ")
+    True
+    """
+    versions = ", ".join(f"{package} {metadata.version(package)}" for package in ("numpy", "scipy", "numba"))
+    threads = [f"{variable}={os.environ[variable]}" for variable in _THREAD_VARIABLES if variable in os.environ]
+    place = f"{os.cpu_count()} cores" + "".join(f", {each}" for each in threads)
+    return f"{name}: unipd {__version__}, Python {platform.python_version()}, {versions}, {place}"
 
 
 @contextlib.contextmanager

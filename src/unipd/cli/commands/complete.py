@@ -29,7 +29,7 @@ _MODEL, _USE = "Model", "Use"
 
 
 _OPTIONS = ("accuracy", "method", "seed", "threads", "time_limit", "max_iterations", "max_oracle_calls", *LASTING)
-_OUTPUT = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
+_OUTPUT = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug", "live", "live_port")
 
 
 @common_options(only=(*_OPTIONS, *_OUTPUT), methods=METHODS)

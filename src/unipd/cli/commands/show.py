@@ -43,9 +43,11 @@ def command(
 ) -> int:
     """Show a saved result: how the run ended, what is certified, what it took, and what made it.
 
-    The exit code is 0 when the file could be read, however the run in it ended.
+    With --verbose the certificate is put in words. The exit code is 0 when the file could be read, however the run in
+    it ended.
     """
     from unipd.io.results import load
+    from unipd.report import certificate_in_words
 
     check_file("--spectrum", spectrum, PICTURES)
     check_choice("--axis", axis, AXES)
@@ -53,9 +55,11 @@ def command(
     saved = load(result)
     _draw(saved, options.plot, spectrum, axis, theme)
     if not options.quiet:
+        proven = certificate_in_words(saved) if options.verbose else []
         known = [(name, str(value)) for name, value in saved.versions.items()]
         rows: list[tuple[str, ...]] = [
             *headline(saved.figures, saved.accuracy),
+            *((("what is proven" if k == 0 else ""), text) for k, text in enumerate(proven)),
             ("problem", str(saved.facts.get("problem"))),
             ("x", describe(saved.x)),
             ("seed", tables.number(saved.seed)),
