@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from cluster.launch import environment, needs_mpi, program, ranks_of, run
+from support.mpi import environment, needs_mpi, program, ranks_of, run
 
 pytestmark = needs_mpi
 ITERATIONS = 14

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cluster.launch import MPIRUN, command, needs_mpi, run
+from support.mpi import MPIRUN, command, needs_mpi, run
 
 pytestmark = needs_mpi
 TOMOGRAPHY = ("tomography", "--simulate", "random", "--qubits", 8, "--accuracy", 1e-4, "--seed", 5, "--threads", 1)

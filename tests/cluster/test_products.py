@@ -2,7 +2,7 @@
 
 import pytest
 
-from cluster.launch import answers, needs_mpi
+from support.mpi import answers, needs_mpi
 
 pytestmark = needs_mpi
 CASES = (

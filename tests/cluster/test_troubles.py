@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from cluster.launch import PATIENCE, answers, command, environment, needs_mpi, program, ranks_of, run
+from support.mpi import PATIENCE, answers, command, environment, needs_mpi, program, ranks_of, run
 
 pytestmark = needs_mpi
 

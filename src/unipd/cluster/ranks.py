@@ -102,6 +102,17 @@ class Ranks:
         flat = np.ascontiguousarray(array).reshape(-1)
         return self._spread(flat, counts * width).reshape(-1, *rest)
 
+    def completed(self, array: Array, counts: IntArray) -> Array:
+        """Fill in the other ranks' parts of a vector of which this rank has written its own, and return it.
+
+        Pages of the vector that are still untouched then take no memory while the own part is computed.
+        """
+        if self.size > 1:
+            starts = np.cumsum(counts) - counts
+            request = self.comm.Iallgatherv(mpi().IN_PLACE, [array, (counts, starts)])
+            self._done(request, int(counts[self.rank]) * array.itemsize)
+        return array
+
     def of_first(self, value: float) -> float:
         """Return the number that rank 0 has."""
         if self.size == 1:

@@ -63,8 +63,10 @@ class DistributedRows(Map):
 
     def image(self, atom: Any) -> Array:
         """Return the images of all ranks, one after the other."""
-        own = np.empty(0, self.dtype) if self.part is None else np.asarray(self.part.image(atom), self.dtype)
-        return self.ranks.joined(own, self.counts)
+        values = np.empty(self.codomain, self.dtype)
+        if self.part is not None:
+            values[self.own] = self.part.image(atom)
+        return self.ranks.completed(values, self.counts)
 
     def adjoint(self, dual: Array) -> Any:
         """Return the sum of the ranks' adjoints: arrays are added up here, operators at every product."""

@@ -114,8 +114,10 @@ class DistributedSampling(Map):
         """Return the sampled entries of X."""
         if tuple(atom.shape) != self.domain:
             raise InvalidInput("atom", f"shape {self.domain}", f"shape {atom.shape}")
-        own = np.empty(0, self.dtype) if self.part is None else self.part.image(_lines(atom, self.lines))
-        values = self.ranks.joined(own, self.counts)
+        values = np.empty(self.codomain, self.dtype)
+        if self.part is not None:
+            values[self.own] = self.part.image(_lines(atom, self.lines))
+        self.ranks.completed(values, self.counts)
         if self._order is None:
             return values
         out = np.empty_like(values)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "cluster" / "programs"
 BIN = Path(sys.executable).parent
 MPIRUN = str(BIN / "mpirun") if (BIN / "mpirun").exists() else shutil.which("mpirun")
 PATIENCE = 240
