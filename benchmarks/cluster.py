@@ -47,7 +47,7 @@ def told(ranks: Any, figures: dict[str, Any]) -> None:
     """Print the figures of all ranks from rank 0."""
     everyone = ranks.objects(figures)
     if ranks.rank == 0:
-        print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")json.dumps(everyone))
+        print(json.dumps(everyone))
 
 
 def best(work: Any, ranks: Any, repeats: int) -> tuple[float, float]:
@@ -140,9 +140,9 @@ def block_of_ratings(block: int, edges: Any, shape: tuple[int, int], count: int)
 
 
 def show_products(sizes: list[int], repeats: int) -> dict[str, float]:
-    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")"Pauli products, seconds (least of several):")
+    print("Pauli products, seconds (least of several):")
     heads = ("1 x 1", "1 x 2", "2 x 1", "speed-up", "/ threads", "exchange")
-    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")f"{'qubits':>6} {'product':>8} " + " ".join(f"{head:>9}" for head in heads))
+    print(f"{'qubits':>6} {'product':>8} " + " ".join(f"{head:>9}" for head in heads))
     constants: dict[str, float] = {}
     for qubits in sizes:
         shapes = {"one": (1, 1), "threads": (1, 2), "ranks": (2, 1)}
@@ -153,7 +153,7 @@ def show_products(sizes: list[int], repeats: int) -> dict[str, float]:
             least = {name: min(max(rank[product] for rank in run) for run in several) for name, several in runs.items()}
             share = min(min(rank[f"{product} exchange"] / rank[product] for rank in run) for run in runs["ranks"])
             gain, beside = least["one"] / least["ranks"], least["ranks"] / least["threads"]
-            print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")
+            print(
                 f"{qubits:>6} {product:>8} {least['one']:>9.4f} {least['threads']:>9.4f} {least['ranks']:>9.4f}"
                 f" {gain:>8.2f}x {beside:>8.2f}x {100 * share:>8.1f}%"
             )
@@ -168,7 +168,7 @@ def show_products(sizes: list[int], repeats: int) -> dict[str, float]:
 def show_exchanges(repeats: int) -> tuple[float, float]:
     """Print the cost of a sum on 2 ranks; return the fitted latency and seconds a byte."""
     times = {int(size): seconds for size, seconds in started(2, 1, "exchanges", repeats)[0].items()}
-    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")
+    print(
         "\nA sum on 2 ranks:",
         ", ".join(f"{size / 1e3:.0f} kB {1e3 * seconds:.3f} ms" for size, seconds in times.items()),
     )
@@ -177,17 +177,15 @@ def show_exchanges(repeats: int) -> tuple[float, float]:
 
 
 def show_ratings(entries: int, steps: int) -> None:
-    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")
-        f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory above that of imports and MPI's buffers, largest rank:"
-    )
-    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")f"{'ranks':>6} {'data':>10} {'peak':>10} {'data/ranks + vectors':>21} {'objective':>16} {'seconds':>8}")
+    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of a rank above imports and MPI's buffers:")
+    print(f"{'ranks':>6} {'data':>10} {'peak':>10} {'data/ranks + vectors':>21} {'objective':>16} {'seconds':>8}")
     single: dict[str, Any] = {}
     for ranks in (1, 2, 4):
         run = started(ranks, 1, "ratings", entries, steps)
         data, peak = (max(rank[name] for rank in run) for name in ("data", "peak"))
         single = single or {"data": data, "rest": peak - data}
         allowed = single["data"] / ranks + single["rest"]
-        print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")
+        print(
             f"{ranks:>6} {data / 1e6:>7.0f} MB {peak / 1e6:>7.0f} MB {allowed / 1e6:>18.0f} MB"
             f" {run[0]['objective']:>16.10f} {run[0]['seconds']:>8.1f}"
         )
@@ -202,7 +200,7 @@ def show_tomography(qubits: int, ranks: int = 2) -> None:
         sys.exit(done.stderr)
     found = json.loads(done.stdout)
     memory = max(found["peak_memory_bytes_by_rank"])
-    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")
+    print(
         f"\n{qubits} qubits on {ranks} ranks: relative residual {found['relative_residual']:.1e}"
         f" in {found['seconds']:.1f} s, {found['matvecs']} products, {memory / 1e6:.0f} MB a rank"
     )
@@ -212,8 +210,8 @@ def show_tomography(qubits: int, ranks: int = 2) -> None:
 
 def show_model(constants: dict[str, float], latency: float, byte: float) -> None:
     """Print the projected time and memory of one product, from the constants of the largest size measured."""
-    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")"\nProjected (not measured): one product and one image, exchanges at the cost of this machine's memory")
-    print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")f"{'qubits':>6} {'cores':>6} {'product':>10} {'exchange':>10} {'sent':>9} {'memory a rank':>14}")
+    print("\nProjected (not measured): one product and one image, exchanges at the cost of this machine's memory")
+    print(f"{'qubits':>6} {'cores':>6} {'product':>10} {'exchange':>10} {'sent':>9} {'memory a rank':>14}")
     for qubits in (18, 20):
         for cores in (64, 1024):
             growth = work(qubits) / work(int(constants["qubits"]))
@@ -221,7 +219,7 @@ def show_model(constants: dict[str, float], latency: float, byte: float) -> None
             exchange = 2 * latency * math.log2(cores) + 2 * 8 * size * byte
             sent = 2 * 8 * size
             memory = strings * (constants["tables"] / cores + 20 + 10 * 8) + 40 * 8 * size
-            print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")
+            print(
                 f"{qubits:>6} {cores:>6} {constants['matvec'] * growth / cores + exchange:>8.2f} s {exchange:>8.3f} s"
                 f" {sent / 1e6:>6.0f} MB {memory / 1e9:>11.2f} GB"
             )
@@ -243,7 +241,7 @@ def main() -> None:
         globals()[options.worker[0]](*map(int, options.worker[1:]))
         return
     if MPIRUN is None:
-        print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of the largest rank, above imports and MPI's own:")'mpirun is not installed: pip install "unipd[cluster]"')
+        print('mpirun is not installed: pip install "unipd[cluster]"')
         return
     constants = show_products([10] if options.quick else [13, 14], 5 if options.quick else 15)
     latency, byte = show_exchanges(20 if options.quick else 200)
