@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from unipd.cli import commands
+from unipd.cli.exits import MEANINGS
+from unipd.cli.options import LASTING, SOLVING, WATCHING, WRITING
 
 NAMES = [entry.name for entry in commands.available()]
 
@@ -103,3 +106,14 @@ def test_the_module_runs_as_the_command_does():
     done = run("--version")
     assert done.returncode == 0
     assert done.stdout.startswith("unipd ")
+
+
+def test_the_page_about_the_command_line_knows_every_command_and_exit_code():
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for name in NAMES:
+        assert f"`{name}`" in page
+    for code in MEANINGS:
+        assert f"\n| {code} | " in page
+    for option in (*SOLVING, *LASTING, *WRITING, *WATCHING):
+        if option != "weights":
+            assert f"`--{option.replace('_', '-')}" in page
