@@ -18,6 +18,11 @@ def beat(work: str, products: int) -> None:
         listener(work, products)
 
 
+def listener() -> Listener | None:
+    """Return who is listening in this thread."""
+    return _listener.get()
+
+
 @contextmanager
 def listening(listener: Listener | None) -> Generator[None]:
     """Let ``listener`` hear the products that are done inside the block, in this thread.

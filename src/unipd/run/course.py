@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from unipd import validate
@@ -13,6 +15,7 @@ from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.run import interruption
 from unipd.run.checkpoint import Snapshot, Stage
+from unipd.run.deadline import TimeIsUp, given_up_when
 from unipd.run.history import History
 from unipd.run.rules import Rules
 from unipd.run.stopping import Moment
@@ -43,6 +46,15 @@ class Course:
         ended = self._restored()
         if ended is not None:
             return ended
+        try:
+            with self._watched():
+                return self._iterated(begin, show)
+        except TimeIsUp:
+            return Status.TIME_LIMIT
+
+    def _iterated(
+        self, begin: Callable[[], tuple[Tracker, Array, float]], show: Callable[[Moment], None] | None
+    ) -> Status:
         state = self.state or self.method.start(self.problem, *begin())
         while state.failure is None:
             state = self.method.step(self.problem, state)
@@ -68,6 +80,13 @@ class Course:
         if self.stage is not None:
             self.stage.interrupted()
         return Status.INTERRUPTED
+
+    def _watched(self) -> AbstractContextManager[None]:
+        """Keep the time limit inside iterations, once there is a whole one to return."""
+        limit = self.rules.stop.deadline()
+        if limit == math.inf or team().size > 1:  # members of a team would not give up at the same product
+            return nullcontext()
+        return given_up_when(lambda: self.state is not None and self.seconds >= limit)
 
     @property
     def seconds(self) -> float:

@@ -14,7 +14,7 @@ from unipd.run.stopping import Accuracy, Moment, Stall, StoppingRule
 from unipd.status import Status
 
 Callback = Callable[[Moment], "bool | None"]
-STALL = Stall(window=1000, factor=0.999)
+STALL = Stall(window=1000, factor=0.9999)
 """Ends every run whose gap and feasibility have reached what the precision allows."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,10 @@ class StoppingRule(ABC):
     def __call__(self, moment: Moment) -> Status | None:
         """Return the status to stop with, or None."""
 
+    def deadline(self) -> float:
+        """Return the seconds after which the rule surely says to stop, whatever else happens; inf by default."""
+        return math.inf
+
     def memory(self) -> Any:
         """Return what the rule remembers from one moment to the next, for checkpoints; None by default."""
         return None
@@ -83,6 +88,10 @@ class Either(StoppingRule):
         """Return the first status given."""
         return self.first(moment) or self.second(moment)
 
+    def deadline(self) -> float:
+        """Return the earlier of the two."""
+        return min(self.first.deadline(), self.second.deadline())
+
     def memory(self) -> Any:
         """Return what the two remember."""
         return (self.first.memory(), self.second.memory())
@@ -105,6 +114,10 @@ class Both(StoppingRule):
         """Return the first rule's status once the second agrees."""
         status = self.first(moment)
         return status if status is not None and self.second(moment) is not None else None
+
+    def deadline(self) -> float:
+        """Return the later of the two."""
+        return max(self.first.deadline(), self.second.deadline())
 
     def memory(self) -> Any:
         """Return what the two remember."""
@@ -167,7 +180,7 @@ class MaxOracleCalls(StoppingRule):
 
 @dataclass(frozen=True)
 class MaxSeconds(StoppingRule):
-    """Stop after so many seconds of wall time, at the end of an iteration."""
+    """Stop after so many seconds of wall time: at the end of an iteration, or by giving up one that takes long."""
 
     limit: float
 
@@ -177,6 +190,10 @@ class MaxSeconds(StoppingRule):
     def __call__(self, moment: Moment) -> Status | None:
         """Compare the time with the limit."""
         return Status.TIME_LIMIT if moment.seconds >= self.limit else None
+
+    def deadline(self) -> float:
+        """Return the limit."""
+        return self.limit
 
 
 @dataclass(frozen=True)

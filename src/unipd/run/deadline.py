@@ -1,0 +1,38 @@
+"""A time limit that is kept inside long iterations too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from unipd import pulse
+
+
+class TimeIsUp(BaseException):
+    """Raised from inside an iteration when the time limit has passed; no error, and caught by the run."""
+
+
+@contextmanager
+def given_up_when(over: Callable[[], bool]) -> Generator[None]:
+    """Give up the iteration inside the block, at its next product, once ``over()`` is true.
+
+    Eigensolvers and quasi-Newton steps tell of their products (:mod:`unipd.pulse`): that is where this looks. States
+    are never changed in place, so that the one before the iteration stands.
+
+    >>> try:
+    ...     with given_up_when(lambda: True):
+    ...         pulse.beat("eigenvector", 1)
+    ... except TimeIsUp:
+    ...     print("given up")
+    given up
+    """
+    others = pulse.listener()
+
+    def listen(work: str, products: int) -> None:
+        if others is not None:
+            others(work, products)
+        if over():
+            raise TimeIsUp
+
+    with pulse.listening(listen):
+        yield
