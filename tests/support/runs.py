@@ -134,6 +134,11 @@ def cases() -> dict[str, Case]:
     found["rescaled corrective"] = (badly_scaled, unipd.Rescaled(unipd.Corrective()), "auto")
     found["rescaled accunipdgrad"] = (badly_scaled, unipd.Rescaled(unipd.AccUniPDGrad()), "atoms")
     found["rescaled factored"] = (badly_scaled_cut, unipd.Rescaled(Factored(inner_steps=2)), "auto")
+    for method in (unipd.UniPDGrad(), unipd.AccUniPDGrad()):
+        found[f"continued {method.name}"] = (vector_problem, unipd.Continued(method), "atoms")
+    found["accunipdgrad, falling M"] = (vector_problem, unipd.AccUniPDGrad(monotone=False), "dense")
+    for tracker in ("lowrank", "sketch"):
+        found[f"unipdgrad, {tracker}, product"] = (product_problem, "unipdgrad", tracker)
     found["rescaled for nothing"] = (vector_problem, unipd.Rescaled(unipd.PairwiseFrankWolfe()), "auto")
     found["corrective, blocks"] = (block_problem, "corrective", "auto")
     for name, problem in {
