@@ -131,7 +131,7 @@ CASES = {
         None,
     ),
     "barely feasible, a vertex": Case(lambda: _program(A, A[:, 3]), FREE, FREE, FREE, float(COST[3])),
-    "barely feasible, a tangent": Case(_tangent, FREE, FREE, TAIL, 0.0),
+    "barely feasible, a tangent": Case(_tangent, TAIL, FREE, TAIL, 0.0),
     "barely feasible, a face of the cone": Case(_face_of_the_cone, TAIL, FREE, TAIL, 1.0),
     "redundant rows": Case(_redundant, FREE, UNFINISHED, UNFINISHED, _optimum(_program(A, CENTRE))),
     "f* = 0, linear": Case(
