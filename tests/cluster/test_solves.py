@@ -9,6 +9,7 @@ TOLERANCES = {
     "factored": 1e-6,
     "accunipdgrad": 1e-6,
     "separable": 1e-6,
+    "spectral-blocks": 1e-6,
     "tomography": 1e-6,
     "completion": 1e-6,
     "completion-auto": 0.1,

@@ -15,7 +15,8 @@ from unipd.apps.tomography.paulis import Paulis
 from unipd.apps.tomography.problem import tomography_problem
 from unipd.cluster import Ranks, run, session
 from unipd.couplings import LeastSquares
-from unipd.sharp import Simplex
+from unipd.maps import DenseMatrix
+from unipd.sharp import NuclearBall, Simplex
 
 RANKS = Ranks()
 
@@ -112,7 +113,19 @@ def limits():
     }
 
 
+def spectral_blocks():
+    """Blocks whose oracles tell of different numbers of products: the time limit is looked at together all the same."""
+    rng = np.random.default_rng(8)
+    sizes = (9, 30, 12)
+    maps = [DenseMatrix(rng.standard_normal((4, n * n)), (n, n)) for n in sizes]
+    made = unipd.Problem([NuclearBall((n, n), 1.0) for n in sizes], maps, rng.standard_normal(4), LeastSquares())
+    options = {"accuracy": 1e-3, "stop": unipd.MaxSeconds(60.0) | unipd.MaxIterations(4)}
+    found, single = run(made, "unipdgrad", **options), unipd.solve(made, "unipdgrad", **options)
+    return told(found.objective, single.objective, same=alike(found.dual, found.iterations))
+
+
 CASES = {
+    "spectral-blocks": spectral_blocks,
     "factored": lambda: problem("factored", 40),
     "accunipdgrad": lambda: problem("accunipdgrad", 6),
     "separable": separable,
