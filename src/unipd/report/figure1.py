@@ -53,10 +53,20 @@ def plot_figure1(
                 color=colours.cycle[families.index(trace.family)],
                 linestyle="--" if trace.searched else "-",
                 linewidth=1.3,
-                label=trace.name,
+                marker="o",
+                markersize=3.5,
+                markevery=[len(trace.history) - 1],
+                label=_legend_of(trace),
             )
         axes.set_xlabel(label)
         style.dress(axes, colours)
     panels[0].set_ylabel("objective  $\\frac{1}{2}||A(X) - b||^2$")
-    style.legend(panels[0], colours, title=title, columns=3)
+    style.legend(panels[0], colours, title=title, columns=3 if inches >= 5.5 else 1)
     return style.finish(figure, path)
+
+
+def _legend_of(trace: Trace) -> str:
+    """Return the name with the trials an iteration, beside the paper's where it prints them."""
+    if trace.trials is None or trace.paper_trials is None:
+        return trace.name
+    return f"{trace.name} ({trace.trials:.3f} trials; paper {trace.paper_trials:.3f})"

@@ -1,9 +1,12 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
 
 from unipd.apps.tomography import Noise, PauliTomography, QuantumState, ghz, simulate
+from unipd.report.city import power_of_ten
 from unipd.report.tomography import entries, largest_indices, plot_tomography
 
 
@@ -15,18 +18,48 @@ def test_four_panels_are_drawn(name, qubits, tmp_path):
         estimate.fit_, tmp_path / "fit.png", target=experiment.state, title="a title", theme="dark"
     )
     assert (tmp_path / "fit.png").stat().st_size > 10_000
-    assert len(figure.axes) == 4
-    convergence, city, spectrum, data = figure.axes
-    assert len(convergence.lines) == 3
-    assert len(city.collections) == 1
-    np.testing.assert_allclose(spectrum.lines[0].get_ydata(), estimate.state_.eigenvalues[:30])
-    np.testing.assert_allclose(data.lines[1].get_ydata(), experiment.data.expectations)
-    np.testing.assert_allclose(data.lines[1].get_xdata(), estimate.fitted_)
+    panels = {panel.get_label(): panel for panel in figure.axes}
+    assert set(panels) == {"convergence", "state", "spectrum", "data", "phase"}
+    assert panels["convergence"].lines[-1].get_label() == "asked accuracy"
+    assert len(panels["state"].collections) == 1
+    drawn, values = panels["spectrum"], estimate.state_.eigenvalues[:30]
+    heights = [bar.get_height() for bar in drawn.patches] or drawn.lines[0].get_ydata()
+    np.testing.assert_allclose(heights, values)
+    scale = 10.0 ** -power_of_ten(np.abs(experiment.data.expectations).max())
+    points = panels["data"].lines[1]
+    np.testing.assert_allclose(points.get_ydata(), scale * experiment.data.expectations)
+    np.testing.assert_allclose(points.get_xdata(), scale * estimate.fitted_)
+
+
+def test_few_eigenvalues_are_bars_and_many_a_curve():
+    few = PauliTomography(accuracy=1e-8).fit_data(simulate("random", 3, seed=1).data).plot()
+    spectrum = few.axes[2]
+    assert spectrum.get_yscale() == "linear"
+    assert len(spectrum.patches) == 1
+    noisy = simulate("mixed", 4, rank=3, noise=Noise(shots=50), seed=1)
+    many = PauliTomography(rank=12).fit_data(noisy.data).plot(target=noisy.state).axes[2]
+    assert many.get_yscale() == "log"
+    assert len(many.lines) == 2
+
+
+@pytest.mark.parametrize("qubits", [2, 8, 12])
+def test_tick_labels_do_not_overlap(qubits):
+    figure = PauliTomography(accuracy=1e-6).fit_data(simulate("random", qubits, seed=2).data).plot()
+    figure.draw_without_rendering()
+    renderer = figure._get_renderer()
+    for panel in (figure.axes[0], figure.axes[2], figure.axes[3]):
+        boxes = [label.get_window_extent(renderer) for label in panel.get_xticklabels() if label.get_text()]
+        boxes = sorted((box for box in boxes if box.width > 0), key=lambda box: box.x0)
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_small_numbers_are_drawn_in_powers_of_ten():
+    assert [power_of_ten(value) for value in (1.0, 0.2, 4e-3, 9.9e-6, 0.0)] == [0, 0, -3, -6, 0]
 
 
 def test_the_estimator_draws_itself():
     estimate = PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.8])
-    assert len(estimate.plot().axes) == 4
+    assert len(estimate.plot().axes) == 5
 
 
 def test_the_block_drawn_is_that_of_the_density_matrix():

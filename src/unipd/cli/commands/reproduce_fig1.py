@@ -84,5 +84,6 @@ def _show(rows: list[dict[str, Any]], written: list[str], title: str, options: O
         )
         for row in rows
     ]
-    files = [("wrote", path) + ("",) * (len(header) - 2) for path in written]
-    tables.print_table([header, *cells, *files], tables.stream_for(options.json), title)
+    stream = tables.stream_for(options.json)
+    tables.print_table([header, *cells], stream, title)
+    tables.print_table([("wrote", path) for path in written], stream)
