@@ -83,7 +83,7 @@ def _psd_inclusion(scale: int) -> Case:
     import cvxpy as cp
 
     random = np.random.default_rng(4)
-    size, p = 8 if scale == 1 else 24, 20 * scale
+    size, p = 8 * scale, 20 * scale
     matrices = random.standard_normal((p, size, size))
     matrices = (matrices + matrices.transpose(0, 2, 1)) / 2
     c = random.standard_normal(p)
@@ -104,7 +104,7 @@ def _maxcut(scale: int) -> Case:
 
     random = np.random.default_rng(5)
     nodes = 30 * scale
-    weights = np.triu(random.random((nodes, nodes)) < (0.3 if scale == 1 else 0.05), 1).astype(float)
+    weights = np.triu(random.random((nodes, nodes)) < 0.3, 1).astype(float)
     weights += weights.T
     cost = -(np.diag(weights.sum(1)) - weights) / 4
     entries = unipd.maps.sdp.Entries(
