@@ -207,6 +207,14 @@ class TestWords:
         assert "at most" in certificate_in_words(mirrored)[1]
         assert "above" in certificate_in_words(mirrored)[1]
 
+    @pytest.mark.parametrize("bound", [0.123456784, 0.123456786, -0.123456784, -0.123456786])
+    @pytest.mark.parametrize("maximise", [False, True])
+    def test_the_bound_is_never_rounded_to_the_wrong_side(self, bound, maximise):
+        objective = bound - 1.0 if maximise else bound + 1.0
+        result = dataclasses.replace(least_squares(), objective=objective, dual_bound=bound, gap=1.0)
+        said = float(re.search(r"at (?:least|most) (\S+):", certificate_in_words(result)[1])[1])
+        assert said >= bound if maximise else said <= bound
+
     def test_without_a_bound(self):
         result = dataclasses.replace(constrained(), dual_bound=-np.inf, gap=np.inf)
         text = " ".join(certificate_in_words(result))

@@ -88,7 +88,7 @@ def _bound(result: Any) -> list[str]:
     loss = bool(facts(result).get("loss"))
     points = "no point of the set" if loss else "no point that satisfies the constraints"
     measure = "relative to the loss without any fit" if loss else "relative"
-    sentences = [f"The optimal value is {sign} {_number(result.dual_bound)}: {points} has a value {side} that."]
+    sentences = [f"The optimal value is {sign} {_outward(result)}: {points} has a value {side} that."]
     if result.gap >= 0.0:
         sentences.append(f"So the objective value is within {_number(result.gap, 3)} ({measure}) of the optimal one.")
     else:
@@ -98,6 +98,14 @@ def _bound(result: Any) -> list[str]:
             "contradiction: the point does not satisfy the constraints exactly, and what it misses pays for it."
         )
     return sentences
+
+
+def _outward(result: Any) -> str:
+    """Return the bound with few digits where they err on the safe side, else with all."""
+    bound = float(result.dual_bound)
+    short = float(_number(bound))
+    safe = short >= bound if maximises(result) else short <= bound
+    return _number(bound, 8 if safe else 17)
 
 
 def _kind(result: Any) -> list[str]:
