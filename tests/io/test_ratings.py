@@ -139,7 +139,7 @@ def test_parquet(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        (([1, 2], [1, 1], [1.0, np.nan]), "line 2"),
+        (([1, 2], [1, 1], [1.0, np.nan]), "row 2"),
         (([1, -2], [1, 1], [1.0, 2.0]), "negative"),
         (([1.0, 2.5], [1, 1], [1.0, 2.0]), "not an integer"),
         ((["a", None], [1, 1], [1.0, 2.0]), "missing"),

@@ -78,7 +78,7 @@ def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
         raise MissingExtra("pyarrow", "data", "a parquet file") from error
     with open(path, "rb") as stream:
         try:
-            table: Any = parquet.read_table(stream)
+            table: Any = parquet.read_table(stream, use_threads=False, pre_buffer=False)
         except Exception as error:  # pyarrow has many kinds of its own
             raise FileFormatError(str(path), f"not a parquet file ({error})") from error
     names = [str(name) for name in table.column_names]
@@ -98,22 +98,22 @@ def checked_columns(source: str, users: Array, items: Array, values: Array) -> t
         raise FileFormatError(source, f"the ratings are not numbers ({error})") from error
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise FileFormatError(source, f"the rating is {numbers[row]}, not a number", row + 1)
+        raise FileFormatError(source, f"row {row + 1}: the rating is {numbers[row]}, not a number")
     return _identifiers(source, "user", users), _identifiers(source, "item", items), numbers
 
 
 def _identifiers(source: str, name: str, column: Array) -> Array:
     if column.dtype.kind in "iu":
         if column.min() < 0:
-            raise FileFormatError(source, f"the {name} is negative", int(np.argmin(column >= 0)) + 1)
+            raise FileFormatError(source, f"row {int(np.argmin(column >= 0)) + 1}: the {name} is negative")
         return column.astype(np.int64)
     if column.dtype.kind == "f":
         wrong = ~np.isfinite(column) | (column < 0) | (column != np.floor(column))
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
-            raise FileFormatError(source, f"the {name} is {column[row]}, not an integer from 0", row + 1)
+            raise FileFormatError(source, f"row {row + 1}: the {name} is {column[row]}, not an integer from 0")
         return column.astype(np.int64)
     missing = [row for row, value in enumerate(column) if value is None]
     if missing:
-        raise FileFormatError(source, f"the {name} is missing", missing[0] + 1)
+        raise FileFormatError(source, f"row {missing[0] + 1}: the {name} is missing")
     return column.astype(np.str_)

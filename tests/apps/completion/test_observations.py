@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from unipd.apps.completion.fitting import placed
+from unipd.apps.completion.indexing import Index
 from unipd.apps.completion.observations import as_pairs, as_ratings
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings
@@ -110,3 +111,16 @@ def test_pairs_of_texts_and_numbers():
 def test_what_is_no_rating(X, y, words):
     with pytest.raises(InvalidInput, match=words):
         as_ratings(X, y)
+
+
+def test_names_of_another_kind():
+    index = Index(np.array([3, 10]))
+    np.testing.assert_array_equal(index.places(["10", "x", "3", "-3"]), [1, -1, 0, -1])
+    np.testing.assert_array_equal(index.joined(["7"]).names, [3, 7, 10])
+    with pytest.raises(InvalidInput, match="'x'"):
+        index.joined(["7", "x"])
+
+
+def test_a_missing_name_is_told():
+    with pytest.raises(InvalidInput, match="place 1"):
+        as_ratings((np.array(["a", None], object), [1, 2], [1.0, 2.0]))

@@ -37,7 +37,7 @@ class MatrixCompletion(CompletionModel, _Base):
     clip
         Range of predictions: True for that of the training ratings, False for none, or (least, largest).
     method
-        "factored", or another method of :func:`unipd.solve`.
+        "factored" (the same as "auto"), or another method of :func:`unipd.solve`.
     accuracy
         Certified gap asked for, relative to the loss of the mean alone.
     rank

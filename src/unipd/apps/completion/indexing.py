@@ -37,11 +37,18 @@ class Index:
         more = np.asarray(names)
         if more.dtype.kind != self.names.dtype.kind:
             more = self._converted(more)
+        if more.size and self.names.dtype.kind != "U" and more.min() < 0:
+            raise InvalidInput("ids", "integers, as those before are", repr(str(np.asarray(names)[more.argmin()])))
         return Index(np.concatenate([self.names, more]))
 
     def _converted(self, names: Array) -> Array:
-        """Return names in the form of those kept: numbers as integers, or everything as text."""
-        return names.astype(np.str_) if self.names.dtype.kind == "U" else as_names("ids", names)
+        """Return names in the form of those kept: texts of digits as integers, or everything as text."""
+        if self.names.dtype.kind == "U":
+            return names.astype(np.str_)
+        plain = as_names("ids", names)
+        if plain.dtype.kind != "U":
+            return plain
+        return np.array([int(name) if name.isdecimal() and len(name) < 19 else -1 for name in plain.tolist()], np.int64)
 
 
 def as_names(argument: str, values: Any) -> Array:
@@ -69,6 +76,9 @@ def as_names(argument: str, values: Any) -> Array:
 
 def _plain(argument: str, names: Array) -> Array:
     """Return an array of Python objects as texts or integers, never a mixture."""
+    missing = [place for place, name in enumerate(names.tolist()) if name is None or name != name]
+    if missing:
+        raise InvalidInput(argument, "a name for every rating", f"none at place {missing[0]}")
     kinds = {type(name) for name in names.tolist()}
     if kinds <= {str}:
         return names.astype(np.str_)

@@ -113,6 +113,7 @@ def _clip(clip: Any) -> tuple[float, float] | bool:
 def _method(method: Any) -> str:
     from unipd.methods import choose
 
+    method = "factored" if method == "auto" else method
     known = ("factored", *(name for name in choose.METHODS if name != "factored"))
     if method not in known:
         raise InvalidInput("method", f"one of {', '.join(known)}", repr(method))
