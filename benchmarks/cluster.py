@@ -28,6 +28,8 @@ from unipd.maps.pauli import default_count
 HERE = Path(__file__)
 BIN = Path(sys.executable).parent
 MPIRUN = str(BIN / "mpirun") if (BIN / "mpirun").exists() else shutil.which("mpirun")
+THREADS = 16
+"""Threads of a rank in the projections."""
 BLOCKS = 64
 """Blocks of rows in which ratings are made, so that they do not depend on the number of ranks."""
 
@@ -210,18 +212,19 @@ def show_tomography(qubits: int, ranks: int = 2) -> None:
 
 def show_model(constants: dict[str, float], latency: float, byte: float) -> None:
     """Print the projected time and memory of one product, from the constants of the largest size measured."""
-    print("\nProjected (not measured): one product and one image, exchanges at the cost of this machine's memory")
-    print(f"{'qubits':>6} {'cores':>6} {'product':>10} {'exchange':>10} {'sent':>9} {'memory a rank':>14}")
+    print(f"\nProjected (not measured): ranks of {THREADS} threads that scale ideally, exchanges as measured here")
+    print(f"{'qubits':>6} {'cores':>6} {'ranks':>6} {'product':>10} {'exchange':>10} {'sent':>9} {'memory a rank':>14}")
     for qubits in (18, 20):
         for cores in (64, 1024):
+            ranks = cores // THREADS
             growth = work(qubits) / work(int(constants["qubits"]))
             size, strings = 1 << qubits, default_count(qubits)
-            exchange = 2 * latency * math.log2(cores) + 2 * 8 * size * byte
-            sent = 2 * 8 * size
-            memory = strings * (constants["tables"] / cores + 20 + 10 * 8) + 40 * 8 * size
+            sent = 2 * 8 * size * (ranks - 1) / ranks
+            exchange = 2 * ranks * latency + sent * byte
+            memory = 2.5e8 + strings * (constants["tables"] / ranks + 20 + 10 * 8) + 40 * 8 * size
             print(
-                f"{qubits:>6} {cores:>6} {constants['matvec'] * growth / cores + exchange:>8.2f} s {exchange:>8.3f} s"
-                f" {sent / 1e6:>6.0f} MB {memory / 1e9:>11.2f} GB"
+                f"{qubits:>6} {cores:>6} {ranks:>6} {constants['matvec'] * growth / cores + exchange:>8.2f} s"
+                f" {exchange:>8.3f} s {sent / 1e6:>6.1f} MB {memory / 1e9:>11.2f} GB"
             )
 
 

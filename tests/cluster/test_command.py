@@ -71,3 +71,11 @@ def test_other_commands_run_once():
     done = run(command(3, "unipd", "--version"))
     assert done.returncode == 0
     assert len(done.stdout.split()) == 2
+
+
+def test_idle_ranks_are_told(tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("pauli,expectation\nZZ,1\nXX,1\n")
+    done = run(command(3, "unipd", "tomography", path, "--quiet"))
+    assert done.returncode == 0
+    assert done.stderr.count("unipd: 1 of 3 ranks have no part of the map: they only follow") == 1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unipd.cluster.agreement import require_same
-from unipd.cluster.dividing import distribute_problem, idle_ranks
+from unipd.cluster.dividing import distribute_problem
 from unipd.cluster.together import session
 from unipd.problem import Problem
 from unipd.run import Moment, Result, solve
@@ -46,9 +46,7 @@ def run(
         ranks = team.ranks
         require_same(ranks, "the options", {"method": _named(method), **{k: _named(v) for k, v in options.items()}})
         divided = distribute_problem(problem, ranks)
-        idle = idle_ranks(divided.map)
-        if idle and team.leads and verbose:
-            print(f"unipd: {idle} of {ranks.size} ranks have no part of the map and only follow", flush=True)
+        team.told_of_idle(divided.map)
 
         def agreed(moment: Moment) -> bool:
             own = bool(callback is not None and callback(moment))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd.cluster.dividing import as_ranks, distribute
+from unipd.cluster.dividing import as_ranks, distribute, idle_ranks
 from unipd.cluster.environment import threads_for
 from unipd.cluster.failure import Failure
 from unipd.cluster.ranks import Ranks
@@ -27,19 +27,28 @@ class MpiTeam(Team):
     def __init__(self, ranks: Ranks) -> None:
         self.ranks = ranks
         self.rank, self.size = ranks.rank, ranks.size
+        self._idle: set[int] = set()
         self._failure = Failure(ranks.comm) if ranks.size > 1 else None
 
     def distribute(self, map: Any) -> Any:
         """Return the map divided among the ranks."""
-        return distribute(map, self.ranks) if self.size > 1 else map
+        return self.told_of_idle(distribute(map, self.ranks)) if self.size > 1 else map
 
     def stacked(self, kind: Callable[..., Any], *arguments: Any) -> Any:
         """Return the map of all ranks' measurements; ``kind(*arguments)`` has this rank's, unless it has none."""
         if self.size == 1:
             return kind(*arguments)
         if kind is Sampling:
-            return DistributedSampling.of_shards(*arguments, ranks=self.ranks)
+            return self.told_of_idle(DistributedSampling.of_shards(*arguments, ranks=self.ranks))
         return DistributedRows(kind(*arguments) if len(arguments[0]) else None, self.ranks)
+
+    def told_of_idle(self, map: Any) -> Any:
+        """Return the map; rank 0 says, once for each number, that some ranks have no part of it."""
+        idle = idle_ranks(map)
+        if idle and self.leads and idle not in self._idle:
+            self._idle.add(idle)
+            print(f"unipd: {idle} of {self.size} ranks have no part of the map: they only follow", file=sys.stderr)
+        return map
 
     def total(self, array: Any) -> Any:
         """Return the sum of the ranks' arrays."""
@@ -147,8 +156,3 @@ def _told(error: Exception, team: MpiTeam) -> None:
     team.fail(line, 1)
     if not team.leads:
         sys.exit(1)  # everybody failed alike: rank 0 tells
-
-
-def only_first(action: Callable[[], Any], team: Team) -> Any:
-    """Call ``action`` on rank 0 alone and return what it returns there, None elsewhere."""
-    return action() if team.leads else None
