@@ -1,11 +1,20 @@
-"""MaxCut bounds of large sparse random graphs: time, products and memory as the graph grows.
+"""MaxCut bounds of large graphs: time and memory of two sizes that matter, and how both grow with the graph.
 
-python benchmarks/maxcut_large.py [--nodes 1000 5000 20000] [--degree 8] [--accuracy 1e-4]
+    python benchmarks/maxcut_large.py [--quick] [--accuracy 1e-5] [--plot growth.png] [--nodes 500 2000 ...]
+
+Sparse random graphs (maxG60-sized: 7,000 nodes, 17,150 edges) and toroidal grids with weights +-1 (G81-sized: 20,000
+nodes, 40,000 edges). Every run is a process of its own, so that its peak memory is its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,23 +22,95 @@ from unipd.apps.maxcut.cut import maxcut_program
 from unipd.io import Graph
 
 
+def torus(nodes: int) -> Graph:
+    """Return a toroidal grid, twice as long as wide, with random weights +1 and -1."""
+    side = max(2, round((nodes / 2) ** 0.5))
+    place = np.arange(2 * side * side).reshape(side, 2 * side)
+    rows = np.concatenate([place.ravel(), place.ravel()])
+    cols = np.concatenate([np.roll(place, -1, 0).ravel(), np.roll(place, -1, 1).ravel()])
+    return Graph.of(place.size, rows, cols, np.random.default_rng(0).choice([-1.0, 1.0], rows.size))
+
+
+def sparse(nodes: int) -> Graph:
+    """Return a random graph with 2.45 edges a node."""
+    generator = np.random.default_rng(0)
+    edges = int(2.45 * nodes)
+    ends = generator.integers(0, nodes, (2, edges + edges // 50 + 20))
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    keys = generator.permutation(np.unique((low * nodes + high)[low < high]))[:edges]
+    return Graph.of(nodes, keys // nodes, keys % nodes, np.ones(keys.size))
+
+
+KINDS = {"torus": torus, "sparse": sparse}
+
+
+def measure(kind: str, nodes: int, accuracy: float) -> dict[str, Any]:
+    """Solve one relaxation in this process and return its figures."""
+    graph = KINDS[kind](nodes)
+    begun = time.process_time()
+    result = maxcut_program(graph).solve(accuracy)
+    return {
+        "kind": kind,
+        "nodes": graph.nodes,
+        "edges": graph.edges,
+        "status": result.status.value,
+        "bound": result.dual_bound,
+        "bound_kind": result.bound_kind,
+        "gap": result.gap,
+        "rank": result.rank,
+        "products": result.counts.matvecs,
+        "seconds": result.seconds,
+        "cpu": time.process_time() - begun,
+        "megabytes": result.peak_memory_bytes / 1e6,
+    }
+
+
+def apart(kind: str, nodes: int, accuracy: float) -> dict[str, Any]:
+    """Measure in a process of its own and print a line."""
+    command = [sys.executable, __file__, "--one", kind, "--nodes", str(nodes), "--accuracy", str(accuracy)]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    print(
+        f"{kind:6} {found['nodes']:6} nodes {found['edges']:6} edges  {found['status']:8} bound {found['bound']:11.3f} "
+        f"({found['bound_kind']})  gap {found['gap']:.0e}  rank {found['rank']:3}  {found['products']:8} products  "
+        f"{found['seconds']:6.1f} s ({found['cpu']:.1f} cpu)  {found['megabytes']:4.0f} MB",
+        flush=True,
+    )
+    return found
+
+
+def draw(runs: list[dict[str, Any]], path: Path) -> None:
+    """Plot time and memory against nodes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for kind in KINDS:
+        chosen = sorted((run for run in runs if run["kind"] == kind), key=lambda run: run["nodes"])
+        nodes = [run["nodes"] for run in chosen]
+        for axis, name in zip(axes, ("seconds", "megabytes"), strict=True):
+            axis.loglog(nodes, [run[name] for run in chosen], "o-", label=kind)
+            axis.set(xlabel="nodes", ylabel=name)
+    axes[0].legend()
+    figure.savefig(path, dpi=120)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, nargs="+", default=[1000, 5000, 20_000])
-    parser.add_argument("--degree", type=int, default=8)
-    parser.add_argument("--accuracy", type=float, default=1e-4)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[500, 1000, 2000, 4000, 7000, 12_000, 20_000])
+    parser.add_argument("--accuracy", type=float, default=1e-5)
+    parser.add_argument("--quick", action="store_true", help="500 to 2000 nodes only")
+    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--one", choices=KINDS, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    for nodes in given.nodes:
-        generator = np.random.default_rng(0)
-        ends = generator.integers(0, nodes, (2, nodes * given.degree // 2))
-        graph = Graph.of(nodes, ends[0], ends[1], np.ones(ends.shape[1]))
-        result = maxcut_program(graph).solve(given.accuracy)
-        print(
-            f"{nodes:7} nodes {graph.edges:8} edges  {result.status.value:8} bound {result.dual_bound:12.3f} "
-            f"({result.bound_kind})  gap {result.gap:.0e}  rank {result.rank:3}  {result.counts.matvecs:8} products  "
-            f"{result.seconds:7.1f} s  {result.peak_memory_bytes / 1e6:6.0f} MB",
-            flush=True,
-        )
+    if given.one:
+        print(json.dumps(measure(given.one, given.nodes[0], given.accuracy)))
+        return
+    sizes = [500, 1000, 2000] if given.quick else given.nodes
+    runs = [apart(kind, nodes, given.accuracy) for kind in KINDS for nodes in sizes]
+    if given.plot is not None:
+        draw(runs, given.plot)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""The same semidefinite programs with interior-point and splitting solvers through CVXPY.
+"""The same semidefinite programs by `unipd`, by CVXPY + SCS and by pymanopt (Burer-Monteiro), in one run.
 
-    python benchmarks/sdp_peers.py FOLDER NAME ... [--solver SCS CLARABEL] [--accuracy 1e-6]
+    python benchmarks/sdp_peers.py FOLDER [NAME ...] [--nodes 100 400 800 2000] [--limit 240] [--quick]
 
-Times include what each needs to set up; the objective is that of the file's maximisation.
+FOLDER holds files NAME.dat-s. Beside them stand MaxCut programs of graphs G(n, 10 / n). `unipd` is asked for 1e-6
+with a certificate, SCS for 1e-4; pymanopt (trust regions, the rank that `unipd` begins with, MaxCut only) gives no
+certificate. CPU seconds after one small program that loads and compiles everything.
 """
 
 from __future__ import annotations
@@ -10,52 +12,105 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from unipd.apps.maxcut.cut import maxcut_program
 from unipd.apps.sdp import SDP
+from unipd.apps.sdp.formulate import analyse
+from unipd.apps.sdp.solving import trace_of
+from unipd.io import Graph
+
+NAMES = ("mcp100", "mcp250-1", "mcp500-1", "maxG11", "theta2", "gpp100")
 
 
-def as_cvxpy(program: SDP) -> tuple[Any, Any]:
-    """Return (problem, variable) with one equation a row of the data."""
+def random_graph(nodes: int) -> Graph:
+    """Return G(n, 10 / n)."""
+    rows, cols = np.nonzero(np.triu(np.random.default_rng(nodes).random((nodes, nodes)) < 10 / nodes, 1))
+    return Graph.of(nodes, rows, cols, np.ones(rows.size))
+
+
+def cost_of(program: SDP) -> Any:
+    return program.data.extended.adjoint(np.eye(1, program.data.size + 1)[0]).tocsr()
+
+
+def by_unipd(program: SDP, limit: float) -> tuple[float, str]:
+    result = program.solve(1e-6)
+    return result.objective, f"{result.status.value}, certified gap {result.gap:.0e}"
+
+
+def by_scs(program: SDP, limit: float) -> tuple[float, str]:
     import cvxpy as cp
 
-    order, size = program.order, program.data.size
-    rows = [sp.csr_array(program.data.extended.adjoint(row).tocsr()).reshape((1, order**2)) for row in np.eye(size + 1)]
-    x = cp.Variable((order, order), PSD=True)
-    flat = cp.vec(x, order="F")
-    data = sp.csr_array(sp.vstack(rows[1:]))
-    return cp.Problem(cp.Maximize(-(rows[0] @ flat)), [data @ flat == program.data.b]), x
+    order = program.order
+    flat = cp.vec(variable := cp.Variable((order, order), PSD=True), order="F")
+    rows = [sp.csr_array(program.data.extended.adjoint(row).tocsr()).reshape((1, order**2)) for row in _units(program)]
+    problem = cp.Problem(cp.Maximize(-(rows[0] @ flat)), [sp.csr_array(sp.vstack(rows[1:])) @ flat == program.data.b])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = problem.solve(solver="SCS", eps=1e-4, max_iters=100_000, time_limit_secs=limit)
+    return (float("nan") if variable.value is None else float(value)), problem.status
+
+
+def by_pymanopt(program: SDP, limit: float) -> tuple[float, str]:
+    import pymanopt
+    from pymanopt.manifolds import Oblique
+    from pymanopt.optimizers import TrustRegions
+
+    analysis = analyse(program.data)
+    if not analysis.rows_kept:
+        return float("nan"), "no MaxCut program"
+    trace = trace_of(analysis)
+    assert trace is not None
+    cost, manifold = cost_of(program), Oblique(analysis.method(None, 0, trace).rank, program.order)
+    value = pymanopt.function.numpy(manifold)(lambda y: float(np.sum(y * (cost @ y.T).T)))
+    slope = pymanopt.function.numpy(manifold)(lambda y: 2.0 * (cost @ y.T).T)
+    curve = pymanopt.function.numpy(manifold)(lambda y, z: 2.0 * (cost @ z.T).T)
+    problem = pymanopt.Problem(manifold, value, euclidean_gradient=slope, euclidean_hessian=curve)
+    np.random.seed(0)  # noqa: NPY002 - pymanopt draws its start from the global generator
+    found = TrustRegions(verbosity=0, min_gradient_norm=1e-4, max_time=limit).run(problem)
+    return -float(found.cost), "no certificate"
+
+
+def _units(program: SDP) -> Any:
+    return np.eye(program.data.size + 1)
+
+
+SOLVERS: dict[str, Callable[[SDP, float], tuple[float, str]]] = {
+    "unipd": by_unipd,
+    "pymanopt": by_pymanopt,
+    "SCS": by_scs,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="+")
-    parser.add_argument("--solver", nargs="+", default=["SCS", "CLARABEL"])
-    parser.add_argument("--accuracy", type=float, default=1e-6)
+    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--nodes", type=int, nargs="*", default=[100, 400, 800, 2000])
+    parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS))
+    parser.add_argument("--limit", type=float, default=240.0, help="seconds that a peer may take")
+    parser.add_argument("--largest-scs", type=int, default=800, help="largest order that SCS is given")
+    parser.add_argument("--quick", action="store_true", help="mcp100 and 100 nodes only")
     given = parser.parse_args()
-    for name in given.names:
-        program = SDP.from_file(given.folder / f"{name}.dat-s")
-        begun = time.perf_counter()
-        ours = program.solve(given.accuracy)
-        print(
-            f"{name:10} unipd    {time.perf_counter() - begun:8.2f} s  {ours.objective:.8g}  gap {ours.gap:.0e}",
-            flush=True,
-        )
-        for solver in given.solver:
-            begun = time.perf_counter()
-            problem, _ = as_cvxpy(program)
-            options = {"eps": given.accuracy, "max_iters": 100_000} if solver == "SCS" else {}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                value = problem.solve(solver=solver, **options)
-            print(
-                f"{name:10} {solver:8} {time.perf_counter() - begun:8.2f} s  {value:.8g}  {problem.status}", flush=True
-            )
+    names, nodes = (("mcp100",), [100]) if given.quick else (given.names, given.nodes)
+    programs = {name: SDP.from_file(given.folder / f"{name}.dat-s") for name in names}
+    programs |= {f"G({n},10/n)": maxcut_program(random_graph(n)) for n in nodes}
+    maxcut_program(random_graph(50)).solve(1e-3)
+    for name, program in programs.items():
+        ours = float("nan")
+        for solver in given.solvers:
+            if solver == "SCS" and program.order > given.largest_scs:
+                continue
+            begun = time.process_time()
+            objective, note = SOLVERS[solver](program, given.limit)
+            spent = time.process_time() - begun
+            ours = spent if solver == "unipd" else ours
+            print(f"{name:14} {solver:9} {spent:8.2f} s ({spent / ours:6.1f} x)  {objective:14.8g}  {note}", flush=True)
 
 
 if __name__ == "__main__":

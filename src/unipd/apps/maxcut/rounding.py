@@ -12,9 +12,9 @@ from unipd.io import Graph
 
 FLOOR = 1e-9
 """Improvements below this share of the largest weight are rounding."""
-TABU_STARTS = 4
+TABU_STARTS = 8
 """Best rounded cuts that tabu search begins from."""
-TENURE = 12
+TENURE = 20
 """A node rests for one flip in so many nodes: long rests served sparse graphs best."""
 
 
@@ -45,7 +45,7 @@ def best_cut(
     hyperplanes
         Number of random hyperplanes.
     steps
-        Flips of each tabu search; default 100 a node, at most 200,000 and less for large graphs.
+        Flips of each tabu search; default 250 a node, at most 200,000 and less for large graphs.
     seed
         Seed of the hyperplanes and of the tie breaks.
 
@@ -69,9 +69,9 @@ def default_steps(nodes: int) -> int:
     """Return how many flips a tabu search makes: its work is nodes times flips.
 
     >>> default_steps(100), default_steps(20_000)
-    (10000, 25000)
+    (25000, 12500)
     """
-    return int(min(100 * nodes, 200_000, max(500_000_000 // nodes, 1000)))
+    return int(min(250 * nodes, 200_000, max(250_000_000 // nodes, 1000)))
 
 
 def _first(climbed: list[tuple[float, Array]]) -> Any:
