@@ -15,6 +15,7 @@ from unipd._typing import FloatArray
 from unipd.errors import InvalidInput, MissingExtra, UnipdError
 from unipd.methods import Method
 from unipd.problem import Problem
+from unipd.run.checkpoint import Checkpoint
 from unipd.run.history import COLUMNS
 from unipd.run.loop import solve
 from unipd.run.result import Result
@@ -139,11 +140,14 @@ def compare(
         raise InvalidInput("methods", "a list of methods", repr(methods))
     known, note = _given_truth(problem, truth)
     results: dict[str, Result] = {}
+    settings = _one_checkpoint(settings)
     for method in methods:
         result = solve(problem, method, **settings)
         name = method if isinstance(method, str) else getattr(method, "label", result.method)
         twins = sum(other.split(" #")[0] == name for other in results)
         results[name if twins == 0 else f"{name} #{twins + 1}"] = result
+    if settings.get("checkpoint") is not None:
+        settings["checkpoint"].flush()
     comparison = Comparison(results, known or _best_bound(results), note)
     if path is not None:
         comparison.plot(path)
@@ -166,3 +170,13 @@ def _given_truth(problem: Problem, truth: float | str | None) -> tuple[Truth | N
 def _best_bound(results: Mapping[str, Result]) -> Truth:
     name = max(results, key=lambda name: results[name].dual_bound)
     return Truth(results[name].dual_bound, f"the best certified bound ({name})")
+
+
+def _one_checkpoint(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with one checkpoint for all runs in the place of a file's name."""
+    path = settings.get("checkpoint")
+    if path is None or isinstance(path, Checkpoint):
+        return settings
+    rest = {name: value for name, value in settings.items() if name not in ("checkpoint", "every", "resume")}
+    book = Checkpoint(path, settings.get("every", "60s"), resume=settings.get("resume", False))
+    return {**rest, "checkpoint": book}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from support.runs import bits, cases, constrained_problem, same_run, vector_problem
-from unipd import MaxIterations, MaxOracleCalls, Status, iterate, solve
+from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
 from unipd.methods import as_method
 from unipd.run import Moment, StoppingRule
 from unipd.run.checkpoint.snapshot import Snapshot, put_together, taken_apart
@@ -90,3 +90,14 @@ def test_rules_with_memory_go_on_counting(tmp_path: Path) -> None:
 def _broken(moment: Moment) -> None:
     if moment.iteration == 5:
         raise KeyError("a callback of the user's own")
+
+
+def test_a_comparison_has_one_checkpoint(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"accuracy": 1e-9, "stop": MaxIterations(5)}
+    plain = compare(vector_problem(), ["frank-wolfe", "pairwise"], **settings)
+    for _ in range(2):
+        kept = compare(
+            vector_problem(), ["frank-wolfe", "pairwise"], **settings, checkpoint=tmp_path / "a", resume=True
+        )
+        for name, result in plain.items():
+            same_run(kept[name], result)

@@ -19,13 +19,14 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._version import __version__
-from unipd.errors import CheckpointMismatch, FileFormatError, InvalidInput
+from unipd.errors import FileFormatError, InvalidInput
 from unipd.methods import Method
 from unipd.problem import Problem
 from unipd.run.checkpoint.every import Every
 from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, write_checkpoint
-from unipd.run.checkpoint.fingerprint import differences, fingerprint
-from unipd.run.checkpoint.snapshot import Record, Snapshot, put_together, taken_apart
+from unipd.run.checkpoint.fingerprint import fingerprint
+from unipd.run.checkpoint.snapshot import Record
+from unipd.run.checkpoint.stage import Stage
 from unipd.team import team
 
 _current: ContextVar[Checkpoint | None] = ContextVar("unipd_checkpoint", default=None)
@@ -146,63 +147,6 @@ class Checkpoint:
                 f"the checkpoint {self.path} could not be written ({error.strerror}); the run goes on, and tries again"
             )
             warnings.warn(text, CheckpointWarning, stacklevel=6)
-
-
-class Stage:
-    """One run in a checkpoint."""
-
-    def __init__(self, book: Checkpoint, number: int, problem: Problem, marks: dict[str, Any]) -> None:
-        self.number = number
-        self.since_written = 0
-        """Iterations that are not in the file."""
-        self.restored: Snapshot | None = None
-        """Where to go on from."""
-        self._book, self._problem, self._marks = book, problem, marks
-        self._record: Record | None = None
-        self._snapshot: Snapshot | None = None
-
-    def restore(self, record: Record, method: Method) -> None:
-        """Take up a record of the file, or refuse one of another problem."""
-        path = self._book.path
-        differing = team().first(lambda: differences(record.fingerprint, self._marks))
-        if differing:
-            raise CheckpointMismatch(str(path), differing)
-        try:
-            self.restored = put_together(record, self._problem, method)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise FileFormatError(str(path), f"the checkpoint cannot be read by this version ({error})") from error
-        self._record = record
-
-    def settled(self, snapshot: Snapshot) -> None:
-        """Note the state after an iteration and write it when the time has come."""
-        if self._record is not None:
-            self._book.goes_on(self)
-        self._snapshot, self._record = snapshot, None
-        self.since_written += 1
-        self._book.put(self, now=False)
-
-    def ended(self, snapshot: Snapshot) -> None:
-        """Note how the run ended."""
-        self._snapshot, self._record = snapshot, None
-        self.since_written += 1
-        self._book.put(self, now=False)
-
-    def leave_behind(self) -> None:
-        """Keep no more than the result needs: another run has begun."""
-        if self._snapshot is not None:
-            self._record = taken_apart(self._snapshot, self._problem, self._marks, left_behind=True)
-            self._snapshot = None
-
-    def interrupted(self) -> None:
-        """Write the last whole iteration, and nothing of what comes after."""
-        self._book.close()
-
-    def record(self) -> Record:
-        """Return the run as a record."""
-        if self._record is not None:
-            return self._record
-        assert self._snapshot is not None
-        return taken_apart(self._snapshot, self._problem, self._marks)
 
 
 @contextlib.contextmanager
