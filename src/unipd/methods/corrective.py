@@ -27,6 +27,8 @@ from unipd.protocols import Tracker, norm
 DESCENT_SHARE = 0.1
 """A step is serious when the dual falls by this share of what the model promised."""
 ORACLE_SHARE = 0.1
+MASTER_SHARE = 1e-3
+"""Share of the accuracy asked for that a last Newton step of the master may still be worth."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ def _optimised(problem: Problem, state: CorrectiveState) -> tuple[Bundle | Block
     if isinstance(state.bundle, BlockBundle):
         return state.bundle.optimised(problem, state.centre, state.smoothness, state.eps)
     master = Master(problem, state.bundle, state.centre, state.smoothness)
-    weights, dual = solve_master(master, state.bundle.weights)
+    weights, dual = solve_master(master, state.bundle.weights, MASTER_SHARE * state.eps)
     return state.bundle.at(weights), dual
 
 

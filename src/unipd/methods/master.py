@@ -55,8 +55,14 @@ class Master:
             assert self.problem.loss is not None
             return cost + self.problem.loss.value(residual)
         moved = dual - self.centre
-        coupled = inner(dual, residual) - self.problem.coupling.conjugate(dual)
+        coupled = inner(dual, residual) - self._support(dual, residual)
         return cost + coupled - 0.5 * self.smoothness * inner(moved, moved)
+
+    def _support(self, dual: Array, residual: Array) -> float:
+        """Return h(lam); for a set <lam, r> with r = M (v - lam) in K, which Moreau's identity gives for nothing."""
+        if self.problem.loss is not None:
+            return self.problem.coupling.conjugate(dual)
+        return inner(dual, self.smoothness * (self.centre - dual) + residual)
 
     def gradient(self, weights: FloatArray, dual: Array) -> FloatArray:
         """Return the gradient in w: f(x_i) + <lam, A x_i>, for squared gauges 2 sum w + <lam, A x_i>."""
@@ -88,8 +94,8 @@ class Master:
         return self.bundle.image_at(weights, self.problem.dual_shape) - self.problem.b
 
 
-def solve_master(master: Master, start: FloatArray) -> tuple[FloatArray, Array]:
-    """Return the optimal weights and their multiplier, to rounding."""
+def solve_master(master: Master, start: FloatArray, tolerance: float = 0.0) -> tuple[FloatArray, Array]:
+    """Return the optimal weights and their multiplier, to rounding or until a step promises at most ``tolerance``."""
     weights = start
     dual = master.dual(weights)
     value = master.value(weights, dual)
@@ -99,7 +105,7 @@ def solve_master(master: Master, start: FloatArray) -> tuple[FloatArray, Array]:
         target = minimise_quadratic(hessian, linear, weights, sums_to_one=not master.bundle.conic)
         direction = target - weights
         descent = -float(gradient @ direction)
-        if descent <= _ROUNDING * max(abs(value), master.problem.scale(value)):
+        if descent <= max(tolerance, _ROUNDING * max(abs(value), master.problem.scale(value))):
             return target, master.dual(target)
         length = 1.0
         while True:
