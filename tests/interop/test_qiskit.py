@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from unipd.apps.tomography import PauliTomography, all_bases, as_state, random_mixed, random_pure, simulate_counts
+from unipd.apps.tomography.counts import as_counts
 from unipd.errors import InvalidInput, UnipdError
 from unipd.interop import qiskit as bridge
 
@@ -120,3 +121,27 @@ def test_the_fitter_works_inside_the_analysis():
     expected = PauliTomography(accuracy=1e-5).fit_counts(counts).fidelity(state)
     assert table["state_fidelity"] == pytest.approx(expected, abs=1e-6)
     assert table["positive"]
+
+
+def test_qiskits_paulis_expectation_values_and_counts_are_read():
+    information = pytest.importorskip("qiskit.quantum_info")
+    state = information.random_statevector(4, seed=3)
+    labels = ["".join(letters) for letters in itertools.product("IXYZ", repeat=2)][1:]
+    values = [complex(state.expectation_value(information.Pauli(label))) for label in labels]
+    estimator = PauliTomography(accuracy=1e-8)
+    strings = information.PauliList(labels)
+    forms = (strings, list(strings), information.SparsePauliOp(labels), (strings.x, strings.z))
+    for form in forms:
+        assert estimator.fit(form, values).fidelity(state) > 1 - 1e-6
+    with pytest.raises(InvalidInput, match="phase"):
+        estimator.fit([information.Pauli("-XX")], [0.5])
+    with pytest.raises(InvalidInput, match="real numbers"):
+        estimator.fit(labels, np.asarray(values) + 0.1j)
+
+
+def test_qiskits_counts_from_hexadecimal_numbers_are_read():
+    counts = pytest.importorskip("qiskit.result").Counts
+    found = as_counts({"ZZ": counts({"0x0": 3, "0x1": 2, "0x3": 1}), "XX": counts({"01": 4})})
+    assert [part.outcomes.tolist() for part in found] == [[0, 1, 3], [1]]
+    with pytest.raises(InvalidInput, match="2 bits"):
+        as_counts({"ZZ": counts({"0x4": 1})})

@@ -42,7 +42,7 @@ def as_counts(counts: Any) -> list[BasisCounts]:
     """Return checked counts from a mapping of basis -> {bit-string: count}.
 
     The rightmost letter of a basis and the rightmost bit of a bit-string belong to qubit 0 (Qiskit's order); spaces
-    between registers are ignored.
+    between registers are ignored. Qiskit's ``Counts`` are such mappings.
 
     >>> as_counts({"XZ": {"00": 3, "10": 1}})[0].outcomes
     array([0, 2])
@@ -61,6 +61,9 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
         raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z", repr(basis))
     if not isinstance(outcomes, Mapping) or not outcomes:
         raise InvalidInput(f"counts[{basis!r}]", "a mapping of bit-string -> count", type(outcomes).__name__)
+    if getattr(outcomes, "hex_raw", None) is not None:  # Qiskit's Counts made from numbers forget leading zeros
+        numbered: Any = outcomes
+        outcomes = {format(key, f"0{qubits}b"): value for key, value in numbered.int_outcomes().items()}
     bits = ["".join(str(key).split()) for key in outcomes]
     for word in bits:
         if len(word) != qubits or word.strip("01"):

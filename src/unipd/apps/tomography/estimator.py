@@ -180,7 +180,12 @@ class PauliTomography(Fitted):
 def _real(name: str, value: Any, size: int, *, spread: bool = False) -> FloatArray:
     """Return one number a string; NaN is left to the check of the measurements, which names the row."""
     try:
-        array = np.asarray(value, np.float64)
+        given: Any = np.asarray(value)
+        if given.dtype.kind == "c":  # so are Qiskit's expectation values
+            if np.any(given.imag):
+                raise InvalidInput(name, "real numbers", "numbers with imaginary parts")
+            given = given.real
+        array = given.astype(np.float64)
     except (TypeError, ValueError):
         raise InvalidInput(name, "real numbers", type(value).__name__) from None
     if spread and array.ndim == 0:

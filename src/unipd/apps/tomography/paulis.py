@@ -93,10 +93,18 @@ def _read(value: Any, qubits: int | None) -> Paulis:
     if isinstance(value, tuple) and len(value) == 2 and not any(isinstance(part, str) for part in value):
         return _from_masks(np.asarray(value[0]), np.asarray(value[1]), qubits)
     try:
-        labels = [str(label) if isinstance(label, np.str_) else label for label in value]
+        labels = [_label(item) for item in value]
     except TypeError:
         raise InvalidInput("paulis", _EXPECTED, type(value).__name__) from None
     return Paulis(*parse(labels))
+
+
+def _label(item: Any) -> Any:
+    """Return the label of one string; an object such as Qiskit's ``Pauli`` tells it by ``to_label``."""
+    if hasattr(item, "to_label"):
+        _refuse_phases(item)
+        return str(item.to_label())
+    return str(item) if isinstance(item, np.str_) else item
 
 
 def _refuse_phases(value: Any) -> None:
