@@ -124,7 +124,7 @@ def against_qiskit(sizes: list[int], shots: int) -> None:
     from unipd.interop.qiskit import fitter
 
     print(f"\nCounts in all 3^q bases, {shots} shots each, random pure state")
-    print(f"{'qubits':>6s} {'fitter':>22s} {'seconds':>8s} {'fidelity':>9s}")
+    print(f"{'qubits':>6s} {'fitter':>22s} {'seconds':>8s} {'ratio':>6s} {'fidelity':>9s}")
     for qubits in sizes:
         truth = random_pure(qubits, seed=0)
         counts = simulate_counts(truth, all_bases(qubits), shots, seed=1)
@@ -146,12 +146,15 @@ def against_qiskit(sizes: list[int], shots: int) -> None:
             ),
             ("linear_inversion", lambda data=data, basis=basis: fitters.linear_inversion(*data, **basis)),
         ]
+        ours = 0.0
         for name, call in contestants:
             (found, _), seconds = timed(call)
+            ours = ours or seconds
             note(f"{qubits} qubits, counts: {name}", seconds, "s")
             matrix = np.asarray(found[0] if isinstance(found, list) else found)
             state = nearest_state(matrix / np.trace(matrix).real)
-            print(f"{qubits:6d} {name:>22s} {seconds:8.2f} {state.fidelity(truth):9.5f}", flush=True)
+            ratio = seconds / max(ours, 1e-9)
+            print(f"{qubits:6d} {name:>22s} {seconds:8.3f} {ratio:6.1f} {state.fidelity(truth):9.5f}", flush=True)
 
 
 def main() -> None:
