@@ -12,7 +12,7 @@ WORKERS ?= 2
 
 help:
 	@echo "make demo       reconstruct a 10-qubit quantum state; table on screen, picture in out/"
-	@echo "make test       lint, types, layers and tests"
+	@echo "make test       lint, types, layers, documentation and tests"
 	@echo "make docs       the documentation as a site in out/site"
 	@echo "make format     apply the formatter and the safe fixes of the linter"
 	@echo "make benchmark  the quick form of every benchmark"
@@ -22,7 +22,7 @@ demo: $(VENV)/demo.stamp
 	@mkdir -p out
 	@$(BIN)/unipd tomography --simulate random --qubits 10 --accuracy 1e-6 --plot out/tomography.png
 
-test: lint types layers pytest
+test: lint types layers docs pytest
 
 lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check --quiet .

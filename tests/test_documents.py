@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
+PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 
 
 def blocks(document: str) -> list[str]:
@@ -26,6 +27,22 @@ def test_the_code_of_a_document_runs_from_top_to_bottom(document: str, capsys: p
     for block in code:
         exec(compile(block, document, "exec"), namespace)
     assert "result" in namespace
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)])
+def test_the_code_of_a_page_runs_from_top_to_bottom(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page):
+        exec(compile(block, page, "exec"), namespace)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert f": {Path(page).relative_to('docs')}\n" in navigation, page
 
 
 def test_the_template_takes_fifteen_lines() -> None:
@@ -48,7 +65,7 @@ def test_an_oracle_takes_twenty_lines_and_is_right() -> None:
     assert not oracle.contains(np.linspace(0.0, 1.0, 6))
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, "CHANGELOG.md", "benchmarks/README.md"])
+@pytest.mark.parametrize("document", [*DOCUMENTS, *PAGES, "CHANGELOG.md", "benchmarks/README.md"])
 def test_links_to_files_lead_somewhere(document: str) -> None:
     path = ROOT / document
     for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
