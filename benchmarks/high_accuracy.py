@@ -16,6 +16,7 @@ import time
 import warnings
 
 import unipd
+from figures import note
 from seven import Case, seven_problems
 from unipd.run import Moment
 
@@ -69,6 +70,12 @@ def main() -> None:
             row = hits(case, method, optimum, limit)
             cells = "".join(f"{f'{h[0]} calls {h[1]:.2f} s' if h else '-':>20s}" for h in row)
             print(f"{case.name:32s} {method:14s}{cells}", flush=True)
+            if row[-1] is not None:
+                note(f"{case.name}, {method}: to {TARGETS[-1]:.0e}", row[-1][1], "CPU s")
+            if method == "auto" and row[-1] is not None:
+                note(f"{case.name}: Clarabel / unipd", clarabel / max(row[-1][1], 1e-9), "x")
+            if method == "auto" and row[1] is not None:
+                note(f"{case.name}: SCS / unipd, both to {TARGETS[1]:.0e}", scs / max(row[1][1], 1e-9), "x")
         print(f"{case.name:32s} CVXPY          Clarabel {clarabel:.2f} s, SCS (1e-4) {scs:.2f} s", flush=True)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from figures import note
 from unipd.apps.maxcut.cut import maxcut_program
 from unipd.io import Graph
 
@@ -75,6 +76,10 @@ def apart(kind: str, nodes: int, accuracy: float) -> dict[str, Any]:
         f"{found['seconds']:6.1f} s ({found['cpu']:.1f} cpu)  {found['megabytes']:4.0f} MB",
         flush=True,
     )
+    label = f"{kind}, {found['nodes']} nodes"
+    note(f"{label}: certified gap", found["gap"], "share", accuracy)
+    note(f"{label}: time", found["cpu"], "CPU s")
+    note(f"{label}: peak memory", found["megabytes"], "MB")
     return found
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from figures import note
 from unipd.atoms import LowRank
 from unipd.maps import Sampling
 
@@ -94,6 +95,9 @@ def measure(data: Instance, repeats: int) -> None:
         times = best_times(calls, repeats)
         ratio = f"{times['single'] / times['peer']:11.2f}" if peer else f"{'-':>11s}"
         print(f"{name:20s} {1e3 * times['single']:9.3f} {ratio} {times['single'] / times['double']:11.2f}")
+        if peer:
+            note(f"{data.dual.size} entries, {name}: SciPy / ours", times["peer"] / times["single"], "x")
+        note(f"{data.dual.size} entries, {name}: 1 thread / 2 threads", times["single"] / times["double"], "times")
 
 
 def exercise(rows: Any, cols: Any, shape: tuple[int, int], dual: Any) -> None:
@@ -115,6 +119,7 @@ def memory(shape: tuple[int, int], count: int) -> None:
         total = 1 + tracemalloc.get_traced_memory()[1] / data.coordinate_bytes
         tracemalloc.stop()
         print(f"peak memory, {count} entries {name}: {total:.2f} x (rows, columns, values), those included")
+        note(f"{count} entries {name}: peak memory / triples", total, "share")
 
 
 def main() -> None:

@@ -1,9 +1,10 @@
 """Semidefinite programs of SDPLIB: certified gap, feasibility, work and time.
 
-    python benchmarks/sdp.py FOLDER [NAME ...] [--accuracy 1e-6]
+    python benchmarks/sdp.py [FOLDER] [NAME ...] [--accuracy 1e-6] [--quick]
 
-FOLDER holds files NAME.dat-s. Published optima (SDPLIB 1.2) are compared where they are known; maxG51 is given as
-certified, since the published value does not fit the data.
+FOLDER holds files NAME.dat-s; by default it is sdplib in $UNIPD_DATA. ``--quick`` solves a made-up program. Published
+optima (SDPLIB 1.2) are compared where they are known; maxG51 is given as certified, since the published value does not
+fit the data.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import argparse
 import time
 from pathlib import Path
 
-from unipd.apps.sdp import SDP
+from figures import note
+from programs import made_up, sdplib
 
 OPTIMA = {
     "mcp100": 226.1574,
@@ -31,15 +33,15 @@ OPTIMA = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--accuracy", type=float, default=1e-6)
+    parser.add_argument("--quick", action="store_true", help="a made-up program of order 60")
     given = parser.parse_args()
-    names = given.names or [name for name in OPTIMA if (given.folder / f"{name}.dat-s").exists()]
+    programs = {"made-up": made_up(60)} if given.quick else sdplib(given.folder, given.names or OPTIMA)
     heads = f"{'name':10} {'n':>5} {'m':>5} {'status':8} {'error':>8} {'gap':>8} {'infeas.':>8} {'rank':>4}"
     print(heads, f"{'products':>9} seconds")
-    for name in names:
-        program = SDP.from_file(given.folder / f"{name}.dat-s")
+    for name, program in programs.items():
         begun = time.perf_counter()
         result = program.solve(given.accuracy)
         seconds = time.perf_counter() - begun
@@ -50,6 +52,8 @@ def main() -> None:
             f"{result.gap:8.0e} {result.infeasibility:8.0e} {result.rank:4} {result.counts.matvecs:9} {seconds:7.2f}",
             flush=True,
         )
+        note(f"{name}: certified gap", result.gap, "share", given.accuracy)
+        note(f"{name}: time", seconds, "s")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """The same semidefinite programs by `unipd`, by CVXPY + SCS and by pymanopt (Burer-Monteiro), in one run.
 
-    python benchmarks/sdp_peers.py FOLDER [NAME ...] [--nodes 100 400 800 2000] [--limit 240] [--quick]
+    python benchmarks/sdp_peers.py [FOLDER] [NAME ...] [--nodes 100 400 800 2000] [--limit 240] [--quick]
 
-FOLDER holds files NAME.dat-s. Beside them stand MaxCut programs of graphs G(n, 10 / n). `unipd` is asked for 1e-6
-with a certificate, SCS for 1e-4; pymanopt (trust regions, the rank that `unipd` begins with, MaxCut only) gives no
-certificate. CPU seconds after one small program that loads and compiles everything.
+FOLDER holds files NAME.dat-s; by default it is sdplib in $UNIPD_DATA. Beside them stand MaxCut programs of graphs
+G(n, 10 / n). `unipd` is asked for 1e-6 with a certificate, SCS for 1e-4; pymanopt (trust regions, the rank that `unipd`
+begins with, MaxCut only) gives no certificate. CPU seconds after one small program that loads and compiles everything.
 """
 
 from __future__ import annotations
@@ -19,19 +19,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from unipd.apps.maxcut.cut import maxcut_program
+from figures import note
+from programs import made_up, sdplib
 from unipd.apps.sdp import SDP
 from unipd.apps.sdp.formulate import analyse
 from unipd.apps.sdp.solving import trace_of
-from unipd.io import Graph
 
 NAMES = ("mcp100", "mcp250-1", "mcp500-1", "maxG11", "theta2", "gpp100")
-
-
-def random_graph(nodes: int) -> Graph:
-    """Return G(n, 10 / n)."""
-    rows, cols = np.nonzero(np.triu(np.random.default_rng(nodes).random((nodes, nodes)) < 10 / nodes, 1))
-    return Graph.of(nodes, rows, cols, np.ones(rows.size))
 
 
 def cost_of(program: SDP) -> Any:
@@ -89,28 +83,33 @@ SOLVERS: dict[str, Callable[[SDP, float], tuple[float, str]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--nodes", type=int, nargs="*", default=[100, 400, 800, 2000])
     parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=list(SOLVERS))
     parser.add_argument("--limit", type=float, default=240.0, help="seconds that a peer may take")
     parser.add_argument("--largest-scs", type=int, default=800, help="largest order that SCS is given")
-    parser.add_argument("--quick", action="store_true", help="mcp100 and 100 nodes only")
+    parser.add_argument("--quick", action="store_true", help="100 nodes only")
     given = parser.parse_args()
-    names, nodes = (("mcp100",), [100]) if given.quick else (given.names, given.nodes)
-    programs = {name: SDP.from_file(given.folder / f"{name}.dat-s") for name in names}
-    programs |= {f"G({n},10/n)": maxcut_program(random_graph(n)) for n in nodes}
-    maxcut_program(random_graph(50)).solve(1e-3)
+    programs = {} if given.quick else sdplib(given.folder, given.names)
+    programs |= {f"G({n},10/n)": made_up(n) for n in ([100] if given.quick else given.nodes)}
+    made_up(50).solve(1e-3)
     for name, program in programs.items():
         ours = float("nan")
         for solver in given.solvers:
             if solver == "SCS" and program.order > given.largest_scs:
                 continue
             begun = time.process_time()
-            objective, note = SOLVERS[solver](program, given.limit)
+            objective, remark = SOLVERS[solver](program, given.limit)
             spent = time.process_time() - begun
             ours = spent if solver == "unipd" else ours
-            print(f"{name:14} {solver:9} {spent:8.2f} s ({spent / ours:6.1f} x)  {objective:14.8g}  {note}", flush=True)
+            print(
+                f"{name:14} {solver:9} {spent:8.2f} s ({spent / ours:6.1f} x)  {objective:14.8g}  {remark}", flush=True
+            )
+            if solver == "unipd":
+                note(f"{name}: time", spent, "CPU s")
+            else:
+                note(f"{name}: {solver} / unipd", spent / ours, "x")
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+import ast
 import json
 import subprocess
 import sys
@@ -122,3 +123,15 @@ def test_exit_codes():
     good = benchmarks.Outcome("a", 1.0, 0, [])
     assert code_of([good], quick=False) == 0
     assert code_of([good, benchmarks.Outcome("b", 1.0, None, [])], quick=True) == 1
+
+
+@pytest.mark.parametrize("script", [path for path in REPOSITORY.glob("*.py") if "__main__" in path.read_text()])
+def test_every_script_hands_on_figures_and_has_a_quick_form_without_further_words(script):
+    tree = ast.parse(script.read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert any(isinstance(call.func, ast.Name) and call.func.id == "note" for call in calls)
+    added = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"]
+    words = {call.args[0].value: {each.arg: each.value for each in call.keywords} for call in added}
+    assert "--quick" in words
+    needed = [name for name, named in words.items() if not name.startswith("-") and "nargs" not in named]
+    assert needed == []
