@@ -66,9 +66,18 @@ def evaluate(
 
     ``certified`` asks an oracle that has one for its strongest affordable certificate.
     """
+    with oracle_errors:
+        direction = problem.map.adjoint(-dual)
+    return evaluate_along(problem, dual, direction, tolerance=tolerance, start=start, certified=certified)
+
+
+def evaluate_along(
+    problem: Problem, dual: Array, direction: Any, *, tolerance: float = 0.0, start: Any = None, certified: bool = False
+) -> DualPoint:
+    """Do the same as :func:`evaluate` where the direction -A^* lam is at hand."""
     oracle = getattr(problem.sharp, "certified", problem.sharp) if certified else problem.sharp
     with oracle_errors:
-        answer = _bounded(oracle(problem.map.adjoint(-dual), tolerance=tolerance, start=start))
+        answer = _bounded(oracle(direction, tolerance=tolerance, start=start))
         image = np.asarray(problem.map.image(answer.atom))
     if image.shape != problem.dual_shape:
         raise OracleError(f"the image of an atom has shape {image.shape}, not {problem.dual_shape}")
@@ -136,8 +145,10 @@ class DualValue:
     bound: str
     slack_conjugate: float | None
     """phi^*(lam) in the slack split, where it is part of the value."""
-    reach: None = None
-    """Not known without the atom's image."""
+    reach: float | None = None
+    """||A x^*(lam)||, where the atom's image was looked at."""
+    atom: Any = None
+    """x^*(lam), where it is known."""
 
 
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:

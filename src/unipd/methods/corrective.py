@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate
+from unipd.dual import DualPoint, evaluate, evaluate_along, oracle_errors
 from unipd.methods.base import (
     Counts,
     State,
@@ -19,11 +20,14 @@ from unipd.methods.base import (
 from unipd.methods.block_bundle import BlockBundle, has_blocks
 from unipd.methods.block_limits import limited
 from unipd.methods.bundle import Bundle
+from unipd.methods.candidates import candidates, has_candidates
 from unipd.methods.master import Master, solve_master
 from unipd.methods.smoothness import initial_smoothness
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
 
+CANDIDATES = 30
+"""Vertices that one oracle call may add where they cost little."""
 DESCENT_SHARE = 0.1
 """A step is serious when the dual falls by this share of what the model promised."""
 ORACLE_SHARE = 0.1
@@ -125,9 +129,10 @@ class Corrective:
         """Solve the master, call the oracle at its multiplier, and move or learn."""
         bundle, dual = _optimised(problem, state)
         start = state.bundle.vertices[-1].atom if isinstance(state.bundle, Bundle) else None
-        point = evaluate(problem, dual, tolerance=ORACLE_SHARE * state.eps, start=start)
+        point, others = _asked(problem, bundle, dual, ORACLE_SHARE * state.eps, start)
         value = _total(problem, point)
-        promised = state.centre_value - bundle.lower_model(problem, dual) - problem.coupling.conjugate(dual)
+        model = bundle.lower_model(problem, dual)
+        promised = state.centre_value - model - problem.coupling.conjugate(dual)
         fallen = state.centre_value - value
         serious = fallen >= DESCENT_SHARE * promised
         image = bundle.image(problem)
@@ -141,14 +146,14 @@ class Corrective:
             image=image,
             mean_objective=cost,
             certificate=certificate.improved(problem, point),
-            counts=state.counts.plus(oracle_calls=1, matvecs=point.matvecs),
+            counts=state.counts.plus(oracle_calls=1, matvecs=point.matvecs + len(others)),
             smoothness=_adapted(
                 problem, state, bundle, promised, state.centre_value - value, certificate.infeasibility
             ),
             dual_step=norm(dual - state.dual),
             gradient_change=math.nan,
             failure=None,
-            bundle=_grown(problem, bundle, point, self.memory),
+            bundle=_grown(problem, bundle, (point, *others), self.memory),
             centre=dual if serious else state.centre,
             centre_value=value if serious else state.centre_value,
             null_steps=null_steps,
@@ -177,11 +182,30 @@ def _optimised(problem: Problem, state: CorrectiveState) -> tuple[Bundle | Block
     return state.bundle.at(weights), dual
 
 
-def _grown(problem: Problem, bundle: Bundle | BlockBundle, point: DualPoint, memory: int) -> Bundle | BlockBundle:
-    """Make room for the oracle's atom, then let it join."""
+def _asked(
+    problem: Problem, bundle: Bundle | BlockBundle, dual: Array, tolerance: float, start: Any
+) -> tuple[DualPoint, list[DualPoint]]:
+    """Call the oracle; where the next best vertices cost little, add those that the model does not know."""
+    if isinstance(bundle, BlockBundle) or not has_candidates(problem):
+        return evaluate(problem, dual, tolerance=tolerance, start=start), []
+    with oracle_errors:
+        direction = problem.map.adjoint(-dual)
+    point = evaluate_along(problem, dual, direction, tolerance=tolerance, start=start)
+    known = bundle.lower_model(problem, dual)
+    return point, candidates(problem, dual, direction, CANDIDATES, above=known)[1:]
+
+
+def _grown(
+    problem: Problem, bundle: Bundle | BlockBundle, points: tuple[DualPoint, ...], memory: int
+) -> Bundle | BlockBundle:
+    """Make room for the oracle's atoms, then let them join, the best one first."""
     if isinstance(bundle, BlockBundle):
-        return limited(bundle, memory - 1, point.dual).joined(problem, point)
-    return bundle.limited(memory - 1).joined(point)
+        return limited(bundle, memory - 1, points[0].dual).joined(problem, points[0])
+    fitting = points[: max(1, memory // 4)]
+    grown = bundle.limited(memory - len(fitting))
+    for point in fitting:
+        grown = grown.joined(point)
+    return grown
 
 
 def _total(problem: Problem, point: DualPoint) -> float:
@@ -197,20 +221,28 @@ def _adapted(
     fallen: float,
     infeasibility: float,
 ) -> float:
-    """Return the next M: halved after a step that kept its promise, doubled when steps fail.
+    """Return the next M: smaller after a step that kept its promise, doubled when steps fail.
 
-    One model of the whole x learns slowly, so M changes slowly: halved only after a promise kept at once, doubled after
-    every ten null steps. A model a block learns much from a call: M is halved after every promise kept, unless A x - b
-    is well within the accuracy asked for (a smaller M would only let lam run), and doubled when G rose by as much.
+    With one model of the whole x, M falls by what a parabola through G and its slope along the step says, a factor of 2
+    to 10, when at least half of the promise was kept, and is doubled after every ten null steps. A model a block learns
+    much from a call: M is halved after every promise kept, unless A x - b is well within the accuracy asked for (a
+    smaller M would only let lam run), and doubled when G rose by as much. Where the promise is far below the accuracy
+    asked for, only A x - b can lag, and M is halved for its sake.
     """
-    kept = fallen >= 0.5 * promised
-    if isinstance(bundle, Bundle):
-        failed = fallen < DESCENT_SHARE * promised and (state.null_steps + 1) % 10 == 0
-        factor = 0.5 if kept and state.null_steps == 0 else 2.0 if failed else 1.0
-    else:
-        accuracy = state.eps / problem.scale(state.mean_objective)
-        lags = infeasibility > ORACLE_SHARE * accuracy * max(1.0, problem.norm_b)
-        harmless = fallen >= 0.5 * promised - ORACLE_SHARE * state.eps
-        harmful = fallen < -max(promised, ORACLE_SHARE * state.eps)
+    accuracy, enough = state.eps / problem.scale(state.mean_objective), ORACLE_SHARE * state.eps
+    lags = infeasibility > ORACLE_SHARE * accuracy * max(1.0, problem.norm_b)
+    if isinstance(bundle, BlockBundle):
+        harmless, harmful = fallen >= 0.5 * promised - enough, fallen < -max(promised, enough)
         factor = 0.5 if harmless and lags and bundle.settled else 2.0 if harmful else 1.0
+    elif abs(promised) <= enough and fallen >= -enough:
+        factor = 0.5 if lags else 1.0
+    elif promised > 0.0 and fallen >= 0.5 * promised:
+        factor = min(0.5, max(_steepest_fall(problem), 2.0 * (1.0 - fallen / promised)))
+    else:
+        factor = 2.0 if fallen < DESCENT_SHARE * promised and (state.null_steps + 1) % 10 == 0 else 1.0
     return factor * state.smoothness
+
+
+def _steepest_fall(problem: Problem) -> float:
+    """Return the least factor of M: where G may fall for ever, as for an infeasible problem, haste ends in overflow."""
+    return 0.5 if math.isinf(problem.sharp.maximum()) and problem.sharp.degree != 2.0 else 0.1

@@ -18,14 +18,17 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.couplings import Equality, LeastSquares
-from unipd.couplings.jacobian import differences, prox_jacobian
+from unipd.couplings.jacobian import differences
 from unipd.methods.bundle import Bundle
+from unipd.methods.curvature import prox_curvature
 from unipd.methods.quadratic import minimise_quadratic
 from unipd.problem import Problem
 from unipd.protocols import inner
 
 _NEWTON_STEPS = 50
 _ROUNDING = 1e-13
+SHARE = 0.05
+"""A Newton step that promises less than this share of what all before it have gained is the last one."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +79,19 @@ class Master:
         elif self.smoothness == 0.0 and isinstance(self.problem.coupling, LeastSquares):
             curve = self.problem.coupling.scale * self.bundle.gram
         else:
-            changes = self._changes(weights)
-            product = (self.bundle.columns.conj().T @ changes).real
-            curve = 0.5 * (product + product.T)
+            curve = self._curve(weights)
         return curve + 2.0 if self.bundle.conic else curve
 
-    def _changes(self, weights: FloatArray) -> Array:
-        """Return the derivative of lam(w) in each weight, as columns."""
+    def _curve(self, weights: FloatArray) -> FloatArray:
+        """Return the second derivative of the coupling's part in the weights."""
         columns, residual = self.bundle.columns, self._residual(weights)
         if self.smoothness == 0.0:
             assert self.problem.loss is not None
-            return differences(self.problem.loss.gradient, residual, columns)
+            product = (columns.conj().T @ differences(self.problem.loss.gradient, residual, columns)).real
+            return 0.5 * (product + product.T)
         step = 1.0 / self.smoothness
-        return step * prox_jacobian(self.problem.coupling, self.centre + step * residual, step, columns)
+        moved = self.centre + step * residual
+        return step * prox_curvature(self.problem.coupling, moved, step, columns, self.bundle.gram)
 
     def _residual(self, weights: FloatArray) -> Array:
         return self.bundle.image_at(weights, self.problem.dual_shape) - self.problem.b
@@ -98,14 +101,15 @@ def solve_master(master: Master, start: FloatArray, tolerance: float = 0.0) -> t
     """Return the optimal weights and their multiplier, to rounding or until a step promises at most ``tolerance``."""
     weights = start
     dual = master.dual(weights)
-    value = master.value(weights, dual)
+    value = first = master.value(weights, dual)
     for _ in range(_NEWTON_STEPS):
         gradient, hessian = master.gradient(weights, dual), master.hessian(weights)
         linear = gradient - hessian @ weights
         target = minimise_quadratic(hessian, linear, weights, sums_to_one=not master.bundle.conic)
         direction = target - weights
         descent = -float(gradient @ direction)
-        if descent <= max(tolerance, _ROUNDING * max(abs(value), master.problem.scale(value))):
+        enough = max(tolerance, SHARE * (first - value), _ROUNDING * max(abs(value), master.problem.scale(value)))
+        if descent <= enough:
             return target, master.dual(target)
         length = 1.0
         while True:

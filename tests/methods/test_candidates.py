@@ -1,0 +1,100 @@
+"""Next best vertices and second derivatives of the master, beside naive twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unipd
+from unipd import sharp
+from unipd.couplings import PSDCone
+from unipd.couplings.jacobian import prox_jacobian
+from unipd.methods.candidates import candidates, has_candidates
+from unipd.methods.curvature import prox_curvature
+
+ORACLES = {
+    "simplex": lambda cost: sharp.Linear(cost, sharp.Simplex(cost.size, 2.0)),
+    "unit simplex": lambda cost: sharp.UnitSimplex(cost.size, 0.5),
+    "l1 ball": lambda cost: sharp.Linear(cost, sharp.Linear(cost, sharp.L1Ball(cost.size, 3.0))),
+    "l1 norm on a ball": lambda cost: sharp.L1NormOnBall(cost.size, 2.0, 0.3),
+}
+
+
+def all_vertices(oracle: object, size: int) -> list[np.ndarray]:
+    inside = oracle
+    while isinstance(inside, sharp.Linear):
+        inside = inside.oracle
+    if isinstance(inside, sharp.Simplex):
+        return list(inside.scale * np.eye(size))
+    radius = inside.radius if isinstance(inside, sharp.L1Ball) else inside.ball.radius
+    return [*(radius * np.eye(size)), *(-radius * np.eye(size))]
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(1, 9))
+def test_candidates_are_the_best_vertices(name: str, seed: int, count: int) -> None:
+    random = np.random.default_rng(seed)
+    A, b, lam = random.standard_normal((3, 6)), random.standard_normal(3), random.standard_normal(3)
+    oracle = ORACLES[name](random.standard_normal(6))
+    problem = unipd.Problem(oracle, A, b, "=")
+    assert has_candidates(problem)
+    cuts = [float(lam @ (b - A @ x)) - oracle.objective(x) for x in all_vertices(oracle, 6)]
+    above = float(np.median(cuts))
+    per_place = np.array(cuts).reshape(-1, 6).max(axis=0)
+    expected = np.sort(per_place[per_place > above])[::-1][:count]
+    found = candidates(problem, lam, A.T @ -lam, count, above=above)
+    np.testing.assert_allclose([point.value for point in found], expected, rtol=1e-12)
+    for point in found:
+        assert oracle.contains(point.atom)
+        np.testing.assert_allclose(point.image, A @ point.atom.dense())
+
+
+def test_other_sets_and_maps_have_none() -> None:
+    class SecondBest(sharp.Simplex):
+        """A set of one's own, of which nothing is known."""
+
+    assert not has_candidates(unipd.Problem(SecondBest(3), np.eye(3), np.zeros(3), "="))
+    assert not has_candidates(unipd.Problem(sharp.L2Ball(3), np.eye(3), np.zeros(3), "="))
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("hermitian", [True, False])
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), shift=st.floats(-3, 3))
+def test_the_curvature_of_the_semidefinite_cone(dtype: type, hermitian: bool, seed: int, shift: float) -> None:
+    random = np.random.default_rng(seed)
+
+    def matrices(count: int) -> np.ndarray:
+        stack = random.standard_normal((count, 5, 5)).astype(dtype)
+        if dtype is complex:
+            stack = stack + 1j * random.standard_normal((count, 5, 5))
+        return stack
+
+    vector = matrices(1)[0]
+    vector = vector + vector.conj().T + shift * np.eye(5)
+    stack = matrices(4)
+    if hermitian:
+        stack = stack + stack.conj().transpose(0, 2, 1)
+    columns = np.ascontiguousarray(stack.reshape(4, -1).T)
+    gram = (columns.conj().T @ columns).real
+    naive = (columns.conj().T @ prox_jacobian(PSDCone(5), vector.reshape(-1), 1.0, columns)).real
+    found = prox_curvature(PSDCone(5), vector.reshape(-1), 1.0, columns, gram)
+    np.testing.assert_allclose(found, naive, atol=1e-10 * np.abs(gram).max())
+
+
+@pytest.mark.parametrize("size", [6, 20])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_inclusions_in_the_semidefinite_cone_reach_1e_6(size: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    count = 3 * size
+    stack = random.standard_normal((count, size, size))
+    stack = (stack + stack.transpose(0, 2, 1)) / 2
+    shift = np.tensordot(random.dirichlet(np.ones(count)), stack, 1) - 0.2 * np.eye(size)
+    A = np.ascontiguousarray(stack.reshape(count, -1).T)
+    oracle = sharp.Linear(random.standard_normal(count), sharp.Simplex(count))
+    problem = unipd.Problem(oracle, A, shift.ravel(), PSDCone(size))
+    result = unipd.solve(problem, accuracy=1e-6, stop=unipd.MaxOracleCalls(60))
+    assert result.status is unipd.Status.SOLVED
