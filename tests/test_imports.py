@@ -69,3 +69,8 @@ def test_every_public_name_of_a_part_is_there_and_documented(module: str) -> Non
         documented = getattr(part, name)
         if callable(documented):
             assert documented.__doc__, f"{module}.{name}"
+
+
+def test_modules_that_the_guides_name_need_no_import_of_their_own() -> None:
+    code = "import unipd; unipd.doctor.check, unipd.memory.forecast, unipd.report.write_report"
+    assert loaded_after(code) == []

@@ -45,15 +45,20 @@ _LATER = {
 }
 """Names whose modules are imported when they are first used, so that ``import unipd`` stays quick."""
 
+_MODULES = ("doctor", "memory", "report")
+"""Modules that are imported when they are first used."""
+
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"unipd.{name}")
     if name not in _LATER:
         raise AttributeError(f"module 'unipd' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATER]
+    return [*globals(), *_LATER, *_MODULES]
 
 
 __all__ = [

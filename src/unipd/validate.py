@@ -22,6 +22,8 @@ def finite_array(
     >>> finite_array("b", [1, 2])
     array([1., 2.])
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InvalidInput(name, "numbers everywhere", f"{np.ma.count_masked(value)} masked entries")
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:

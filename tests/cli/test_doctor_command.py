@@ -17,9 +17,16 @@ def test_installation(invoke):
 @pytest.mark.parametrize("name", ["problem", "make_problem"])
 def test_problem_from_a_file_and_from_a_module(invoke, name):
     for place in (DEMO, "demo_command"):
-        result = invoke("doctor", "--problem", f"{place}:{name}")
-        assert result.exit_code == 0, result.stderr
-        assert "adjoint" in result.stdout
+        for arguments in (["--problem", f"{place}:{name}"], [f"{place}:{name}"]):
+            result = invoke("doctor", *arguments)
+            assert result.exit_code == 0, result.stderr
+            assert "adjoint" in result.stdout
+
+
+def test_the_problem_is_given_once(invoke):
+    result = invoke("doctor", f"{DEMO}:problem", "--problem", f"{DEMO}:problem")
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_broken_problem(invoke):

@@ -91,3 +91,27 @@ def test_points_of_whole_numbers_and_lists_will_do(vertex: Any, method: str) -> 
     result = unipd.solve(unipd.Problem(corner, np.eye(3), [0.2, 0.3, 0.5], loss), method, accuracy=1e-3)
     assert result.status is unipd.Status.SOLVED
     assert result.x == pytest.approx([0.2, 0.3, 0.5], abs=0.05)
+
+
+def test_a_function_may_work_in_its_argument() -> None:
+    cost = np.array([3.0, 1.0, 2.0])
+
+    def careless(y: Any) -> Any:
+        place = int(np.argmax(y))
+        y[:] = 0.0
+        return np.eye(3)[place]
+
+    oracle = from_callable(careless, 3)
+    direction = np.array([0.5, 2.0, 1.0])
+    assert oracle(direction).value == 2.0
+    assert direction.tolist() == [0.5, 2.0, 1.0]
+    priced = unipd.sharp.Linear(cost, oracle)
+    assert priced.maximum() == 3.0
+    assert cost.tolist() == [3.0, 1.0, 2.0]
+
+
+def test_complex_points_for_real_directions_are_refused() -> None:
+    oracle = from_callable(lambda y: 1j * y, 2)
+    with pytest.raises(unipd.errors.OracleError, match="real points"):
+        oracle(np.ones(2))
+    assert oracle(np.ones(2, complex)).atom.dtype == np.complex128

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+from unipd import validate
 from unipd.errors import InvalidInput
 from unipd.methods.accunipdgrad import AccUniPDGrad
 from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
@@ -54,6 +55,8 @@ def as_method(
     (the default) to equilibrate badly scaled rows for the method "auto" alone. ``continuation`` and ``restart`` run
     a universal method in stages, see :class:`~unipd.methods.continued.Continued`.
     """
+    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
     if scaling not in SCALINGS:
         raise InvalidInput("scaling", 'one of "auto", "rows", None', repr(scaling))
     chosen = _named(method, problem, **options)
@@ -67,6 +70,8 @@ def as_method(
 
 def _named(method: Method | str, problem: Problem, **options: Any) -> Method:
     if not isinstance(method, str):
+        if isinstance(method, type):
+            raise InvalidInput("method", "a name or a method", validate.described(method))
         if options:
             raise InvalidInput("method", "a name when options are given", type(method).__name__)
         if not (hasattr(method, "start") and hasattr(method, "step")):

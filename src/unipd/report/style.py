@@ -164,6 +164,8 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
         raise InvalidInput("path", f"a file name ending in {', '.join(FORMATS)}", repr(str(path)))
+    if not target.parent.is_dir():
+        raise InvalidInput("path", "a file in an existing folder (create it first)", repr(str(path)))
     return target
 
 

@@ -138,6 +138,8 @@ def compare(
     """
     if not methods or isinstance(methods, str):
         raise InvalidInput("methods", "a list of methods", repr(methods))
+    if path is not None:
+        import_module("unipd.report.style").check_path(path)
     known, note = _given_truth(problem, truth)
     results: dict[str, Result] = {}
     settings = _one_checkpoint(settings)

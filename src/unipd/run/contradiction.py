@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from unipd.errors import OracleError
+from unipd._typing import Array
+from unipd.atoms import Blocks
+from unipd.errors import OracleError, UnboundedOracle
+from unipd.maps import OperatorMap
 from unipd.methods import Certificate
 from unipd.problem import Problem
-from unipd.protocols import norm
+from unipd.protocols import inner, norm
 from unipd.run.stopping import Moment
 from unipd.run.verify import verified
+from unipd.sharp.lazy_difference import pairing
 from unipd.spectral import RIGOROUS
 
 _ROUNDING = {4: 1e-3, 8: 1e-6}
 """Relative size of what rounding may explain, by the bytes of a real number."""
+_WRONG_ADJOINT = "the map's adjoint is not the adjoint of its image: Re <A x, lam> and Re <x, A* lam> differ"
+_NO_MAXIMISER = "the sharp oracle does not maximise: a point of X that the run has reached does better than its answer"
+_ADVICE = "unipd.doctor.check (unipd doctor FILE.py:NAME) tells more"
 _SLACKS = 100.0
 """Multiples of the accuracy that are forgiven besides."""
 
@@ -43,12 +51,82 @@ def require_consistent(moment: Moment, accuracy: float) -> None:
         )
 
 
+def require_proof(moment: Moment, proof: Certificate) -> tuple[int, int]:
+    """Raise when a point of X contradicts a proof of infeasibility; return the oracle calls and products made.
+
+    The proof says that f(x) + <lam, A x - b> - h(lam) >= bound for every x in X, and was computed from A^* lam. The
+    point of the run, and the oracle's answer in the opposite direction, must satisfy that, and Re <A x, lam> =
+    Re <x, A^* lam>: an oracle that does not maximise, or an adjoint that is none, can prove anything.
+    """
+    problem, x = moment.problem, moment.state.primal.point()
+    if proof.kind != RIGOROUS or problem.loss is not None:
+        return 0, 0
+    direction = problem.map.adjoint(proof.dual)
+    try:
+        opposite = problem.sharp(direction).atom
+    except UnboundedOracle:
+        opposite = None
+    points = [point for point in (x, opposite) if point is not None]
+    for point in points:
+        _require_bounded(problem, proof, direction, point)
+    return 1, 1 + len(points)
+
+
+def require_adjoint(moment: Moment) -> tuple[int, int]:
+    """Raise when the adjoint of a caller's own operator is none; return the oracle calls and products made."""
+    problem = moment.problem
+    x = moment.state.primal.point() if _is_foreign(problem.map) else None
+    if x is None:
+        return 0, 0
+    dual = moment.state.certificate.dual
+    _require_paired(problem, dual, problem.map.image(x), problem.map.adjoint(dual), x)
+    return 0, 2
+
+
+def _require_bounded(problem: Problem, proof: Certificate, direction: Any, x: Any) -> None:
+    """Raise unless Re <A x, lam> = Re <x, A^* lam> and the Lagrangian at x is not below the bound."""
+    dual, image = proof.dual, problem.map.image(x)
+    forgiven = _require_paired(problem, dual, image, direction, x)
+    separation = inner(dual, image - problem.b) - problem.coupling.conjugate(dual)
+    missing = -separation  # a ray whose bound is infinite separates b from A X
+    if math.isfinite(proof.dual_bound):
+        missing += proof.dual_bound - problem.sharp.objective(x)
+        forgiven = max(forgiven, _rounding(problem) * max(1.0, abs(proof.dual_bound)))
+    if missing > forgiven:
+        raise OracleError(f"{_NO_MAXIMISER}; {_ADVICE}")
+
+
+def _require_paired(problem: Problem, dual: Array, image: Array, direction: Any, x: Any) -> float:
+    """Return the size of what rounding explains; raise unless Re <A x, lam> = Re <x, A^* lam> up to that."""
+    forgiven = _rounding(problem) * norm(dual) * max(norm(image), problem.norm_b)
+    if abs(inner(dual, image) - _paired(direction, x)) > forgiven:
+        raise OracleError(f"{_WRONG_ADJOINT}; {_ADVICE}")
+    return forgiven
+
+
+def _rounding(problem: Problem) -> float:
+    return _ROUNDING.get(np.finfo(problem.dtype).dtype.itemsize, 1e-6)
+
+
+def _is_foreign(linear_map: Any) -> bool:
+    """Whether a map, or a block of it, is the caller's own code."""
+    blocks = getattr(linear_map, "maps", ())
+    own = isinstance(linear_map, OperatorMap) or not type(linear_map).__module__.startswith("unipd.")
+    return own or any(_is_foreign(block) for block in blocks)
+
+
+def _paired(direction: Any, x: Any) -> float:
+    """Return Re <A^* lam, x>, block by block where there are blocks."""
+    if isinstance(x, Blocks):
+        return sum(_paired(*pair) for pair in zip(direction, x.parts, strict=True))
+    return pairing(direction, x)
+
+
 def _shortfall(problem: Problem, certificate: Certificate, accuracy: float) -> float:
     """Return by how much the objective is below the bound beyond what infeasibility and rounding explain."""
     if not (math.isfinite(certificate.objective) and math.isfinite(certificate.dual_bound)):
         return -math.inf
     length = norm(certificate.dual)
     scale = max(problem.scale(certificate.objective), abs(certificate.objective), length * problem.norm_b)
-    real = np.finfo(problem.dtype).dtype.itemsize
-    allowed = length * certificate.infeasibility + (_ROUNDING.get(real, 1e-6) + _SLACKS * accuracy) * scale
+    allowed = length * certificate.infeasibility + (_rounding(problem) + _SLACKS * accuracy) * scale
     return certificate.dual_bound - certificate.objective - allowed

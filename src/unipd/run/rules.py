@@ -9,7 +9,7 @@ from typing import Any
 from unipd.memory import over_limit
 from unipd.methods import State
 from unipd.run.certify import FinalCheck
-from unipd.run.contradiction import require_consistent
+from unipd.run.contradiction import require_adjoint, require_consistent, require_proof
 from unipd.run.stopping import Accuracy, Moment, Stall, StoppingRule
 from unipd.status import Status
 
@@ -41,11 +41,12 @@ class Rules:
         require_consistent(moment, self.goal.accuracy)
         proof = self.check.of_infeasibility(moment)
         if proof is not None:
-            state = self._counted(moment.state)
+            state = _added(self._counted(moment.state), require_proof(moment, proof))
             return Verdict(replace(state, certificate=proof), Status.INFEASIBLE)
         sure = self.check(moment) if self.goal(moment) is not None else None
         state = self._counted(moment.state)
         if sure is not None:
+            state = _added(state, require_adjoint(moment))
             return Verdict(replace(state, certificate=sure), Status.SOLVED)
         wants_stop = wants_stop or over_limit()
         status = self.stop(moment) or state.failure or (Status.STOPPED if wants_stop else STALL(moment))
@@ -55,8 +56,7 @@ class Rules:
 
     def _counted(self, state: State) -> State:
         """Return the state with the work that the last check has done since it was last asked."""
-        spent = self.check.spent()
-        return state if spent == (0, 0) else replace(state, counts=state.counts.plus(spent[0], 0, spent[1]))
+        return _added(state, self.check.spent())
 
     def memory(self) -> dict[str, Any]:
         """Return what the rules remember from one moment to the next."""
@@ -66,3 +66,8 @@ class Rules:
         """Remember again what :meth:`memory` gave."""
         self.check.recall(memory["check"])
         self.stop.recall(memory["stop"])
+
+
+def _added(state: State, spent: tuple[int, int]) -> State:
+    """Return the state with these oracle calls and products counted."""
+    return state if spent == (0, 0) else replace(state, counts=state.counts.plus(spent[0], 0, spent[1]))

@@ -59,11 +59,13 @@ class CallableSharp(Sharp):
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Call the function; what it returns must have the shape of x."""
         y = self._checked(direction)
-        found = self._function(y)
+        found = self._function(y.copy() if isinstance(y, np.ndarray) else y)  # the function may work in its argument
         atom = _floating(found.atom if isinstance(found, SharpAnswer) else found)
         form = getattr(atom, "shape", type(atom).__name__)
         if form != self.shape:
             raise OracleError(f"the sharp oracle must return points of shape {self.shape}, not {form}")
+        if np.dtype(atom.dtype).kind == "c" and np.dtype(y.dtype).kind != "c":
+            raise OracleError("the sharp oracle must return real points for a real direction, not complex ones")
         if isinstance(atom, np.ndarray) and np.isinf(atom).any():
             raise UnboundedOracle("the sharp oracle returned a point at infinity: <y, x> - f(x) is unbounded over X")
         atom = atom.copy() if isinstance(atom, np.ndarray) else atom  # the function may use its buffer again

@@ -39,8 +39,12 @@ class Linear(Described):
     """
 
     def __init__(self, cost: Any, oracle: SharpOracle) -> None:
+        if isinstance(oracle, type) or not callable(oracle) or not hasattr(oracle, "shape"):
+            raise InvalidInput("oracle", "a sharp oracle", validate.described(oracle))
         self.oracle = oracle
         self.cost = _checked_cost(cost, oracle)
+        if getattr(oracle, "real_only", False) and np.dtype(self.cost.dtype).kind == "c":
+            raise InvalidInput("cost", f"real numbers, since {type(oracle).__name__} has real points", "complex ones")
         self._zero = isinstance(self.cost, np.ndarray) and not self.cost.any()
 
     @property
@@ -52,6 +56,11 @@ class Linear(Described):
     def exact(self) -> bool:
         """Exact when the set's oracle is."""
         return self.oracle.exact
+
+    @property
+    def real_only(self) -> bool:
+        """Whether the set has real points only."""
+        return bool(getattr(self.oracle, "real_only", False))
 
     @property
     def degree(self) -> float | None:

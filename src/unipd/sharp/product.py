@@ -36,6 +36,8 @@ class Product(Described):
     """
 
     def __init__(self, oracles: Sequence[SharpOracle], threads: int = 1) -> None:
+        if not isinstance(oracles, (list, tuple)):
+            raise InvalidInput("oracles", "a list of sharp oracles", validate.described(oracles))
         if not oracles:
             raise InvalidInput("oracles", "at least one sharp oracle", "an empty list")
         self.oracles = tuple(oracles)
@@ -53,6 +55,11 @@ class Product(Described):
     def exact(self) -> bool:
         """Exact when every block is."""
         return all(oracle.exact for oracle in self.oracles)
+
+    @property
+    def real_only(self) -> bool:
+        """Whether a block has real points only."""
+        return any(getattr(oracle, "real_only", False) for oracle in self.oracles)
 
     @property
     def linear(self) -> bool:

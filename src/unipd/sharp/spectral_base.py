@@ -66,7 +66,7 @@ class SpectralSharp(Described, ABC):
         engine: Engine | None = None,
         certification: Certification | None = None,
     ) -> None:
-        if len(shape) != 2:
+        if not isinstance(shape, (tuple, list)) or len(shape) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput("shape", "two sizes, rows and columns", repr(shape))
         rows, columns = (validate.integer("shape", size, minimum=1) for size in shape)
         if certify not in CERTIFICATES:
