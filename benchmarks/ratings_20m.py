@@ -1,10 +1,13 @@
 """AccUniPDGrad with a sketch on made-up ratings of the size of MovieLens 20M: memory, and time beyond the products.
 
-    python benchmarks/ratings_20m.py [--quick] [--share 0.1] [--iterations 50]
+    python benchmarks/ratings_20m.py [--quick] [--share 0.1] [--iterations 50] [--double]
 
-138,000 users, 27,000 items, 20 million ratings of rank 10 with noise (``--share`` takes a part of all three), centred.
-Prints the peak memory as a multiple of the ratings' own size (32-bit places, values) and the wall time of the run as a
-multiple of (products) x (time of one product measured alone, half of them M x and half M^T y).
+138,000 users, 27,000 items, 20 million ratings of rank 10 with noise (``--share`` takes a part of the ratings, and its
+square root of users and items), centred. Single precision, which holds ratings exactly, unless ``--double``. Prints
+- the peak memory of the process from here on, as a multiple of the ratings' own size as triples of two 32-bit indices
+  and a 64-bit value (16 bytes a rating), of which the interpreter with its libraries is a fixed part;
+- the wall time of the run as a multiple of (products) x (time of one product measured alone, half of them M x and half
+  M^T y).
 """
 
 from __future__ import annotations
@@ -16,11 +19,15 @@ from pathlib import Path
 import numpy as np
 
 import unipd
+from figures import note
+from unipd._typing import Array
 from unipd.apps.completion.generated import generate
 from unipd.maps import Sampling
 from unipd.primal import SketchTracker
 
 SHAPE, COUNT, RANK = (138_000, 27_000), 20_000_000, 10
+TRIPLE = 16
+"""Bytes of a rating: two 32-bit indices and a 64-bit value."""
 
 
 def peak() -> int:
@@ -30,14 +37,14 @@ def peak() -> int:
 
 
 def forget_peak() -> None:
-    """Begin to measure the peak anew: making up the ratings takes more than using them."""
+    """Begin to measure the peak anew."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
-def one_product(sampling: Sampling, dual: np.ndarray, repeats: int = 5) -> float:
+def one_product(sampling: Sampling, dual: Array, repeats: int = 5) -> float:
     """Return the seconds of one product with the sampled matrix, the mean of both directions."""
     matrix = sampling.adjoint(dual)
-    x, y = np.ones(sampling.domain[1]), np.ones(sampling.domain[0])
+    x, y = (np.ones(size, dual.dtype) for size in reversed(sampling.domain))
     best = [float("inf")] * 2
     for _ in range(repeats + 1):
         for place, call in enumerate((lambda: matrix.matvec(x), lambda: matrix.rmatvec(y))):
@@ -47,39 +54,53 @@ def one_product(sampling: Sampling, dual: np.ndarray, repeats: int = 5) -> float
     return sum(best) / 2
 
 
+def ratings_problem(share: float, dtype: type) -> unipd.Problem:
+    """Make the ratings up and return the problem; what it does not need is let go."""
+    shape = (round(SHAPE[0] * share**0.5), round(SHAPE[1] * share**0.5))
+    made = generate(shape, round(COUNT * share), rank=RANK, dtype=dtype)
+    radius = float(np.linalg.norm(made.left) * np.linalg.norm(made.right)) / 2
+    made.values[...] -= made.values.mean(dtype=np.float64)
+    sampling = Sampling(made.users, made.items, shape, dtype)
+    loss = unipd.couplings.LeastSquares(2.0 / made.values.size)
+    return unipd.Problem(unipd.sharp.NuclearBall(shape, radius), sampling, made.values, loss)
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a hundredth of the ratings")
     parser.add_argument("--share", type=float, default=1.0, help="share of the full size")
     parser.add_argument("--iterations", type=int, default=50)
+    parser.add_argument("--double", action="store_true", help="double precision")
     given = parser.parse_args()
-    share = 0.01 if given.quick else given.share
-    shape = (round(SHAPE[0] * share**0.5), round(SHAPE[1] * share**0.5))
-    made = generate(shape, round(COUNT * share), rank=RANK)
-    users, items, values = made.users, made.items, made.values
-    radius = float(np.linalg.norm(made.left) * np.linalg.norm(made.right)) / 2
-    del made
-    values -= values.mean()
-    size = users.nbytes + items.nbytes + values.nbytes
+    dtype = np.float64 if given.double else np.float32
+    bare = peak()
+    problem = ratings_problem(0.01 if given.quick else given.share, dtype)
+    size, made = TRIPLE * problem.b.size, peak()
     forget_peak()
-    before = peak()
-    sampling = Sampling(users, items, shape)
-    loss = unipd.couplings.LeastSquares(2.0 / values.size)
-    problem = unipd.Problem(unipd.sharp.NuclearBall(shape, radius), sampling, values, loss)
-    single = one_product(sampling, values)
-    stop, tracker = unipd.MaxIterations(given.iterations), SketchTracker(shape, RANK)
+    held = peak()
+    sampling = problem.map
+    assert isinstance(sampling, Sampling)
+    single = one_product(sampling, problem.b)
+    stop, tracker = unipd.MaxIterations(given.iterations), SketchTracker(sampling.domain, RANK, dtype=dtype)
     begun = time.perf_counter()
     result = unipd.solve(problem, unipd.AccUniPDGrad(eps=1e-3), accuracy=1e-9, stop=stop, tracker=tracker)
     seconds = time.perf_counter() - begun
-    single = min(single, one_product(sampling, values))
+    single = min(single, one_product(sampling, problem.b))
     products = result.counts.matvecs
-    print(f"{shape[0]} x {shape[1]}, {values.size} ratings of {size / 1e6:.0f} MB; one product {1e3 * single:.2f} ms")
+    rows, columns = sampling.domain
+    print(f"{rows} x {columns}, {problem.b.size} ratings of {size / 1e6:.0f} MB, {problem.dtype}")
     print(f"{result.iterations} iterations, {result.counts.oracle_calls} oracle calls, {products} products")
     print(f"objective {result.objective:.5f}, error of the sketch about {result.state.primal.error:.3g}")
-    print(f"wall time {seconds:.1f} s = {seconds / (products * single):.2f} x products x one product (goal 1.3)")
-    print(f"peak memory {peak() / size:.2f} x the ratings (goal 3)")
-    print(f"  of which {before / size:.2f} x were there before the problem: ratings, interpreter, libraries")
+    ratio = seconds / (products * single)
+    print(f"wall time {seconds:.1f} s = {ratio:.2f} x products x {1e3 * single:.2f} ms, one product (goal 1.3)")
+    print(f"peak memory {peak() / 1e6:.0f} MB = {peak() / size:.2f} x the ratings (goal 3), interpreter included")
+    print(
+        f"  before the run {held / size:.2f} x; at the start {bare / 1e6:.0f} MB; making it all up {made / size:.2f} x"
+    )
+    precision = "double" if given.double else "single"
+    note(f"{problem.b.size} ratings, {precision} precision: peak memory / ratings", peak() / size, "share", 3.0)
+    note(f"{problem.b.size} ratings, {precision} precision: time / products", ratio, "share", 1.3)
 
 
 if __name__ == "__main__":

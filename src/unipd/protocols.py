@@ -211,15 +211,22 @@ class Operator(Protocol):
         ...
 
 
+_PART = 1 << 16
+"""Entries of single precision that are turned to double precision at a time."""
+
+
 def inner(left: Array, right: Array) -> float:
     """Return the real inner product Re <left, right>, summed in double precision."""
-    return float(np.vdot(_in_double(left), right).real)
+    if left.size <= _PART or left.dtype.char not in "fF":
+        return float(np.vdot(_in_double(left), right).real)
+    one, other = left.reshape(-1), right.reshape(-1)
+    parts = (slice(first, first + _PART) for first in range(0, one.size, _PART))
+    return float(sum(np.vdot(_in_double(one[part]), _in_double(other[part])).real for part in parts))
 
 
 def norm(vector: Array) -> float:
     """Return the Euclidean norm of an array of any shape, summed in double precision."""
-    double = _in_double(vector)
-    return math.sqrt(np.vdot(double, double).real)
+    return math.sqrt(inner(vector, vector))
 
 
 def _in_double(array: Array) -> Array:

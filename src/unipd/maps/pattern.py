@@ -8,6 +8,7 @@ would be no faster (its values have to be permuted for every new matrix) and tak
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ _LINE_CHUNKS = 32
 _SCATTER_CHUNKS = 8
 _ENTRIES_PER_OUTPUT = 16
 """A scatter chunk must hold this many entries for each place of the output it adds."""
+_PART_ENTRIES = 1 << 17
+"""Entries of a part: its vectors stay in the processor's cache."""
 _SERIAL_WORK = 1 << 19
 """Multiplications below which waking threads costs more than it saves."""
 
@@ -45,6 +48,7 @@ class Pattern:
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
         self._line_bounds = _balanced(self.starts, _LINE_CHUNKS)
         self._scatter_bounds = _balanced(self.starts, 1 << (chunks.bit_length() - 1))
+        self._part_bounds = _balanced(self.starts, max(1, self.size // _PART_ENTRIES))
 
     @property
     def nbytes(self) -> int:
@@ -94,6 +98,27 @@ class Pattern:
         else:
             work = self.size * left.shape[1]
             self._along_lines(kernels.sample_factors, (along, across, self.order, out), work)
+        return out
+
+    @property
+    def parts(self) -> list[slice]:
+        """Consecutive parts of the measurements, whole lines each; none unless these come sorted."""
+        ends = self.starts[self._part_bounds].tolist() if self.order.size == 0 else []
+        return [slice(low, high) for low, high in itertools.pairwise(ends)]
+
+    def sampled_part(self, left: Array, right: Array, part: int) -> Array:
+        """Return what :meth:`sampled` does for the entries of one of the :attr:`parts`."""
+        kernels = _kernels()
+        low, high = (int(bound) for bound in self._part_bounds[part : part + 2])
+        along, across = (right, left) if self.transposed else (left, right)
+        starts = self.starts[low : high + 1] - self.starts[low]
+        places = self.places[self.starts[low] : self.starts[high]]
+        out = np.empty(places.size, left.dtype)
+        lines = (np.uint64(0), np.uint64(high - low))
+        if left.shape[1] == 1:
+            kernels.sample_outer(starts, places, along[low:high, 0], across[:, 0], self.order, out, *lines)
+        else:
+            kernels.sample_factors(starts, places, along[low:high], across, self.order, out, *lines)
         return out
 
     def squared_norm(self, values: Array) -> float:

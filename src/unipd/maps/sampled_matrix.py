@@ -63,6 +63,10 @@ class SampledMatrix:
         """Return the Frobenius norm, an upper bound of the spectral norm."""
         return float(np.sqrt(self.pattern.squared_norm(self.values)))
 
+    def opposite(self) -> OppositeMatrix:
+        """Return -M without a copy of the values."""
+        return OppositeMatrix(self)
+
     def tocsr(self) -> Any:
         """Return the matrix as a SciPy CSR array; values at one place are added."""
         pattern = self.pattern
@@ -89,3 +93,44 @@ def _sized(x: Array, size: int) -> Array:
     if array.ndim == 0 or array.shape[0] != size:
         raise InvalidInput("x", f"{size} rows", f"shape {array.shape}")
     return array
+
+
+class OppositeMatrix:
+    """-M of a :class:`SampledMatrix`: its products have the other sign, its values are not copied."""
+
+    def __init__(self, matrix: SampledMatrix) -> None:
+        self._matrix = matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._matrix.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the values."""
+        return self._matrix.dtype
+
+    def matvec(self, x: Array) -> Array:
+        """Return -M x."""
+        return _negated(self._matrix.matvec(x))
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return -M^* x."""
+        return _negated(self._matrix.rmatvec(x))
+
+    def matmat(self, x: Array) -> Array:
+        """Return -M X for the columns of X."""
+        return _negated(self._matrix.matmat(x))
+
+    def rmatmat(self, x: Array) -> Array:
+        """Return -M^* X for the columns of X."""
+        return _negated(self._matrix.rmatmat(x))
+
+    def frobenius(self) -> float:
+        """Return the Frobenius norm."""
+        return self._matrix.frobenius()
+
+
+def _negated(fresh: Array) -> Array:
+    return np.negative(fresh, out=fresh)

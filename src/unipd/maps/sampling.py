@@ -12,7 +12,7 @@ from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating
 from unipd.maps.checksum import checksum
 from unipd.maps.pattern import Pattern
-from unipd.maps.sampled_matrix import SampledMatrix
+from unipd.maps.sampled_matrix import OppositeMatrix, SampledMatrix
 
 
 class Sampling(Map):
@@ -106,11 +106,25 @@ class Sampling(Map):
             raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
         return SampledMatrix(self.pattern, self.pattern.arranged(np.ascontiguousarray(vector, floating(vector.dtype))))
 
-    def _sampled_factors(self, atom: atoms.LowRank) -> Array:
+    def parts(self) -> list[slice]:
+        """Return consecutive parts of the measurements for :meth:`image_part`; none unless these come sorted."""
+        return self.pattern.parts
+
+    def image_part(self, atom: atoms.LowRank, part: int) -> Array:
+        """Return the sampled entries of a low-rank X in one of the :meth:`parts`."""
+        return self._cast(self.pattern.sampled_part(*self._factors(atom), part))
+
+    def opposite_adjoint(self, dual: Array) -> OppositeMatrix:
+        """Return A^*(-lam) without an array for -lam; it refers to ``dual``."""
+        return self.adjoint(dual).opposite()
+
+    def _factors(self, atom: atoms.LowRank) -> tuple[Array, Array]:
         dtype = np.result_type(self.dtype, np.complex64) if atom.dtype.kind == "c" else self.dtype
         left = np.ascontiguousarray(atom.left * atom.weights, dtype)
-        right = np.ascontiguousarray(atom.right.conj(), dtype)
-        return self._cast(self.pattern.sampled(left, right))
+        return left, np.ascontiguousarray(atom.right.conj(), dtype)
+
+    def _sampled_factors(self, atom: atoms.LowRank) -> Array:
+        return self._cast(self.pattern.sampled(*self._factors(atom)))
 
     def _sampled_nonzeros(self, atom: atoms.SparsePoint) -> Array:
         out = np.zeros(self.codomain, self.dtype)

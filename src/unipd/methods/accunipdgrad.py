@@ -10,6 +10,7 @@ from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.nonmonotone import Accelerated, falling_search
+from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, squared_certificate, streamed_search
 from unipd.methods.universal import (
     ORACLE_SHARE,
     UniversalSettings,
@@ -21,7 +22,7 @@ from unipd.methods.universal import (
     search,
 )
 from unipd.problem import Problem
-from unipd.protocols import Tracker
+from unipd.protocols import SharpAnswer, Tracker
 from unipd.status import Status
 
 
@@ -29,14 +30,26 @@ from unipd.status import Status
 class AccUniPDGradState(UniversalState):
     """State of AccUniPDGrad."""
 
-    ahead: Array
-    """The extrapolated dual vector lambda-hat_k."""
+    previous: Array
+    """lam_{k-1}."""
+    pull: float
+    """(t_{k-1} - 1) / t_k, how far lambda-hat_k is from lam_k."""
     momentum: float
     """t_k of the FISTA scheme."""
     recent_atom: Any
     """The last atom, from which an iterative oracle starts."""
     last_base: DualPoint | None
-    """The oracle's answer at the previous lambda-hat, for estimating nu."""
+    """The oracle's answer at the previous lambda-hat, for estimating nu (None where vectors are too long to keep)."""
+
+    @property
+    def ahead(self) -> Array:
+        """The extrapolated dual vector lambda-hat_k = lam_k + pull (lam_k - lam_{k-1}), made when asked for."""
+        if self.pull == 0.0:
+            return self.dual
+        ahead: Array = self.dual - self.previous
+        ahead *= self.pull
+        ahead += self.dual
+        return ahead
 
 
 @dataclass(frozen=True)
@@ -78,10 +91,17 @@ class AccUniPDGrad(UniversalSettings):
         """Return the state at lam_0."""
         state = first_state(self, problem, tracker, dual, accuracy)
         assert state.point is not None
-        return AccUniPDGradState(**vars(state), ahead=dual, momentum=1.0, recent_atom=state.point.atom, last_base=None)
+        recent = state.point.atom
+        if self._is_streamed(problem):
+            state = replace(state, point=replace(state.point, gradient=dual[:0], image=dual[:0]))
+        return AccUniPDGradState(
+            **vars(state), previous=dual, pull=0.0, momentum=1.0, recent_atom=recent, last_base=None
+        )
 
     def step(self, problem: Problem, state: AccUniPDGradState) -> AccUniPDGradState:
         """Do one iteration of Algorithm 2."""
+        if self._is_streamed(problem):
+            return self._streamed_step(problem, state)
         step = self._rising_search(problem, state) if self.monotone else falling_search(self, problem, state)
         t, found = step.momentum, step.found
         trial = found.trial
@@ -103,7 +123,8 @@ class AccUniPDGrad(UniversalSettings):
             point=None,
             eps=state.eps,
             weight_sum=average.weight_sum,
-            ahead=trial.dual + (t - 1.0) / next_t * (trial.dual - state.dual),
+            previous=state.dual,
+            pull=(t - 1.0) / next_t,
             momentum=next_t,
             recent_atom=trial.atom if isinstance(trial, DualPoint) else found.base.atom,
             last_base=found.base,
@@ -119,3 +140,51 @@ class AccUniPDGrad(UniversalSettings):
         found = search(self, problem, base, state.smoothness, delta, full_trials=False)
         work = replace(found, oracle_calls=found.oracle_calls + calls, matvecs=found.matvecs + matvecs)
         return Accelerated(work, state.momentum)
+
+    def _is_streamed(self, problem: Problem) -> bool:
+        plain = self.monotone and self.step_rule == "search" and self.weights == "theory"
+        return plain and is_streamed(problem)
+
+    def _streamed_step(self, problem: Problem, state: AccUniPDGradState) -> AccUniPDGradState:
+        """Do one iteration with images made part by part; the vectors for estimating nu are not kept."""
+        streams, t, delta = Streams(problem), state.momentum, state.eps / state.momentum
+        found = self._streamed_search(streams, state, 0.5 * delta)
+        trial, answer, weight = found.trial, found.answer, t / found.smoothness
+        total = state.weight_sum + weight
+        gamma = weight / total
+        image, squared = streams.mixed(state.image, gamma, answer.atom)
+        mean_objective = (1.0 - gamma) * state.mean_objective + gamma * answer.objective
+        primal = state.primal.mixed(gamma, answer.atom)
+        proven = squared_certificate(problem, primal, squared, mean_objective, state.certificate)
+        next_t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
+        return replace(
+            state,
+            iteration=state.iteration + 1,
+            dual=trial.dual,
+            primal=primal,
+            image=image,
+            mean_objective=mean_objective,
+            certificate=proven.improved(problem, trial),
+            counts=state.counts.plus(found.oracle_calls, found.trials, found.matvecs + 1),
+            smoothness=found.smoothness,
+            failure=None if found.accepted else Status.LINE_SEARCH_FAILED,
+            point=None,
+            weight_sum=total,
+            previous=state.dual,
+            pull=(t - 1.0) / next_t,
+            momentum=next_t,
+            recent_atom=trial.atom,
+        )
+
+    def _streamed_search(self, streams: Streams, state: AccUniPDGradState, slack: float) -> StreamedSearch:
+        ahead, known, tolerance = state.ahead, state.point, ORACLE_SHARE * slack
+        calls = matvecs = 0
+        if known is None:
+            answer = streams.asked(ahead, tolerance, state.recent_atom)
+            calls, matvecs = 1, max(answer.matvecs, 1)
+        else:
+            answer = SharpAnswer(known.atom, 0.0, known.objective, known.error, 0, known.bound)
+        found = streamed_search(
+            streams, ahead, answer, state.smoothness, slack, tolerance, max_doublings=self.max_doublings
+        )
+        return replace(found, oracle_calls=found.oracle_calls + calls, matvecs=found.matvecs + matvecs)

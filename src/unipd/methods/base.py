@@ -43,10 +43,17 @@ class Certificate:
     """dist(A xbar - b, K)."""
     dual_bound: float
     """Best -G(lam) seen: a lower bound of the optimal value."""
-    dual: Array
-    """The dual vector that attains the best bound."""
+    ray: Array
+    """The dual vector on whose ray the best bound is attained."""
     kind: str = "rigorous"
     """How sure the bound is: the kind of the oracle's certified error that it rests on."""
+    stretch: float = 1.0
+    """The bound is attained at ``stretch * ray``: a method's own dual vector is not copied for it."""
+
+    @property
+    def dual(self) -> Array:
+        """The dual vector that attains the best bound."""
+        return self.ray if self.stretch == 1.0 else self.stretch * self.ray
 
     @property
     def gap(self) -> float:
@@ -58,9 +65,9 @@ class Certificate:
         bound = lower_bound(problem, point)
         if not bound.value > self.dual_bound:
             return self
-        attained = point.dual * bound.stretch if math.isfinite(bound.stretch) else point.dual
+        stretch = bound.stretch if math.isfinite(bound.stretch) else 1.0
         surely = "rigorous" if bound.stretch == 0.0 else point.bound
-        return replace(self, dual_bound=bound.value, dual=attained, kind=surely)
+        return replace(self, dual_bound=bound.value, ray=point.dual, stretch=stretch, kind=surely)
 
     def proves_infeasible(self, problem: Problem) -> bool:
         """Whether the bound exceeds every value that the objective takes on X."""
@@ -139,10 +146,9 @@ def primal_certificate(
     if not problem.sharp.linear and getattr(primal, "exact_objective", False):
         cost = problem.sharp.objective(primal.point())
     residual = image - problem.b
-    bound, dual, kind = previous.dual_bound, previous.dual, previous.kind
     if problem.loss is not None:
-        return Certificate(cost + problem.loss.value(residual), 0.0, bound, dual, kind)
-    return Certificate(cost, problem.coupling.distance(residual), bound, dual, kind)
+        return replace(previous, objective=cost + problem.loss.value(residual), infeasibility=0.0)
+    return replace(previous, objective=cost, infeasibility=problem.coupling.distance(residual))
 
 
 def empty_certificate(dual: Array) -> Certificate:

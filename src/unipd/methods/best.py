@@ -17,7 +17,7 @@ def error(problem: Problem, certificate: Certificate) -> float:
 
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
-    >>> error(problem, Certificate(objective=3.0, infeasibility=0.1, dual_bound=2.4, dual=np.zeros(2)))
+    >>> error(problem, Certificate(objective=3.0, infeasibility=0.1, dual_bound=2.4, ray=np.zeros(2)))
     0.2
     """
     if not (math.isfinite(certificate.objective) and math.isfinite(certificate.dual_bound)):
@@ -30,7 +30,8 @@ def with_better_bound(certificate: Certificate, other: Certificate) -> Certifica
     """Return the first certificate's point with the higher of both bounds."""
     if not other.dual_bound > certificate.dual_bound:
         return certificate
-    return replace(certificate, dual_bound=other.dual_bound, dual=other.dual, kind=other.kind)
+    bound, ray, stretch = other.dual_bound, other.ray, other.stretch
+    return replace(certificate, dual_bound=bound, ray=ray, stretch=stretch, kind=other.kind)
 
 
 def with_better_point(problem: Problem, state: S, other: State) -> S:

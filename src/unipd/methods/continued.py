@@ -109,7 +109,8 @@ class Continued:
 
     def step(self, problem: Problem, state: ContinuedState) -> ContinuedState:
         """Do one iteration of the method; begin a new stage when the present one has done its work."""
-        inner: UniversalState = self.method.step(problem, state.inner)
+        before = replace(state.inner, counts=state.counts)  # the loop adds the work of its own checks
+        inner: UniversalState = self.method.step(problem, before)
         shown: State = with_better_point(problem, inner, state) if state.iteration else inner
         now = replace(_wrapped(inner, shown, state.goal, *_stage(state)), iteration=state.iteration + 1)
         reached = error(problem, now.certificate)
@@ -180,5 +181,5 @@ def _anew(problem: Problem, now: ContinuedState, eps: float) -> UniversalState:
         counts=inner.counts.plus(oracle_calls=1, matvecs=point.matvecs),
     )
     if isinstance(fresh, AccUniPDGradState):
-        return replace(fresh, ahead=dual, momentum=1.0, last_base=None)
+        return replace(fresh, previous=dual, pull=0.0, momentum=1.0, last_base=None)
     return fresh

@@ -75,7 +75,8 @@ class Rescaled:
     def step(self, problem: Problem, state: RescaledState) -> RescaledState:
         """Do one step of the method inside."""
         target = problem if state.scaling is None else state.scaling.problem
-        return reported(problem, state.scaling, self.method.step(target, state.inner))
+        inner = replace(state.inner, counts=state.counts)  # the loop adds the work of its own checks
+        return reported(problem, state.scaling, self.method.step(target, inner))
 
 
 def reported(problem: Problem, scaling: Scaling | None, inner: State) -> RescaledState:
@@ -107,4 +108,5 @@ def _certificate(problem: Problem, scaling: Scaling, image: Array, certificate: 
         share = infeasibility / max(1.0, scaling.problem.norm_b)
         distance = problem.coupling.distance(image - problem.b)
         infeasibility = max(distance, share * max(1.0, problem.norm_b))
-    return replace(certificate, infeasibility=infeasibility, dual=scaling.dual_back(certificate.dual))
+    back = scaling.dual_back(certificate.dual)
+    return replace(certificate, infeasibility=infeasibility, ray=back, stretch=1.0)

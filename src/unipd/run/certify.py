@@ -49,7 +49,7 @@ class FinalCheck:
         if is_unreachable(moment):
             return certificate if certificate.kind != RESIDUAL else None
         if worth_asking(problem, moment.state):
-            certificate = self._certified(problem, replace(certificate, dual=moment.state.dual))
+            certificate = self._certified(problem, replace(certificate, ray=moment.state.dual, stretch=1.0))
         if not certificate.proves_infeasible(problem):
             return None
         if certificate.kind != RESIDUAL:

@@ -52,10 +52,7 @@ def generate(
     if wanted > rows * columns // 2:
         raise InvalidInput("count", f"at most half of the {rows * columns} entries", repr(count))
     rng = np.random.default_rng(seed)
-    chance = [np.exp(SKEW * rng.standard_normal(size)) for size in (rows, columns)]
-    drawn = [_drawn(rng, part / part.sum(), wanted) for part in chance]
-    pairs = np.unique(drawn[0] * np.int64(columns) + drawn[1])
-    users, items = (pairs // columns).astype(np.int32), (pairs % columns).astype(np.int32)
+    users, items = _places(rng, (rows, columns), wanted)
     left, right = (rng.standard_normal((size, rank)).astype(dtype) / rank**0.25 for size in (rows, columns))
     values = np.empty(users.size, dtype)
     for first in range(0, users.size, _CHUNK):
@@ -65,5 +62,20 @@ def generate(
     return Generated(users, items, values, (rows, columns), left, right)
 
 
-def _drawn(rng: np.random.Generator, chance: FloatArray, count: int) -> IntArray:
-    return np.searchsorted(np.cumsum(chance), rng.random(count)).clip(max=chance.size - 1).astype(np.int64)
+def _places(rng: np.random.Generator, shape: tuple[int, int], wanted: int) -> tuple[IntArray, IntArray]:
+    """Return different places, sorted, drawn with the frequencies of the users and of the items; a part at a time."""
+    busy, popular = (np.exp(SKEW * rng.standard_normal(size)) for size in shape)
+    counts = rng.multinomial(wanted, busy / busy.sum())
+    shares = np.cumsum(popular / popular.sum())
+    users, items = np.empty(wanted, np.int32), np.empty(wanted, np.int32)
+    ends, first, kept = np.cumsum(counts), 0, 0
+    while first < shape[0]:
+        before = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, before + _CHUNK)))
+        who = np.repeat(np.arange(first, last, dtype=np.int64), counts[first:last])
+        what = np.searchsorted(shares, rng.random(who.size)).clip(max=shape[1] - 1)
+        pairs = np.sort(who * shape[1] + what)
+        pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: pairs.size]]
+        users[kept : kept + pairs.size], items[kept : kept + pairs.size] = np.divmod(pairs, shape[1])
+        first, kept = last, kept + pairs.size
+    return users[:kept], items[:kept]
