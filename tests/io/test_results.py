@@ -294,3 +294,10 @@ def test_names_of_arrays_do_not_collide():
     packed = pack("v", value, arrays)
     assert len(arrays) == 2
     assert same(value, unpack(packed, arrays))
+
+
+def test_a_checkpoint_is_told_from_a_result(tmp_path):
+    problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    unipd.solve(problem, "unipdgrad", accuracy=1e-2, checkpoint=tmp_path / "run.ckpt")
+    with pytest.raises(FileFormatError, match=r"run\.ckpt: a checkpoint, not a result: unipd report shows it"):
+        load(tmp_path / "run.ckpt")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.archive import DamagedArchive, read_arrays
 from unipd.io.pauli_model import PauliData, first_fault
 from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse
 
@@ -34,16 +33,9 @@ def read_archive(name: str) -> PauliData:
 def _arrays(name: str) -> dict[str, Array]:
     """Return the arrays of an archive; a file of another kind, damaged or pickled is refused."""
     try:
-        with open(name, "rb") as stream:
-            if not zipfile.is_zipfile(stream):
-                raise FileFormatError(name, "not a NumPy archive (.npz)")
-            stream.seek(0)
-            with np.load(stream, allow_pickle=False) as archive:
-                return {key: archive[key] for key in archive.files}
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(name, f"not a readable NumPy archive ({error})") from error
+        return read_arrays(name)
+    except DamagedArchive as error:
+        raise FileFormatError(name, f"not a NumPy archive (.npz), or damaged ({error})") from error
 
 
 def _strings(arrays: dict[str, Array]) -> tuple[int, Any, Any]:

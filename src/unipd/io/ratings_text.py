@@ -6,6 +6,7 @@ import csv
 import gzip
 import math
 import warnings
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,9 @@ def read_text(path: Path) -> tuple[Array, Array, FloatArray]:
     except UnicodeDecodeError as error:
         raise FileFormatError(str(path), "not a text file (UTF-8)") from error
     except gzip.BadGzipFile as error:
-        raise FileFormatError(str(path), "not a gzip file") from error
+        raise FileFormatError(str(path), "not a gzip file, or damaged") from error
+    except (EOFError, zlib.error) as error:
+        raise FileFormatError(str(path), "the gzip file is damaged or cut short") from error
 
 
 def find_layout(path: Path) -> Layout:

@@ -12,21 +12,21 @@ import math
 import os
 import platform
 import secrets
-import zipfile
-import zlib
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._version import __version__
 from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.archive import DamagedArchive, read_arrays
 from unipd.io.packing import pack, unpack
 from unipd.io.saved_result import SavedResult, facts
+from unipd.run.checkpoint.file import MAGIC
 from unipd.run.history import COLUMNS, History
 
 FORMAT = 1
@@ -156,18 +156,16 @@ def _write_atomically(target: Path, arrays: dict[str, Array]) -> None:
 
 def _read_arrays(path: Path) -> dict[str, Array]:
     try:
-        with open(path, "rb") as stream, np.load(_zip_only(stream), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError) as error:
+        return read_arrays(path)
+    except DamagedArchive as error:
+        with open(path, "rb") as stream:
+            begins = stream.read(len(MAGIC))
+        if begins == MAGIC:
+            problem = (
+                "a checkpoint, not a result: unipd report shows it, its command goes on with --resume"
+            )
+            raise FileFormatError(str(path), problem) from error
         raise FileFormatError(str(path), "not a result file of unipd, or damaged") from error
-
-
-def _zip_only(stream: BinaryIO) -> BinaryIO:
-    """Return the stream when it holds a zip archive; NumPy would also read a bare array."""
-    if not zipfile.is_zipfile(stream):
-        raise zipfile.BadZipFile
-    stream.seek(0)
-    return stream
 
 
 __all__ = ["FORMAT", "SavedResult", "facts", "load", "save"]

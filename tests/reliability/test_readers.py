@@ -1,0 +1,115 @@
+"""Every reader of files, fed with damaged ones: an answer or an error that names the file, and nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.runs import constrained_problem
+from unipd import MaxIterations, load, solve
+from unipd.apps.tomography import simulate
+from unipd.errors import FileFormatError
+from unipd.io import read_graph, read_sdpa
+from unipd.io.pauli_data import read_pauli_data, write_pauli_data
+from unipd.io.ratings import read_ratings
+from unipd.io.results import save
+from unipd.run.checkpoint.file import read_checkpoint
+
+SDPA = b'"a comment"\n2 = mDIM\n2 = nBLOCK\n{2, -2}\n1.0, 2.0\n0 1 1 1 1.5\n1 1 1 2 -1.0\n2 2 2 2 3e-1\n'
+EDGES = b"4 3\n1 2 1.0\n2 3 -1\n3 4 2.5\n"
+RATINGS = b"user,item,rating,timestamp\n1,10,4.5,881250949\n2,10,3,881250950\n1,20,1.5,881250951\n"
+COUNTS = {"XX": {"00": 40, "11": 60}, "ZZ": {"00": 48, "11": 52}}
+PIECES = (b"nan", b"1e999", b"-1", b"\x00", b"\xff", b",", b"\n", b" ", b"99999999999999999999", b'"', b"{", b"]", b"#")
+TRIALS = 300
+
+
+def _pauli(suffix: str) -> Callable[[Path], bytes]:
+    def make(folder: Path) -> bytes:
+        path = folder / f"made{suffix}"
+        write_pauli_data(simulate("ghz", 2, measurements=5, seed=1).data, path)
+        return path.read_bytes()
+
+    return make
+
+
+def _counts(folder: Path) -> bytes:
+    return json.dumps({"counts": COUNTS}).encode()
+
+
+def _result(folder: Path) -> bytes:
+    result = solve(constrained_problem(), "unipdgrad", stop=MaxIterations(2))
+    return save(result, folder / "made.npz").read_bytes()
+
+
+def _checkpoint(folder: Path) -> bytes:
+    path = folder / "made.ckpt"
+    solve(constrained_problem(), "unipdgrad", stop=MaxIterations(2), checkpoint=path)
+    return path.read_bytes()
+
+
+READERS: dict[str, tuple[str, Callable[[Path], bytes], Callable[[Path], Any]]] = {
+    "SDPA": (".dat-s", lambda folder: SDPA, read_sdpa),
+    "SDPA, gzip": (".dat-s.gz", lambda folder: gzip.compress(SDPA, mtime=0), read_sdpa),
+    "graph": (".txt", lambda folder: EDGES, read_graph),
+    "graph, gzip": (".txt.gz", lambda folder: gzip.compress(EDGES, mtime=0), read_graph),
+    "ratings": (".csv", lambda folder: RATINGS, read_ratings),
+    "ratings, tabs": (".tsv", lambda folder: RATINGS.replace(b",", b"\t"), read_ratings),
+    "ratings, gzip": (".csv.gz", lambda folder: gzip.compress(RATINGS, mtime=0), read_ratings),
+    "Pauli data, CSV": (".csv", _pauli(".csv"), read_pauli_data),
+    "Pauli data, NPZ": (".npz", _pauli(".npz"), read_pauli_data),
+    "Pauli data, JSON": (".json", _pauli(".json"), read_pauli_data),
+    "Pauli counts": (".json", _counts, read_pauli_data),
+    "result": (".npz", _result, load),
+    "checkpoint": (".ckpt", _checkpoint, read_checkpoint),
+}
+
+
+def damaged(content: bytes, rng: np.random.Generator) -> bytes:
+    """Return the content cut short, with bytes changed, pieces put in, or lines taken out, doubled or exchanged."""
+    kind, place = int(rng.integers(6)), int(rng.integers(len(content) + 1))
+    if kind == 0:
+        return content[:place]
+    if kind == 1:
+        return content[:place] + bytes([int(rng.integers(256))]) + content[place + 1 :]
+    if kind == 2:
+        end = min(len(content), place + int(rng.integers(4)))
+        return content[:place] + PIECES[int(rng.integers(len(PIECES)))] + content[end:]
+    if kind == 3:
+        return content[place:] + content[:place]
+    lines = content.splitlines(keepends=True)
+    chosen = int(rng.integers(len(lines)))
+    return b"".join([*lines[:chosen], *([lines[chosen]] * 2 if kind == 4 else []), *lines[chosen + 1 :]])
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_damaged_file_is_read_or_refused(name: str, tmp_path: Path) -> None:
+    suffix, make, read = READERS[name]
+    content, rng = make(tmp_path), np.random.default_rng(len(name))
+    path = tmp_path / f"file{suffix}"
+    path.write_bytes(content)
+    read(path)
+    refused: list[str] = []
+    for _ in range(TRIALS):
+        path.write_bytes(damaged(content, rng))
+        try:
+            read(path)
+        except FileFormatError as error:
+            refused.append(str(error))
+    assert len(refused) > TRIALS // 10
+    assert [message for message in refused if path.name not in message] == []
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("content", [b"", b"\x00" * 64, b"\xff\xfe\x00", b"PK\x03\x04", b"\n" * 99, b"[" * 5000])
+def test_a_file_of_another_kind_is_refused(name: str, content: bytes, tmp_path: Path) -> None:
+    suffix, _, read = READERS[name]
+    path = tmp_path / f"file{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError):
+        read(path)
