@@ -161,9 +161,7 @@ def _read_arrays(path: Path) -> dict[str, Array]:
         with open(path, "rb") as stream:
             begins = stream.read(len(MAGIC))
         if begins == MAGIC:
-            problem = (
-                "a checkpoint, not a result: unipd report shows it, its command goes on with --resume"
-            )
+            problem = "a checkpoint, not a result: unipd report shows it, its command goes on with --resume"
             raise FileFormatError(str(path), problem) from error
         raise FileFormatError(str(path), "not a result file of unipd, or damaged") from error
 
