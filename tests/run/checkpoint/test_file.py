@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.runs import constrained_problem, same_run
-from unipd import MaxIterations, Status, solve
+from unipd import Checkpoint, MaxIterations, Problem, Status, sharp, solve
+from unipd.couplings import LeastSquares
 from unipd.errors import FileFormatError, InvalidInput
+from unipd.report.checkpoints import load_checkpoint
 from unipd.run.checkpoint import CheckpointWarning, file
 from unipd.run.checkpoint.every import Every
 from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, write_checkpoint
@@ -242,3 +244,34 @@ def test_the_file_is_written_when_due_at_the_first_iteration_and_at_the_end(
     monkeypatch.setattr("unipd.run.checkpoint.session.write_checkpoint", note)
     made(tmp_path / "run.ckpt", 12, every=every)
     assert written == expected
+
+
+OLD = Path(__file__).parents[2] / "data" / "checkpoint_format_1.ckpt"
+
+
+def small_problem(coupling: Any = "=") -> Problem:
+    """The problem of the kept file: numbers without rounding, so that its digest is the same on every machine."""
+    return Problem(sharp.Simplex(3), np.eye(3), [0.25, 0.25, 0.5], coupling)
+
+
+def test_files_of_format_1_stay_readable() -> None:
+    header, arrays = read_checkpoint(OLD)
+    assert header["format"] == 1
+    assert set(header["versions"]) == {"unipd", "python", "numpy", "scipy", "numba"}
+    assert len(header["runs"]) == 2
+    assert sum(run["count"] for run in header["runs"]) == len(arrays)
+    runs = load_checkpoint(OLD)
+    assert [len(run.history) for run in runs] == [3, 4]
+    assert all(run.status is Status.ITERATION_LIMIT for run in runs)
+
+
+def test_runs_of_format_1_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    path.write_bytes(OLD.read_bytes())
+    with Checkpoint(path, resume=True):
+        ended = solve(small_problem(LeastSquares()), "frank-wolfe", accuracy=1e-9, stop=MaxIterations(3))
+        result = solve(small_problem(), "unipdgrad", accuracy=1e-9, stop=MaxIterations(7))
+    assert (ended.iterations, result.iterations) == (3, 7)
+    whole = solve(small_problem(), "unipdgrad", accuracy=1e-9, stop=MaxIterations(7))
+    np.testing.assert_allclose(result.dual, whole.dual, rtol=1e-12)
+    assert result.counts == whole.counts
