@@ -37,12 +37,12 @@ def load_object(reference: str) -> Any:
     """
     place, separator, name = reference.rpartition(":")
     if not (separator and place and name):
-        raise InvalidInput("--problem", "MODULE:NAME or FILE.py:NAME", repr(reference))
+        raise InvalidInput("problem", "MODULE:NAME or FILE.py:NAME", repr(reference))
     module = _from_file(Path(place)) if place.endswith(".py") else _from_name(place)
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            raise InvalidInput("--problem", f"a name that {place} defines", repr(name))
+            raise InvalidInput("problem", f"a name that {place} defines", repr(name))
         value = getattr(value, part)
     return value
 
@@ -52,7 +52,7 @@ def _from_file(path: Path) -> ModuleType:
         raise FileNotFoundError(2, "No such file", str(path))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise InvalidInput("--problem", "a Python file", repr(str(path)))
+        raise InvalidInput("problem", "a Python file", repr(str(path)))
     module = importlib.util.module_from_spec(spec)
     _run(lambda: spec.loader.exec_module(module), str(path), str(path.parent.resolve()))  # pyright: ignore[reportOptionalMemberAccess]
     return module

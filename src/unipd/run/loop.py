@@ -90,7 +90,7 @@ def solve(
     method
         A name ("auto", "unipdgrad", "accunipdgrad", "corrective", "factored", "frank-wolfe", "away-step", "pairwise")
         or a method object; "auto" is the factored method for spectral sets, the accelerated one with restarts for
-        constraints on strictly convex sets, and the corrective one elsewhere.
+        constraints or losses with kinks on strictly convex sets, and the corrective one elsewhere.
     accuracy
         Relative: feasibility <= accuracy * max(1, ||b||) and |objective - bound| <= accuracy * scale,
         where the scale is max(1, |objective|), for a loss phi(-b).

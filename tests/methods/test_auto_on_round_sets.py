@@ -1,0 +1,44 @@
+"""What "auto" takes for round sets with a loss that has kinks, and that it gets there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unipd import Problem, Status, solve
+from unipd.couplings import Absolute, LeastSquares
+from unipd.sharp import Entropy, L1Ball, L2Ball, Linear, LpBall, QuadraticBox
+from unipd.sharp.base import Sharp
+
+SIZE = 25
+
+
+def oracle(name: str, random: np.random.Generator) -> Sharp | Linear:
+    cost = random.standard_normal(SIZE)
+    makers = {
+        "l2": lambda: Linear(cost, L2Ball(SIZE, 1.5)),
+        "lp": lambda: Linear(cost, LpBall(SIZE, 3.0, 1.2)),
+        "quadratic": lambda: QuadraticBox(random.random(SIZE) + 0.1, cost, -np.ones(SIZE), np.ones(SIZE)),
+        "entropy": lambda: Entropy(SIZE),
+    }
+    return makers[name]()
+
+
+@pytest.mark.parametrize("seed", [1, 4, 7])
+@pytest.mark.parametrize("name", ["l2", "lp", "quadratic", "entropy"])
+def test_absolute_losses_over_round_sets_are_solved(name: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    matrix, b = random.standard_normal((6, SIZE)), random.standard_normal(6)
+    result = solve(Problem(oracle(name, random), matrix, b, Absolute()), accuracy=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.method.startswith("accunipdgrad")
+
+
+def test_smooth_losses_and_polytopes_keep_the_corrective_method() -> None:
+    random = np.random.default_rng(0)
+    matrix, b = random.standard_normal((6, SIZE)), random.standard_normal(6)
+    for problem in (
+        Problem(oracle("l2", random), matrix, b, LeastSquares()),
+        Problem(Linear(np.ones(SIZE), L1Ball(SIZE)), matrix, b, Absolute()),
+    ):
+        assert solve(problem, accuracy=1e-3).method == "corrective"
