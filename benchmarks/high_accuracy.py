@@ -3,7 +3,7 @@
     python benchmarks/high_accuracy.py [--quick] [--large] [--methods auto,corrective]
 
 For every problem: oracle calls and CPU seconds until objective (against Clarabel's optimum) and feasibility are within
-1e-2, 1e-4 and 1e-6, and the CPU time of CVXPY with Clarabel and with SCS (eps 1e-4), compilation included (the
+1e-2, 1e-4 and 1e-6, and the CPU time of CVXPY with Clarabel and with SCS (eps 1e-4), compilation included (always the
 best of two runs, so that imports do not count). --large has ten times the rows, columns, matrix sizes and nodes. The
 universal methods get eps = 3 |f*|, the choice that brings them furthest on problems with nu = 0.
 """
@@ -14,6 +14,7 @@ import argparse
 import math
 import time
 import warnings
+from collections.abc import Iterable
 
 import unipd
 from figures import note
@@ -21,6 +22,8 @@ from seven import Case, seven_problems
 from unipd.run import Moment
 
 TARGETS = (1e-2, 1e-4, 1e-6)
+LONG = 10.0
+"""Seconds from which a peer's imports are nothing, so that one run is enough."""
 METHODS = ("unipdgrad", "accunipdgrad", "corrective", "auto")
 
 
@@ -32,6 +35,8 @@ def peer(case: Case, **settings: object) -> tuple[float, float]:
             warnings.simplefilter("ignore")
             value = case.model().solve(**settings)
         seconds = min(seconds, time.process_time() - start)
+        if seconds > LONG:
+            break
     return case.value(value), seconds
 
 
@@ -55,6 +60,11 @@ def hits(case: Case, method: str, optimum: float, seconds: float) -> list[tuple[
     return found
 
 
+def best(runs: Iterable[list[tuple[int, float] | None]]) -> list[tuple[int, float] | None]:
+    """Return the quicker of the runs at every target, so that imports do not count."""
+    return [min((h for h in cells if h), key=lambda h: h[1], default=None) for cells in zip(*runs, strict=True)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one problem, short limits")
@@ -67,7 +77,7 @@ def main() -> None:
         optimum, clarabel = peer(case, solver="CLARABEL")
         _, scs = peer(case, solver="SCS", eps=1e-4)
         for method in options.methods.split(","):
-            row = hits(case, method, optimum, limit)
+            row = best(hits(case, method, optimum, limit) for _ in range(2))
             cells = "".join(f"{f'{h[0]} calls {h[1]:.2f} s' if h else '-':>20s}" for h in row)
             print(f"{case.name:32s} {method:14s}{cells}", flush=True)
             if row[-1] is not None:

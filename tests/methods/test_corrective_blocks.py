@@ -20,7 +20,7 @@ from unipd.methods.block_limits import limited
 from unipd.methods.block_master import BlockMaster, solve_block_master
 from unipd.methods.bundle import Bundle
 from unipd.methods.simplices import averages, block_starts, project_on_simplices
-from unipd.sharp import Counted, Linear, Simplex
+from unipd.sharp import Counted, L1Ball, Linear, Simplex
 
 
 def naive_projection(vector: Any) -> Any:
@@ -170,7 +170,7 @@ def test_complex_rows_count_as_pairs() -> None:
 
 
 def test_real_form_keeps_inner_products() -> None:
-    problem = Problem([Simplex(2), Simplex(2)], [np.eye(2) + 0j, np.eye(2) + 0j], np.zeros(2, complex), "=")
+    problem = Problem([L1Ball(2), L1Ball(2)], [np.eye(2) + 0j, np.eye(2) + 0j], np.zeros(2, complex), "=")
     vector = np.array([1 + 2j, 3 - 1j])
     np.testing.assert_array_equal(as_complex(as_real(vector), problem), vector)
     assert as_real(vector) @ as_real(1j * vector) == pytest.approx(np.vdot(vector, 1j * vector).real)

@@ -1,6 +1,7 @@
 """Badly scaled rows: solved to 1e-6 in each of seven families, and reported in the original units."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -139,3 +140,18 @@ def test_scaling_is_checked() -> None:
         unipd.solve(problem, scaling="columns")
     wrapped = unipd.Rescaled(unipd.Corrective())
     assert unipd.solve(problem, wrapped, accuracy=1e-6).status is Status.SOLVED
+
+
+def test_the_work_of_checks_outside_is_not_forgotten() -> None:
+    bad = _badly_scaled(FAMILIES["simplex, Ax <= b"](), 10.0 ** np.linspace(-3, 3, 8))
+    ridge = unipd.Problem(sharp.L2NormSquared(40), bad.map.matrix[:, :1] * np.ones(40), bad.b, couplings.LeastSquares())
+    for method, problem in (
+        (unipd.Rescaled(unipd.Corrective()), bad),
+        (unipd.Continued(unipd.AccUniPDGrad()), ridge),
+    ):
+        state = method.start(problem, unipd.primal.ImageOnly(), np.zeros(8), 1e-6)
+        state = method.step(problem, state)
+        checked = replace(state, counts=state.counts.plus(oracle_calls=1000, matvecs=2000))
+        after = method.step(problem, checked).counts
+        assert after.oracle_calls > 1000
+        assert after.matvecs > 2000

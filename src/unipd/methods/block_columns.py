@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.problem import Problem
@@ -73,4 +73,4 @@ class Columns:
         return sparse.toarray() if dense else sparse
 
     def _sparse(self) -> Any:
-        return sp.csc_array((self.entries, self.places, self.ends), shape=(self.rows, self.ends.size - 1))
+        return scipy.sparse.csc_array((self.entries, self.places, self.ends), shape=(self.rows, self.ends.size - 1))

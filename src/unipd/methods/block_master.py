@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.methods.simplices import averages, project_on_simplices
@@ -158,7 +158,7 @@ def _direction(master: BlockMaster, dual: FloatArray, gradient: FloatArray, weig
 def _solved(matrix: Array, right: Array) -> Array:
     """Solve a positive definite system; a ridge of the size of rounding helps where that has spoilt it."""
     try:
-        return cho_solve(cho_factor(matrix, check_finite=False), right, check_finite=False)
-    except LinAlgError:
+        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix, check_finite=False), right, check_finite=False)
+    except np.linalg.LinAlgError:
         ridge = _RIDGE * float(np.trace(matrix)) * np.eye(right.size)
         return np.linalg.lstsq(matrix + ridge, right, rcond=None)[0]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate, evaluate_along, oracle_errors
+from unipd.dual import DualPoint, evaluate
 from unipd.methods.base import (
     Counts,
     State,
@@ -17,17 +16,16 @@ from unipd.methods.base import (
     require_domain,
     target_eps,
 )
-from unipd.methods.block_bundle import BlockBundle, has_blocks
-from unipd.methods.block_limits import limited
+from unipd.methods.best import error
+from unipd.methods.block_bundle import BlockBundle
 from unipd.methods.bundle import Bundle
-from unipd.methods.candidates import candidates, has_candidates
 from unipd.methods.master import Master, solve_master
+from unipd.methods.model import asked, first_model, grown
 from unipd.methods.smoothness import initial_smoothness
+from unipd.methods.suspicion import is_foreign, require_maximum, require_no_better
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
 
-CANDIDATES = 30
-"""Vertices that one oracle call may add where they cost little."""
 DESCENT_SHARE = 0.1
 """A step is serious when the dual falls by this share of what the model promised."""
 ORACLE_SHARE = 0.1
@@ -105,7 +103,7 @@ class Corrective:
                 estimate = initial_smoothness(problem, point, eps, ORACLE_SHARE * eps)
                 smoothness = estimate.smoothness
                 counts = counts.plus(oracle_calls=estimate.oracle_calls, matvecs=estimate.matvecs)
-        bundle = _first_bundle(problem, point)
+        bundle = first_model(problem, point)
         return CorrectiveState(
             iteration=0,
             dual=dual,
@@ -129,15 +127,20 @@ class Corrective:
         """Solve the master, call the oracle at its multiplier, and move or learn."""
         bundle, dual = _optimised(problem, state)
         start = state.bundle.vertices[-1].atom if isinstance(state.bundle, Bundle) else None
-        point, others = _asked(problem, bundle, dual, ORACLE_SHARE * state.eps, start)
+        point, others = asked(problem, bundle, dual, ORACLE_SHARE * state.eps, start)
         value = _total(problem, point)
         model = bundle.lower_model(problem, dual)
+        require_maximum(problem, model, point, ORACLE_SHARE * state.eps)
         promised = state.centre_value - model - problem.coupling.conjugate(dual)
         fallen = state.centre_value - value
         serious = fallen >= DESCENT_SHARE * promised
         image = bundle.image(problem)
         tracker, cost = bundle.tracker(), bundle.objective()
-        certificate = primal_certificate(problem, tracker, image, cost, state.certificate)
+        certificate = primal_certificate(problem, tracker, image, cost, state.certificate).improved(problem, point)
+        counts = state.counts.plus(oracle_calls=1, matvecs=point.matvecs + len(others))
+        if is_foreign(problem.sharp) and error(problem, certificate) <= state.eps / problem.scale(cost):
+            calls, products = require_no_better(problem, certificate.dual, ORACLE_SHARE * state.eps)
+            counts = counts.plus(oracle_calls=calls, matvecs=products)
         null_steps = 0 if serious else state.null_steps + 1
         return CorrectiveState(
             iteration=state.iteration + 1,
@@ -145,15 +148,15 @@ class Corrective:
             primal=tracker,
             image=image,
             mean_objective=cost,
-            certificate=certificate.improved(problem, point),
-            counts=state.counts.plus(oracle_calls=1, matvecs=point.matvecs + len(others)),
+            certificate=certificate,
+            counts=counts,
             smoothness=_adapted(
                 problem, state, bundle, promised, state.centre_value - value, certificate.infeasibility
             ),
             dual_step=norm(dual - state.dual),
             gradient_change=math.nan,
             failure=None,
-            bundle=_grown(problem, bundle, (point, *others), self.memory),
+            bundle=grown(problem, bundle, (point, *others), self.memory),
             centre=dual if serious else state.centre,
             centre_value=value if serious else state.centre_value,
             null_steps=null_steps,
@@ -166,13 +169,6 @@ def has_smooth_loss(problem: Problem) -> bool:
     return problem.loss is not None and math.isfinite(problem.loss.curvature())
 
 
-def _first_bundle(problem: Problem, point: DualPoint) -> Bundle | BlockBundle:
-    """Return the first model: one a block where X is a product, A comes in blocks and the coupling is simple."""
-    if has_blocks(problem):
-        return BlockBundle.of(problem, point)
-    return Bundle.of(point, conic=problem.sharp.degree == 2.0)
-
-
 def _optimised(problem: Problem, state: CorrectiveState) -> tuple[Bundle | BlockBundle, Array]:
     """Solve the master; return the model at its weights and the multiplier."""
     if isinstance(state.bundle, BlockBundle):
@@ -180,32 +176,6 @@ def _optimised(problem: Problem, state: CorrectiveState) -> tuple[Bundle | Block
     master = Master(problem, state.bundle, state.centre, state.smoothness)
     weights, dual = solve_master(master, state.bundle.weights, MASTER_SHARE * state.eps)
     return state.bundle.at(weights), dual
-
-
-def _asked(
-    problem: Problem, bundle: Bundle | BlockBundle, dual: Array, tolerance: float, start: Any
-) -> tuple[DualPoint, list[DualPoint]]:
-    """Call the oracle; where the next best vertices cost little, add those that the model does not know."""
-    if isinstance(bundle, BlockBundle) or not has_candidates(problem):
-        return evaluate(problem, dual, tolerance=tolerance, start=start), []
-    with oracle_errors:
-        direction = problem.map.adjoint(-dual)
-    point = evaluate_along(problem, dual, direction, tolerance=tolerance, start=start)
-    known = bundle.lower_model(problem, dual)
-    return point, candidates(problem, dual, direction, CANDIDATES, above=known)[1:]
-
-
-def _grown(
-    problem: Problem, bundle: Bundle | BlockBundle, points: tuple[DualPoint, ...], memory: int
-) -> Bundle | BlockBundle:
-    """Make room for the oracle's atoms, then let them join, the best one first."""
-    if isinstance(bundle, BlockBundle):
-        return limited(bundle, memory - 1, points[0].dual).joined(problem, points[0])
-    fitting = points[: max(1, memory // 4)]
-    grown = bundle.limited(memory - len(fitting))
-    for point in fitting:
-        grown = grown.joined(point)
-    return grown
 
 
 def _total(problem: Problem, point: DualPoint) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from unipd._typing import FloatArray, IntArray
 
@@ -60,4 +60,4 @@ def averages(blocks: IntArray) -> Any:
     """
     _, places, sizes = np.unique(blocks, return_inverse=True, return_counts=True)
     shares = 1.0 / np.sqrt(sizes[places])
-    return sp.csr_array((shares, (np.arange(blocks.size), places)), shape=(blocks.size, sizes.size))
+    return scipy.sparse.csr_array((shares, (np.arange(blocks.size), places)), shape=(blocks.size, sizes.size))
