@@ -58,4 +58,5 @@ class CheckpointMismatch(UnipdError):
         self.path = path
         self.differences = differences
         verb = "differs" if len(differences) == 1 else "differ"
-        super().__init__(f"{path}: this checkpoint was made for another run: {', '.join(differences)} {verb}")
+        found = f"this checkpoint was made for another run: {', '.join(differences)} {verb}"
+        super().__init__(f"{path}: {found}; give the data and settings of that run, or another file to begin afresh")

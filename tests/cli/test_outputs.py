@@ -150,3 +150,12 @@ def test_plain_values():
 def test_json_file(tmp_path):
     write_json({"a": float("inf")}, str(tmp_path / "a.json"))
     assert strict((tmp_path / "a.json").read_text()) == {"a": None}
+
+
+@pytest.mark.parametrize("second", ["--json", "--log-file", "--checkpoint"])
+def test_two_outputs_in_one_file_are_refused(invoke, tmp_path, second):
+    same = tmp_path / "run.npz"
+    result = invoke("tomography", "--simulate", "ghz", "--qubits", 2, "--out", same, second, tmp_path / "." / "run.npz")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"unipd: {second}: expected another file than that of --out, got ")
+    assert not same.exists()

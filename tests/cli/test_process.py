@@ -119,3 +119,9 @@ def test_a_second_signal_ends_at_once(tmp_path):
             continue
     process.communicate()
     assert code in (-signal.SIGTERM, 130)
+
+
+def test_an_interrupt_while_modules_are_imported_is_no_traceback():
+    script = "import unipd.cli.main as m\ndef stop(given): raise KeyboardInterrupt\nm._run = stop\nm.main([])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "unipd: interrupted\n")

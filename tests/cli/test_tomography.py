@@ -138,7 +138,7 @@ def test_too_few_measurements_are_said(invoke, tmp_path):
         (["--simulate", "random", "--qubits", "two"], "--qubits"),
         (["--simulate", "random", "--qubits", "3", "--readout", "0.7"], "below 1/2"),
         (["--simulate", "random", "--qubits", "3", "--objective", "best"], "objective"),
-        (["--simulate", "random", "--qubits", "3", "--objective", "trace"], "noise_level"),
+        (["--simulate", "random", "--qubits", "3", "--objective", "trace"], "--noise-level"),
         (["--simulate", "random", "--qubits", "3", "--accuracy", "-1"], "accuracy"),
         (["--simulate", "random", "--qubits", "3", "--save-data", "data.txt"], "--save-data"),
         (["--simulate", "random", "--qubits", "3", "--method", "magic"], "method"),
@@ -178,3 +178,24 @@ def test_reproduce_fig1(invoke, tmp_path):
 def test_reproduce_fig1_refuses_what_cannot_be(invoke, tmp_path):
     assert invoke("reproduce", "fig1", "--folder", tmp_path / "missing", "--qubits", 3).exit_code == 2
     assert invoke("reproduce", "fig1", "--folder", tmp_path, "--qubits", 60).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        (["--simulate", "cat", "--qubits", 2], "--simulate: expected one of random"),
+        (["--simulate", "ghz", "--qubits", 2, "--gaussian", -1], "--gaussian: expected"),
+        (["--simulate", "ghz", "--qubits", 2, "--objective", "trace"], "--noise-level: expected"),
+        (["--simulate", "ghz", "--qubits", 2, "--max-weight", 1], "--max-weight: expected a file of counts"),
+        (["DATA.txt"], "DATA: expected a file name ending in"),
+        (["DATA.csv", "--shots", 5], "--shots: expected --simulate instead of a file, got 5"),
+        (["DATA.csv", "--every", "5s"], "--every: expected --checkpoint FILE beside it"),
+    ],
+)
+def test_mistakes_are_named_as_they_were_typed(invoke, tmp_path, words, begins):
+    for name in ("DATA.txt", "DATA.csv"):
+        (tmp_path / name).write_text("pauli,expectation\nX,0.5\n")
+    result = invoke("tomography", *(tmp_path / word if str(word).startswith("DATA") else word for word in words))
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"unipd: {begins}")
+    assert len(result.stderr.splitlines()) == 1

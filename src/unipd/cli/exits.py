@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import sys
 import traceback
+from collections.abc import Generator, Mapping
 from typing import Any
 
-from unipd.errors import OracleError, UnipdError
+from unipd.errors import InvalidInput, OracleError, UnipdError
 from unipd.status import Status
 from unipd.team import team
 
@@ -75,6 +77,21 @@ def complain(error: BaseException, *, debug: bool) -> int:
     team().fail(line, code)
     say(line)
     return code
+
+
+@contextlib.contextmanager
+def as_typed(words: Mapping[str, str]) -> Generator[None]:
+    """Let errors about arguments name them as the command line does.
+
+    >>> with contextlib.suppress(InvalidInput), as_typed({"noise_level": "--noise-level"}):
+    ...     raise InvalidInput("noise_level", "a number")
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        if error.argument not in words:
+            raise
+        raise InvalidInput(words[error.argument], error.expected, error.got) from error
 
 
 def say(line: str) -> None:

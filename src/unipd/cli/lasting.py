@@ -8,13 +8,16 @@ import warnings
 from collections.abc import Generator
 from typing import Any
 
-from unipd.cli.exits import say
+from unipd.cli.exits import as_typed, say
 from unipd.errors import InvalidInput
 from unipd.memory import limited_memory
 from unipd.run.checkpoint import Checkpoint, CheckpointWarning
 from unipd.run.checkpoint.every import Every
 from unipd.run.interruption import signals_end_runs
 
+EVERY = "60s"
+"""How often a checkpoint is written when nobody says."""
+_WORDS = {"every": "--every", "checkpoint": "--checkpoint", "path": "--checkpoint"}
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -22,8 +25,10 @@ def check_lasting(options: Any) -> None:
     """Raise when the options of a lasting run contradict each other or cannot be read."""
     if options.resume and options.checkpoint is None:
         raise InvalidInput("--resume", "--checkpoint FILE beside it", "none")
-    with _named_as_options():
-        Every.parse(options.every)
+    if options.every is not None and options.checkpoint is None:
+        raise InvalidInput("--every", "--checkpoint FILE beside it", "none")
+    with as_typed(_WORDS):
+        Every.parse(options.every or EVERY)
     parse_size(options.memory_limit)
 
 
@@ -35,8 +40,8 @@ def lasting(options: Any) -> Generator[None]:
         stack.enter_context(_warnings_said())
         stack.enter_context(signals_end_runs())
         if options.checkpoint is not None:
-            with _named_as_options():
-                book = Checkpoint(options.checkpoint, options.every, resume=options.resume)
+            with as_typed(_WORDS):
+                book = Checkpoint(options.checkpoint, options.every or EVERY, resume=options.resume)
             stack.enter_context(book)
         yield
 
@@ -54,15 +59,6 @@ def parse_size(text: str | None) -> int | None:
     if size < 1:
         raise InvalidInput("--memory-limit", "a size such as 500MB or 2GB", repr(text))
     return size
-
-
-@contextlib.contextmanager
-def _named_as_options() -> Generator[None]:
-    """Let errors name the option of the command line."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput(f"--{error.argument}", error.expected, error.got) from error
 
 
 @contextlib.contextmanager

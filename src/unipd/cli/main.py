@@ -16,6 +16,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     SystemExit: 0
     """
     try:
+        _run(arguments)
+    except KeyboardInterrupt:  # while modules were being imported
+        print("unipd: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    try:
         import rich  # noqa: F401  # pyright: ignore[reportUnusedImport]
         import typer  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ImportError as error:

@@ -12,10 +12,10 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from unipd.cli.exits import say
-from unipd.cli.lasting import check_lasting, lasting
+from unipd.cli.exits import as_typed, say
+from unipd.cli.lasting import EVERY, check_lasting, lasting
 from unipd.cli.live import served
-from unipd.cli.outputs import check_choice, check_outputs
+from unipd.cli.outputs import check_choice, check_distinct, check_outputs
 from unipd.cli.session import about, limited_threads, logged_to
 from unipd.errors import InvalidInput
 from unipd.methods import choose
@@ -30,6 +30,7 @@ WATCHING = ("live", "live_port")
 ALWAYS = ("quiet", "verbose", "log_file", "debug")
 """Options that every command has."""
 _LASTING = "Checkpoint"
+_EVERY = f"How often: {EVERY} (the default), 5m, 1h, 10it."
 _SOLVER, _LIMITS, _OUTPUT, _LIVE = "Solver", "Limits", "Output", "Live page"
 
 
@@ -47,7 +48,7 @@ class Options:
     max_oracle_calls: int | None = None
     memory_limit: str | None = None
     checkpoint: Path | None = None
-    every: str = "60s"
+    every: str | None = None
     resume: bool = False
     out: Path | None = None
     plot: Path | None = None
@@ -68,6 +69,8 @@ class Options:
         if self.weights is not None and self.weights not in WEIGHTS:
             raise InvalidInput("--weights", f"one of {', '.join(WEIGHTS)}", repr(self.weights))
         check_outputs(self.out, self.plot, self.json, self.log_file)
+        written = {"--out": self.out, "--plot": self.plot, "--json": self.json, "--log-file": self.log_file}
+        check_distinct({**written, "--checkpoint": self.checkpoint})
         check_lasting(self)
 
     def silent(self) -> Options:
@@ -112,7 +115,7 @@ def _declarations(methods: Collection[str]) -> dict[str, Any]:
             str | None, _option(text="Refuse runs that need more memory, e.g. 2GB; end those that grow.", panel=_LIMITS)
         ],
         "checkpoint": Annotated[Path | None, _option(text="Save the run to this file as it goes.", panel=_LASTING)],
-        "every": Annotated[str, _option(text="How often: 60s, 5m, 1h, 10it.", panel=_LASTING)],
+        "every": Annotated[str | None, _option(text=_EVERY, panel=_LASTING)],
         "resume": Annotated[bool, _option("--resume", text="Go on from the checkpoint, if any.", panel=_LASTING)],
         "out": Annotated[Path | None, _option(text="Write the result to this .npz file.", panel=_OUTPUT)],
         "plot": Annotated[Path | None, _option(text="Draw it to this .png, .svg or .pdf file.", panel=_OUTPUT)],
@@ -155,6 +158,8 @@ def common_options(
     declared, standard = _declarations(methods), Options(**defaults)
 
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
+        words = _words(function, wanted)
+
         @functools.wraps(function)
         def run(**given: Any) -> int:
             chosen = {name: given.pop(name) for name in wanted}
@@ -169,7 +174,7 @@ def common_options(
                 check_choice("--method", options.method, methods)
             page = served(options.live, options.live_port, f"unipd {name}", quiet=options.quiet)
             kept = lasting(options) if "checkpoint" in wanted else contextlib.nullcontext()
-            with limited_threads(options.threads), logged_to(options.log_file, name), page, kept:
+            with limited_threads(options.threads), logged_to(options.log_file, name), page, kept, as_typed(words):
                 return function(**given, options=options)
 
         extra = [
@@ -182,6 +187,17 @@ def common_options(
         return run
 
     return decorate
+
+
+def _words(function: Callable[..., int], wanted: Collection[str]) -> dict[str, str]:
+    """Return how each parameter of a command is called on the command line: PROBLEM, --noise-level."""
+    words = {name: f"--{name.replace('_', '-')}" for name in wanted}
+    for name, hint in get_type_hints(function, include_extras=True).items():
+        declared = [part for part in getattr(hint, "__metadata__", ()) if hasattr(part, "help")]
+        if declared and name != "options":
+            positional = type(declared[0]).__name__ == "ArgumentInfo"
+            words[name] = name.upper() if positional else f"--{name.replace('_', '-')}"
+    return words
 
 
 def _set_signature(run: Any, function: Callable[..., int], extra: list[inspect.Parameter]) -> None:

@@ -54,6 +54,20 @@ def check_program_name(path: str) -> None:
         raise InvalidInput("PROBLEM", expected, repr(path))
 
 
+def check_distinct(outputs: Mapping[str, Any]) -> None:
+    """Raise when two options name the same file to write.
+
+    >>> check_distinct({"--out": Path("run.npz"), "--json": "-", "--plot": None})
+    """
+    known: dict[str, str] = {}
+    for option, path in outputs.items():
+        if path is None or str(path) == STANDARD_OUTPUT:
+            continue
+        other = known.setdefault(os.path.realpath(path), option)
+        if other != option:
+            raise InvalidInput(option, f"another file than that of {other}", repr(str(path)))
+
+
 def check_outputs(out: Path | None, plot: Path | None, json_to: str | None, log_file: Path | None) -> None:
     """Raise when one of a command's outputs cannot be written."""
     check_file("--out", out, (".npz",))

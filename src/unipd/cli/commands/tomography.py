@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unipd.cli.exits import say
+from unipd.cli.exits import as_typed, say
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
 from unipd.cli.solving import emit, stopping_rule
@@ -104,6 +104,12 @@ def command(
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
+    _check_context(
+        simulate is not None,
+        {"max-weight": max_weight, "max-paulis": max_paulis},
+        {"qubits": qubits, "measurements": measurements, "state-rank": state_rank, "shots": shots}
+        | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
+    )
     weights = {} if options.weights is None else {"weights": options.weights}
     estimator = PauliTomography(
         objective=objective,
@@ -140,6 +146,14 @@ def command(
     )
 
 
+def _check_context(simulated: bool, for_counts: dict[str, Any], for_simulations: dict[str, Any]) -> None:
+    """Raise for options that belong to the other kind of data."""
+    for name, value in (for_counts if simulated else for_simulations).items():
+        if value:
+            expected = "a file of counts instead of --simulate" if simulated else "--simulate instead of a file"
+            raise InvalidInput(f"--{name}", expected, repr(value) if isinstance(value, (int, float)) else str(value))
+
+
 def _simulated(
     name: str,
     qubits: int | None,
@@ -156,15 +170,16 @@ def _simulated(
     if qubits is None:
         raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
     check_file("--save-data", save_data, FORMATS)
-    experiment = simulate(
-        name,
-        qubits,
-        measurements=measurements,
-        noise=noise,
-        rank=state_rank,
-        seed=options.seed,
-        threads=options.threads,
-    )
+    with as_typed({"state": "--simulate", "rank": "--state-rank"}):
+        experiment = simulate(
+            name,
+            qubits,
+            measurements=measurements,
+            noise=noise,
+            rank=state_rank,
+            seed=options.seed,
+            threads=options.threads,
+        )
     if save_data is not None and team().leads:
         write_pauli_data(experiment.data, save_data)
     return experiment
@@ -179,7 +194,8 @@ def _fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, ma
     """Fit what a file holds: expectation values, or counts by basis."""
     from unipd.io.pauli_data import PauliData, read_pauli_data
 
-    content = read_pauli_data(path)
+    with as_typed({"path": "DATA"}):
+        content = read_pauli_data(path)
     if isinstance(content, PauliData):
         if max_weight is not None or max_paulis is not None:
             raise InvalidInput("--max-weight, --max-paulis", "a file of counts with these options", str(path))
