@@ -30,13 +30,13 @@ def fidelity(rho: np.ndarray, sigma: np.ndarray) -> float:
     return float(np.trace(root(half @ sigma @ half)).real ** 2)
 
 
+def projectors(basis: str) -> list[np.ndarray]:
+    """Projectors of all outcomes: on the eigenvectors of each letter, outcome 0 for eigenvalue +1."""
+    single = {letter: [(np.eye(2) + SINGLE[letter]) / 2, (np.eye(2) - SINGLE[letter]) / 2] for letter in "XYZ"}
+    words = [format(outcome, f"0{len(basis)}b") for outcome in range(2 ** len(basis))]
+    return [reduce(np.kron, [single[a][int(bit)] for a, bit in zip(basis, bits, strict=True)]) for bits in words]
+
+
 def chances(rho: np.ndarray, basis: str) -> np.ndarray:
-    """Probability of every outcome: projectors on the eigenvectors of each letter, outcome 0 for eigenvalue +1."""
-    projectors = {letter: [(np.eye(2) + SINGLE[letter]) / 2, (np.eye(2) - SINGLE[letter]) / 2] for letter in "XYZ"}
-    size = 2 ** len(basis)
-    out = np.empty(size)
-    for outcome in range(size):
-        bits = format(outcome, f"0{len(basis)}b")
-        parts = [projectors[letter][int(bit)] for letter, bit in zip(basis, bits, strict=True)]
-        out[outcome] = np.trace(reduce(np.kron, parts) @ rho).real
-    return out
+    """Probability of every outcome."""
+    return np.array([np.trace(projector @ rho).real for projector in projectors(basis)])

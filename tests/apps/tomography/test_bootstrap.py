@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 
 from unipd.apps.tomography import (
     Noise,
@@ -69,13 +70,18 @@ def test_without_known_errors_the_residual_tells_the_noise():
     assert silent.bootstrap(3, seed=1).stderr("fidelity") < 1e-4
 
 
-def test_intervals_correct_the_bias_and_keep_the_range():
+def test_intervals_allow_for_the_bias_and_keep_the_range():
     errors = Bootstrap(
         {"fidelity": np.linspace(0.8, 0.9, 101), "x": np.linspace(1.0, 2.0, 101)}, {"fidelity": 0.95, "x": 0.5}
     )
     assert errors.bias("x") == pytest.approx(1.0)
-    assert errors.interval("x", 0.5) == pytest.approx((2 * 0.5 - 1.75, 2 * 0.5 - 1.25))
-    assert errors.interval("fidelity", 0.9) == (1.0, 1.0)
+    half = stats.t.ppf(0.75, 100) * np.std(errors.samples["x"], ddof=1) * np.sqrt(1 + 1 / 101)
+    assert errors.interval("x", 0.5) == pytest.approx((0.5 - 1.0 - half, 0.5 + half))
+    assert errors.interval("fidelity", 0.9)[1] == 1.0
+    assert errors.interval("fidelity", 0.9)[0] < 0.95
+    high = Bootstrap({"x": np.linspace(0.0, 0.2, 11)}, {"x": 0.5})
+    assert high.bias("x") == pytest.approx(-0.4)
+    assert high.interval("x")[0] < 0.5 < 0.9 < high.interval("x")[1]
     assert set(errors.summary()["x"]) == {"estimate", "stderr", "bias", "low", "high"}
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from unipd import validate
 from unipd._typing import FloatArray
@@ -44,17 +45,23 @@ class Bootstrap:
         return float(np.mean(self._of(name))) - self.estimates[name]
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
-        """Return the basic bootstrap interval: the estimate minus the quantiles of the replicates' deviations from it.
+        """Return an interval that allows for bias: between e and e - bias, and t s sqrt(1 + 1/B) more on either side.
 
-        It corrects for the bias, which is large near the border of the set of states (a fit to noisy data of a pure
-        state is a little mixed). Fidelity and purity end at 1, entropy begins at 0.
+        e is the estimate; s and bias are those of the B replicates; t is the quantile of Student's distribution with
+        B - 1 degrees of freedom, which a few replicates determine better than quantiles of their own. Near the border
+        of the set of states a fit is biased (of a pure state it is a little mixed), and the replicates, measured on the
+        fit, may be more so: hence both ends. Fidelity and purity end at 1, entropy begins at 0.
         """
         if not 0.0 < validate.number("level", level) < 1.0:
             raise InvalidInput("level", "a number between 0 and 1", repr(level))
-        low, high = np.quantile(self._of(name), [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        centre = 2.0 * self.estimates[name]
-        floor, ceiling = _RANGES.get(name, (-np.inf, np.inf))
-        return float(np.clip(centre - high, floor, ceiling)), float(np.clip(centre - low, floor, ceiling))
+        number = self._of(name).size
+        width = float(stdtrit(number - 1, 0.5 + 0.5 * level)) * self.stderr(name) * float(np.sqrt(1.0 + 1.0 / number))
+        raw = self.estimates[name]
+        corrected = raw - self.bias(name)
+        ends = np.clip(
+            [min(raw, corrected) - width, max(raw, corrected) + width], *_RANGES.get(name, (-np.inf, np.inf))
+        )
+        return float(ends[0]), float(ends[1])
 
     def summary(self, level: float = 0.95) -> dict[str, dict[str, float]]:
         """Return estimate, standard error, bias and interval of every figure."""
@@ -144,7 +151,8 @@ def _refitted(estimator: PauliTomography, fit: Fit, rng: np.random.Generator) ->
     if estimator.counts_ is not None:
         bases = [part.basis for part in estimator.counts_]
         shots = [part.shots for part in estimator.counts_]
-        return fit_basis_counts(estimator, list(sampled_bases(fit.state, bases, shots, rng)), **estimator.count_limits)
+        drawn = list(sampled_bases(fit.state, bases, shots, rng))
+        return fit_basis_counts(estimator, drawn, prior=fit.state, **estimator.count_limits)
     data, values, stderr = fit.data, np.clip(fit.fitted, -1.0, 1.0), fit.data.stderr
     if stderr is None and data.shots is None:
         stderr = np.full(values.shape, residual_noise(fit))

@@ -141,7 +141,8 @@ class PauliTomography(Fitted):
         Every Pauli string that a basis determines is estimated from it and pooled over the bases by their shots;
         strings estimated from the same shots are correlated, and the fit weighs them as if they were not. Where there
         are 16 shots an outcome or more (and no limits), the objective "auto" is "outcomes": the frequencies of all
-        outcomes are fitted, weighted by their variances, which is close to maximum likelihood.
+        outcomes are fitted, weighted by their variances in the state fitted before, three times in all, which is close
+        to maximum likelihood. The certificate is that of the last fit.
 
         Parameters
         ----------
@@ -154,9 +155,8 @@ class PauliTomography(Fitted):
             Largest number of strings, those of lowest weight being kept.
         """
         parts = as_counts(counts)
-        limits = {"max_weight": max_weight, "max_paulis": max_paulis}
-        self._fit = fit_basis_counts(self, parts, **limits)
-        self.counts_, self.count_limits = parts, limits
+        self._fit = fit_basis_counts(self, parts, max_weight=max_weight, max_paulis=max_paulis)
+        self.counts_, self.count_limits = parts, {"max_weight": max_weight, "max_paulis": max_paulis}
         warn_if_too_few(Paulis(self.data_.qubits, self.data_.x, self.data_.z))
         return self
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from unipd.apps.tomography.mapping import pauli_map
 from unipd.apps.tomography.measurements import require_room
 from unipd.apps.tomography.outcomes import (
     MOST_OUTCOMES,
+    ROUGH,
+    ROUNDS,
     OutcomeMap,
     few_outcomes,
+    hedged_chances,
     histogram_of,
     outcome_problem,
     suit_outcomes,
@@ -27,6 +31,7 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
 from unipd.maps.pauli import PauliMap
+from unipd.methods import Counts
 from unipd.problem import Problem
 from unipd.run import Result, solve
 from unipd.run.history import relative_gap
@@ -34,6 +39,9 @@ from unipd.status import Status
 
 if TYPE_CHECKING:
     from unipd.apps.tomography.estimator import PauliTomography
+
+_WHOLE = (Status.SOLVED, Status.STALLED, Status.LINE_SEARCH_FAILED)
+"""Ends of a fit that no limit and nobody asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,23 +99,57 @@ def fit_data(estimator: PauliTomography, data: PauliData) -> Fit:
     return _fit(estimator, problem, measured, data)
 
 
-def fit_basis_counts(estimator: PauliTomography, counts: list[BasisCounts], **limits: int | None) -> Fit:
-    """Solve the estimator's problem for counts: outcome by outcome, or through Pauli estimates."""
-    limited = any(limit is not None for limit in limits.values())
+def fit_basis_counts(
+    estimator: PauliTomography,
+    counts: list[BasisCounts],
+    prior: QuantumState | None = None,
+    *,
+    max_weight: int | None = None,
+    max_paulis: int | None = None,
+) -> Fit:
+    """Solve the estimator's problem for counts: outcome by outcome, or through Pauli estimates.
+
+    With ``prior`` the weights of outcomes are taken from this state at once.
+    """
+    limited = max_weight is not None or max_paulis is not None
     by_outcome = estimator.objective == "outcomes" or (
         estimator.objective == "auto" and not limited and suit_outcomes(counts)
     )
     if not by_outcome:
-        return fit_data(estimator, estimates(counts, **limits))
+        return fit_data(estimator, estimates(counts, max_weight=max_weight, max_paulis=max_paulis))
     if limited or not few_outcomes(counts):
         expected = f'no limits and at most {MOST_OUTCOMES} outcomes for "outcomes"'
         raise InvalidInput("objective", expected, f"{len(counts)} bases of {len(counts[0].basis)} qubits")
     require_room(len(counts[0].basis), len(counts) << len(counts[0].basis), double=True)
+    return _fit_outcomes(estimator, counts, prior)
+
+
+def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: QuantumState | None) -> Fit:
+    """Fit the outcomes, with weights from the state fitted before; a round that is cut short is the last."""
     precision = "single" if estimator.precision == "single" else "double"
     measured = OutcomeMap([part.basis for part in counts], precision, estimator.threads)
-    histogram = histogram_of(counts)
-    problem = outcome_problem(measured, histogram, **oracle_options(estimator.method))
-    return _fit(estimator, problem, measured.pauli_map, measured.pooled(histogram))
+    histogram, options = histogram_of(counts), oracle_options(estimator.method)
+    data = measured.pooled(histogram)
+    rough = copy.copy(estimator)
+    rough.accuracy, rough.solver_options = max(ROUGH, estimator.accuracy), {}
+    chances = hedged_chances(histogram) if prior is None else measured.image(prior.low_rank)
+    done: list[Result] = []
+    for worker in [estimator] if prior is not None else [rough] * (ROUNDS - 1) + [estimator]:
+        fit = _fit(worker, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
+        done.append(fit.result)
+        if worker is estimator or fit.result.status not in _WHOLE:
+            return replace(fit, result=_with_all_work(done))
+        chances = measured.image(fit.state.low_rank)
+    raise AssertionError("the last round is the estimator's own")
+
+
+def _with_all_work(results: list[Result]) -> Result:
+    """Return the last result with the iterations, counts and seconds of all."""
+    counts = Counts()
+    for result in results:
+        counts = counts.plus(result.counts.oracle_calls, result.counts.trials, result.counts.matvecs)
+    iterations = sum(result.iterations for result in results)
+    return replace(results[-1], iterations=iterations, counts=counts, seconds=sum(r.seconds for r in results))
 
 
 def _fit(estimator: PauliTomography, problem: Problem, measured: PauliMap, data: PauliData) -> Fit:

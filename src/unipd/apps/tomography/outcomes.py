@@ -3,7 +3,11 @@
 The Pauli strings that one basis determines are correlated, and an outcome that was never seen says more than any of
 them: its probability is known to be small. Both are respected when the probabilities themselves are fitted,
 p(s | B) = 2^-q sum over sets S of qubits of (-1)^|s & S| tr(P_(B, S) rho), a Walsh-Hadamard transform for each basis.
-With few shots an outcome the variances are too uncertain for that, and Pauli estimates do better.
+
+The weights are N / p, for a multinomial the inverse of the covariance on frequencies that sum to one. Taken from the
+counts (Neyman) they favour outcomes that were never seen, and a little white noise is lost; so p comes from a state
+fitted before (Pearson). Fitting again and again is Fisher's scoring: where it ends, the gradient sum (N - n / p) Pi is
+that of the likelihood.
 """
 
 from __future__ import annotations
@@ -29,8 +33,14 @@ MOST_OUTCOMES = 1 << 22
 """Outcomes (bases times 2^q) up to which they are fitted one by one."""
 ENOUGH = 16
 """Shots an outcome, on average, from which on frequencies rather than Pauli estimates are fitted."""
-HEDGE = 0.5
-"""Counts added to every outcome before its variance is estimated."""
+HEDGE = 1.0
+"""Counts added to every outcome for the weights of the first fit."""
+LEAST_COUNT = 0.1
+"""Expected count of an outcome that is assumed at least; smaller ones would only make the problem ill-conditioned."""
+ROUGH = 1e-3
+"""Accuracy of the fits that only give the weights of the next."""
+ROUNDS = 3
+"""Fits: the first with weights from the counts, the others from the state before."""
 
 
 class OutcomeMap(Map):
@@ -101,15 +111,24 @@ def suit_outcomes(counts: list[BasisCounts]) -> bool:
     return few_outcomes(counts) and min(part.shots for part in counts) >= ENOUGH << len(counts[0].basis)
 
 
-def outcome_problem(measured: OutcomeMap, histogram: FloatArray, **options: Any) -> Problem:
+def hedged_chances(histogram: FloatArray) -> FloatArray:
+    """Return the frequencies with one count added to every outcome, none of which is zero.
+
+    >>> hedged_chances(np.array([[0.0, 8.0]]))
+    array([[0.1, 0.9]])
+    """
+    raised = histogram + HEDGE
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+def outcome_problem(measured: OutcomeMap, histogram: FloatArray, chances: FloatArray, **options: Any) -> Problem:
     """Return min 1/2 sum over outcomes of (A(X) - f)^2 / v over density matrices, with f the observed frequencies.
 
-    The variance v = p (1 - p) / N of a frequency is estimated with h = 1/2 counts added to every outcome.
+    The variances v = p / N come from ``chances`` p, which are bounded from below by :data:`LEAST_COUNT` / N.
     ``options`` are those of the spectral oracle.
     """
     shots = histogram.sum(axis=1, keepdims=True)
-    hedged = (histogram + HEDGE) / (shots + HEDGE * histogram.shape[1])
-    variance = hedged * (1.0 - hedged) / shots
+    variance = np.maximum(chances.reshape(histogram.shape), LEAST_COUNT / shots) / shots
     loss = WeightedLeastSquares(1.0 / variance.reshape(-1))
     return Problem(Spectrahedron(measured.domain[0], **options), measured, (histogram / shots).reshape(-1), loss)
 

@@ -1,0 +1,95 @@
+"""Counts fitted outcome by outcome: no bias from the weights, intervals that reach the truth, close to likelihood."""
+
+import numpy as np
+import pytest
+
+from unipd.apps.tomography import Noise, PauliTomography, all_bases, ghz, random_mixed, simulate_counts
+from unipd.apps.tomography.bases import outcome_chances
+from unipd.apps.tomography.fit import fit_basis_counts
+from unipd.apps.tomography.outcomes import LEAST_COUNT, OutcomeMap, outcome_problem
+from unipd.run import MaxIterations
+from unipd.status import Status
+
+from . import naive
+
+
+def white(qubits, share, shots, seed):
+    counts = simulate_counts(ghz(qubits), all_bases(qubits), shots, noise=Noise(depolarising=share), seed=seed)
+    return counts, 1 - share + share / 2**qubits
+
+
+def log_likelihood(state, counts):
+    """Multinomial log-likelihood, from the chances computed by rotating the state."""
+    total = 0.0
+    for basis, seen in counts.items():
+        chances = outcome_chances(state, basis)
+        total += sum(number * np.log(max(chances[int(bits, 2)], 1e-300)) for bits, number in seen.items())
+    return total
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_a_little_white_noise_is_not_lost(share):
+    errors = []
+    for seed in range(4):
+        counts, truth = white(4, share, 1000, seed)
+        errors.append(PauliTomography(threads=1).fit_counts(counts).fidelity(ghz(4)) - truth)
+    assert abs(np.mean(errors)) < 3e-3
+
+
+def test_five_qubits_with_white_noise_and_its_interval():
+    counts, truth = white(5, 0.05, 1000, 2)
+    estimate = PauliTomography(threads=1).fit_counts(counts)
+    assert estimate.fidelity(ghz(5)) == pytest.approx(truth, abs=5e-3)
+    low, high = estimate.bootstrap(8, target=ghz(5), seed=1).interval("fidelity")
+    assert low < truth < high
+    assert high - low < 0.02
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_estimate_nearly_maximises_the_likelihood(seed):
+    """The maximum is found where the gradient R = sum n / (N p) Pi has no eigenvalue above 1 (N all shots)."""
+    truth = random_mixed(2, 3, seed)
+    counts = simulate_counts(truth, all_bases(2), 2000, seed=seed)
+    estimate = PauliTomography(threads=1, accuracy=1e-8).fit_counts(counts)
+    gradient = np.zeros((4, 4), complex)
+    for basis, seen in counts.items():
+        projectors = naive.projectors(basis)
+        for bits, number in seen.items():
+            projector = projectors[int(bits, 2)]
+            chance = np.trace(projector @ naive.density(estimate.state_)).real
+            gradient += number / (9 * 2000) / chance * projector
+    assert np.linalg.eigvalsh(gradient)[-1] < 1 + 2e-3
+    assert log_likelihood(estimate.state_, counts) > log_likelihood(truth, counts)
+    others = [PauliTomography(threads=1, objective=name, accuracy=1e-8) for name in ("weighted", "least-squares")]
+    for other in others:
+        found = log_likelihood(other.fit_counts(counts).state_, counts)
+        assert log_likelihood(estimate.state_, counts) > found - 0.05
+
+
+def test_the_weights_are_those_of_the_multinomial():
+    """On differences that sum to zero in each basis, the loss is 1/2 d' C^+ d with the multinomial covariance C."""
+    chances, shots = np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([[100.0], [50.0]])
+    problem = outcome_problem(OutcomeMap(["Z", "X"], "double"), chances * shots, chances)
+    difference = np.array([0.02, -0.02, -0.01, 0.01])
+    expected = 0.0
+    for p, number, d in zip(chances, shots[:, 0], difference.reshape(2, 2), strict=True):
+        covariance = (np.diag(p) - np.outer(p, p)) / number
+        expected += 0.5 * d @ np.linalg.pinv(covariance) @ d
+    assert problem.loss.value(difference) == pytest.approx(expected)
+
+
+def test_chances_of_zero_are_bounded():
+    chances = np.array([[1.0, 0.0]])
+    problem = outcome_problem(OutcomeMap(["Z"], "double"), np.array([[100.0, 0.0]]), chances)
+    assert problem.loss.value(np.array([0.0, 0.01])) == pytest.approx(0.5 * 1e-4 * 100 / (LEAST_COUNT / 100))
+
+
+def test_all_rounds_are_counted_and_a_limit_ends_them():
+    counts, _ = white(3, 0.2, 1000, 1)
+    whole = PauliTomography(threads=1).fit_counts(counts)
+    single = fit_basis_counts(whole, whole.counts_, whole.state_)
+    assert whole.result_.counts.matvecs > single.result.counts.matvecs
+    assert single.state.fidelity(whole.state_) > 0.999
+    cut = PauliTomography(threads=1, stop=MaxIterations(1), accuracy=1e-9).fit_counts(counts)
+    assert cut.result_.status is Status.ITERATION_LIMIT
+    assert cut.result_.iterations == 1
