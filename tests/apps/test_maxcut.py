@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.maxcut import MaxCut, cut_value, kernels, maxcut
+from unipd.apps.maxcut import MaxCut, cut, cut_value, kernels, maxcut
 from unipd.apps.maxcut.rounding import best_cut, hyperplane_cuts
 from unipd.errors import InvalidInput
 from unipd.io import Graph
+from unipd.status import Status
 
 
 def random_graph(seed, nodes=9, density=0.6):
@@ -97,3 +98,18 @@ def test_bad_arguments():
         maxcut(graph, -1.0)
     with pytest.raises(InvalidInput):
         maxcut("graph")
+
+
+def test_an_interrupted_run_is_rounded_without_a_long_search(monkeypatch):
+    def interrupt(moment):
+        raise KeyboardInterrupt
+
+    asked = []
+    rounded = cut.best_cut
+    monkeypatch.setattr(cut, "best_cut", lambda *rest, **named: asked.append(named["steps"]) or rounded(*rest, **named))
+    pair = Graph.of(3, [0, 1], [1, 2], np.ones(2))
+    found = cut.maxcut(pair, 1e-9, callback=interrupt)
+    assert found.sdp.status is Status.INTERRUPTED
+    assert found.cut_value == 2.0
+    assert cut.maxcut(pair, 1e-6).sdp.status is Status.SOLVED
+    assert asked == [0, None]

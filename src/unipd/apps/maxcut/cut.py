@@ -13,6 +13,7 @@ from unipd.apps.sdp import SDP, SdpResult
 from unipd.apps.sdp.data import Block, SdpData
 from unipd.io.graphs import as_graph
 from unipd.maps.sdp import Entries
+from unipd.status import Status
 
 __all__ = ["MaxCut", "MaxCutResult", "cut_value", "maxcut", "maxcut_program"]
 
@@ -98,6 +99,8 @@ def maxcut(
     """
     known = as_graph(graph)
     result = maxcut_program(known).solve(accuracy, method, seed=seed, **options)
+    if steps is None and result.status is Status.INTERRUPTED:
+        steps = 0  # whoever interrupts waits for no long search: the cuts climb, and that is all
     sides = best_cut(known, result.x.left, hyperplanes=hyperplanes, steps=steps, seed=seed)
     return MaxCutResult(sides, cut_value(known, sides), result.dual_bound, known.labels, result)
 
