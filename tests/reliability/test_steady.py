@@ -72,7 +72,16 @@ def test_a_thousand_runs_leave_no_thread_and_no_file_open(tmp_path: Path) -> Non
     assert open_files() == files
 
 
-def test_memory_is_flat_over_a_long_run() -> None:
+LONG_RUNS: dict[str, Any] = {
+    "unipdgrad": constrained_problem,
+    "accunipdgrad": constrained_problem,
+    "frank-wolfe": vector_problem,
+    "away-step": vector_problem,
+}
+
+
+@pytest.mark.parametrize("method", LONG_RUNS)
+def test_memory_is_flat_over_a_long_run(method: str) -> None:
     """A row of history takes under 1 kB; 1,200 iterations may add no more than 2 kB each."""
     sizes: dict[int, int] = {}
 
@@ -82,7 +91,7 @@ def test_memory_is_flat_over_a_long_run() -> None:
 
     tracemalloc.start()
     try:
-        solve(constrained_problem(), "unipdgrad", accuracy=1e-7, stop=MaxIterations(1500), callback=note)
+        solve(LONG_RUNS[method](), method, accuracy=1e-16, tracker="dense", stop=MaxIterations(1500), callback=note)
     finally:
         tracemalloc.stop()
     assert sizes[1500] - sizes[300] <= 1200 * 2000
