@@ -20,6 +20,7 @@ from unipd.methods.judging import START_TOLERANCE, judged
 from unipd.methods.lbfgs import Memory
 from unipd.methods.multipliers import first_penalty, with_aim, with_new_multipliers
 from unipd.methods.product_factors import factors_of
+from unipd.methods.row_newton import newton_applies, newton_steps
 from unipd.primal.fixed import Fixed
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -125,7 +126,10 @@ class Factored:
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Do some quasi-Newton steps; when they no longer pay, move the multipliers and ask the oracle."""
-        moved = descended(state, self.inner_steps)
+        if newton_applies(state.model):
+            moved = newton_steps(state, state.inner_tolerance * problem.scale(state.here.cost))
+        else:
+            moved = descended(state, self.inner_steps)
         moved = reported(problem, replace(moved, iteration=state.iteration + 1))
         if state.model.penalty == 0.0:
             gap = moved.certificate.gap

@@ -35,6 +35,8 @@ class FactoredState(State):
     """Smallest infeasibility at a move of the multipliers so far."""
     recent_atom: Any
     """The last atom of the oracle."""
+    radius: float = 0.0
+    """Radius of the trust region of Newton steps; 0 before the first."""
 
 
 def stationarity(state: FactoredState) -> float:

@@ -10,6 +10,7 @@ from unipd.dual import DualPoint, evaluate
 from unipd.methods.augmented import Evaluation
 from unipd.methods.factored_state import FactoredState, reported, stationarity, target
 from unipd.methods.lbfgs import Memory
+from unipd.methods.row_newton import newton_applies
 from unipd.problem import Problem
 from unipd.protocols import inner
 
@@ -17,6 +18,8 @@ START_TOLERANCE = 1e-2
 """Share of the problem's scale that the oracle's first answer may err by."""
 ORACLE_SHARE = 0.1
 """An inexact oracle may err by this share of the accuracy asked for."""
+TELLING = 20.0
+"""An answer that errs by more of the accuracy asked for does not tell whether a certificate is within reach."""
 LARGEST_MIX = 0.5
 """Largest share of an atom that is mixed in."""
 FIRST_MIX = 1e-2
@@ -29,12 +32,12 @@ def judged(problem: Problem, state: FactoredState) -> FactoredState:
     """Ask the oracle at the present dual vector: for the bound, and for a direction that the factor lacks."""
     dual = state.model.completed(state.here, state.factor)
     eps = target(problem, state)
-    tolerance = max(ORACLE_SHARE * eps, 0.03 * abs(state.certificate.gap))
+    tolerance = max(ORACLE_SHARE * eps, 0.0 if newton_applies(state.model) else 0.03 * abs(state.certificate.gap))
     if not math.isfinite(tolerance):
         tolerance = START_TOLERANCE * problem.scale(0.0)
     point = evaluate(problem, dual, tolerance=tolerance, start=state.recent_atom)
     state = _with_bound(problem, state, dual, point)
-    within_reach = state.certificate.gap - point.error <= eps
+    within_reach = state.certificate.gap - point.error <= eps and point.error <= TELLING * eps
     if state.certificate.gap > eps and within_reach:
         sure = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
         state = _with_bound(problem, state, dual, sure)

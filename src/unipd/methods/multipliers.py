@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -51,9 +50,8 @@ def with_new_multipliers(problem: Problem, state: FactoredState) -> FactoredStat
 def with_aim(problem: Problem, state: FactoredState, reached: float) -> FactoredState:
     """Return the state with the stationarity at which to ask the oracle next, constraints holding by construction.
 
-    The gap falls at least as fast as the stationarity does and the objective as its square; the aim, a gap of a third
-    of the accuracy, is approached in the root of the steps between, since a call costs less than many steps too many.
+    The gap falls about as fast as the stationarity does; the aim is a gap of a third of the accuracy.
     """
     share = target(problem, state) / max(3.0 * abs(state.certificate.gap), 1e-300)
-    aim = reached * min(max(math.sqrt(share), LEAST_AIM), 0.3)
+    aim = reached * min(max(share, LEAST_AIM), 0.3)
     return replace(state, inner_tolerance=max(aim, LEAST_AIM * state.accuracy))

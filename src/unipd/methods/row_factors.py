@@ -57,7 +57,7 @@ class RowFactors:
         stretch = self._stretches(factor)[self.groups][:, None]
         unit = stretch * factor
         slope = 2.0 * apply(operator, unit)
-        return stretch * (slope - self._radial(slope, unit)[self.groups][:, None] * unit)
+        return stretch * (slope - self.radial(slope, unit)[self.groups][:, None] * unit)
 
     def preconditioner(self, factor: Array) -> Preconditioner:
         """Return the identity: rows of equal length are even enough."""
@@ -79,7 +79,7 @@ class RowFactors:
         ``descent`` is -S with their entries of the dual vector at zero.
         """
         unit = self._normalised(factor)
-        radial = self._radial(apply(descent, unit), unit)
+        radial = self.radial(apply(descent, unit), unit)
         out = dual.copy()
         kept = self.constraints >= 0
         out[self.constraints[kept]] = radial[kept] / self.coefficients[kept]
@@ -91,6 +91,10 @@ class RowFactors:
         out[self.constraints[self.constraints >= 0]] = 0.0
         return out
 
+    def keeps_all(self, constraints: int) -> bool:
+        """Whether so many constraints are all kept."""
+        return int(np.count_nonzero(self.constraints >= 0)) == constraints
+
     def _stretches(self, factor: Array) -> FloatArray:
         squares = np.bincount(self.groups, np.einsum("ij,ij->i", factor, factor), minlength=self.targets.size)
         return np.sqrt(self.targets / np.maximum(squares, np.finfo(np.float64).tiny))
@@ -98,5 +102,6 @@ class RowFactors:
     def _normalised(self, factor: Array) -> Array:
         return self._stretches(factor)[self.groups][:, None] * factor
 
-    def _radial(self, slope: Array, unit: Array) -> FloatArray:
+    def radial(self, slope: Array, unit: Array) -> FloatArray:
+        """Return <V, R>_g / t_g for each group g: the part of V along R."""
         return np.bincount(self.groups, np.einsum("ij,ij->i", slope, unit), minlength=self.targets.size) / self.targets

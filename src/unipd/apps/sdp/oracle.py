@@ -9,15 +9,21 @@ How sure a bound is depends on the order n of the matrix S = C + A^*(lam):
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from unipd.atoms import LowRank
 from unipd.maps.sdp import cholesky_bound
 from unipd.maps.sdp.certificate import smallest_eigenpair
+from unipd.maps.sdp.recurrence import serves, top_eigenvalue
 from unipd.protocols import SharpAnswer
 from unipd.sharp import Linear
+from unipd.sharp.spectral_base import warm_start
 from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
-from unipd.spectral import PROBABILISTIC, RIGOROUS, Certification, certified_upper
+from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, certified_upper
+from unipd.spectral.certify import CERTIFICATE_STREAM
 
 DENSE_ORDER = 2000
 """Largest order at which every call solves a dense eigenvalue problem."""
@@ -29,7 +35,11 @@ ATTEMPTS = 8
 
 WIDER = 5.0
 """A probabilistic bound may be so many times wider than asked: its cost is as one over the root of the width."""
-CERTIFICATION = Certification(steps=30_000)
+LIKELY = 0.1
+"""Probability with which the error of an answer on the way may be wrong."""
+ATOM_STREAM = 0xA70
+"""Second word of the seeds of atoms, whose random vectors are not those of certificates."""
+CERTIFICATION = Certification(steps=60_000)
 """The bottom of S is a cluster at zero, which takes many (cheap) Lanczos steps to tell from below."""
 
 
@@ -40,12 +50,39 @@ class _Ladder:
         """Return the atom of the top eigenpair of -S."""
         if self.shape[0] <= DENSE_ORDER and hasattr(direction, "toarray"):
             return self._dense_answer(direction)
+        if not serves(direction):
+            return self._by_products(direction, tolerance, start, certify)
         if certify == PROBABILISTIC:
-            found = super().answer(direction, tolerance, start, "residual")  # type: ignore[misc]
+            return self._likely(direction, self._known(direction, tolerance, start), WIDER * tolerance)
+        found = self._by_recurrence(direction, tolerance)
+        return found if certify != RIGOROUS else self._proved(direction, found, tolerance)
+
+    def _by_products(self: Any, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Answer for an operator that is known by its products only."""
+        if certify == PROBABILISTIC:
+            found = super().answer(direction, tolerance, start, RESIDUAL)  # type: ignore[misc]
             return self._likely(direction, found, WIDER * tolerance)
         if certify != RIGOROUS or not hasattr(direction, "toarray"):
             return super().answer(direction, tolerance, start, certify)  # type: ignore[misc]
-        return self._proved(direction, super().answer(direction, tolerance, start, "residual"), tolerance)  # type: ignore[misc]
+        return self._proved(direction, super().answer(direction, tolerance, start, RESIDUAL), tolerance)  # type: ignore[misc]
+
+    def _by_recurrence(self: Any, direction: Any, tolerance: float) -> SharpAnswer:
+        """Return the atom of a Lanczos run; its error is one that the run makes likely, nothing more."""
+        plan = self.certification
+        width = self.allowed(0.0, WIDER * tolerance)
+        run = top_eigenvalue(direction, width, LIKELY, plan.steps, [plan.seed, ATOM_STREAM], vector=True)
+        assert run.vector is not None
+        left = run.vector[:, None]
+        top = float(run.vector @ direction.matvec(run.vector))
+        return self._joined(left, left, top, max(run.upper, top), run.matvecs, RESIDUAL)
+
+    def _known(self: Any, direction: Any, tolerance: float, start: Any) -> SharpAnswer:
+        """Return the answer with a recent atom, or with a new one where there is none: a bound needs no better."""
+        if warm_start(start, self.shape) is None:
+            return self._by_recurrence(direction, tolerance)
+        left = start.left[:, :1] / np.linalg.norm(start.left[:, 0])
+        top = float(left[:, 0] @ direction.matvec(left[:, 0]))
+        return self._joined(left, left, top, math.inf, 1, RESIDUAL)
 
     def __init__(self, size: int, trace: float = 1.0, **options: Any) -> None:
         options.setdefault("certification", CERTIFICATION)
@@ -64,9 +101,14 @@ class _Ladder:
         """Return the answer with the bound of one long Lanczos run from an independent random vector."""
         plan, top = self.certification, _rayleigh(direction, found.atom)
         width = self.allowed(top, tolerance)
-        proven = certified_upper(direction, plan.steps, plan.delta, plan.seed, tolerance=width)
+        seed = [plan.seed, CERTIFICATE_STREAM]
+        proven: Any = (
+            top_eigenvalue(direction, width, plan.delta, plan.steps, seed)
+            if serves(direction)
+            else certified_upper(direction, plan.steps, plan.delta, plan.seed, tolerance=width)
+        )
         matvecs, upper = found.matvecs + proven.matvecs, max(proven.upper, top)
-        return self._joined(found.atom.left, found.atom.left, top, upper, matvecs, proven.bound)
+        return self._joined(found.atom.left, found.atom.left, top, upper, matvecs, PROBABILISTIC)
 
     def _proved(self: Any, direction: Any, found: SharpAnswer, tolerance: float) -> SharpAnswer:
         """Return an answer whose upper bound a Cholesky factorisation proves, or the one found when none does."""
@@ -135,3 +177,10 @@ class SdpCost(Linear):
     def objective(self, x: Any) -> float:
         """Return <C, X>."""
         return self.joint.cost_and_image(x)[0]
+
+    def maximum(self) -> float:
+        """Return an upper bound of <C, X>: that of Gershgorin for large sparse C, still valid if not tight."""
+        if self.shape[0] <= DENSE_ORDER or not serves(self.cost):
+            return super().maximum()
+        trace: float = getattr(self.oracle, "trace")  # noqa: B009 - both sets have one
+        return trace * float(abs(self.cost.tocsr()).sum(axis=1).max())

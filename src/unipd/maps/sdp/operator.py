@@ -87,6 +87,11 @@ class SymmetricOperator:
     def __matmul__(self, other: Array) -> Array:
         return self.matvec(other) if other.ndim == 1 else self.matmat(other)
 
+    def diagonal(self) -> Array:
+        """Return the diagonal entries."""
+        sparse: Any = scipy.sparse.csr_array((self.data, self.indices, self.starts), shape=self.shape)
+        return sparse.diagonal() + self.vectors**2 @ self.coefficients
+
     def tocsr(self) -> Any:
         """Return S as a SciPy CSR array; rank-one terms make it dense."""
         sparse: Any = scipy.sparse.csr_array((self.data, self.indices, self.starts), shape=self.shape)
