@@ -186,3 +186,32 @@ def test_other_bad_input():
     for product, size in [(matrix.matvec, 2), (matrix.rmatvec, 3), (matrix.matmat, 2), (matrix.rmatmat, 3)]:
         with pytest.raises(InvalidInput, match=r"^x"):
             product(np.ones((size, 1)))
+
+
+@pytest.mark.parametrize("by_column", [False, True])
+def test_many_places_are_kept_in_sixteen_bits(monkeypatch: pytest.MonkeyPatch, by_column: bool) -> None:
+    monkeypatch.setattr(pattern, "_MANY", 1)
+    rng = np.random.default_rng(3)
+    rows, cols = np.nonzero(rng.random((50, 70)) < 0.3)
+    if by_column:
+        order = np.argsort(cols, kind="stable")
+        rows, cols = rows[order], cols[order]
+    sampling = Sampling(rows, cols, (50, 70))
+    assert sampling.pattern.places.dtype == np.uint16
+    np.testing.assert_array_equal(sampling.rows, rows)
+    np.testing.assert_array_equal(sampling.cols, cols)
+    dual, dense = rng.standard_normal(rows.size), np.zeros((50, 70))
+    dense[rows, cols] = dual
+    x, y = rng.standard_normal((70, 2)), rng.standard_normal(50)
+    np.testing.assert_allclose(sampling.adjoint(dual).matmat(x), dense @ x, atol=1e-12)
+    np.testing.assert_allclose(sampling.opposite_adjoint(dual).rmatvec(y), -dense.T @ y, atol=1e-12)
+    np.testing.assert_allclose(sampling.opposite_adjoint(dual).matmat(x), -dense @ x, atol=1e-12)
+    assert sampling.opposite_adjoint(dual).frobenius() == pytest.approx(np.linalg.norm(dense))
+
+
+def test_places_beyond_sixteen_bits_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern, "_MANY", 1)
+    sampling = Sampling([0, 1], [70_000, 3], (2, 70_001))
+    assert sampling.cols.tolist() == [70_000, 3]
+    wide = Sampling([0, 69_999], [1, 0], (70_000, 2))
+    assert wide.rows.tolist() == [0, 69_999]

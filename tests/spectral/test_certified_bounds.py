@@ -23,7 +23,7 @@ from unipd.spectral import (
     certify_eigenvalues,
     certify_singular_value,
 )
-from unipd.spectral.certificates import joined_upper
+from unipd.spectral.certificates import dense_norm_upper, joined_upper
 from unipd.spectral.polynomial_bound import bracket_of_run, weight_quantile
 
 SPECTRA = {
@@ -228,3 +228,22 @@ def test_rigorous_ladder_for_large_operators() -> None:
     assert certify_singular_value(bounded, top, top, RIGOROUS, plan).upper == 7.0
     with pytest.raises(OracleError, match="probabilistic"):
         certify_eigenvalues(CountingOperator(np.diag(diagonal)), top, RIGOROUS, plan)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (40, 25), (25, 60)])
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+def test_bound_of_a_dense_matrix_holds_and_is_tight(dtype: type, shape: tuple[int, int], scale: float) -> None:
+    rng = np.random.default_rng(7)
+    matrix = (scale * (rng.standard_normal(shape) + 1j * rng.standard_normal(shape))).astype(np.complex128)
+    matrix = (matrix if np.dtype(dtype).kind == "c" else matrix.real).astype(dtype)
+    top = float(np.linalg.svd(matrix.astype(np.complex128), compute_uv=False)[0])
+    upper = dense_norm_upper(matrix)
+    assert top * (1.0 - 1e-15) <= upper <= top * (1.0 + 1e-11)
+
+
+def test_bound_of_a_dense_matrix_of_equal_singular_values_or_zero() -> None:
+    assert (
+        2.0 <= dense_norm_upper(2.0 * np.linalg.qr(np.random.default_rng(0).standard_normal((80, 80)))[0]) < 2.0 + 1e-10
+    )
+    assert dense_norm_upper(np.zeros((3, 2))) == 0.0

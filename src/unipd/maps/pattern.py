@@ -22,6 +22,8 @@ _ENTRIES_PER_OUTPUT = 16
 """A scatter chunk must hold this many entries for each place of the output it adds."""
 _PART_ENTRIES = 1 << 17
 """Entries of a part: its vectors stay in the processor's cache."""
+_MANY = 1 << 21
+"""Entries from which places take 16 bits where they fit."""
 _SERIAL_WORK = 1 << 19
 """Multiplications below which waking threads costs more than it saves."""
 
@@ -43,7 +45,7 @@ class Pattern:
         self.lines, self.width = shape[::-1] if self.transposed else shape
         self.starts = _line_starts(lines, self.lines)
         self.order = np.empty(0, np.uint32) if is_sorted else _sorting_order(lines, self.starts)
-        self.places = self.arranged(places)
+        self.places = self.arranged(_short(places, self.width))
         self.duplicated: bool = _kernels().has_duplicates(self.starts, self.places, self.width)
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
         self._line_bounds = _balanced(self.starts, _LINE_CHUNKS)
@@ -57,8 +59,8 @@ class Pattern:
 
     def indices(self) -> tuple[IntArray, IntArray]:
         """Return (rows, cols) in the order of the measurements."""
-        lines = np.repeat(np.arange(self.lines, dtype=self.places.dtype), np.diff(self.starts.astype(np.int64)))
-        pair = [self.measured(lines), self.measured(self.places)]
+        lines = np.repeat(np.arange(self.lines, dtype=np.uint32), np.diff(self.starts.astype(np.int64)))
+        pair = [self.measured(lines), self.measured(self.places).astype(np.uint32, copy=False)]
         return (pair[1], pair[0]) if self.transposed else (pair[0], pair[1])
 
     def arranged(self, measurements: Array) -> Array:
@@ -184,6 +186,11 @@ def _orientation(rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> tupl
     if _nondecreasing(cols):
         return True, True
     return shape[1] > shape[0], False
+
+
+def _short(places: IntArray, width: int) -> IntArray:
+    """Return places as 16-bit integers where they fit and there are so many that memory is what products wait for."""
+    return places.astype(np.uint16) if places.size >= _MANY and width <= 1 << 16 else places
 
 
 def _nondecreasing(array: IntArray) -> bool:

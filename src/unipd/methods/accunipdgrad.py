@@ -152,9 +152,9 @@ class AccUniPDGrad(UniversalSettings):
         trial, answer, weight = found.trial, found.answer, t / found.smoothness
         total = state.weight_sum + weight
         gamma = weight / total
+        primal = state.primal.mixed(gamma, answer.atom)
         image, squared = streams.mixed(state.image, gamma, answer.atom)
         mean_objective = (1.0 - gamma) * state.mean_objective + gamma * answer.objective
-        primal = state.primal.mixed(gamma, answer.atom)
         proven = squared_certificate(problem, primal, squared, mean_objective, state.certificate)
         next_t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
         return replace(

@@ -127,7 +127,11 @@ class SketchTracker:
         return point, float(np.linalg.norm(difference)) / math.sqrt(_CHECK_COLUMNS)
 
     def _averaged(self, old: Array, gamma: float, new: Array) -> Array:
-        return ((1.0 - gamma) * old + gamma * new).astype(self.dtype, copy=False)
+        mean = ((1.0 - gamma) * old).astype(self.dtype, copy=False)
+        new = new.astype(self.dtype, copy=False)  # fresh: a product
+        new *= gamma
+        mean += new
+        return mean
 
 
 def _two_sided(range_sketch: Array, corange_sketch: Array, psi: Array, rank: int) -> atoms.LowRank:

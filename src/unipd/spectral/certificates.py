@@ -98,13 +98,36 @@ def certify_singular_value(
     if kind != RIGOROUS:
         raise InvalidInput("certify", '"probabilistic" or "rigorous"', repr(kind))
     lower = float(np.linalg.norm(products.forward(right[:, :1])))
-    if min(products.shape) <= plan.dense_limit:
-        matrix = products.dense()
-        top = float(np.linalg.svd(matrix, compute_uv=False)[0])
-        upper = top + rounding_allowance(matrix, top)
-    else:
-        upper = _by_norm(operator)
+    small = min(products.shape) <= plan.dense_limit
+    upper = dense_norm_upper(products.dense()) if small else _by_norm(operator)
     return Certified(max(upper, lower), lower, 0.0, products.count, RIGOROUS)
+
+
+def dense_norm_upper(matrix: Array) -> float:
+    """Return an upper bound of the largest singular value of an array, from the Gram matrix of its shorter side.
+
+    Entry (i, j) of the computed M M^* is off by at most gamma_l |m_i| |m_j| for rows m_i of length l, so the whole by
+    at most gamma_l ||M||_F^2 in norm; the eigenvalues add the error of LAPACK. Both are counted, in double precision.
+    This takes a fraction of the time of a singular value decomposition.
+
+    >>> dense_norm_upper(np.diag([3.0, 2.0, 1.0])).__round__(9)
+    3.0
+    """
+    size = float(np.abs(matrix).max())
+    if not math.isfinite(size):
+        raise OracleError("a product with the operator has entries that are NaN or infinite")
+    if size == 0.0:
+        return 0.0
+    wide = (matrix if matrix.shape[0] <= matrix.shape[1] else matrix.conj().T).astype(
+        np.result_type(matrix.dtype, np.float64)
+    )
+    wide /= size
+    gram = wide @ wide.conj().T
+    length = wide.shape[1]
+    values = scipy.linalg.eigvalsh(gram, check_finite=False)
+    eps = float(np.finfo(gram.dtype).eps)
+    allowance = 4.0 * (length + 4) * eps * float(np.trace(gram).real) + rounding_allowance(gram, float(values[-1]))
+    return size * math.sqrt(max(float(values[-1]), 0.0) + allowance) * (1.0 + 8.0 * eps)
 
 
 def _probabilistic(
