@@ -178,6 +178,22 @@ def apply(operator: Any, block: Array) -> Array:
     return operator @ block
 
 
+def apply_adjoint(operator: Any, block: Array) -> Array:
+    """Return ``operator^* @ block`` for arrays, sparse matrices and anything with rmatmat or rmatvec.
+
+    >>> apply_adjoint(np.array([[1.0, 2.0]]), np.array([[3.0]]))
+    array([[3.],
+           [6.]])
+    """
+    if hasattr(operator, "rmatmat"):
+        return np.asarray(operator.rmatmat(block))
+    if hasattr(operator, "rmatvec"):
+        return np.stack([np.asarray(operator.rmatvec(column)) for column in block.T], axis=1)
+    if operator.dtype.kind == "c":
+        return (operator.T @ block.conj()).conj()
+    return operator.T @ block
+
+
 def scaled(atom: Any, factor: float) -> Any:
     """Return ``factor * atom`` in the same form."""
     if isinstance(atom, np.ndarray):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unipd.atoms import LowRank
+from unipd.atoms import LowRank, apply_adjoint
 from unipd.errors import InvalidInput
 from unipd.maps import (
     BlockMap,
@@ -18,7 +18,7 @@ from unipd.maps import (
     Sandwich,
     Stacked,
 )
-from unipd.maps.matrix_operator import OperatorSum, apply_adjoint, frobenius_bound
+from unipd.maps.matrix_operator import OperatorSum, frobenius_bound
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from unipd.atoms import LowRank
+from unipd.atoms import LowRank, apply_adjoint
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.sharp import Birkhoff, L1Ball, L2Ball, L2NormSquared, Linear, Simplex
-from unipd.sharp.lazy_difference import LazyDifference, apply_adjoint, difference, pairing
+from unipd.sharp.lazy_difference import LazyDifference, difference, pairing
 from unipd.sharp.spectral_trace import Spectrahedron
 
 RNG = np.random.default_rng(3)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd.atoms import apply_adjoint
 from unipd.cluster.agreement import Watch
 from unipd.cluster.ranks import Ranks
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
-from unipd.maps.matrix_operator import MatrixOperator, apply_adjoint, frobenius_bound
+from unipd.maps.matrix_operator import MatrixOperator, frobenius_bound
 
 
 class DistributedRows(Map):

@@ -138,6 +138,9 @@ class DistributedSampling(Map):
 class DistributedSampledMatrix:
     """The sparse matrix of a :class:`DistributedSampling`: a block of rows on each rank."""
 
+    hermitian = False
+    """As that of a sampled matrix."""
+
     def __init__(self, map: DistributedSampling, own: Any, dtype: np.dtype[Any]) -> None:
         self.shape: tuple[int, int] = map.domain
         self.dtype = dtype

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.atoms import apply
+from unipd.atoms import apply, apply_adjoint
 
 
 class MatrixOperator(ABC):
@@ -19,6 +19,11 @@ class MatrixOperator(ABC):
     def __init__(self, shape: tuple[int, int], dtype: Any) -> None:
         self.shape = shape
         self.dtype: np.dtype[Any] = np.dtype(dtype)
+
+    @property
+    def hermitian(self) -> bool:
+        """Whether M = M^* for certain."""
+        return False
 
     @abstractmethod
     def matmat(self, x: Array) -> Array:
@@ -56,6 +61,11 @@ class OperatorSum(MatrixOperator):
         self.parts = tuple(parts)
         super().__init__(tuple(self.parts[0].shape), np.result_type(*(part.dtype for part in self.parts)))
 
+    @property
+    def hermitian(self) -> bool:
+        """Whether all parts are Hermitian operators."""
+        return all(getattr(part, "hermitian", False) for part in self.parts)
+
     def matmat(self, x: Array) -> Array:
         """Return the sum of the parts' products."""
         return sum((apply(part, x) for part in self.parts[1:]), apply(self.parts[0], x))
@@ -67,22 +77,6 @@ class OperatorSum(MatrixOperator):
     def frobenius(self) -> float:
         """Return the sum of the parts' bounds."""
         return sum(frobenius_bound(part) for part in self.parts)
-
-
-def apply_adjoint(operator: Any, block: Array) -> Array:
-    """Return ``operator^* @ block`` for arrays, sparse matrices and anything with rmatmat or rmatvec.
-
-    >>> apply_adjoint(np.array([[1.0, 2.0]]), np.array([[3.0]]))
-    array([[3.],
-           [6.]])
-    """
-    if hasattr(operator, "rmatmat"):
-        return np.asarray(operator.rmatmat(block))
-    if hasattr(operator, "rmatvec"):
-        return np.stack([np.asarray(operator.rmatvec(column)) for column in block.T], axis=1)
-    if operator.dtype.kind == "c":
-        return (operator.T @ block.conj()).conj()
-    return operator.T @ block
 
 
 def frobenius_bound(operator: Any) -> float:

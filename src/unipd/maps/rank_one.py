@@ -82,6 +82,11 @@ class RankOneSum(MatrixOperator):
         self.measurements = measurements
         self.dual = dual
 
+    @property
+    def hermitian(self) -> bool:
+        """Whether left and right vectors are the same."""
+        return self.measurements.right is self.measurements.left
+
     def matmat(self, x: Array) -> Array:
         """Return sum_k lam_k l_k (r_k^* X)."""
         return _weighted(self.measurements.left, self.dual, self.measurements.right, x)

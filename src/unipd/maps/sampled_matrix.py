@@ -24,6 +24,9 @@ class SampledMatrix:
     (array([6., 4.]), 5.0)
     """
 
+    hermitian = False
+    """Entries are sampled on one side of the diagonal as on the other: nothing is known."""
+
     def __init__(self, pattern: Pattern, values: Array) -> None:
         self.pattern = pattern
         self.values = values
@@ -97,6 +100,9 @@ def _sized(x: Array, size: int) -> Array:
 
 class OppositeMatrix:
     """-M of a :class:`SampledMatrix`: its products have the other sign, its values are not copied."""
+
+    hermitian = False
+    """As that of a sampled matrix."""
 
     def __init__(self, matrix: SampledMatrix) -> None:
         self._matrix = matrix

@@ -10,9 +10,10 @@ import scipy
 
 from unipd import atoms, validate
 from unipd._typing import Array
+from unipd.atoms import apply_adjoint
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating, real_dtype
-from unipd.maps.matrix_operator import MatrixOperator, apply_adjoint, frobenius_bound
+from unipd.maps.matrix_operator import MatrixOperator, frobenius_bound
 from unipd.protocols import LinearMap
 
 
@@ -75,6 +76,11 @@ class SandwichedMatrix(MatrixOperator):
         self.middle = middle
         self.left = left
         self.right = right
+
+    @property
+    def hermitian(self) -> bool:
+        """Whether M is and both sides are the same."""
+        return self.left is self.right and bool(getattr(self.middle, "hermitian", False))
 
     def matmat(self, x: Array) -> Array:
         """Return L^* (M (R X))."""

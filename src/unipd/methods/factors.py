@@ -16,10 +16,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from unipd._typing import Array
-from unipd.atoms import LowRank, apply
+from unipd.atoms import LowRank, apply, apply_adjoint
 from unipd.methods.lbfgs import Preconditioner
 from unipd.protocols import norm
-from unipd.sharp.lazy_difference import apply_adjoint
+from unipd.sharp.hermitian_part import hermitian_twice
 
 DELTA = 1e-2
 """Default regularisation of the preconditioner, relative to the mean squared length of the columns."""
@@ -113,7 +113,7 @@ class SpectralFactors(NothingKept):
         left, right = self._parts(unit)
         slope = np.zeros_like(unit)
         if right is None:
-            slope[: self.left_rows] = 2.0 * apply(operator, left)
+            slope[: self.left_rows] = hermitian_twice(operator, left)
         else:
             slope[: self.left_rows] = apply(operator, right)
             slope[self.left_rows : self.left_rows + self.right_rows] = apply_adjoint(operator, left)

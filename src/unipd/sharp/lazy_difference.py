@@ -28,13 +28,18 @@ class LazyDifference:
         self.shape: tuple[int, int] = tuple(left.shape)
         self.dtype = _joint_dtype(left.dtype, right.dtype)
 
+    @property
+    def hermitian(self) -> bool:
+        """Whether the difference is Hermitian for certain; a cost on the right is so over Hermitian points."""
+        return not is_explicit(self.left) and bool(getattr(self.left, "hermitian", True))
+
     def matmat(self, block: Array) -> Array:
         """Return (left - right) @ block."""
         return atoms.apply(self.left, block) - atoms.apply(self.right, block)
 
     def rmatmat(self, block: Array) -> Array:
         """Return (left - right)^* @ block."""
-        return apply_adjoint(self.left, block) - apply_adjoint(self.right, block)
+        return _backwards(self.left, block) - _backwards(self.right, block)
 
     def matvec(self, x: Array) -> Array:
         """Return (left - right) @ x."""
@@ -46,6 +51,12 @@ class LazyDifference:
 
     def __matmul__(self, block: Array) -> Array:
         return self.matvec(block) if block.ndim == 1 else self.matmat(block)
+
+
+def _backwards(operator: Any, block: Array) -> Array:
+    """Return ``operator^* @ block``; an operator that only goes forwards is taken for Hermitian."""
+    one_way = hasattr(operator, "matvec") and not (hasattr(operator, "rmatvec") or hasattr(operator, "rmatmat"))
+    return (atoms.apply if one_way else atoms.apply_adjoint)(operator, block)
 
 
 class BoundedDifference(LazyDifference):
@@ -77,20 +88,6 @@ def difference(left: Any, right: Any) -> Any:
     return BoundedDifference(left, right) if bounded else LazyDifference(left, right)
 
 
-def apply_adjoint(operator: Any, block: Array) -> Array:
-    """Return ``operator^* @ block`` for arrays, sparse matrices and anything with rmatmat or rmatvec.
-
-    >>> apply_adjoint(np.array([[1.0, 2.0]]), np.array([[3.0]]))
-    array([[3.],
-           [6.]])
-    """
-    if hasattr(operator, "rmatmat"):
-        return operator.rmatmat(block)
-    if hasattr(operator, "rmatvec"):
-        return np.stack([operator.rmatvec(column) for column in block.T], axis=1)
-    return operator.conj().T @ block
-
-
 def pairing(cost: Any, x: Any) -> float:
     """Return Re <cost, x> for a cost that is an array, a CSR sparse array or an operator, and any atom x.
 
@@ -103,7 +100,7 @@ def pairing(cost: Any, x: Any) -> float:
     if scipy.sparse.issparse(cost):
         entries: Any = cost.tocoo()
         return float(np.vdot(entries.data, point[entries.row, entries.col]).real)
-    return float(np.trace(apply_adjoint(cost, point)).real)
+    return float(np.trace(atoms.apply_adjoint(cost, point)).real)
 
 
 def _joint_dtype(left: Any, right: Any) -> np.dtype[Any]:

@@ -14,6 +14,7 @@ from unipd.atoms import LowRank
 from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
+from unipd.sharp.hermitian_part import HermitianPart
 from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
 from unipd.spectral.engine import always_dense
 from unipd.spectral.products import is_explicit, working_dtype
@@ -138,13 +139,18 @@ class SpectralSharp(Described, ABC):
     def _checked(self, direction: Any) -> Any:
         """Return the direction as a finite array, a sparse matrix or an operator of the right shape, or raise.
 
-        Only the Hermitian part of a matrix meets Hermitian points; operators must be Hermitian themselves.
+        Only the Hermitian part of a matrix meets Hermitian points. Operators are taken for Hermitian unless they have
+        an attribute ``hermitian`` that is False.
         """
         known = is_explicit(direction) or hasattr(direction, "matvec")
         y = direction if known else validate.finite_array("direction", direction)
         if tuple(y.shape) != self._shape:
             raise InvalidInput("direction", f"shape {self._shape}", f"shape {tuple(y.shape)}")
-        return 0.5 * (y + y.conj().T) if self.hermitian and is_explicit(y) else y
+        if not self.hermitian:
+            return y
+        if is_explicit(y):
+            return 0.5 * (y + y.conj().T)
+        return y if getattr(y, "hermitian", True) else HermitianPart(y)
 
 
 def stronger(certify: str, bound: str) -> bool:

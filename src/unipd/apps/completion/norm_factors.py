@@ -14,8 +14,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.apps.completion.curvature import SideCurvature, Step
 from unipd.apps.completion.design import FLOOR
-from unipd.atoms import LowRank, apply
-from unipd.maps.matrix_operator import apply_adjoint
+from unipd.atoms import LowRank, apply, apply_adjoint
 from unipd.methods.factored import Factored, FactoredState
 from unipd.methods.factors import SpectralFactors, random_block
 from unipd.problem import Problem

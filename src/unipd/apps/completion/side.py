@@ -9,10 +9,10 @@ import scipy.sparse as sp
 
 from unipd import validate
 from unipd._typing import Array, FloatArray
-from unipd.atoms import apply
+from unipd.atoms import apply, apply_adjoint
 from unipd.errors import InvalidInput
 from unipd.maps import Sampling
-from unipd.maps.matrix_operator import MatrixOperator, apply_adjoint
+from unipd.maps.matrix_operator import MatrixOperator
 from unipd.spectral import Engine
 
 
