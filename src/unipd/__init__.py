@@ -42,6 +42,7 @@ _LATER = {
     "PauliTomography": "unipd.apps.tomography",
     "SDP": "unipd.apps.sdp",
     "load": "unipd.io.results",
+    "save": "unipd.io.results",
 }
 """Names whose modules are imported when they are first used, so that ``import unipd`` stays quick."""
 
@@ -58,7 +59,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATER, *_MODULES]
+    return sorted({*__all__, *_LATER, *_MODULES})
 
 
 __all__ = [

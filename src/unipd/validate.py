@@ -62,7 +62,9 @@ def real_array(name: str, value: Any, **kwargs: Any) -> Array:
 
 
 def number(name: str, value: Any) -> float:
-    """Return ``value`` as a finite float."""
+    """Return ``value`` as a finite float; True and False are not numbers here."""
+    if isinstance(value, (bool, np.bool_)):
+        raise InvalidInput(name, "a number", repr(value))
     try:
         result = float(value)
     except (TypeError, ValueError) as error:

@@ -301,3 +301,14 @@ def test_a_checkpoint_is_told_from_a_result(tmp_path):
     unipd.solve(problem, "unipdgrad", accuracy=1e-2, checkpoint=tmp_path / "run.ckpt")
     with pytest.raises(FileFormatError, match=r"run\.ckpt: a checkpoint, not a result: unipd report shows it"):
         load(tmp_path / "run.ckpt")
+
+
+def test_results_save_themselves(tmp_path):
+    import unipd
+
+    problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    result = unipd.solve(problem, accuracy=1e-2)
+    saved = unipd.load(result.save(tmp_path / "run.npz", seed=3))
+    assert saved.status is result.status
+    assert np.array_equal(saved.x, result.x)
+    assert unipd.load(unipd.save(result, tmp_path / "again.npz")).summary()["gap"] == result.gap

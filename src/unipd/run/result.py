@@ -86,6 +86,12 @@ class Result:
 
         return import_module("unipd.report").plot_convergence(self, path, **options)
 
+    def save(self, path: Any, **options: Any) -> Any:
+        """Write the result to a file that :func:`unipd.load` gives back; see :func:`unipd.save`."""
+        from importlib import import_module
+
+        return import_module("unipd.io.results").save(self, path, **options)
+
     def _rows(self) -> list[tuple[str, str]]:
         return [
             ("status", f"{self.status.value}: {self.status.message}"),
