@@ -96,7 +96,7 @@ def test_residual(invoke, files):
         ("1\t1\t3\n", ("--radius", "nan"), "radius"),
         ("1\t1\t3\n", ("--radius", "-1"), "radius"),
         ("1\t1\t3\n", ("--radius", "wide"), "radius"),
-        ("1\t1\t3\n", ("--user-ridge", "0"), "user_ridge"),
+        ("1\t1\t3\n", ("--user-ridge", "0"), "--user-ridge"),
         ("1\t1\t3\n", ("--recommend", "ann"), "--recommend"),
         ("1\t1\t3\n", ("--method", "magic"), "method"),
         ("1\t1\t3\n", ("--test", "missing.tsv"), "missing.tsv"),

@@ -68,7 +68,7 @@ def test_unbounded_trace_is_refused_in_one_line(invoke, tmp_path):
     write_sdpa(problem, tmp_path / "level.dat-s")
     result = invoke("solve", tmp_path / "level.dat-s")
     assert result.exit_code == 2
-    assert "trace_bound" in result.stderr
+    assert "--trace-bound" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
