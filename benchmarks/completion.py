@@ -147,10 +147,13 @@ def main() -> None:
             total = time.process_time() - watch.begun
         passed = " ".join(_cell(watch.passed.get(level)) for level in LEVELS)
         gap = (result.objective - result.dual_bound) / optimum
-        print(f"{name:30s} {passed} {gap:12.1e} {total:8.2f} {spent['seconds'] / total:12.0%}", flush=True)
+        share = spent["seconds"] / total
+        print(f"{name:30s} {passed} {gap:12.1e} {total:8.2f} {share:12.0%}", flush=True)
+        note(f"{title}, {name}: time in products", share, "share", 0.8, at_least=True)
         reached[name] = watch.passed[LEVELS[1]][0] if LEVELS[1] in watch.passed else None
         if name in certified:
             note(f"{title}, {name}: certified gap / optimum", gap, "share", 1e-3)
+            note(f"{title}, {name}: time to it", total, "CPU s", 20.0)
     hand_on(title, reached)
 
 
