@@ -1,9 +1,12 @@
+import io
 import json
+import sys
 
 import numpy as np
 import pytest
 
 from unipd.apps.tomography import all_bases, ghz, simulate, simulate_counts
+from unipd.cli.commands.tomography_checks import counted
 from unipd.io.pauli_data import read_pauli_data, write_pauli_data
 from unipd.io.results import load
 
@@ -199,3 +202,121 @@ def test_mistakes_are_named_as_they_were_typed(invoke, tmp_path, words, begins):
     assert result.exit_code == 2
     assert result.stderr.startswith(f"unipd: {begins}")
     assert len(result.stderr.splitlines()) == 1
+
+
+LINES = {
+    "badnum.csv": ("XX,0.1\nZZ,abc", "line 3: expected a number for expectation, got 'abc'"),
+    "short.csv": ("XX,0.1\nZZ", "line 3: expected 2 cells, got 1"),
+    "length.csv": ("XX,0.1\nZZZ,0.2", "line 3: expected a Pauli string of 2 letters as in line 2, got 'ZZZ'"),
+    "letter.csv": ("XX,0.1\nXA,0.2", "line 3: expected a Pauli string of the letters I, X, Y, Z, got 'XA'"),
+    "large.csv": ("XX,0.1\nZZ,1.9", "line 3: the expectation value 1.9 lies outside [-1, 1]"),
+    "nan.csv": ("XX,nan", "line 2: the expectation value nan is not a finite number"),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_malformed_line_is_named(invoke, tmp_path, name):
+    content, message = LINES[name]
+    (tmp_path / name).write_text(f"pauli,expectation\n{content}\n")
+    refused(invoke("tomography", tmp_path / name), f"{name}, {message}")
+
+
+@pytest.mark.parametrize("shots", [0, -5])
+def test_shots_must_be_positive(invoke, tmp_path, shots):
+    (tmp_path / "a.csv").write_text(f"pauli,expectation,shots\nXX,0.5,{shots}\n")
+    refused(invoke("tomography", tmp_path / "a.csv"), f"line 2: the number of shots {shots} is not above zero")
+    result = invoke("tomography", "--simulate", "ghz", "--qubits", 2, "--shots", shots)
+    assert result.exit_code == 2
+    assert "--shots" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"counts": {"XX": {"000": 5}}}', "counts['XX']: expected bit-strings of 2 bits, got '000'"),
+        ('{"counts": {"XX": {"0a": 5}}}', "expected bit-strings of 2 bits, got '0a'"),
+        ('{"counts": {"XX": {"00": -5}}}', "expected an integer >= 0, got -5"),
+        ('{"XX": {"00": 5}, "XYZ": {"000": 4}}', "expected bases of 2 letters X, Y, Z, got 'XYZ'"),
+        ('{"XX": {"00": 5, "00": 6}}', "'00' comes twice in one object"),
+        ('{"counts": {"XX"', "not JSON"),
+        ('[{"pauli": "X", "expectation": 0.5}, {"pauli": "Z"}]', "record 2: expected the names pauli, expectation"),
+        (
+            '[{"pauli": "X", "expectation": 0.5}, {"pauli": "Z", "expectation": 0.1, "shots": 9}]',
+            "record 2: expected the names pauli, expectation as in record 1, got pauli, expectation, shots",
+        ),
+    ],
+)
+def test_a_malformed_json_file_is_named(invoke, tmp_path, content, message):
+    (tmp_path / "a.json").write_text(content)
+    refused(invoke("tomography", tmp_path / "a.json"), "a.json: ", message)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"pauli": ["XX", "ZQ"], "expectation": [0.1, 0.2]}, "got 'ZQ' in row 1 (counted from 0)"),
+        ({"pauli": ["XX", "ZZZ"], "expectation": [0.1, 0.2]}, "2 letters as in row 0, got 'ZZZ' in row 1"),
+        ({"pauli": ["XX", "ZZ"], "expectation": [0.1, 2.2]}, "row 1 (counted from 0): the expectation value 2.2"),
+        ({"pauli": ["XX", "ZZ"], "expectation": [0.1]}, "expected 2 real numbers"),
+    ],
+)
+def test_a_malformed_archive_is_named(invoke, tmp_path, arrays, message):
+    np.savez(tmp_path / "a.npz", **{key: np.array(value) for key, value in arrays.items()})
+    refused(invoke("tomography", tmp_path / "a.npz"), "a.npz: ", message)
+
+
+def test_thirty_qubits_are_refused_by_a_forecast(invoke, tmp_path):
+    words = "a state of 30 qubits needs about"
+    (tmp_path / "a.csv").write_text(f"pauli,expectation\n{'X' * 30},0.5\n")
+    (tmp_path / "a.json").write_text(json.dumps({"counts": {"X" * 30: {"0" * 30: 5}}}))
+    np.savez(tmp_path / "a.npz", x=np.array([1]), z=np.array([0]), qubits=30, expectation=np.array([0.1]))
+    for name in ("a.csv", "a.json", "a.npz"):
+        refused(invoke("tomography", tmp_path / name), words, "are available")
+    refused(invoke("tomography", "--simulate", "random", "--qubits", 30), words)
+
+
+def test_options_without_effect_and_files_written_twice_are_refused(invoke, tmp_path):
+    simulated = ("--simulate", "ghz", "--qubits", 2)
+    refused(invoke("tomography", *simulated, "--noise-level", 0.1), "--noise-level: expected --objective trace")
+    refused(invoke("tomography", *simulated, "--weights", "greedy"), "--weights: expected --method unipdgrad")
+    path = tmp_path / "a.npz"
+    refused(invoke("tomography", *simulated, "--out", path, "--save-data", path), "another file than --out")
+    write_pauli_data(simulate("ghz", 2).data, path)
+    kept = path.read_bytes()
+    refused(invoke("tomography", path, "--out", path), "--out: expected another file than DATA")
+    assert path.read_bytes() == kept
+
+
+def test_progress_of_a_bootstrap_in_lines(invoke):
+    result = invoke("tomography", "--simulate", "ghz", "--qubits", 1, "--shots", 100, "--bootstrap", 4)
+    assert result.exit_code == 0
+    assert [line for line in result.stderr.splitlines() if "bootstrap" in line] == [
+        f"unipd: bootstrap: {done} of 4" for done in (1, 2, 3, 4)
+    ]
+
+
+def test_progress_of_a_bootstrap_is_a_bar_on_a_terminal(monkeypatch):
+    pytest.importorskip("rich")
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with counted("bootstrap", 7, quiet=False) as progress:
+        progress(3, 7)
+        progress(7, 7)
+    assert "bootstrap" in screen.getvalue()
+    assert "7/7" in screen.getvalue()
+    with counted("bootstrap", 7, quiet=True) as progress:
+        progress(1, 7)
+    assert "1/7" not in screen.getvalue()
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def refused(result, *words):
+    """One line, exit code 2, and these words in it."""
+    assert result.exit_code == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    for word in words:
+        assert word in result.stderr

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.errors import FileFormatError, InvalidInput
+from unipd.errors import FileFormatError, InvalidInput, MemoryForecastError
 from unipd.io.pauli_data import PauliData, read_pauli_data, write_pauli_data
 
 
@@ -95,7 +95,6 @@ WRONG_CSV = {
     "pauli,expectation,shots\nXX,0.5,0\n": "line 2: the number of shots 0",
     "pauli,expectation,stderr\nXX,0.5,-1\n": "line 2: the standard error -1",
     "pauli,expectation,stderr\nXX,1.5,0.01\n": "line 2: .*1.5 lies outside",
-    HEAD + f"{'X' * 40},0.5\n": "at most 28 qubits, got 40",
     HEAD + '"XX,0.5\n': "not a text file with columns",
 }
 
@@ -214,3 +213,12 @@ def test_wrong_data_are_refused(arrays):
     whole = {"x": np.array([1]), "z": np.array([0]), "expectations": np.array([0.5])}
     with pytest.raises(InvalidInput):
         PauliData(1, **{**whole, **arrays})
+
+
+def test_labels_of_too_many_qubits_get_a_forecast(tmp_path):
+    (tmp_path / "a.csv").write_text(f"pauli,expectation\n{'X' * 40},0.5\n")
+    with pytest.raises(MemoryForecastError, match="a state of 40 qubits needs about"):
+        read_pauli_data(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text(f"pauli,expectation\n{'X' * 300},0.5\n")
+    with pytest.raises(InvalidInput, match="at most 28"):
+        read_pauli_data(tmp_path / "b.csv")

@@ -10,6 +10,7 @@ from unipd._typing import Array, FloatArray
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.archive import DamagedArchive, read_arrays
 from unipd.io.pauli_model import PauliData, first_fault
+from unipd.io.pauli_room import require_room
 from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse
 
 
@@ -43,17 +44,30 @@ def _strings(arrays: dict[str, Array]) -> tuple[int, Any, Any]:
     if labels is not None:
         if labels.ndim != 1 or labels.dtype.kind != "U":
             raise InvalidInput("pauli", "a list of strings", f"dtype {labels.dtype}, shape {labels.shape}")
-        return parse(labels.tolist())
+        return _parsed(labels.tolist())
     if not {"x", "z", "qubits"} <= set(arrays):
         raise InvalidInput("pauli", "an array pauli, or x, z and qubits", f"the arrays {', '.join(arrays) or 'none'}")
     given = arrays["qubits"]
-    if given.size != 1 or given.dtype.kind not in "iu" or not 1 <= int(given.reshape(-1)[0]) <= MOST_QUBITS:
+    if given.size != 1 or given.dtype.kind not in "iu":
         raise InvalidInput("qubits", f"a whole number from 1 to {MOST_QUBITS}", repr(given.tolist()))
-    qubits = int(given.reshape(-1)[0])
+    qubits = require_room(int(given.reshape(-1)[0]), 1)
     x, z = masks("x", qubits, arrays["x"]), masks("z", qubits, arrays["z"])
     if x.shape != z.shape:
         raise InvalidInput("z", f"{x.size} masks, as many as x", f"{z.size}")
     return qubits, x, z
+
+
+def _parsed(labels: list[str]) -> tuple[int, Any, Any]:
+    """Return the masks of labels; a complaint names the row."""
+    for row, label in enumerate(labels):
+        if not label or label.strip("IXYZ"):
+            raise InvalidInput("pauli", "strings of the letters I, X, Y, Z", f"{label!r} in row {row} (counted from 0)")
+        if len(label) != len(labels[0]):
+            expected = f"strings of {len(labels[0])} letters as in row 0"
+            raise InvalidInput("pauli", expected, f"{label!r} in row {row} (counted from 0)")
+    if labels:
+        require_room(len(labels[0]), len(labels))
+    return parse(labels)
 
 
 def _column(arrays: dict[str, Array], key: str, size: int) -> FloatArray | None:

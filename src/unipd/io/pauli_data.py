@@ -29,7 +29,8 @@ def read_pauli_data(path: str | os.PathLike[str]) -> PauliData | Counts:
     - ``.csv``: a first line that names the columns ``pauli, expectation`` and, if known, ``shots`` or ``stderr``;
       then one measurement a line, e.g. ``XIZ,0.25,1000``. The rightmost letter is qubit 0.
     - ``.json``: a list of objects with these names, or one object with a list under each name, or
-      ``{"counts": {"XZ": {"00": 480, "11": 520}}}`` for raw counts by basis, which are returned as they are.
+      ``{"counts": {"XZ": {"00": 480, "11": 520}}}`` for raw counts by basis (or these counts alone), which are
+      returned as they are.
     - ``.npz``: arrays of these names, ``pauli`` as strings or in its place the masks ``x`` and ``z`` (integers, bit b
       is qubit b) with a number ``qubits``. Pickled content is refused.
 
@@ -108,11 +109,13 @@ def _read_csv(name: str) -> PauliData:
 
 def _read_json(name: str) -> PauliData | Counts:
     try:
-        content: Any = json.loads(Path(name).read_bytes())
+        content: Any = json.loads(Path(name).read_bytes(), object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise FileFormatError(name, f"not JSON ({error})") from error
     if isinstance(content, dict) and "counts" in content:
         return _counts(name, content["counts"])
+    if isinstance(content, dict) and content and all(isinstance(part, dict) for part in content.values()):
+        return _counts(name, content)
     if isinstance(content, dict) and {"pauli", "expectation"} <= set(content):
         content = joined(name, {key: content[key] for key in content if key in COLUMNS})
     if not isinstance(content, list) or not content or not all(isinstance(record, dict) for record in content):
@@ -120,8 +123,20 @@ def _read_json(name: str) -> PauliData | Counts:
         raise FileFormatError(name, f"expected {expected}")
     rows = Rows(name, list(content[0]), place="record")
     for number, record in enumerate(content, start=1):
+        if set(record) != set(rows.header):
+            names = f"expected the names {', '.join(rows.header)} as in record 1, got {', '.join(record) or 'none'}"
+            raise FileFormatError(name, f"record {number}: {names}")
         rows.add(number, [record.get(key) for key in rows.header])
     return rows.data()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; a name that comes twice would silently lose what came first."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in names if names.count(key) > 1)!r} comes twice in one object")
+    return content
 
 
 def _counts(name: str, counts: Any) -> Counts:

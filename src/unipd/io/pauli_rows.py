@@ -9,6 +9,7 @@ import numpy as np
 
 from unipd.errors import FileFormatError
 from unipd.io.pauli_model import PauliData, first_fault
+from unipd.io.pauli_room import require_room
 from unipd.maps.pauli.strings import MOST_QUBITS, parse
 
 COLUMNS = ("pauli", "expectation", "shots", "stderr")
@@ -66,7 +67,7 @@ class Rows:
             first = f"{len(self._labels[0])} letters as in {self._place} {self._numbers[0]}"
             raise self._error(number, f"expected a Pauli string of {first}, got {_shown(label)}")
         if len(label) > MOST_QUBITS:
-            raise self._error(number, f"expected at most {MOST_QUBITS} qubits, got {len(label)}")
+            require_room(len(label), 1)
         self._labels.append(label)
 
     def _number(self, number: int, column: str, cell: Any) -> float:

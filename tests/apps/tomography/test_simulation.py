@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from unipd.apps.tomography import Noise, QuantumState, choose_paulis, ghz, measurement_count, random_mixed, simulate
-from unipd.apps.tomography.measurements import forecast_bytes, identifying_count, require_room
+from unipd.apps.tomography.measurements import identifying_count, require_room
 from unipd.apps.tomography.noise import shot_variance, usable_stderr
 from unipd.apps.tomography.paulis import as_paulis
 from unipd.errors import InvalidInput, MemoryForecastError
+from unipd.io.pauli_room import forecast_bytes
 
 from . import naive
 
@@ -107,7 +108,7 @@ def test_wrong_noise_is_refused(bad):
 def test_memory_is_forecast_before_anything_is_made(monkeypatch):
     with pytest.raises(MemoryForecastError, match="60 qubits needs about"):
         simulate("random", 60)
-    monkeypatch.setattr("unipd.apps.tomography.measurements.available_memory", lambda: 10**6)
+    monkeypatch.setattr("unipd.io.pauli_room.available_memory", lambda: 10**6)
     with pytest.raises(MemoryForecastError, match="1 MB are available"):
         require_room(14)
     assert require_room(3) == 3

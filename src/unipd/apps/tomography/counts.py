@@ -14,6 +14,7 @@ from unipd._typing import FloatArray, IntArray
 from unipd.apps.tomography.supports import all_signed_sums, supports_by_weight
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
+from unipd.io.pauli_room import require_room
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count, parse
 
 MAX_PAULIS = 1 << 19
@@ -52,6 +53,8 @@ def as_counts(counts: Any) -> list[BasisCounts]:
     if not isinstance(counts, Mapping) or not counts:
         raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", type(counts).__name__)
     qubits = len(str(next(iter(counts))))
+    if qubits > MOST_QUBITS:
+        require_room(qubits, 1)
     return [_basis_counts(basis, outcomes, qubits) for basis, outcomes in counts.items()]
 
 

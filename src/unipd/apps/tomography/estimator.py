@@ -12,9 +12,9 @@ from unipd._typing import FloatArray
 from unipd.apps.tomography.counts import BasisCounts, as_counts
 from unipd.apps.tomography.fit import fit_basis_counts, fit_data
 from unipd.apps.tomography.fitted import Fitted
-from unipd.apps.tomography.measurements import warn_if_too_few
+from unipd.apps.tomography.measurements import require_room, warn_if_too_few
 from unipd.apps.tomography.paulis import Paulis, as_paulis
-from unipd.apps.tomography.settings import PRECISIONS
+from unipd.apps.tomography.settings import PRECISIONS, choose_precision
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
 from unipd.methods import Method
@@ -162,6 +162,7 @@ class PauliTomography(Fitted):
 
     def fit_data(self, data: PauliData) -> PauliTomography:
         """Estimate the state from measurements read by :func:`unipd.io.pauli_data.read_pauli_data`."""
+        require_room(data.qubits, data.size, double=choose_precision(self.precision, data) == "double")
         warn_if_too_few(Paulis(data.qubits, data.x, data.z))
         self._fit, self.counts_ = fit_data(self, data), None
         return self

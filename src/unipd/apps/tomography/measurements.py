@@ -1,4 +1,4 @@
-"""How many measurements: enough to identify a state, few enough for memory."""
+"""How many measurements: enough to identify a state."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ import numpy as np
 
 from unipd import validate
 from unipd.apps.tomography.paulis import Paulis
-from unipd.errors import InvalidInput, MemoryForecastError
+from unipd.io import pauli_room as room
 from unipd.maps.pauli.sampling import default_count, random_paulis
-from unipd.maps.pauli.strings import MOST_QUBITS
-from unipd.memory import available_memory
 
 PAPER_COUNT, PAPER_DIMENSION = 138_099, 1 << 14
 """The paper's experiment: n = 138,099 at p = 2^14, n/p = 8.43."""
-VECTORS = 90
-"""Complex vectors of length p in use at once: a Krylov basis, quasi-Newton pairs, copies."""
-BYTES_A_STRING = 180
-"""Bytes for every Pauli string: masks, their sorted form, and dual vectors."""
 
 
 class TooFewMeasurements(UserWarning):
@@ -75,40 +69,12 @@ def warn_if_too_few(paulis: Paulis) -> None:
         )
 
 
-def forecast_bytes(qubits: int, count: int, *, double: bool = False) -> int:
-    """Return the bytes that a run takes, from the sizes alone.
-
-    >>> 2e7 < forecast_bytes(14, 138_099) < 2e8
-    True
-    """
-    entry = 16 if double else 8
-    return VECTORS * entry * (1 << qubits) + BYTES_A_STRING * count
-
-
 def require_room(qubits: int, count: int | None = None, *, double: bool = False) -> int:
-    """Return the number of qubits, or raise when it is not positive or a run would not fit in memory."""
-    checked = validate.integer("qubits", qubits, minimum=1)
-    if checked > 200:
-        raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
-    needed = forecast_bytes(checked, measurement_count(checked) if count is None else count, double=double)
-    room = available_memory()
-    if needed > room:
-        raise MemoryForecastError(
-            f"a state of {checked} qubits needs about {size_text(needed)} of memory, {size_text(room)} are available"
-        )
-    if checked > MOST_QUBITS:
-        raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
-    return checked
+    """Return the number of qubits, or raise when it is not positive or a fit would not fit in memory.
 
-
-def size_text(count: float) -> str:
-    """Return a number of bytes for people.
-
-    >>> size_text(123_456_789)
-    '123 MB'
+    >>> require_room(3)
+    3
     """
-    for unit in ("B", "kB", "MB", "GB", "TB", "PB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.3g} EB"
+    checked = validate.integer("qubits", qubits, minimum=1)
+    number = 0 if count is None and checked > room.ABSURD else measurement_count(checked) if count is None else count
+    return room.require_room(checked, number, double=double)

@@ -53,7 +53,7 @@ def choose_objective(objective: str, data: PauliData) -> str:
     if objective == "auto":
         return "least-squares" if standard_errors(data) is None else "weighted"
     if objective == "outcomes":
-        raise InvalidInput("objective", "counts by basis (fit_counts) for outcomes", "expectation values")
+        raise InvalidInput("objective", "counts by basis for outcomes (in Python: fit_counts)", "expectation values")
     if objective not in OBJECTIVES:
         raise InvalidInput("objective", f"one of auto, {', '.join(OBJECTIVES)}", repr(objective))
     return objective

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unipd.cli.commands.tomography_checks import check_kept, check_model, counted
 from unipd.cli.exits import as_typed, say
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
 from unipd.cli.solving import emit, stopping_rule
-from unipd.errors import InvalidInput
+from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
 from unipd.team import team
 
@@ -78,12 +79,14 @@ def command(
     objective: Annotated[
         str,
         typer.Option(
-            help="auto, least-squares, weighted, trace or trace-squared.", rich_help_panel=_MODEL, metavar="NAME"
+            help="auto, least-squares, weighted, outcomes (counts), trace or trace-squared.",
+            rich_help_panel=_MODEL,
+            metavar="NAME",
         ),
     ] = "auto",
     noise_level: Annotated[
         float | None,
-        typer.Option(help="For the last two: bound of ||A(X) - b||.", rich_help_panel=_MODEL, min=0.0),
+        typer.Option(help="For trace and trace-squared: bound of ||A(X) - b||.", rich_help_panel=_MODEL, min=0.0),
     ] = None,
     rank: Annotated[
         int | None, typer.Option(help="Largest rank of the estimate; found by default.", rich_help_panel=_MODEL, min=1)
@@ -110,6 +113,8 @@ def command(
         {"qubits": qubits, "measurements": measurements, "state-rank": state_rank, "shots": shots}
         | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
     )
+    check_model(objective, noise_level, options)
+    check_kept(data, options.out)
     weights = {} if options.weights is None else {"weights": options.weights}
     estimator = PauliTomography(
         objective=objective,
@@ -170,6 +175,8 @@ def _simulated(
     if qubits is None:
         raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
     check_file("--save-data", save_data, FORMATS)
+    if save_data is not None and options.out is not None and save_data.resolve() == options.out.resolve():
+        raise InvalidInput("--save-data", "another file than --out", repr(str(save_data)))
     with as_typed({"state": "--simulate", "rank": "--state-rank"}):
         experiment = simulate(
             name,
@@ -192,6 +199,7 @@ def _fit_simulation(estimator: PauliTomography, experiment: Simulation) -> Simul
 
 def _fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, max_paulis: int | None) -> None:
     """Fit what a file holds: expectation values, or counts by basis."""
+    from unipd.apps.tomography.counts import as_counts
     from unipd.io.pauli_data import PauliData, read_pauli_data
 
     with as_typed({"path": "DATA"}):
@@ -200,18 +208,20 @@ def _fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, ma
         if max_weight is not None or max_paulis is not None:
             raise InvalidInput("--max-weight, --max-paulis", "a file of counts with these options", str(path))
         estimator.fit_data(content)
-    else:
-        estimator.fit_counts(content, max_weight=max_weight, max_paulis=max_paulis)
+        return
+    try:
+        counts = as_counts(content)
+    except InvalidInput as error:
+        raise FileFormatError(str(path), str(error)) from error
+    estimator.fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
 
 
 def _error_bars(estimator: PauliTomography, replicates: int, truth: Any, options: Options) -> dict[str, Any]:
-    """Return the figures of a bootstrap, with a line of progress for every tenth of it."""
-
-    def progress(done: int, total: int) -> None:
-        if not options.quiet and (done == total or done % max(1, total // 10) == 0):
-            say(f"bootstrap: {done} of {total}")
-
-    found = estimator.bootstrap(replicates, target=truth, seed=options.seed, threads=options.threads, progress=progress)
+    """Return the figures of a bootstrap."""
+    with counted("bootstrap", replicates, quiet=options.quiet) as progress:
+        found = estimator.bootstrap(
+            replicates, target=truth, seed=options.seed, threads=options.threads, progress=progress
+        )
     parts = ("stderr", "low", "high")
     return {f"{name}_{part}": row[part] for name, row in found.summary().items() for part in parts}
 

@@ -1,0 +1,57 @@
+"""What ``unipd tomography`` checks before it computes, and the progress of its bootstrap."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+from unipd.cli.exits import say
+from unipd.cli.options import Options
+from unipd.errors import InvalidInput
+
+_CONSTRAINED = ("trace", "trace-squared")
+_AVERAGING = ("unipdgrad", "accunipdgrad")
+
+
+def check_model(objective: str, noise_level: float | None, options: Options) -> None:
+    """Raise when an option would have no effect with the objective or the method chosen."""
+    if noise_level is not None and objective not in _CONSTRAINED:
+        raise InvalidInput("--noise-level", "--objective trace or trace-squared beside it", f"--objective {objective}")
+    if options.weights is not None and options.method not in _AVERAGING:
+        raise InvalidInput("--weights", f"--method {' or '.join(_AVERAGING)} beside it", f"--method {options.method}")
+
+
+def check_kept(data: Path | None, out: Path | None) -> None:
+    """Raise when the result would be written over the measurements.
+
+    >>> check_kept(Path("data.npz"), Path("state.npz"))
+    """
+    if data is not None and out is not None and data.resolve() == out.resolve():
+        raise InvalidInput("--out", "another file than DATA", repr(str(out)))
+
+
+@contextlib.contextmanager
+def counted(name: str, total: int, *, quiet: bool) -> Generator[Callable[[int, int], None]]:
+    """Give a function of (done, all) that shows progress: a bar on a terminal, a line every tenth elsewhere."""
+    if quiet:
+        yield lambda done, total: None
+        return
+    if sys.stderr.isatty():
+        with contextlib.suppress(ImportError):
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            task = bar.add_task(name, total=total)
+            with bar:
+                yield lambda done, total: bar.update(task, completed=done, total=total)
+            return
+
+    def line(done: int, total: int) -> None:
+        if done == total or done % max(1, total // 10) == 0:
+            say(f"{name}: {done} of {total}")
+
+    yield line
