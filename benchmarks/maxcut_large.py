@@ -21,6 +21,7 @@ import numpy as np
 from figures import note
 from unipd.apps.maxcut.cut import maxcut_program
 from unipd.io import Graph
+from unipd.run import MaxSeconds
 
 
 def torus(nodes: int) -> Graph:
@@ -43,13 +44,15 @@ def sparse(nodes: int) -> Graph:
 
 
 KINDS = {"torus": torus, "sparse": sparse}
+NAMES = {"torus": "toroidal grid, weights +-1 (2 edges a node)", "sparse": "random graph (2.45 edges a node)"}
 
 
-def measure(kind: str, nodes: int, accuracy: float) -> dict[str, Any]:
-    """Solve one relaxation in this process and return its figures."""
+def measure(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, Any]:
+    """Solve one relaxation in this process, after a small one that loads and compiles everything."""
+    maxcut_program(torus(400)).solve(1e-2)
     graph = KINDS[kind](nodes)
     begun = time.process_time()
-    result = maxcut_program(graph).solve(accuracy)
+    result = maxcut_program(graph).solve(accuracy, stop=MaxSeconds(limit))
     return {
         "kind": kind,
         "nodes": graph.nodes,
@@ -66,9 +69,10 @@ def measure(kind: str, nodes: int, accuracy: float) -> dict[str, Any]:
     }
 
 
-def apart(kind: str, nodes: int, accuracy: float) -> dict[str, Any]:
+def apart(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, Any]:
     """Measure in a process of its own and print a line."""
     command = [sys.executable, __file__, "--one", kind, "--nodes", str(nodes), "--accuracy", str(accuracy)]
+    command += ["--limit", str(limit)]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     print(
         f"{kind:6} {found['nodes']:6} nodes {found['edges']:6} edges  {found['status']:8} bound {found['bound']:11.3f} "
@@ -83,21 +87,31 @@ def apart(kind: str, nodes: int, accuracy: float) -> dict[str, Any]:
     return found
 
 
-def draw(runs: list[dict[str, Any]], path: Path) -> None:
-    """Plot time and memory against nodes."""
+def draw(runs: list[dict[str, Any]], path: Path, accuracy: float) -> None:
+    """Plot time and memory against nodes; runs that ended at the limit are hollow."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for kind in KINDS:
-        chosen = sorted((run for run in runs if run["kind"] == kind), key=lambda run: run["nodes"])
-        nodes = [run["nodes"] for run in chosen]
-        for axis, name in zip(axes, ("seconds", "megabytes"), strict=True):
-            axis.loglog(nodes, [run[name] for run in chosen], "o-", label=kind)
-            axis.set(xlabel="nodes", ylabel=name)
-    axes[0].legend()
+    panels = (("cpu", "CPU seconds"), ("megabytes", "peak memory (MB)"))
+    for axis, (name, label) in zip(axes, panels, strict=True):
+        for kind in KINDS:
+            chosen = sorted((run for run in runs if run["kind"] == kind), key=lambda run: run["nodes"])
+            nodes = [run["nodes"] for run in chosen]
+            line = axis.loglog(nodes, [run[name] for run in chosen], "-", label=NAMES[kind])[0]
+            for run in chosen:
+                filled = line.get_color() if run["status"] == "solved" else "white"
+                axis.plot(run["nodes"], run[name], "o", color=line.get_color(), markerfacecolor=filled)
+        ticks = sorted({run["nodes"] for run in runs})
+        axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45)
+        axis.minorticks_off()
+        axis.set(xlabel="nodes", ylabel=label)
+        axis.grid(alpha=0.3)
+    axes[1].axhline(500.0, color="grey", linestyle=":", linewidth=1.0)
+    axes[0].legend(title=f"certified to {accuracy:g}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
 
 
@@ -105,17 +119,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, nargs="+", default=[500, 1000, 2000, 4000, 7000, 12_000, 20_000])
     parser.add_argument("--accuracy", type=float, default=1e-5)
+    parser.add_argument("--limit", type=float, default=150.0, help="seconds that each graph may take")
     parser.add_argument("--quick", action="store_true", help="500 to 2000 nodes only")
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--one", choices=KINDS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        print(json.dumps(measure(given.one, given.nodes[0], given.accuracy)))
+        print(json.dumps(measure(given.one, given.nodes[0], given.accuracy, given.limit)))
         return
     sizes = [500, 1000, 2000] if given.quick else given.nodes
-    runs = [apart(kind, nodes, given.accuracy) for kind in KINDS for nodes in sizes]
+    runs = [apart(kind, nodes, given.accuracy, given.limit) for kind in KINDS for nodes in sizes]
     if given.plot is not None:
-        draw(runs, given.plot)
+        draw(runs, given.plot, given.accuracy)
 
 
 if __name__ == "__main__":

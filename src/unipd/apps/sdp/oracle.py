@@ -2,7 +2,8 @@
 
 How sure a bound is depends on the order n of the matrix S = C + A^*(lam):
 
-- n <= 2000: a dense eigensolver at every call, with a proof by a Cholesky factorisation;
+- n <= 2000: Lanczos during the run, a dense eigensolver where that does not tell enough (or n <= 150); the final
+  bound is proved by Cholesky factorisations of S + shift I;
 - n <= 3000: Lanczos during the run; the final bound is proved by Cholesky factorisations of S + shift I;
 - above: Lanczos; the final bound is that of Kuczynski and Wozniakowski, wrong with a stated small probability.
 """
@@ -25,8 +26,10 @@ from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
 from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, certified_upper
 from unipd.spectral.certify import CERTIFICATE_STREAM
 
-DENSE_ORDER = 2000
+SMALL_ORDER = 150
 """Largest order at which every call solves a dense eigenvalue problem."""
+DENSE_ORDER = 2000
+"""Largest order at which a dense eigenvalue problem is solved where n Lanczos steps do not tell enough."""
 CHOLESKY_ORDER = 3000
 """Largest order at which a final bound is proved by dense Cholesky factorisations."""
 ATTEMPTS = 8
@@ -48,13 +51,17 @@ class _Ladder:
 
     def answer(self: Any, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
         """Return the atom of the top eigenpair of -S."""
-        if self.shape[0] <= DENSE_ORDER and hasattr(direction, "toarray"):
+        order = self.shape[0]
+        small = order <= DENSE_ORDER and hasattr(direction, "toarray")
+        if small and (order <= SMALL_ORDER or not serves(direction)):
             return self._dense_answer(direction)
         if not serves(direction):
             return self._by_products(direction, tolerance, start, certify)
         if certify == PROBABILISTIC:
             return self._likely(direction, self._known(direction, tolerance, start), WIDER * tolerance)
-        found = self._by_recurrence(direction, tolerance)
+        found, narrow = self._by_recurrence(direction, tolerance, order if small else self.certification.steps)
+        if small and not narrow:
+            return self._dense_answer(direction)
         return found if certify != RIGOROUS else self._proved(direction, found, tolerance)
 
     def _by_products(self: Any, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
@@ -66,20 +73,21 @@ class _Ladder:
             return super().answer(direction, tolerance, start, certify)  # type: ignore[misc]
         return self._proved(direction, super().answer(direction, tolerance, start, RESIDUAL), tolerance)  # type: ignore[misc]
 
-    def _by_recurrence(self: Any, direction: Any, tolerance: float) -> SharpAnswer:
-        """Return the atom of a Lanczos run; its error is one that the run makes likely, nothing more."""
+    def _by_recurrence(self: Any, direction: Any, tolerance: float, steps: int) -> tuple[SharpAnswer, bool]:
+        """Return the atom of a Lanczos run, and whether its error is small enough; it is likely, nothing more."""
         plan = self.certification
         width = self.allowed(0.0, WIDER * tolerance)
-        run = top_eigenvalue(direction, width, LIKELY, plan.steps, [plan.seed, ATOM_STREAM], vector=True)
+        run = top_eigenvalue(direction, width, LIKELY, steps, [plan.seed, ATOM_STREAM], vector=True)
         assert run.vector is not None
         left = run.vector[:, None]
         top = float(run.vector @ direction.matvec(run.vector))
-        return self._joined(left, left, top, max(run.upper, top), run.matvecs, RESIDUAL)
+        found = self._joined(left, left, top, max(run.upper, top), run.matvecs, RESIDUAL)
+        return found, run.upper - run.lower <= width
 
     def _known(self: Any, direction: Any, tolerance: float, start: Any) -> SharpAnswer:
         """Return the answer with a recent atom, or with a new one where there is none: a bound needs no better."""
         if warm_start(start, self.shape) is None:
-            return self._by_recurrence(direction, tolerance)
+            return self._by_recurrence(direction, tolerance, self.certification.steps)[0]
         left = start.left[:, :1] / np.linalg.norm(start.left[:, 0])
         top = float(left[:, 0] @ direction.matvec(left[:, 0]))
         return self._joined(left, left, top, math.inf, 1, RESIDUAL)
@@ -180,7 +188,7 @@ class SdpCost(Linear):
 
     def maximum(self) -> float:
         """Return an upper bound of <C, X>: that of Gershgorin for large sparse C, still valid if not tight."""
-        if self.shape[0] <= DENSE_ORDER or not serves(self.cost):
+        if self.shape[0] <= SMALL_ORDER or not serves(self.cost):
             return super().maximum()
         trace: float = getattr(self.oracle, "trace")  # noqa: B009 - both sets have one
         return trace * float(abs(self.cost.tocsr()).sum(axis=1).max())

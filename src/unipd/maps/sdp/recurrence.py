@@ -79,7 +79,7 @@ def top_eigenvalue(
     matrix = (operator.starts, operator.indices, operator.data)
     weight = weight_quantile(order, delta, False)
     eps = float(np.finfo(np.float64).eps)
-    done, look = 0, 16
+    done, look = 0, 48
     while True:
         before, wanted = done, min(look, steps)
         done = kernels.lanczos_steps(*matrix, work, alpha, beta, before, wanted, _NONE, _NONE)
@@ -90,7 +90,7 @@ def top_eigenvalue(
         upper += eps * (8.0 + done) * float((np.abs(alpha[:done]) + beta[:done]).max())
         if done < wanted or done >= steps or beta[done - 1] == 0.0 or upper - lower <= width:
             break
-        look += max(16, look // 4)
+        look += look // 2
     if not vector:
         return TopEigenvalue(lower, upper, None, done)
     shares = _top_of(alpha[:done], beta[: done - 1])
