@@ -131,7 +131,7 @@ def test_products_are_solved_to_one_in_a_million(seed: int, coupling: Any) -> No
     problem = product_problem(seed, coupling)
     result = solve(problem, accuracy=1e-6, stop=MaxIterations(300))
     best = optimum(problem)
-    assert isinstance(result.state.bundle, BlockBundle)
+    assert isinstance(result.state.inner.bundle, BlockBundle)
     assert result.status is Status.SOLVED
     assert result.dual_bound <= best + 1e-6 * max(1.0, abs(best))
     assert result.objective == pytest.approx(best, abs=5e-6 * max(1.0, abs(best)))
@@ -164,7 +164,7 @@ def test_complex_rows_count_as_pairs() -> None:
     cost = sum(cp.real(oracle.cost @ x) for oracle, x in zip(blocks, parts, strict=True))
     coupled = sum(matrix @ x for matrix, x in zip(matrices, parts, strict=True)) == 0
     best = cp.Problem(cp.Minimize(cost), [coupled, *(cp.norm1(x) <= 1 for x in parts)]).solve(solver="CLARABEL")
-    assert isinstance(result.state.bundle, BlockBundle)
+    assert isinstance(result.state.inner.bundle, BlockBundle)
     assert result.status is Status.SOLVED
     assert result.objective == pytest.approx(best, abs=1e-6)
 
@@ -237,7 +237,7 @@ def test_wrapped_products_have_blocks_too_and_squares_do_not() -> None:
     squares = Problem([sharp.L1NormSquared(2), sharp.L1NormSquared(2)], [np.eye(2), np.eye(2)], np.ones(2), "=")
     assert not has_blocks(squares)
     result = solve(squares, accuracy=1e-6)
-    assert isinstance(result.state.bundle, Bundle)
+    assert isinstance(result.state.inner.bundle, Bundle)
 
 
 def test_zero_images_and_blocks_of_one_point() -> None:

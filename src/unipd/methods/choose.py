@@ -15,6 +15,7 @@ from unipd.methods.continued import Continued
 from unipd.methods.corrective import Corrective, has_smooth_loss
 from unipd.methods.curved import has_smooth_dual
 from unipd.methods.factored import Factored
+from unipd.methods.fallback import Fallback
 from unipd.methods.frank_wolfe import FrankWolfe
 from unipd.methods.product_factors import is_factorable
 from unipd.methods.rescaled import Rescaled
@@ -50,7 +51,8 @@ def as_method(
     """Return the method of this name (with its options), or the given one; wrapped as asked.
 
     "auto" is the factored method where X is a spectral set that has factors, the accelerated one with restarts where X
-    or f is strictly convex and there are constraints or a loss with kinks, and the corrective one elsewhere.
+    or f is strictly convex and there are constraints or a loss with kinks, and the corrective one elsewhere; the last
+    two stand in for each other when one gets stuck, see :class:`~unipd.methods.fallback.Fallback`.
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
     (the default) to equilibrate badly scaled rows for the method "auto" alone. ``continuation`` and ``restart`` run
     a universal method in stages, see :class:`~unipd.methods.continued.Continued`.
@@ -77,8 +79,9 @@ def _named(method: Method | str, problem: Problem, **options: Any) -> Method:
         if not (hasattr(method, "start") and hasattr(method, "step")):
             raise InvalidInput("method", "a name or a method with start and step", type(method).__name__)
         return method
-    if method == "auto" and not options and not has_smooth_loss(problem) and has_smooth_dual(problem):
-        return Continued(AccUniPDGrad(), continuation=False)
+    if method == "auto" and not options and _best(problem) == "corrective":
+        pair = (Corrective(), Continued(AccUniPDGrad(), continuation=False))
+        return Fallback(*pair[::-1]) if not has_smooth_loss(problem) and has_smooth_dual(problem) else Fallback(*pair)
     name = _best(problem) if method == "auto" else method
     if name not in METHODS:
         raise InvalidInput("method", f"one of auto, {', '.join(METHODS)}", repr(method))

@@ -29,6 +29,9 @@ from unipd.protocols import Tracker, norm
 DESCENT_SHARE = 0.1
 """A step is serious when the dual falls by this share of what the model promised."""
 ORACLE_SHARE = 0.1
+FEASIBLE_SHARE = 0.5
+"""Share of the accuracy asked for that is near enough for A x - b."""
+ROUNDING = 1e-14
 MASTER_SHARE = 1e-3
 """Share of the accuracy asked for that a last Newton step of the master may still be worth."""
 
@@ -195,19 +198,20 @@ def _adapted(
 
     With one model of the whole x, M falls by what a parabola through G and its slope along the step says, a factor of 2
     to 10, when at least half of the promise was kept, and is doubled after every ten null steps. A model a block learns
-    much from a call: M is halved after every promise kept, unless A x - b is well within the accuracy asked for (a
-    smaller M would only let lam run), and doubled when G rose by as much. Where the promise is far below the accuracy
-    asked for, only A x - b can lag, and M is halved for its sake.
+    much from a call: M is halved after every promise kept, and doubled when G rose by as much. In both cases M stays
+    when A x - b is well within the accuracy asked for: a smaller one would only let lam run. Where the promise is
+    far below the accuracy asked for, only A x - b can lag, and M is halved for its sake.
     """
     accuracy, enough = state.eps / problem.scale(state.mean_objective), ORACLE_SHARE * state.eps
-    lags = infeasibility > ORACLE_SHARE * accuracy * max(1.0, problem.norm_b)
-    if isinstance(bundle, BlockBundle):
+    blocks = isinstance(bundle, BlockBundle)
+    lags = infeasibility > (ORACLE_SHARE if blocks else FEASIBLE_SHARE) * accuracy * max(1.0, problem.norm_b)
+    if blocks:
         harmless, harmful = fallen >= 0.5 * promised - enough, fallen < -max(promised, enough)
         factor = 0.5 if harmless and lags and bundle.settled else 2.0 if harmful else 1.0
     elif abs(promised) <= enough and fallen >= -enough:
-        factor = 0.5 if lags else 1.0
+        factor = 0.5 if lags and promised > ROUNDING * problem.scale(state.mean_objective) else 1.0
     elif promised > 0.0 and fallen >= 0.5 * promised:
-        factor = min(0.5, max(_steepest_fall(problem), 2.0 * (1.0 - fallen / promised)))
+        factor = 1.0 if not lags else min(0.5, max(_steepest_fall(problem), 2.0 * (1.0 - fallen / promised)))
     else:
         factor = 2.0 if fallen < DESCENT_SHARE * promised and (state.null_steps + 1) % 10 == 0 else 1.0
     return factor * state.smoothness
