@@ -13,6 +13,9 @@ from unipd.protocols import inner
 _REPLACEMENT_SHARE = 1e-3
 """An atom replaces another when it beats it by this share of the slack."""
 
+_TIE = 8.0
+"""Weight of the slack in what rounding may explain: the analytic step meets the condition with equality."""
+
 
 @dataclass(frozen=True)
 class Search:
@@ -89,5 +92,5 @@ def _accepts(problem: Problem, base: DualPoint, trial: DualPoint | DualValue, sm
     """Test g(trial) <= Q_M(trial; base) + slack, up to the rounding of the values themselves."""
     step = trial.dual - base.dual
     model = base.value + inner(base.gradient, step) + 0.5 * smoothness * inner(step, step)
-    rounding = 8.0 * problem.epsilon * (abs(base.value) + abs(trial.value))
+    rounding = 8.0 * problem.epsilon * (abs(base.value) + abs(trial.value) + _TIE * slack)
     return trial.value <= model + slack + rounding

@@ -134,7 +134,7 @@ def streamed_search(
         found = streams.asked(dual, tolerance, answer.atom)
         trial = streams.valued(dual, found)
         trials, matvecs = trials + 1, matvecs + trial.matvecs + 1
-        rounding = 8.0 * streams.problem.epsilon * (abs(base) + abs(trial.value))
+        rounding = 8.0 * streams.problem.epsilon * (abs(base) + abs(trial.value) + 8.0 * slack)
         accepted = trial.value <= base + rise + slack + rounding
         if accepted or doublings == max_doublings:
             return StreamedSearch(answer, trial, smoothness, trials, trials, matvecs, accepted)

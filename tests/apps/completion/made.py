@@ -73,6 +73,10 @@ class NaiveBall:
         return 2 * delta / (p + root) if p > 0 else (root - p) / (2 * n / self.c)
 
 
+TIE = 1.0 + 1e-12
+"""The analytic step meets the condition of the search with equality: the naive twins accept that, up to rounding."""
+
+
 def naive_uni(problem, eps, iterations, greedy=False):
     lam, m, total, mean = np.zeros(problem.b.size), problem.first_smoothness(eps), 0.0, np.zeros(problem.shape)
     for k in range(iterations):
@@ -81,7 +85,7 @@ def naive_uni(problem, eps, iterations, greedy=False):
         while True:
             new = lam - gradient / m
             step = new - lam
-            if problem.dual(new)[0] <= value + gradient @ step + m / 2 * step @ step + eps / 2:
+            if problem.dual(new)[0] <= value + gradient @ step + m / 2 * step @ step + eps / 2 * TIE:
                 break
             m *= 2
         total += 1 / m
@@ -102,7 +106,7 @@ def naive_acc(problem, eps, iterations, analytic=False, greedy=False):
             while True:
                 new = ahead - gradient / m
                 step = new - ahead
-                if problem.dual(new)[0] <= value + gradient @ step + m / 2 * step @ step + eps / (2 * t):
+                if problem.dual(new)[0] <= value + gradient @ step + m / 2 * step @ step + eps / (2 * t) * TIE:
                     break
                 m *= 2
         total += t / m
