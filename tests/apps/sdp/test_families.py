@@ -5,8 +5,10 @@ import pytest
 
 from apps.sdp.checks import check, reference
 from unipd.apps.sdp import SDP
+from unipd.apps.sdp.recession import level_alternative
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
+from unipd.run import MaxIterations
 from unipd.status import Status
 
 
@@ -80,7 +82,22 @@ def nearly_unbounded(size=2e-3):
 
 def test_hardly_bounded_traces_are_refused_unless_one_is_given():
     with pytest.raises(InvalidInput, match="trace 1 changes"):
-        nearly_unbounded().solve(1e-6)
+        nearly_unbounded().solve(1e-6, stop=MaxIterations(60))
     result = nearly_unbounded().solve(1e-4, trace_bound=50.0)
     assert result.status is Status.SOLVED
     assert "trace at most 50, given by the user" in result.message
+
+
+def test_hardly_bounded_traces_are_solved_where_a_trial_ends():
+    """A random program with interior points on both sides, whose conditioning alone says little."""
+    random = np.random.default_rng(9)
+    symmetric = [(part + part.T) / 2 for part in random.standard_normal((4, 8, 8))]
+    inner, slack = (part @ part.T for part in random.standard_normal((2, 8, 8)))
+    cost = np.tensordot(random.standard_normal(4), symmetric, 1) + slack
+    program = SDP.from_matrices(cost, symmetric, [float(np.sum(part * inner)) for part in symmetric])
+    level = level_alternative(program.data)
+    assert level is not None
+    assert level.hardly(program.order)
+    result = program.solve(1e-4)
+    assert result.status is Status.SOLVED
+    assert "any trace" in result.message

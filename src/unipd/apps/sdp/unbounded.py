@@ -30,6 +30,8 @@ FALLS = 1e-4
 """A direction of trace 1 counts as one in which the objective falls when <C, D> < -1e-4 ||C||."""
 ITERATIONS = 3000
 """Iterations of a run when no other limit is given: what is not solved by then has hardly bounded multipliers."""
+TRIAL = 2000
+"""Iterations of the attempt at a program whose trace is hardly bounded, before it is refused."""
 ENLARGEMENTS = 5
 """How often a trace that turned out too small is made four times as large."""
 
@@ -47,8 +49,8 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
     impossible = infeasibility_alternative(analysis.data)
     if impossible is not None and impossible.multipliers is not None:
         return _infeasible(program, impossible, accuracy, begun)
-    options.setdefault("stop", None)
-    options["stop"] = options["stop"] or MaxIterations(ITERATIONS)
+    unlimited = options.get("stop") is None
+    options["stop"] = MaxIterations(ITERATIONS) if unlimited else options["stop"]
     proved = _proved(analysis.data)
     if proved is not None:
         return run(program, analysis, proved, accuracy, method, **options)
@@ -57,12 +59,16 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
         raise _refused("none could be derived from the constraints, nor a direction in which X grows for ever")
     if level.multipliers is None:
         return _unbounded(program, level, accuracy, begun)
+    trace = _first_trace(analysis.data, level.multipliers, impossible)
     if level.hardly(analysis.data.order):
+        options["stop"] = MaxIterations(TRIAL) if unlimited else options["stop"]
+        tried = run(program, analysis, trace, accuracy, method, **options)
+        if tried.status in (Status.SOLVED, Status.INTERRUPTED):
+            return tried
         raise _refused(
             "the constraints hardly bound it: some psd matrix of trace 1 changes all constraints and the "
-            f"objective, scaled to unit norm, by only {level.residual:.0e}"
+            f"objective, scaled to unit norm, by only {level.residual:.0e}, and a run without one did not end"
         )
-    trace = _first_trace(analysis.data, level.multipliers, impossible)
     result = run(program, analysis, trace, accuracy, method, **options)
     for _ in range(ENLARGEMENTS):
         if not _trace_too_small(result, trace):
