@@ -20,6 +20,10 @@ ORACLE_SHARE = 0.1
 """An inexact oracle may err by this share of the accuracy asked for."""
 TELLING = 20.0
 """An answer that errs by more of the accuracy asked for does not tell whether a certificate is within reach."""
+MISSED = 10.0
+"""An answer that errs by more of its tolerance is asked for again, from nowhere in particular."""
+FEW_ROWS = 1000
+"""Rows of the coupling up to which that second answer comes with the strongest certificate."""
 LARGEST_MIX = 0.5
 """Largest share of an atom that is mixed in."""
 FIRST_MIX = 1e-2
@@ -37,6 +41,9 @@ def judged(problem: Problem, state: FactoredState) -> FactoredState:
         tolerance = START_TOLERANCE * problem.scale(0.0)
     point = evaluate(problem, dual, tolerance=tolerance, start=state.recent_atom)
     state = _with_bound(problem, state, dual, point)
+    if point.error > MISSED * tolerance:  # begun at the last atom, the search may end within a cluster it knows
+        point = evaluate(problem, dual, tolerance=tolerance, certified=problem.b.size <= FEW_ROWS)
+        state = _with_bound(problem, state, dual, point)
     within_reach = state.certificate.gap - point.error <= eps and point.error <= TELLING * eps
     if state.certificate.gap > eps and within_reach:
         sure = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
