@@ -15,6 +15,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.apps.tomography import PauliTomography
 from unipd.apps.tomography.counts import BasisCounts
+from unipd.apps.tomography.outcomes import few_outcomes
 from unipd.errors import InvalidInput, UnipdError
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def fitter(
     max_weight, max_paulis
         Limits of the Pauli strings, as in :meth:`PauliTomography.fit_counts`.
     options
-        Options of :class:`~unipd.apps.tomography.PauliTomography`.
+        Options of :class:`~unipd.apps.tomography.PauliTomography`. The objective is "gaussian" by default, that of
+        ``cvxpy_gaussian_lstsq``; "outcomes" is less biased for states with a little noise.
 
     Returns
     -------
@@ -100,6 +102,8 @@ def fitter(
     if measurement_basis is not None and getattr(measurement_basis, "_mitigator", None) is not None:
         raise InvalidInput("measurement_basis", "the Pauli basis without readout mitigation", "a mitigated one")
     counts = counts_of(np.asarray(outcome_data)[0], np.asarray(shot_data), np.asarray(measurement_data))
+    limited = max_weight is not None or max_paulis is not None
+    options.setdefault("objective", "auto" if limited or not few_outcomes(counts) else "gaussian")
     estimate = PauliTomography(**options).fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
     figures = estimate.summary()
     chosen = ("status", "method", "objective", "dual_bound", "gap", "relative_residual", "rank", "iterations")

@@ -31,8 +31,8 @@ class PauliTomography(Fitted):
     ----------
     objective
         "least-squares"; "weighted" by inverse variances; "trace" or "trace-squared": the smallest trace (squared) that
-        fits within the noise level; "outcomes", for counts alone. "auto" is weighted when the data tell shots or
-        standard errors.
+        fits within the noise level; for counts alone "outcomes" and "gaussian" (weights from the counts). "auto" is
+        weighted when the data tell shots or standard errors.
     noise_level
         kappa in ||A(X) - b|| <= kappa for the last two; derived from the data by default.
     method
@@ -141,8 +141,8 @@ class PauliTomography(Fitted):
         Every Pauli string that a basis determines is estimated from it and pooled over the bases by their shots;
         strings estimated from the same shots are correlated, and the fit weighs them as if they were not. Where there
         are 16 shots an outcome or more (and no limits), the objective "auto" is "outcomes": the frequencies of all
-        outcomes are fitted, weighted by their variances in the state fitted before, three times in all, which is close
-        to maximum likelihood. The certificate is that of the last fit.
+        outcomes are fitted, weighted by their variances in the state fitted before, twice in all, which is close to
+        maximum likelihood. The certificate is that of the last fit.
 
         Parameters
         ----------

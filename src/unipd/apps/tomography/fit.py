@@ -13,11 +13,13 @@ from unipd.apps.tomography.counts import BasisCounts, estimates
 from unipd.apps.tomography.mapping import pauli_map
 from unipd.apps.tomography.measurements import require_room
 from unipd.apps.tomography.outcomes import (
+    BY_OUTCOME,
     MOST_OUTCOMES,
     ROUGH,
     ROUNDS,
     OutcomeMap,
     few_outcomes,
+    gaussian_problem,
     hedged_chances,
     histogram_of,
     outcome_problem,
@@ -112,13 +114,13 @@ def fit_basis_counts(
     With ``prior`` the weights of outcomes are taken from this state at once.
     """
     limited = max_weight is not None or max_paulis is not None
-    by_outcome = estimator.objective == "outcomes" or (
+    by_outcome = estimator.objective in BY_OUTCOME or (
         estimator.objective == "auto" and not limited and suit_outcomes(counts)
     )
     if not by_outcome:
         return fit_data(estimator, estimates(counts, max_weight=max_weight, max_paulis=max_paulis))
     if limited or not few_outcomes(counts):
-        expected = f'no limits and at most {MOST_OUTCOMES} outcomes for "outcomes"'
+        expected = f"no limits and at most {MOST_OUTCOMES} outcomes for {' and '.join(BY_OUTCOME)}"
         raise InvalidInput("objective", expected, f"{len(counts)} bases of {len(counts[0].basis)} qubits")
     require_room(len(counts[0].basis), len(counts) << len(counts[0].basis), double=True)
     return _fit_outcomes(estimator, counts, prior)
@@ -130,6 +132,8 @@ def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: 
     measured = OutcomeMap([part.basis for part in counts], precision, estimator.threads)
     histogram, options = histogram_of(counts), oracle_options(estimator.method)
     data = measured.pooled(histogram)
+    if estimator.objective == "gaussian":
+        return _fit(estimator, gaussian_problem(measured, histogram, **options), measured.pauli_map, data)
     rough = copy.copy(estimator)
     rough.accuracy, rough.solver_options = max(ROUGH, estimator.accuracy), {}
     chances = hedged_chances(histogram) if prior is None else measured.image(prior.low_rank)

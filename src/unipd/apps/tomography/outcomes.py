@@ -33,14 +33,18 @@ MOST_OUTCOMES = 1 << 22
 """Outcomes (bases times 2^q) up to which they are fitted one by one."""
 ENOUGH = 16
 """Shots an outcome, on average, from which on frequencies rather than Pauli estimates are fitted."""
+BY_OUTCOME = ("outcomes", "gaussian")
+"""Objectives that fit frequencies of outcomes."""
+GAUSSIAN_HEDGE = 0.5
+"""Counts added to every outcome for the weights of "gaussian"."""
 HEDGE = 1.0
 """Counts added to every outcome for the weights of the first fit."""
 LEAST_COUNT = 0.1
 """Expected count of an outcome that is assumed at least; smaller ones would only make the problem ill-conditioned."""
 ROUGH = 1e-3
 """Accuracy of the fits that only give the weights of the next."""
-ROUNDS = 3
-"""Fits: the first with weights from the counts, the others from the state before."""
+ROUNDS = 2
+"""Fits: the first with weights from the counts, the next from the state before."""
 
 
 class OutcomeMap(Map):
@@ -130,6 +134,18 @@ def outcome_problem(measured: OutcomeMap, histogram: FloatArray, chances: FloatA
     shots = histogram.sum(axis=1, keepdims=True)
     variance = np.maximum(chances.reshape(histogram.shape), LEAST_COUNT / shots) / shots
     loss = WeightedLeastSquares(1.0 / variance.reshape(-1))
+    return Problem(Spectrahedron(measured.domain[0], **options), measured, (histogram / shots).reshape(-1), loss)
+
+
+def gaussian_problem(measured: OutcomeMap, histogram: FloatArray, **options: Any) -> Problem:
+    """Return the same with the variance h (1 - h) / N of every single frequency, h being hedged frequencies.
+
+    It is what ``cvxpy_gaussian_lstsq`` of qiskit-experiments minimises. The estimates of pure states are good, those of
+    states with a little noise too pure.
+    """
+    shots = histogram.sum(axis=1, keepdims=True)
+    hedged = (histogram + GAUSSIAN_HEDGE) / (shots + GAUSSIAN_HEDGE * histogram.shape[1])
+    loss = WeightedLeastSquares((shots / (hedged * (1.0 - hedged))).reshape(-1))
     return Problem(Spectrahedron(measured.domain[0], **options), measured, (histogram / shots).reshape(-1), loss)
 
 

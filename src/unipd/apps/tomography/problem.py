@@ -52,8 +52,9 @@ def choose_objective(objective: str, data: PauliData) -> str:
     """Return the objective's name; "auto" is "weighted" when the data tell their errors, else "least-squares"."""
     if objective == "auto":
         return "least-squares" if standard_errors(data) is None else "weighted"
-    if objective == "outcomes":
-        raise InvalidInput("objective", "counts by basis for outcomes (in Python: fit_counts)", "expectation values")
+    if objective in ("outcomes", "gaussian"):
+        expected = f"counts by basis for {objective} (in Python: fit_counts)"
+        raise InvalidInput("objective", expected, "expectation values")
     if objective not in OBJECTIVES:
         raise InvalidInput("objective", f"one of auto, {', '.join(OBJECTIVES)}", repr(objective))
     return objective

@@ -79,7 +79,7 @@ def command(
     objective: Annotated[
         str,
         typer.Option(
-            help="auto, least-squares, weighted, outcomes (counts), trace or trace-squared.",
+            help="auto, least-squares, weighted, outcomes or gaussian (counts), trace or trace-squared.",
             rich_help_panel=_MODEL,
             metavar="NAME",
         ),
