@@ -179,3 +179,10 @@ def test_a_rank_that_is_too_small_grows(graph, make):
     result = program.solve(1e-6, rank=2)
     check(program, result, 1e-6)
     assert result.x.rank > 2
+
+
+@pytest.mark.parametrize("bound", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_trace_bound_must_be_a_positive_number_even_where_none_is_needed(bound):
+    diagonal = [np.diag([1.0, 0.0]), np.diag([0.0, 1.0])]
+    with pytest.raises(InvalidInput, match="trace_bound"):
+        SDP.from_matrices(np.eye(2), diagonal, [1.0, 1.0]).solve(trace_bound=bound)

@@ -61,6 +61,8 @@ def solve_program(
     options
         ``stop``, ``callback``, ``verbose``, ``start`` and options of a method by name, as in :func:`unipd.solve`.
     """
+    if trace_bound is not None:
+        validate.positive("trace_bound", trace_bound)
     analysis = analyse(program.data)
     trace = trace_of(analysis, trace_bound)
     if trace is None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from unipd import validate
 from unipd.cli.exits import say
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_program_name
@@ -46,6 +47,8 @@ def command(
         return run_solver(load_problem(problem), options)
     from unipd.apps.sdp import SDP
 
+    if trace_bound is not None:
+        validate.positive("--trace-bound", trace_bound)
     check_program_name(problem)
     program = SDP.from_file(Path(problem))
     if options.verbose:
