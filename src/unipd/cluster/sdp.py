@@ -42,6 +42,13 @@ class RowsOperator(SymmetricOperator):
         """Return S B: the ranks' rows, joined."""
         return self._rows("csr_block", np.ascontiguousarray(block))
 
+    def diagonal(self) -> Array:
+        """Return the diagonal entries: the ranks' own, joined."""
+        first = int(self.bounds[self.ranks.rank])
+        own: Any = sp.csr_array((self.data, self.indices, self.starts), shape=(self.starts.size - 1, self.order))
+        joined = self.ranks.joined(own.diagonal(k=first)[: self.starts.size - 1], np.diff(self.bounds))
+        return joined + self.vectors**2 @ self.coefficients
+
     def tocsr(self) -> Any:
         """Return S as a SciPy CSR array."""
         if self.coefficients.size:

@@ -34,9 +34,9 @@ class TopEigenvalue:
 
 
 def serves(operator: Any) -> bool:
-    """Whether an operator is one that the compiled recurrence knows: sparse and of double precision."""
+    """Whether an operator is one that the compiled recurrence knows: sparse, of double precision, all rows here."""
     return (
-        isinstance(operator, SymmetricOperator)
+        type(operator) is SymmetricOperator
         and operator.coefficients.size == 0
         and operator.dtype == np.dtype(np.float64)
     )
