@@ -55,7 +55,7 @@ def test_a_disk_that_fills_up_is_a_line_and_the_run_goes_on(invoke, tmp_path, mo
     def full(*rest):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("unipd.run.checkpoint.file.os.replace", full)
+    monkeypatch.setattr("os.replace", full)
     done = invoke("demo", "-q", "--checkpoint", tmp_path / "run.ckpt", "--every", "1it")
     assert done.exit_code == 0
     assert done.stderr.count("\n") == 1

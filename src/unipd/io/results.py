@@ -6,12 +6,10 @@ The arrays have plain names (``x``, ``dual``, ``history``, ...), so that NumPy a
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
 import platform
-import secrets
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from importlib import metadata
@@ -26,6 +24,7 @@ from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.archive import DamagedArchive, read_arrays
 from unipd.io.packing import pack, unpack
 from unipd.io.saved_result import SavedResult, facts
+from unipd.replacing import replacing
 from unipd.run.checkpoint.file import MAGIC
 from unipd.run.history import COLUMNS, History
 
@@ -74,7 +73,8 @@ def save(
     arrays: dict[str, Array] = {}
     header = _header(result, seed, {**(settings or {})}, {**(extra or {})}, arrays)
     arrays["header"] = np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8)
-    _write_atomically(target, arrays)
+    with replacing(target) as stream:
+        np.savez(stream, allow_pickle=False, **cast("Any", arrays))
     return target
 
 
@@ -138,20 +138,6 @@ def _rows(table: Array, columns: list[str]) -> FloatArray:
         if name in columns:
             rows[:, place] = table[:, columns.index(name)]
     return rows
-
-
-def _write_atomically(target: Path, arrays: dict[str, Array]) -> None:
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(part, "xb") as stream:
-            np.savez(stream, allow_pickle=False, **cast("Any", arrays))
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
 
 
 def _read_arrays(path: Path) -> dict[str, Array]:

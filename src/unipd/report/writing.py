@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
 from pathlib import Path
+
+from unipd.replacing import replacing
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write beside the target and rename: whoever reads sees the old file or the new one.
+    """Write text in UTF-8, with plain line ends: the whole file or none of it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_text(Path(folder, "a.txt"), "whole")
-    ...     [path.name for path in Path(folder).iterdir()]
-    ['a.txt']
+    ...     Path(folder, "a.txt").read_text()
+    'whole'
     """
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(part, "x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
+    with replacing(target) as stream:
+        stream.write(text.encode("utf-8"))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.runs import constrained_problem, same_run
-from unipd import Checkpoint, MaxIterations, Problem, Status, sharp, solve
+from unipd import Checkpoint, MaxIterations, Problem, Status, replacing, sharp, solve
 from unipd.couplings import LeastSquares
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.report.checkpoints import load_checkpoint
@@ -182,7 +182,7 @@ def test_writes_that_fail_warn_once_and_the_last_good_file_stays(
         return real(*rest, **named)
 
     if fault == "open":
-        monkeypatch.setattr(file, "open", failing, raising=False)
+        monkeypatch.setattr(replacing, "open", failing, raising=False)
     else:
         monkeypatch.setattr(os, fault, failing)
     with pytest.warns(CheckpointWarning, match=os.strerror(number)) as caught:

@@ -11,7 +11,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +19,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.errors import FileFormatError
+from unipd.replacing import replacing
 
 MAGIC = b"unipd checkpoint\n"
 FORMAT = 1
@@ -38,17 +38,8 @@ def write_checkpoint(path: Path, header: Header, arrays: Sequence[Array]) -> Non
         table.append([array.dtype.str, list(array.shape), _layout(array), place])
         place += array.nbytes
     text = json.dumps({**header, "format": FORMAT, "arrays": table}, allow_nan=False).encode()
-    part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-    try:
-        with open(part, "xb") as stream:
-            _write(stream, text, arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
+    with replacing(path) as stream:
+        _write(stream, text, arrays)
     _sync_folder(path.parent)
 
 
