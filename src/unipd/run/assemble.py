@@ -8,10 +8,10 @@ from typing import Any
 from unipd.memory import peak_memory
 from unipd.methods import Method, State
 from unipd.problem import Problem
-from unipd.run.history import History, relative_gap
+from unipd.run.history import History
 from unipd.run.result import Result
 from unipd.run.stopping import Accuracy, Moment
-from unipd.run.verify import verified
+from unipd.run.verify import claims, verified
 from unipd.status import Status
 
 
@@ -36,13 +36,7 @@ def assembled(
         status=status,
         x=x,
         image=image,
-        dual=certificate.dual,
-        objective=certificate.objective,
-        infeasibility=certificate.infeasibility,
-        relative_infeasibility=certificate.infeasibility / max(1.0, problem.norm_b),
-        dual_bound=certificate.dual_bound,
-        gap=relative_gap(problem, certificate.objective, certificate.dual_bound),
-        bound_kind=certificate.kind,
+        **claims(problem, certificate),
         accuracy=accuracy,
         method=method.name,
         settings=method_settings(method),

@@ -10,10 +10,10 @@ from unipd.errors import InvalidInput
 from unipd.methods.polishing import polished
 from unipd.problem import Problem
 from unipd.run.certify import FinalCheck
-from unipd.run.history import History, relative_gap
+from unipd.run.history import History
 from unipd.run.result import Result
 from unipd.run.stopping import Accuracy, Moment
-from unipd.run.verify import verified
+from unipd.run.verify import claims, verified
 from unipd.status import Status
 
 
@@ -73,13 +73,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
         status=status,
         x=x,
         image=image,
-        dual=certificate.dual,
-        objective=certificate.objective,
-        infeasibility=certificate.infeasibility,
-        relative_infeasibility=certificate.infeasibility / max(1.0, problem.norm_b),
-        dual_bound=certificate.dual_bound,
-        gap=relative_gap(problem, certificate.objective, certificate.dual_bound),
-        bound_kind=certificate.kind,
+        **claims(problem, certificate),
         accuracy=goal,
         counts=better.counts.plus(calls, 0, matvecs),
         seconds=seconds,

@@ -10,6 +10,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.methods import Certificate
 from unipd.problem import Problem
+from unipd.run.history import relative_gap
 
 
 def verified(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array, Certificate]:
@@ -21,3 +22,16 @@ def verified(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array,
         return image, replace(certificate, objective=cost + problem.loss.value(residual), infeasibility=0.0)
     distance = problem.coupling.distance(residual)
     return image, replace(certificate, objective=cost, infeasibility=distance)
+
+
+def claims(problem: Problem, certificate: Certificate) -> dict[str, Any]:
+    """Return what a result says of its point and bound, by the result's own names."""
+    return {
+        "dual": certificate.dual,
+        "objective": certificate.objective,
+        "infeasibility": certificate.infeasibility,
+        "relative_infeasibility": certificate.infeasibility / max(1.0, problem.norm_b),
+        "dual_bound": certificate.dual_bound,
+        "gap": relative_gap(problem, certificate.objective, certificate.dual_bound),
+        "bound_kind": certificate.kind,
+    }
