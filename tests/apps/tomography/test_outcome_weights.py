@@ -59,7 +59,7 @@ def test_the_estimate_nearly_maximises_the_likelihood(seed):
             projector = projectors[int(bits, 2)]
             chance = np.trace(projector @ naive.density(estimate.state_)).real
             gradient += number / (9 * 2000) / chance * projector
-    assert np.linalg.eigvalsh(gradient)[-1] < 1 + 5e-3
+    assert np.linalg.eigvalsh(gradient)[-1] < 1 + 2e-3
     assert log_likelihood(estimate.state_, counts) > log_likelihood(truth, counts)
     others = [PauliTomography(threads=1, objective=name, accuracy=1e-8) for name in ("weighted", "least-squares")]
     for other in others:
