@@ -10,7 +10,7 @@ a matrix of the right size with other entries (its time does not depend on them)
 fused multiply-adds of a complex matrix-vector product against those of a loop that does nothing else. The error is that
 of the product, relative to the kernel in double precision. ``--full`` adds 14 qubits (the matrix alone is 2 GB).
 
-A matrix must be formed before BLAS can multiply it. So the last table compares what a method asks for, a new dual vector,
+A matrix must be formed before BLAS can multiply it. So the last table compares what a method asks for, a dual vector,
 some products and an image, by kernels and by dense matrices, and says which of the two ``PauliMap`` chooses by itself.
 """
 
