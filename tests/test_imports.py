@@ -9,6 +9,7 @@ import sys
 import pytest
 
 HEAVY = ["matplotlib", "rich", "pandas", "sklearn", "cvxpy", "typer", "pylops", "networkx", "mpi4py", "qiskit"]
+CORE = "import unipd; unipd.solve, unipd.Problem, unipd.sharp, unipd.couplings, unipd.maps, unipd.theory"
 LATER = ["scipy.linalg", "scipy.sparse", "numba"]
 
 
@@ -24,12 +25,16 @@ def loaded_among(names: list[str], code: str) -> list[str]:
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def test_import_loads_no_optional_package() -> None:
-    assert loaded_after("import unipd") == []
+def test_import_loads_nothing_but_the_package_itself() -> None:
+    assert loaded_among(["numpy", "scipy", "unipd.run", "unipd.sharp", *LATER, *HEAVY], "import unipd") == []
 
 
-def test_import_leaves_what_takes_longest_for_later() -> None:
-    assert loaded_among(LATER, "import unipd") == []
+def test_the_core_loads_no_optional_package() -> None:
+    assert loaded_after(CORE) == []
+
+
+def test_the_core_leaves_what_takes_longest_for_later() -> None:
+    assert loaded_among(LATER, CORE) == []
 
 
 def test_a_quiet_run_loads_no_optional_package() -> None:
@@ -42,12 +47,12 @@ print(unipd.solve(problem, "pairwise"))
 
 
 def test_import_compiles_nothing() -> None:
-    code = """
+    code = f"""
 import numba.core.dispatcher as dispatcher
 def refuse(*arguments, **options):
     raise SystemExit("compiled on import")
 dispatcher.Dispatcher.compile = refuse
-import unipd
+{CORE}
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -58,6 +63,14 @@ def test_every_public_name_is_there() -> None:
     for name in unipd.__all__:
         assert hasattr(unipd, name), name
     assert sorted(unipd.__all__) == sorted(set(unipd.__all__))
+    assert sorted(dir(unipd)) == sorted(unipd.__all__)
+
+
+def test_a_name_that_is_not_there_is_said_so() -> None:
+    import unipd
+
+    with pytest.raises(AttributeError, match="no attribute 'solver'"):
+        unipd.solver  # noqa: B018
 
 
 @pytest.mark.parametrize("module", ["sharp", "maps", "couplings", "methods", "primal", "run"])
@@ -72,5 +85,5 @@ def test_every_public_name_of_a_part_is_there_and_documented(module: str) -> Non
 
 
 def test_modules_that_the_guides_name_need_no_import_of_their_own() -> None:
-    code = "import unipd; unipd.doctor.check, unipd.memory.forecast, unipd.report.write_report"
+    code = "import unipd; unipd.doctor.check, unipd.memory.forecast, unipd.report.write_report, unipd.methods.State"
     assert loaded_after(code) == []
