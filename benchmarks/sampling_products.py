@@ -2,8 +2,12 @@
 
     python benchmarks/sampling_products.py [--quick | --full]
 
-Every line is a ratio of times taken in turns in the same run (the smallest of several repeats). ``--full`` adds
-20 million entries and the peak memory as a multiple of the measurements' own size (rows, columns and values).
+Every line compares times taken in turns in the same run (the smallest of several repeats). SciPy's products have one
+thread. Columns: milliseconds of SciPy; our time with ONE thread over SciPy's (goal: at most 1.1); SciPy's time over
+ours with TWO threads (goal: at least 1.7); our one thread over our two. The line "read" is what the machine allows: the
+values and places of the matrix are only read and added up. Then follows from how many entries on a second thread pays,
+with the threads forced (by default products of fewer than 2^19 multiplications stay in one). ``--full`` adds 20 million
+entries and the peak memory as a multiple of the measurements' own size (rows, columns and values).
 """
 
 from __future__ import annotations
@@ -17,10 +21,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from figures import note
 from unipd.atoms import LowRank
-from unipd.maps import Sampling
+from unipd.maps import Sampling, pattern
+from unipd.maps.chunks import run_chunks
 
 QUICK = [(943, 1682, 90_570)]
 USUAL = [*QUICK, (138_000, 27_000, 2_000_000)]
@@ -66,7 +72,30 @@ def best_times(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, f
     return times
 
 
-def measure(data: Instance, repeats: int) -> None:
+@njit(nogil=True, fastmath=True)
+def read(places: Any, values: Any) -> float:
+    """Read everything that a product reads in order, and nothing at random."""
+    total = 0.0
+    for k in range(values.size):
+        total += values[k]
+    check = places.dtype.type(0)
+    for k in range(places.size):
+        check += places[k]
+    return total + check
+
+
+def read_all(places: Any, values: Any, threads: int) -> None:
+    halves = np.linspace(0, values.size, threads + 1).astype(int)
+    run_chunks(lambda c: read(places[halves[c] : halves[c + 1]], values[halves[c] : halves[c + 1]]), threads, threads)
+
+
+def scipy_matrix(data: Instance) -> Any:
+    starts = np.searchsorted(data.rows, np.arange(data.shape[0] + 1)).astype(np.int32)
+    return sp.csr_array((data.dual, data.cols, starts), shape=data.shape)
+
+
+def products(data: Instance) -> dict[str, tuple[Callable[[], Any] | None, Callable[[], Any], Callable[[], Any]]]:
+    """Return SciPy's product, ours with one thread and ours with two, by name."""
     one, two = (Sampling(data.rows, data.cols, data.shape, threads=threads) for threads in (1, 2))
     rng = np.random.default_rng(1)
     rows, cols = data.shape
@@ -74,10 +103,11 @@ def measure(data: Instance, repeats: int) -> None:
     left, right = rng.standard_normal((rows, 20)), rng.standard_normal((cols, 20))
     pair = LowRank(left[:, :1], right[:, :1], np.ones(1))
     factors = LowRank(left, right, np.ones(20))
-    starts = np.searchsorted(data.rows, np.arange(rows + 1)).astype(np.int32)
-    matrix: Any = sp.csr_array((data.dual, data.cols, starts), shape=data.shape)
+    matrix = scipy_matrix(data)
     mine, twice = one.adjoint(data.dual), two.adjoint(data.dual)
-    table = {
+    places = one.pattern.places
+    return {
+        "read": (None, lambda: read_all(places, data.dual, 1), lambda: read_all(places, data.dual, 2)),
         "M x": (lambda: matrix @ x, lambda: mine.matvec(x), lambda: twice.matvec(x)),
         "M^T y": (lambda: matrix.T @ y, lambda: mine.rmatvec(y), lambda: twice.rmatvec(y)),
         "M X, 8 columns": (lambda: matrix @ block, lambda: mine.matmat(block), lambda: twice.matmat(block)),
@@ -88,16 +118,49 @@ def measure(data: Instance, repeats: int) -> None:
         ),
         "A(U V^T), rank 20": (None, lambda: one.image(factors), lambda: two.image(factors)),
     }
-    print(f"\n{rows} x {cols}, {data.dual.size} entries (best of {repeats}); structure {one.nbytes / 1e6:.1f} MB")
-    print(f"{'product':20s} {'ms':>9s} {'ours/SciPy':>11s} {'1 thread/2':>11s}")
-    for name, (peer, single, double) in table.items():
-        calls = {"single": single, "double": double} | ({"peer": peer} if peer else {})
-        times = best_times(calls, repeats)
-        ratio = f"{times['single'] / times['peer']:11.2f}" if peer else f"{'-':>11s}"
-        print(f"{name:20s} {1e3 * times['single']:9.3f} {ratio} {times['single'] / times['double']:11.2f}")
-        if peer:
-            note(f"{data.dual.size} entries, {name}: SciPy / ours", times["peer"] / times["single"], "x")
-        note(f"{data.dual.size} entries, {name}: 1 thread / 2 threads", times["single"] / times["double"], "times")
+
+
+def measure(data: Instance, repeats: int) -> None:
+    rows, cols = data.shape
+    count = data.dual.size
+    print(f"\n{rows} x {cols}, {count} entries (best of {repeats})")
+    print(f"{'':20s} {'SciPy':>9s} {'1 thread':>9s} {'2 threads':>9s} | {'ratios of times':>40s}")
+    titles = ("1 thread/SciPy", "SciPy/2 threads", "1 thread/2")
+    print(f"{'':20s} {'ms':>9s} {'ms':>9s} {'ms':>9s} | {titles[0]:>15s} {titles[1]:>16s} {titles[2]:>11s}")
+    for name, (peer, single, double) in products(data).items():
+        times = best_times({"single": single, "double": double} | ({"peer": peer} if peer else {}), repeats)
+        one, two, other = times["single"], times["double"], times.get("peer")
+        peers = ("-", "-", "-") if other is None else (f"{1e3 * other:.3f}", f"{one / other:.2f}", f"{other / two:.2f}")
+        print(
+            f"{name:20s} {peers[0]:>9s} {1e3 * one:9.3f} {1e3 * two:9.3f} | "
+            f"{peers[1]:>15s} {peers[2]:>16s} {one / two:11.2f}"
+        )
+        if other is not None:
+            matrix = name in ("M x", "M^T y")
+            note(f"{count} entries, {name}: 1 thread / SciPy", one / other, "share", 1.1 if matrix else None)
+            note(
+                f"{count} entries, {name}: SciPy / 2 threads",
+                other / two,
+                "times",
+                1.7 if matrix else None,
+                at_least=True,
+            )
+        note(f"{count} entries, {name}: 1 thread / 2 threads", one / two, "times")
+
+
+def threshold(repeats: int) -> None:
+    """Print what a second thread brings to products of growing size, with the threads forced."""
+    pattern._SERIAL_WORK = 0
+    print(f"\nM x with 30 entries a row: what a second thread brings (best of {repeats})")
+    x = np.ones(2000)
+    for count in (30_000, 90_000, 200_000, 500_000, 1_000_000):
+        data = instance(count // 30, x.size, count)
+        one, two = (Sampling(data.rows, data.cols, data.shape, threads=n).adjoint(data.dual) for n in (1, 2))
+        times = best_times({"one": lambda m=one: m.matvec(x), "two": lambda m=two: m.matvec(x)}, repeats)
+        print(
+            f"{count:9d} entries: {1e6 * times['one']:7.0f} us, two threads {1e6 * times['two']:7.0f} us: "
+            f"{times['one'] / times['two']:.2f} times as fast"
+        )
 
 
 def exercise(rows: Any, cols: Any, shape: tuple[int, int], dual: Any) -> None:
@@ -131,7 +194,8 @@ def main() -> None:
     sizes = QUICK if options.quick else FULL if options.full else USUAL
     memory(sizes[-1][:2], sizes[-1][2])
     for rows, cols, count in sizes:
-        measure(instance(rows, cols, count), repeats=200 if count < 1e5 else 60 if count < 1e7 else 5)
+        measure(instance(rows, cols, count), repeats=400 if count < 1e5 else 100 if count < 1e7 else 9)
+    threshold(repeats=300)
 
 
 if __name__ == "__main__":

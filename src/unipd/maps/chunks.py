@@ -7,6 +7,11 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import IntArray
 
 
 @cache
@@ -68,3 +73,14 @@ def on_threads(work: Callable[[], object], threads: int) -> None:
         for helper in helpers:
             if not helper.cancel():
                 helper.result()
+
+
+def share(threads: int, work: Callable[[IntArray], Any]) -> None:
+    """Call ``work(counter)`` on so many threads, this one included, with one shared counter that starts at 0.
+
+    Compiled kernels take chunk after chunk from the counter without Python's global lock.
+
+    >>> share(2, lambda counter: None)
+    """
+    counter = np.zeros(1, np.int64)
+    on_threads(lambda: work(counter), threads)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
-from unipd.maps.chunks import available_threads, run_chunks
+from unipd.maps.chunks import available_threads, share
 
 _LINE_CHUNKS = 32
 _SCATTER_CHUNKS = 8
@@ -46,7 +46,7 @@ class Pattern:
         self.starts = _line_starts(lines, self.lines)
         self.order = np.empty(0, np.uint32) if is_sorted else _sorting_order(lines, self.starts)
         self.places = self.arranged(_short(places, self.width))
-        self.duplicated: bool = _kernels().has_duplicates(self.starts, self.places, self.width)
+        self.duplicated: bool = _passes().has_duplicates(self.starts, self.places, self.width)
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
         self._line_bounds = _balanced(self.starts, _LINE_CHUNKS)
         self._scatter_bounds = _balanced(self.starts, 1 << (chunks.bit_length() - 1))
@@ -92,14 +92,9 @@ class Pattern:
 
     def sampled(self, left: Array, right: Array) -> Array:
         """Return the entries of ``left @ right^T`` in the order of the measurements; dtypes must agree."""
-        kernels = _kernels()
-        along, across = (right, left) if self.transposed else (left, right)
         out = np.empty(self.size, left.dtype)
-        if left.shape[1] == 1:
-            self._along_lines(kernels.sample_outer, (along[:, 0], across[:, 0], self.order, out), self.size)
-        else:
-            work = self.size * left.shape[1]
-            self._along_lines(kernels.sample_factors, (along, across, self.order, out), work)
+        kernel, factors = self._sampler(left, right)
+        self._shared(kernel, (*factors, self.order, out), self._line_bounds, self.size * left.shape[1])
         return out
 
     @property
@@ -110,66 +105,50 @@ class Pattern:
 
     def sampled_part(self, left: Array, right: Array, part: int) -> Array:
         """Return what :meth:`sampled` does for the entries of one of the :attr:`parts`."""
-        kernels = _kernels()
         low, high = (int(bound) for bound in self._part_bounds[part : part + 2])
-        along, across = (right, left) if self.transposed else (left, right)
         starts = self.starts[low : high + 1] - self.starts[low]
         places = self.places[self.starts[low] : self.starts[high]]
         out = np.empty(places.size, left.dtype)
-        lines = (np.uint64(0), np.uint64(high - low))
-        if left.shape[1] == 1:
-            kernels.sample_outer(starts, places, along[low:high, 0], across[:, 0], self.order, out, *lines)
-        else:
-            kernels.sample_factors(starts, places, along[low:high], across, self.order, out, *lines)
+        kernel, (along, across) = self._sampler(left, right)
+        lines = np.array([0, high - low], np.uint64)
+        kernel(starts, places, along[low:high], across, self.order, out, lines, np.zeros(1, np.int64))
         return out
 
     def squared_norm(self, values: Array) -> float:
         """Return the squared Frobenius norm of the matrix; measurements of one place add up."""
         if self.duplicated:
-            return float(_kernels().squared_norm(self.starts, self.places, values, self.width))
+            return float(_passes().squared_norm(self.starts, self.places, values, self.width))
         return float(np.vdot(values, values).real)
 
     def _gathered(self, values: Array, x: Array) -> Array:
         kernels = _kernels()
         dtype = np.result_type(values, x)
         x = np.ascontiguousarray(x, dtype)
-        if x.ndim == 1:
-            out = np.empty(self.lines, dtype)
-            self._along_lines(kernels.gather, (values, x, out), self.size)
-        else:
-            out = np.zeros((self.lines, x.shape[1]), dtype)
-            self._along_lines(kernels.gather_block, (values, x, out), self.size * x.shape[1])
+        out = np.empty((self.lines, *x.shape[1:]), dtype)
+        kernel = kernels.gather if x.ndim == 1 else kernels.gather_block
+        self._shared(kernel, (values, x, out), self._line_bounds, self.size * (x.size // self.width))
         return out
 
     def _scattered(self, values: Array, x: Array) -> Array:
         kernels = _kernels()
         dtype = np.result_type(values, x)
         x = np.ascontiguousarray(x, dtype)
+        parts = np.empty((self._scatter_bounds.size - 1, self.width, *x.shape[1:]), dtype)
         kernel = kernels.scatter if x.ndim == 1 else kernels.scatter_block
-        bounds = self._scatter_bounds
-        parts = np.zeros((bounds.size - 1, self.width, *x.shape[1:]), dtype)
+        self._shared(kernel, (values, x, parts), self._scatter_bounds, self.size * (x.size // self.lines))
+        return _added(parts)
 
-        def work(chunk: int) -> None:
-            kernel(self.starts, self.places, values, x, parts[chunk], bounds[chunk], bounds[chunk + 1])
+    def _sampler(self, left: Array, right: Array) -> tuple[Any, tuple[Array, Array]]:
+        """Return the kernel for the entries of ``left @ right^T``, and the factors along lines and across."""
+        along, across = (right, left) if self.transposed else (left, right)
+        if left.shape[1] == 1:
+            return _kernels().sample_outer, (along[:, 0], across[:, 0])
+        return _kernels().sample_factors, (along, across)
 
-        run_chunks(work, len(parts), self._threads_for(self.size * (x.size // self.lines)))
-        return parts[0] if len(parts) == 1 else np.sum(parts, axis=0)
-
-    def _along_lines(self, kernel: Any, args: tuple[Any, ...], work: int) -> None:
-        """Run a kernel whose lines write to their own places, by chunks when there is work for several threads."""
-        bounds = self._line_bounds
-        threads = self._threads_for(work)
-        if threads == 1:
-            kernel(self.starts, self.places, *args, bounds[0], bounds[-1])
-            return
-
-        def part(chunk: int) -> None:
-            kernel(self.starts, self.places, *args, bounds[chunk], bounds[chunk + 1])
-
-        run_chunks(part, bounds.size - 1, threads)
-
-    def _threads_for(self, work: int) -> int:
-        return 1 if work < _SERIAL_WORK else available_threads(self.threads)
+    def _shared(self, kernel: Any, args: tuple[Any, ...], bounds: IntArray, work: int) -> None:
+        """Run a kernel on chunks of lines, on several threads when there is work for them."""
+        threads = 1 if work < _SERIAL_WORK else min(available_threads(self.threads), bounds.size - 1)
+        share(threads, lambda counter: kernel(self.starts, self.places, *args, bounds, counter))
 
 
 def _kernels() -> Any:
@@ -177,6 +156,13 @@ def _kernels() -> Any:
     from unipd.maps import sampling_kernels
 
     return sampling_kernels
+
+
+def _passes() -> Any:
+    """Import the compiled passes over places on first use."""
+    from unipd.maps import pattern_kernels
+
+    return pattern_kernels
 
 
 def _orientation(rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> tuple[bool, bool]:
@@ -199,14 +185,24 @@ def _nondecreasing(array: IntArray) -> bool:
 
 def _line_starts(lines: IntArray, count: int) -> IntArray:
     starts = np.zeros(count + 1, np.uint64)
-    _kernels().count(lines, starts)
+    _passes().count(lines, starts)
     return np.cumsum(starts, dtype=np.uint64)
 
 
 def _sorting_order(lines: IntArray, starts: IntArray) -> IntArray:
     order = np.empty(lines.size, np.uint32 if lines.size < 2**32 else np.uint64)
-    _kernels().counting_sort(lines, starts, order)
+    _passes().counting_sort(lines, starts, order)
     return order
+
+
+def _added(parts: Array) -> Array:
+    """Return the sum of the parts in their order (for few parts faster than NumPy's sum along an axis)."""
+    if len(parts) == 1:
+        return parts[0]
+    total = parts[0] + parts[1]
+    for part in parts[2:]:
+        total += part
+    return total
 
 
 def _balanced(starts: IntArray, chunks: int) -> IntArray:
