@@ -46,7 +46,7 @@ format: $(VENV)/dev.stamp
 	@$(BIN)/ruff format --quiet .
 
 benchmark: $(VENV)/dev.stamp
-	@for script in $$(grep -l "__main__" benchmarks/*.py); do echo "== $$script"; $(BIN)/python $$script --quick || exit 1; done
+	@$(ONE_THREAD) $(BIN)/unipd bench --quick
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "unipd needs Python >= 3.10: make PYTHON=...")'

@@ -141,7 +141,7 @@ def block_of_ratings(block: int, edges: Any, shape: tuple[int, int], count: int)
     return rows, cols, 3.0 + taste[:, 0] + 0.3 * rng.standard_normal(count)
 
 
-def show_products(sizes: list[int], repeats: int) -> dict[str, float]:
+def show_products(sizes: list[int], repeats: int, turns: int) -> dict[str, float]:
     print("Pauli products, seconds (least of several):")
     heads = ("1 x 1", "1 x 2", "2 x 1", "speed-up", "/ threads", "exchange")
     print(f"{'qubits':>6} {'product':>8} " + " ".join(f"{head:>9}" for head in heads))
@@ -149,7 +149,8 @@ def show_products(sizes: list[int], repeats: int) -> dict[str, float]:
     for qubits in sizes:
         shapes = {"one": (1, 1), "threads": (1, 2), "ranks": (2, 1)}
         runs = {
-            name: [started(r, t, "products", qubits, t, repeats) for _ in range(2)] for name, (r, t) in shapes.items()
+            name: [started(r, t, "products", qubits, t, repeats) for _ in range(turns)]
+            for name, (r, t) in shapes.items()
         }
         for product in ("matvec", "image"):
             least = {name: min(max(rank[product] for rank in run) for run in several) for name, several in runs.items()}
@@ -178,11 +179,11 @@ def show_exchanges(repeats: int) -> tuple[float, float]:
     return times[small], (times[largest] - times[small]) / (largest - small)
 
 
-def show_ratings(entries: int, steps: int) -> None:
+def show_ratings(entries: int, steps: int, counts: tuple[int, ...]) -> None:
     print(f"\n{entries:,} ratings, {steps} steps of Frank-Wolfe; memory of a rank above imports and MPI's buffers:")
     print(f"{'ranks':>6} {'data':>10} {'peak':>10} {'data/ranks + vectors':>21} {'objective':>16} {'seconds':>8}")
     single: dict[str, Any] = {}
-    for ranks in (1, 2, 4):
+    for ranks in counts:
         run = started(ranks, 1, "ratings", entries, steps)
         data, peak = (max(rank[name] for rank in run) for name in ("data", "peak"))
         single = single or {"data": data, "rest": peak - data}
@@ -246,10 +247,10 @@ def main() -> None:
     if MPIRUN is None:
         print('mpirun is not installed: pip install "unipd[cluster]"')
         return
-    constants = show_products([10] if options.quick else [13, 14], 5 if options.quick else 15)
-    latency, byte = show_exchanges(20 if options.quick else 200)
-    show_ratings(*((50_000, 2) if options.quick else (20_000_000, 3)))
-    show_tomography(10 if options.quick else 16)
+    constants = show_products(*(([9], 3, 1) if options.quick else ([13, 14], 15, 2)))
+    latency, byte = show_exchanges(5 if options.quick else 200)
+    show_ratings(*((50_000, 2, (1, 2)) if options.quick else (20_000_000, 3, (1, 2, 4))))
+    show_tomography(8 if options.quick else 16)
     show_model(constants, latency, byte)
 
 

@@ -132,7 +132,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--limit", type=float, help="CPU seconds for each method")
     given = parser.parse_args()
-    limit = given.limit or (3.0 if given.quick else 120.0)
+    limit = given.limit or (0.3 if given.quick else 120.0)
     design, radius, optimum, title = instance(given.quick)
     print(f"{title}: {design.target.size} ratings, radius {radius:.1f}, optimum {optimum:.8f}")
     print(f"CPU seconds (products) to phi <= level * optimum; {limit:g} s each")

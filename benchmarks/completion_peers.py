@@ -37,7 +37,7 @@ def instance(quick: bool, split: str) -> tuple[Ratings, Ratings, tuple[int, int]
     if not quick:
         train, test = (Ratings(part.users - 1, part.items - 1, part.values) for part in movielens.split(split))
         return train, test, movielens.SHAPE
-    made = generate((150, 200), 6000, rank=3)
+    made = generate((100, 140), 3000, rank=3)
     held = np.random.default_rng(1).random(made.values.size) < 0.1
     both = Ratings(made.users, made.items, made.values)
     return both.where(~held), both.where(held), made.shape

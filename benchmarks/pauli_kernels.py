@@ -29,7 +29,7 @@ import numpy as np
 
 from figures import note
 
-QUICK, USUAL, FULL = [8, 10], [8, 10, 12, 13], [8, 10, 12, 13, 14]
+QUICK, USUAL, FULL = [8], [8, 10, 12, 13], [8, 10, 12, 13, 14]
 LOOP_STRINGS = 100
 LANES = 8
 FUSED = 1_000_000
@@ -204,16 +204,16 @@ def choices(sizes: list[int], seconds: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="8 and 10 qubits only, a few seconds")
+    parser.add_argument("--quick", action="store_true", help="8 qubits only, a few seconds")
     parser.add_argument("--full", action="store_true", help="up to 14 qubits; needs 3 GB")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         print(json.dumps(measure(*json.loads(options.child))))
         return
-    seconds = 0.5 if options.quick else 4.0
+    seconds = 0.1 if options.quick else 4.0
     products(QUICK if options.quick else FULL if options.full else USUAL, seconds)
-    choices([6, 7, 8, 9] if options.quick else [6, 7, 8, 9, 10], 0.3)
+    choices(*(([6, 8], 0.1) if options.quick else ([6, 7, 8, 9, 10], 0.3)))
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def main() -> None:
     PauliTomography().fit_data(simulate("random", 8).data)
     exact_states([8, 10] if options.quick else [8, 10, 12, 14, 16] if options.full else [8, 10, 12, 14])
     papers_method([8, 10] if options.quick else [10, 12, 14])
-    noisy_states([6] if options.quick else [10, 12] if options.full else [8, 10], 100_000, 10 if options.quick else 300)
+    noisy_states([6] if options.quick else [10, 12] if options.full else [8, 10], 100_000, 1 if options.quick else 300)
     ghz_from_counts(*((100, 4) if options.quick else (300, 40)))
 
 

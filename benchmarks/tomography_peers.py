@@ -212,15 +212,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small instances only")
     options = parser.parse_args()
+    repeats = 1 if options.quick else 3
     if find_spec("cvxpy") is None:
         print("CVXPY is not installed: skipped")
     else:
-        against_scs([4, 5] if options.quick else [4, 5, 6, 7], 0.01, 3)
+        against_scs([4] if options.quick else [4, 5, 6, 7], 0.01, repeats)
     if find_spec("qiskit_experiments") is None:
         print("qiskit-experiments is not installed: skipped")
     else:
         for share in (0.0, 0.05):
-            against_qiskit([3, 4] if options.quick else [3, 4, 5], 1024, 3, share)
+            against_qiskit([3] if options.quick else [3, 4, 5], 1024, repeats, share)
 
 
 if __name__ == "__main__":
