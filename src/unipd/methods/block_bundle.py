@@ -16,7 +16,7 @@ from unipd.maps import BlockMap
 from unipd.methods.block_columns import Columns, as_complex, as_real
 from unipd.methods.block_master import BlockMaster, Solution, solve_block_master
 from unipd.methods.simplices import block_starts
-from unipd.primal.active_set import vertex_key
+from unipd.primal.active_set import is_low_rank, vertex_key
 from unipd.problem import Problem
 from unipd.protocols import LinearMap, SharpOracle, inner
 from unipd.scaling import RowScaled
@@ -38,7 +38,10 @@ class BlockPoint:
     atoms: tuple[Any, ...]
     weights: FloatArray
 
-    exact_objective = False
+    @property
+    def exact_objective(self) -> bool:
+        """Whether f(x) is to be computed from x: not from low-rank atoms, whose sum is dear to decompose."""
+        return not any(is_low_rank(atom) for atom in self.atoms)
 
     def mixed(self, gamma: float, atom: Any) -> BlockPoint:
         """Refuse: the weights come from the master."""

@@ -25,11 +25,14 @@ class Vertex:
 class ActiveSet:
     """Tracker of xbar = sum_i w_i v_i over distinct vertices; weights may shrink to zero and vanish."""
 
-    exact_objective = False
-
     def __init__(self, vertices: tuple[Vertex, ...] = (), weights: FloatArray | None = None) -> None:
         self.vertices = vertices
         self.weights = np.zeros(0) if weights is None else weights
+
+    @property
+    def exact_objective(self) -> bool:
+        """Whether f(xbar) is to be computed from xbar: not from low-rank atoms, whose sum is dear to decompose."""
+        return not any(is_low_rank(vertex.atom) for vertex in self.vertices)
 
     def find(self, key: bytes) -> int | None:
         """Return the place of the vertex with this key, or None."""
@@ -89,6 +92,13 @@ class ActiveSet:
     def nbytes(self) -> int:
         """Bytes of the vertices and their images."""
         return sum(vertex.atom.nbytes + vertex.image.nbytes for vertex in self.vertices) + self.weights.nbytes
+
+
+def is_low_rank(atom: Any) -> bool:
+    """Whether an atom, or a block of it, is kept by its factors."""
+    if isinstance(atom, atoms.Blocks):
+        return any(is_low_rank(part) for part in atom.parts)
+    return isinstance(atom, atoms.LowRank)
 
 
 def vertex_key(atom: Any) -> bytes:
