@@ -20,6 +20,7 @@ from unipd.methods.judging import START_TOLERANCE, judged
 from unipd.methods.lbfgs import Memory
 from unipd.methods.multipliers import first_penalty, with_aim, with_new_multipliers
 from unipd.methods.product_factors import factors_of
+from unipd.methods.row_groups import kept_rows
 from unipd.methods.row_newton import newton_applies, newton_steps
 from unipd.primal.fixed import Fixed
 from unipd.problem import Problem
@@ -96,7 +97,7 @@ class Factored:
             dual = problem.loss.gradient(-problem.b)
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.scale(0.0))
         certificate = empty_certificate(dual).improved(problem, point)
-        factors = self.factors or factors_of(problem.sharp)
+        factors = self.factors or kept_rows(problem) or factors_of(problem.sharp)
         columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
         factor = factors.start(point.atom, columns, self.seed)
         penalty = 0.0 if smooth else first_penalty(problem, point, factors.point(factor))

@@ -22,6 +22,7 @@ from unipd.methods.factored_state import FactoredState, stationarity
 from unipd.methods.row_factors import RowFactors
 from unipd.protocols import inner, norm
 from unipd.pulse import beat
+from unipd.sharp import Linear
 
 PRODUCTS = 200
 """Products of one step at most, and of an iteration before it is reported."""
@@ -34,10 +35,9 @@ LEAST_CURVATURE = 1e-2
 
 
 def newton_applies(model: Augmented) -> bool:
-    """Whether the factors keep all constraints by construction and the objective is one sparse matrix."""
+    """Whether the factors keep all constraints by construction and the objective is linear."""
     factors, problem = model.factors, model.problem
-    joint = getattr(problem.sharp, "joint", None)
-    return joint is not None and isinstance(factors, RowFactors) and factors.keeps_all(problem.b.size)
+    return isinstance(problem.sharp, Linear) and isinstance(factors, RowFactors) and factors.keeps_all(problem.b.size)
 
 
 def newton_steps(state: FactoredState, goal: float) -> FactoredState:
@@ -92,7 +92,8 @@ class _Quadratic:
     def at(cls, state: FactoredState) -> _Quadratic:
         problem, factors = state.model.problem, state.model.factors
         assert isinstance(factors, RowFactors)
-        operator = getattr(problem.sharp, "joint").cost  # noqa: B009 - the oracles that have one say so themselves
+        assert isinstance(problem.sharp, Linear)
+        operator = problem.sharp.cost
         unit = np.ascontiguousarray(state.factor)
         image = apply(operator, unit)
         radial = factors.radial(image, unit)

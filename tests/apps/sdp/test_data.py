@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unipd.apps.sdp.data import Block, SdpData, from_sdpa
-from unipd.apps.sdp.groups import find_groups
 from unipd.apps.sdp.trace import bound_from_diagonals, price_of
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries
+from unipd.methods.row_groups import find_groups
 
 
 def program(matrices, lower, upper=None):
@@ -59,15 +59,19 @@ def test_without_renumbers_the_constraints():
     np.testing.assert_allclose(data.b, [1.0, 3.0])
 
 
+def groups_of(data):
+    return find_groups(data.diagonals, data.b, data.equal)
+
+
 def test_groups_of_a_diagonal_and_what_is_no_group():
-    groups = find_groups(program([np.diag([2.0, 0, 0]), np.diag([0, 1.0, 1.0]), np.eye(3)], [4.0, 3.0, 5.0]))
+    groups = groups_of(program([np.diag([2.0, 0, 0]), np.diag([0, 1.0, 1.0]), np.eye(3)], [4.0, 3.0, 5.0]))
     np.testing.assert_array_equal(groups.member, [0, 1, 1])
     np.testing.assert_allclose(groups.targets, [2.0, 3.0])
     assert groups.covers_all
     for bad in ([np.diag([1.0, 2.0])], [np.ones((2, 2))], [-np.eye(2)]):
-        assert not find_groups(program(bad, [1.0])).covers_all
-    assert not find_groups(program([np.eye(2)], [0.0])).covers_all
-    assert not find_groups(program([np.eye(2)], [0.0], [1.0])).covers_all
+        assert not groups_of(program(bad, [1.0])).covers_all
+    assert not groups_of(program([np.eye(2)], [0.0])).covers_all
+    assert not groups_of(program([np.eye(2)], [0.0], [1.0])).covers_all
 
 
 @settings(max_examples=30, deadline=None)
@@ -80,7 +84,7 @@ def test_trace_bound_holds_and_is_proved_by_its_multipliers(seed):
     b = diagonals @ feasible
     slack = generator.uniform(0, 1, rows) * generator.integers(0, 2, rows)
     data = program([np.diag(d) for d in diagonals], b - slack, b + slack)
-    found = bound_from_diagonals(data, find_groups(data))
+    found = bound_from_diagonals(data, groups_of(data))
     if found is None:
         return
     assert found.value >= feasible.sum() - 1e-9
@@ -89,9 +93,6 @@ def test_trace_bound_holds_and_is_proved_by_its_multipliers(seed):
 
 
 def test_no_trace_bound_without_cover():
-    assert (
-        bound_from_diagonals(program([np.diag([1.0, 0.0])], [1.0]), find_groups(program([np.diag([1.0, 0.0])], [1.0])))
-        is None
-    )
-    data = program([np.diag([1.0, -1.0])], [1.0])
-    assert bound_from_diagonals(data, find_groups(data)) is None
+    for diagonal in ([1.0, 0.0], [1.0, -1.0]):
+        data = program([np.diag(diagonal)], [1.0])
+        assert bound_from_diagonals(data, groups_of(data)) is None

@@ -77,6 +77,11 @@ class SdpData:
         return SdpMap((self.order, self.order), entries, self.size + 1)
 
     @cached_property
+    def diagonals(self) -> Any:
+        """CSR matrix with the diagonal of each A_i that is diagonal; rows of the others are empty."""
+        return self.extended.diagonals()[1:]
+
+    @cached_property
     def norms(self) -> Array:
         """Frobenius norms of A_1, ..., A_m, 1 for a matrix that is zero."""
         norms = self.extended.frobenius_norms()[1:]

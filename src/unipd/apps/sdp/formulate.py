@@ -11,12 +11,12 @@ import numpy as np
 from unipd._typing import Array
 from unipd.apps.sdp.data import SdpData
 from unipd.apps.sdp.face import Face, FacedMap, Reflection, find_face
-from unipd.apps.sdp.groups import Groups, find_groups
 from unipd.apps.sdp.joint import JointMap
 from unipd.apps.sdp.oracle import BoundedTrace, FixedTrace, SdpCost
 from unipd.apps.sdp.trace import TraceBound
 from unipd.methods import Factored
 from unipd.methods.factors import SpectralFactors
+from unipd.methods.row_groups import Groups, find_groups
 from unipd.problem import Problem
 from unipd.team import team
 
@@ -64,15 +64,16 @@ def analyse(data: SdpData) -> Analysis:
     >>> from unipd.apps.sdp.data import Block
     >>> from unipd.maps.sdp import Entries
     >>> diagonal = Entries([0, 1], [0, 0], [0, 1], [0, 1], [1.0, 1.0])
-    >>> analyse(SdpData(2, diagonal, diagonal, np.ones(2), np.ones(2), (Block(0, 2, False),))).rows_kept
+    >>> cost, ones = Entries.from_matrices([np.eye(2)]), np.ones(2)
+    >>> analyse(SdpData(2, cost, diagonal, ones, ones, (Block(0, 2, False),))).rows_kept
     True
     """
-    face = find_face(data)
+    face, groups = find_face(data), find_groups(data.diagonals, data.b, data.equal)
     if face is None:
-        return Analysis(data, data, None, find_groups(data))
+        return Analysis(data, data, None, groups)
     row = np.zeros(data.size, bool)
     row[face.constraint] = True
-    return Analysis(data, data.without(row), face, find_groups(data))
+    return Analysis(data, data.without(row), face, groups)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array
 from unipd.apps.sdp.data import SdpData
-from unipd.apps.sdp.groups import Groups
+from unipd.methods.row_groups import Groups
 
 
 @dataclass(frozen=True)
@@ -53,34 +53,22 @@ def bound_from_diagonals(data: SdpData, groups: Groups) -> TraceBound | None:
     programming and checked afterwards.
 
     >>> from unipd.apps.sdp.data import Block
-    >>> from unipd.apps.sdp.groups import find_groups
+    >>> from unipd.methods.row_groups import find_groups
     >>> from unipd.maps.sdp import Entries
     >>> weights = Entries.from_matrices([np.diag([1.0, 2.0])])
     >>> data = SdpData(2, weights, weights, np.full(1, -np.inf), np.full(1, 3.0), (Block(0, 2, False),))
-    >>> round(bound_from_diagonals(data, find_groups(data)).value, 6)
+    >>> round(bound_from_diagonals(data, find_groups(data.diagonals, data.b, data.equal)).value, 6)
     3.0
     """
     if groups.covers_all:
         y = np.zeros(data.size)
         y[groups.constraints] = 1.0 / groups.coefficients
         return TraceBound(groups.trace, True, "constraints on the diagonal add up to the trace", y)
-    matrix = _diagonal_rows(data)
-    if matrix is None:
+    matrix = data.diagonals
+    if np.unique(matrix.indices).size < data.order:
         return None
     y = _cheapest_cover(matrix, data)
     return None if y is None else _checked(matrix, data, y)
-
-
-def _diagonal_rows(data: SdpData) -> Any:
-    """Return the m x n matrix of the diagonals of the diagonal A_i (zero rows for the others), or None."""
-    entries = data.constraints
-    off = np.zeros(data.size, bool)
-    off[entries.constraint[entries.row != entries.col]] = True
-    kept = ~off[entries.constraint]
-    shape = (data.size, data.order)
-    matrix: Any = sp.csr_array((entries.value[kept], (entries.constraint[kept], entries.row[kept])), shape=shape)
-    covered = np.asarray(abs(matrix).sum(axis=0)) > 0.0
-    return matrix if covered.all() else None
 
 
 def _cheapest_cover(matrix: Any, data: SdpData) -> Array | None:

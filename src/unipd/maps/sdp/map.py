@@ -14,6 +14,7 @@ from unipd.atoms import Blocks
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
 from unipd.maps.sdp import build
+from unipd.maps.sdp.blocks import PsdBlock
 from unipd.maps.sdp.entries import Entries
 
 
@@ -110,6 +111,24 @@ class SdpMap(Map):
         for block in self.blocks:
             squares[block.owners] += block.term_norms() ** 2
         return np.sqrt(squares)
+
+    def diagonals(self) -> Any:
+        """Return the CSR matrix with the diagonal of each A_i that is diagonal, for one semidefinite block.
+
+        Rows of other constraints are empty.
+
+        >>> pair = SdpMap((2, 2), Entries.from_matrices([np.diag([1.0, 2.0]), np.array([[1.0, 1.0], [1.0, 0.0]])]), 2)
+        >>> pair.diagonals().toarray()
+        array([[1., 2.],
+               [0., 0.]])
+        """
+        block, matrix = cast("PsdBlock", self.blocks[0]), self._matrix
+        off = np.asarray((matrix[:, block.rows != block.cols] != 0).sum(axis=1)) > 0
+        off[block.owners] = True
+        kept = np.flatnonzero(~np.repeat(off, np.diff(matrix.indptr)))
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[kept]
+        places = (rows, block.rows[matrix.indices[kept]])
+        return scipy.sparse.csr_array((matrix.data[kept], places), shape=(matrix.shape[0], block.shape[0]))
 
     def scaled(self, factors: Any) -> SdpMap:
         """Return the map X -> factors * A(X), sharing the pattern.

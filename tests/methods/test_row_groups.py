@@ -1,0 +1,89 @@
+"""Problems whose diagonal constraints are kept by construction, and those that only look like them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+import unipd
+from unipd.maps.sdp import Entries, SdpMap
+from unipd.methods.row_groups import kept_rows
+from unipd.sharp import Linear, Spectrahedron, TraceBall
+
+NODES = 12
+
+
+def _cost():
+    random = np.random.default_rng(3)
+    weights = np.triu(random.random((NODES, NODES)) < 0.5, 1).astype(float)
+    weights += weights.T
+    return weights - np.diag(weights.sum(axis=1))
+
+
+def _diagonal(values=None):
+    places = np.arange(NODES)
+    given = np.ones(NODES) if values is None else values
+    return SdpMap((NODES, NODES), Entries(places, np.zeros(NODES, int), places, places, given), NODES)
+
+
+def _problem(cost=None, oracle=None, rows=None, b=None, coupling="="):
+    cost = _cost() if cost is None else cost
+    oracle = Spectrahedron(NODES, float(NODES)) if oracle is None else oracle
+    return unipd.Problem(
+        Linear(cost, oracle), _diagonal() if rows is None else rows, np.ones(NODES) if b is None else b, coupling
+    )
+
+
+def test_the_kept_rows_give_what_multipliers_give():
+    problem = _problem()
+    plain = unipd.Factored(factors=unipd.methods.factors.SpectralFactors(NODES, 0, float(NODES), False))
+    slow = unipd.solve(problem, plain, accuracy=1e-7)
+    quick = unipd.solve(problem, "auto", accuracy=1e-7)
+    assert quick.status.value == slow.status.value == "solved"
+    assert quick.objective == pytest.approx(slow.objective, rel=1e-6)
+    assert quick.infeasibility <= 1e-13
+    assert quick.iterations < slow.iterations
+
+
+@pytest.mark.parametrize("cost", [_cost(), sp.csr_array(_cost())], ids=["array", "sparse"])
+def test_coefficients_and_right_hand_sides_count(cost):
+    scale = np.linspace(-1.0, 3.0, NODES)
+    problem = _problem(cost, rows=_diagonal(scale), b=scale)
+    found = kept_rows(problem)
+    assert found is not None
+    np.testing.assert_allclose(found.targets, 1.0)
+    result = unipd.solve(problem, "factored", accuracy=1e-7)
+    assert result.status.value == "solved"
+    assert result.objective == pytest.approx(unipd.solve(_problem(), accuracy=1e-7).objective, rel=1e-6)
+
+
+LOOK_ALIKES = {
+    "inequalities": {"coupling": "<="},
+    "a ball": {"oracle": TraceBall(NODES, float(NODES))},
+    "another trace": {"oracle": Spectrahedron(NODES, NODES + 1.0)},
+    "an operator": {"cost": aslinearoperator(_cost())},
+    "single precision": {"cost": _cost().astype(np.float32)},
+    "zeros": {"b": np.concatenate([[0.0], np.ones(NODES - 1)]), "oracle": Spectrahedron(NODES, NODES - 1.0)},
+    "one matrix is no diagonal": {
+        "rows": SdpMap(
+            (NODES, NODES),
+            Entries.from_matrices(
+                [np.diag(row) for row in np.eye(NODES)[1:]] + [np.eye(NODES, k=1) + np.eye(NODES, k=-1)]
+            ),
+            NODES,
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_nothing_is_kept_by_others(name):
+    assert kept_rows(_problem(**LOOK_ALIKES[name])) is None
+
+
+def test_diagonals_are_those_of_diagonal_matrices():
+    random = np.random.default_rng(0)
+    matrices = [np.diag(random.standard_normal(4)), np.ones((4, 4)), np.diag([0.0, 2.0, 0.0, 0.0]), np.eye(4) + 0.5]
+    found = SdpMap((4, 4), Entries.from_matrices(matrices), 4).diagonals().toarray()
+    zero = np.zeros(4)
+    np.testing.assert_allclose(found, [np.diag(matrices[0]), zero, np.diag(matrices[2]), zero])
