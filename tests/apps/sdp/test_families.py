@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from apps.sdp.checks import check, reference
-from unipd.apps.sdp import SDP
+from unipd.apps.sdp import SDP, unbounded
 from unipd.apps.sdp.recession import level_alternative
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
@@ -101,3 +101,12 @@ def test_hardly_bounded_traces_are_solved_where_a_trial_ends():
     result = program.solve(1e-4)
     assert result.status is Status.SOLVED
     assert "any trace" in result.message
+
+
+def test_attempts_that_crawl_end_early_whatever_the_limit(monkeypatch):
+    monkeypatch.setattr(unbounded, "TRIAL", 30)
+    monkeypatch.setattr(unbounded, "NEAR", 0.0)
+    seen = []
+    with pytest.raises(InvalidInput, match="trace 1 changes"):
+        nearly_unbounded().solve(1e-9, stop=MaxIterations(5000), callback=lambda moment: seen.append(moment.iteration))
+    assert max(seen) == 30

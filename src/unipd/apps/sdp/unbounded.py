@@ -23,17 +23,32 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.memory import peak_memory
 from unipd.methods.base import Counts
-from unipd.run import History, MaxIterations
+from unipd.run import History, MaxIterations, Moment, StoppingRule
 from unipd.status import Status
 
 FALLS = 1e-4
 """A direction of trace 1 counts as one in which the objective falls when <C, D> < -1e-4 ||C||."""
 ITERATIONS = 3000
 """Iterations of a run when no other limit is given: what is not solved by then has hardly bounded multipliers."""
-TRIAL = 2000
-"""Iterations of the attempt at a program whose trace is hardly bounded, before it is refused."""
+TRIAL = 500
+"""Iterations after which an attempt at a program whose trace is hardly bounded must be near the constraints."""
+NEAR = 1e-3
+"""Relative infeasibility that counts as near: what is farther off by then crawls for ever."""
 ENLARGEMENTS = 5
 """How often a trace that turned out too small is made four times as large."""
+
+
+class Crawls(StoppingRule):
+    """Ends an attempt that is far from the constraints after many iterations.
+
+    >>> Crawls().deadline()
+    inf
+    """
+
+    def __call__(self, moment: Moment) -> Status | None:
+        """Return the status of a limit when the time has come."""
+        crawls = moment.iteration >= TRIAL and moment.infeasibility > NEAR
+        return Status.ITERATION_LIMIT if crawls else None
 
 
 def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, method: Any, **options: Any) -> SdpResult:
@@ -49,8 +64,7 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
     impossible = infeasibility_alternative(analysis.data)
     if impossible is not None and impossible.multipliers is not None:
         return _infeasible(program, impossible, accuracy, begun)
-    unlimited = options.get("stop") is None
-    options["stop"] = MaxIterations(ITERATIONS) if unlimited else options["stop"]
+    options["stop"] = options.get("stop") or MaxIterations(ITERATIONS)
     proved = _proved(analysis.data)
     if proved is not None:
         return run(program, analysis, proved, accuracy, method, **options)
@@ -61,7 +75,7 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
         return _unbounded(program, level, accuracy, begun)
     trace = _first_trace(analysis.data, level.multipliers, impossible)
     if level.hardly(analysis.data.order):
-        options["stop"] = MaxIterations(TRIAL) if unlimited else options["stop"]
+        options["stop"] = options["stop"] | Crawls()
         tried = run(program, analysis, trace, accuracy, method, **options)
         if tried.status in (Status.SOLVED, Status.INTERRUPTED):
             return tried
