@@ -60,7 +60,7 @@ def test_the_bundle_keeps_its_limit_and_its_point() -> None:
     random = np.random.default_rng(0)
     problem = unipd.Problem(sharp.L2Ball(6), random.standard_normal((4, 6)), np.zeros(4), "=")
     points = [evaluate(problem, random.standard_normal(4)) for _ in range(5)]
-    bundle = Bundle.of(points[0], conic=False)
+    bundle = Bundle.of(problem, points[0])
     for point in points[1:]:
         bundle = bundle.joined(point)
     bundle = bundle.at(np.array([0.1, 0.3, 0.05, 0.25, 0.3]))
@@ -74,7 +74,7 @@ def test_the_bundle_keeps_its_limit_and_its_point() -> None:
 def test_an_atom_is_not_kept_twice() -> None:
     problem = unipd.Problem(sharp.Simplex(3), np.eye(3), np.zeros(3), "=")
     point = evaluate(problem, np.zeros(3))
-    assert len(Bundle.of(point, conic=False).joined(point).vertices) == 1
+    assert len(Bundle.of(problem, point).joined(point).vertices) == 1
 
 
 def test_little_memory_still_converges() -> None:
@@ -145,7 +145,7 @@ def test_redundant_rows_and_a_zero_optimum() -> None:
 
 def test_merging_onto_an_atom_that_is_there_keeps_the_point() -> None:
     problem = unipd.Problem(sharp.Box(-1.0, 1.0, 2), np.eye(2), np.zeros(2), "=")
-    bundle = Bundle.of(evaluate(problem, np.array([-1.0, -1.0])), conic=False)
+    bundle = Bundle.of(problem, evaluate(problem, np.array([-1.0, -1.0])))
     for dual in ([-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]):
         bundle = bundle.joined(evaluate(problem, np.array(dual)))
     bundle = bundle.at(np.array([0.1, 0.2, 0.3, 0.4]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, FloatArray
 from unipd.dual import DualPoint
+from unipd.methods.curved import curvature_of
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
 from unipd.protocols import inner
@@ -22,7 +23,8 @@ class Bundle:
 
     The hull model is x = sum_i w_i x_i with w in the simplex and f bounded by sum_i w_i f(x_i), exact for linear f.
     When f is the square of a gauge (conjugate of degree 2), atoms are scaled to f = 1 and the model is conic:
-    w >= 0 and f bounded by (sum_i w_i)^2.
+    w >= 0 and f bounded by (sum_i w_i)^2. When f is linear but for a term <x, D x>/2 with a diagonal D, f(x) is a
+    quadratic function of w, and both models know it exactly.
     """
 
     vertices: tuple[Vertex, ...]
@@ -32,13 +34,19 @@ class Bundle:
     """Re <A x_i, A x_j>."""
     weights: FloatArray
     conic: bool
+    diagonal: FloatArray | None = None
+    """D, where f is quadratic."""
+    bending: FloatArray | None = None
+    """<x_i, D x_j>, where f is quadratic."""
 
     @staticmethod
-    def of(point: DualPoint, *, conic: bool) -> Bundle:
+    def of(problem: Problem, point: DualPoint) -> Bundle:
         """Return the bundle of one atom."""
-        empty = np.zeros((point.image.size, 0), point.image.dtype)
-        bundle = Bundle((), empty, np.zeros((0, 0)), np.zeros(0), conic).joined(point)
-        return bundle.at(np.ones(1))
+        columns, none = np.zeros((point.image.size, 0), point.image.dtype), np.zeros((0, 0))
+        diagonal = curvature_of(problem.sharp)
+        bending = None if diagonal is None else none
+        conic = problem.sharp.degree == 2.0
+        return Bundle((), columns, none, np.zeros(0), conic, diagonal, bending).joined(point).at(np.ones(1))
 
     @property
     def costs(self) -> FloatArray:
@@ -47,7 +55,7 @@ class Bundle:
 
     def at(self, weights: FloatArray) -> Bundle:
         """Return the bundle with other weights."""
-        return Bundle(self.vertices, self.columns, self.gram, weights, self.conic)
+        return replace(self, weights=weights)
 
     def joined(self, point: DualPoint) -> Bundle:
         """Return the bundle with one more atom of weight zero; an atom already there is not repeated."""
@@ -55,14 +63,23 @@ class Bundle:
         if any(vertex.key == other.key for other in self.vertices):
             return self
         column = vertex.image.reshape(-1)
-        cross = (column.conj() @ self.columns).real
-        size = len(self.vertices)
-        gram = np.empty((size + 1, size + 1))
-        gram[:size, :size] = self.gram
-        gram[size, :size] = gram[:size, size] = cross
-        gram[size, size] = np.vdot(column, column).real
         columns = np.concatenate([self.columns, column[:, None]], axis=1)
-        return Bundle((*self.vertices, vertex), columns, gram, np.append(self.weights, 0.0), self.conic)
+        return replace(
+            self,
+            vertices=(*self.vertices, vertex),
+            columns=columns,
+            gram=_bordered(self.gram, (column.conj() @ columns).real),
+            weights=np.append(self.weights, 0.0),
+            bending=self._bent(vertex.atom),
+        )
+
+    def _bent(self, atom: Any) -> FloatArray | None:
+        """Return <x_i, D x_j> with one more atom."""
+        if self.diagonal is None or self.bending is None:
+            return None
+        turned = self.diagonal * atom
+        products = [np.vdot(other.atom, turned).real for other in self.vertices]
+        return _bordered(self.bending, np.array([*products, np.vdot(atom, turned).real]))
 
     def _entering(self, point: DualPoint) -> Vertex:
         """Return a point as the vertex that the model takes."""
@@ -80,12 +97,13 @@ class Bundle:
 
     def kept(self, places: Any) -> Bundle:
         """Return the bundle of the atoms at these places."""
-        return Bundle(
-            tuple(self.vertices[place] for place in places),
-            self.columns[:, places],
-            self.gram[np.ix_(places, places)],
-            self.weights[places],
-            self.conic,
+        return replace(
+            self,
+            vertices=tuple(self.vertices[place] for place in places),
+            columns=self.columns[:, places],
+            gram=self.gram[np.ix_(places, places)],
+            weights=self.weights[places],
+            bending=None if self.bending is None else self.bending[np.ix_(places, places)],
         )
 
     def _merged(self, count: int) -> Bundle:
@@ -96,14 +114,14 @@ class Bundle:
         shares = self.weights[light] / total
         atom = atoms.combination([float(s) for s in shares], [self.vertices[i].atom for i in light])
         image = sum(s * self.vertices[i].image for s, i in zip(shares, light, strict=True))
-        cost = float(sum(s * self.vertices[i].objective for s, i in zip(shares, light, strict=True)))
+        cost = self.kept(light).cost_at(shares)
         vertex = Vertex(atom, np.asarray(image), cost, vertex_key(atom))
         point = DualPoint(vertex.image, 0.0, vertex.image, atom, vertex.image, cost, 0.0, 0, "rigorous")
         joined = self.kept(rest).joined(point)
         key = self._entering(point).key
         place = next(i for i, other in enumerate(joined.vertices) if other.key == key)
         weights = joined.weights.copy()
-        weights[place] += total
+        weights[place] += total * (math.sqrt(cost) if self.conic else 1.0)
         return joined.at(weights)
 
     def image_at(self, weights: FloatArray, shape: tuple[int, ...]) -> Array:
@@ -116,9 +134,31 @@ class Bundle:
 
     def objective(self) -> float:
         """Return the model's bound of f at the current point."""
-        if self.conic:
-            return float(self.weights.sum()) ** 2
-        return float(self.costs @ self.weights)
+        return self.cost_at(self.weights)
+
+    def cost_at(self, weights: FloatArray) -> float:
+        """Return the model's bound c(w) of f at the point with these weights."""
+        if self.bending is not None:
+            return float((self._straight + 0.5 * (self.bending @ weights)) @ weights)
+        return float(weights.sum()) ** 2 if self.conic else float(self.costs @ weights)
+
+    def cost_slopes(self, weights: FloatArray) -> FloatArray:
+        """Return the gradient of c."""
+        if self.bending is not None:
+            return self._straight + self.bending @ weights
+        return np.full(weights.size, 2.0 * weights.sum()) if self.conic else self.costs
+
+    def cost_curve(self) -> FloatArray | float:
+        """Return the second derivative of c."""
+        if self.bending is not None:
+            return self.bending
+        return 2.0 if self.conic else 0.0
+
+    @property
+    def _straight(self) -> FloatArray:
+        """The linear part of f at the atoms, where f is quadratic."""
+        assert self.bending is not None
+        return self.costs - 0.5 * np.diagonal(self.bending)
 
     def tracker(self) -> ActiveSet:
         """Return the current point as a primal tracker."""
@@ -126,12 +166,25 @@ class Bundle:
         return ActiveSet(tuple(self.vertices[i] for i in used), self.weights[used])
 
     def lower_model(self, problem: Problem, dual: Array) -> float:
-        """Return the cutting-plane model of g at lam: the best that the atoms kept promise."""
+        """Return the cutting-plane model of g at lam: the best that the atoms kept, and the point, promise."""
         slopes = -(dual.reshape(-1).conj() @ self.columns).real
         linear = inner(dual, problem.b)
         if self.conic:
-            return 0.25 * max(0.0, float(slopes.max(initial=0.0))) ** 2 + linear
-        return float((slopes - self.costs).max()) + linear
+            best = 0.25 * max(0.0, float(slopes.max(initial=0.0))) ** 2
+        else:
+            best = float((slopes - self.costs).max())
+        if self.bending is not None:
+            best = max(best, float(slopes @ self.weights) - self.objective())
+        return best + linear
+
+
+def _bordered(matrix: FloatArray, last: FloatArray) -> FloatArray:
+    """Return a symmetric matrix with one more row and column."""
+    size = matrix.shape[0]
+    larger = np.empty((size + 1, size + 1))
+    larger[:size, :size] = matrix
+    larger[size, :] = larger[:, size] = last
+    return larger
 
 
 def _vertex(point: DualPoint) -> Vertex:

@@ -1,18 +1,23 @@
-"""Oracles whose maximisers move smoothly with the direction: there the dual is smooth and acceleration pays."""
+"""How f and X are curved: where the dual is smooth, so that acceleration pays, and where f is quadratic."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from unipd._typing import FloatArray
 from unipd.problem import Problem
-from unipd.sharp import Entropy, L2Ball, Linear, LpBall, QuadraticBox
+from unipd.sharp import Entropy, L2Ball, Linear, LpBall, PowerNorm, QuadraticBox, SeparablePower
+from unipd.sharp.wrapper import Wrapper
 
 
 def has_smooth_dual(problem: Problem) -> bool:
-    """Whether X is bounded and f or X strictly convex: x^*(lam) is a point that depends continuously on lam.
+    """Whether X is bounded, f or X strictly convex, and f not quadratic: x^*(lam) depends continuously on lam.
 
     Such a set has no few vertices that make up the solution: a corrective method has to add atoms for ever, while
-    the accelerated method, restarted, converges linearly where the constraints are well conditioned.
+    the accelerated method, restarted, converges linearly where the constraints are well conditioned. Over a quadratic
+    f the corrective method's model is exact, and needs fewer calls.
 
     >>> import numpy as np, unipd
     >>> oracle = unipd.sharp.Linear(np.ones(2), unipd.sharp.L2Ball(2))
@@ -20,7 +25,20 @@ def has_smooth_dual(problem: Problem) -> bool:
     True
     """
     oracle: Any = problem.sharp.oracle if isinstance(problem.sharp, Linear) else problem.sharp
-    if isinstance(oracle, QuadraticBox):
-        return float(oracle.curvature.min()) > 0.0
     round_set = type(oracle) in (L2Ball, LpBall) and isinstance(problem.sharp, Linear)
     return round_set or isinstance(oracle, Entropy)
+
+
+def curvature_of(oracle: Any) -> FloatArray | None:
+    """Return the diagonal D with f(x) = <x, D x>/2 + a linear function on X, or None when f is not of that form.
+
+    >>> import unipd
+    >>> curvature_of(unipd.sharp.QuadraticBox([1.0, 0.0], 0.5, -1.0, 1.0, 2))
+    array([1., 0.])
+    """
+    if isinstance(oracle, (Linear, Wrapper)):
+        return curvature_of(oracle.oracle)
+    if isinstance(oracle, QuadraticBox):
+        return None if oracle.linear else np.asarray(oracle.curvature, np.float64)
+    square = isinstance(oracle, SeparablePower) or (isinstance(oracle, PowerNorm) and isinstance(oracle.ball, L2Ball))
+    return np.full(oracle.shape, oracle.weight) if square and oracle.power == 2.0 else None

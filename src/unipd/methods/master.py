@@ -53,7 +53,7 @@ class Master:
     def value(self, weights: FloatArray, dual: Array) -> float:
         """Return the master's objective at w, whose multiplier is ``dual``."""
         residual = self._residual(weights)
-        cost = float(weights.sum()) ** 2 if self.bundle.conic else float(self.bundle.costs @ weights)
+        cost = self.bundle.cost_at(weights)
         if self.smoothness == 0.0:
             assert self.problem.loss is not None
             return cost + self.problem.loss.value(residual)
@@ -68,19 +68,19 @@ class Master:
         return inner(dual, self.smoothness * (self.centre - dual) + residual)
 
     def gradient(self, weights: FloatArray, dual: Array) -> FloatArray:
-        """Return the gradient in w: f(x_i) + <lam, A x_i>, for squared gauges 2 sum w + <lam, A x_i>."""
+        """Return the gradient in w: that of c and <lam, A x_i>."""
         slopes = (dual.reshape(-1).conj() @ self.bundle.columns).real.astype(np.float64)
-        return slopes + (2.0 * weights.sum() if self.bundle.conic else self.bundle.costs)
+        return slopes + self.bundle.cost_slopes(weights)
 
     def hessian(self, weights: FloatArray) -> FloatArray:
-        """Return a generalised Hessian; for K = {0} and least squares it is the Gram matrix, scaled."""
+        """Return a generalised Hessian; for K = {0} and least squares it is the Gram matrix, scaled, and that of c."""
         if self.smoothness > 0.0 and isinstance(self.problem.coupling, Equality):
             curve = self.bundle.gram / self.smoothness
         elif self.smoothness == 0.0 and isinstance(self.problem.coupling, LeastSquares):
             curve = self.problem.coupling.scale * self.bundle.gram
         else:
             curve = self._curve(weights)
-        return curve + 2.0 if self.bundle.conic else curve
+        return curve + self.bundle.cost_curve()
 
     def _curve(self, weights: FloatArray) -> FloatArray:
         """Return the second derivative of the coupling's part in the weights."""

@@ -20,7 +20,7 @@ def first_model(problem: Problem, point: DualPoint) -> Bundle | BlockBundle:
     """Return the first model: one a block where X is a product, A comes in blocks and the coupling is simple."""
     if has_blocks(problem):
         return BlockBundle.of(problem, point)
-    return Bundle.of(point, conic=problem.sharp.degree == 2.0)
+    return Bundle.of(problem, point)
 
 
 def asked(
