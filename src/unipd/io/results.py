@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from unipd._typing import Array, FloatArray
+from unipd._typing import Array
 from unipd._version import __version__
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.archive import DamagedArchive, read_arrays
@@ -26,7 +26,7 @@ from unipd.io.packing import pack, unpack
 from unipd.io.saved_result import SavedResult, facts
 from unipd.replacing import replacing
 from unipd.run.checkpoint.file import MAGIC
-from unipd.run.history import COLUMNS, History
+from unipd.run.history import COLUMNS, History, arranged
 
 FORMAT = 1
 """Number of the file format; a reader accepts this one and all before it."""
@@ -92,7 +92,7 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
         raise FileFormatError(str(path), f"format {number} is newer than this version of unipd reads (up to {FORMAT})")
     try:
         content = unpack(header["content"], arrays)
-        rows = _rows(arrays["history"], header["columns"])
+        rows = arranged(arrays["history"], header["columns"])
         return SavedResult(history=History(rows), versions=header["versions"], saved=header["saved"], **content)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(str(path), f"the header does not match the arrays ({error})") from error
@@ -129,15 +129,6 @@ def _header(
 def _versions() -> dict[str, str]:
     installed = {name: metadata.version(name) for name in _PACKAGES}
     return {"unipd": __version__, "python": platform.python_version(), **installed}
-
-
-def _rows(table: Array, columns: list[str]) -> FloatArray:
-    """Return the table with today's columns: what an older file lacks is nan."""
-    rows = np.full((table.shape[0], len(COLUMNS)), math.nan)
-    for place, name in enumerate(COLUMNS):
-        if name in columns:
-            rows[:, place] = table[:, columns.index(name)]
-    return rows
 
 
 def _read_arrays(path: Path) -> dict[str, Array]:

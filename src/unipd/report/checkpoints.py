@@ -12,7 +12,8 @@ from unipd._typing import Array
 from unipd.errors import FileFormatError
 from unipd.run.checkpoint.file import MAGIC, read_checkpoint
 from unipd.run.checkpoint.packing import unpack
-from unipd.run.history import COLUMNS, History
+from unipd.run.checkpoint.snapshot import rows_of
+from unipd.run.history import History
 from unipd.status import Status
 
 
@@ -75,7 +76,5 @@ def load_checkpoint(path: str | os.PathLike[str]) -> list[FromCheckpoint]:
 
 
 def _run(header: dict[str, Any], run: dict[str, Any], arrays: list[Array]) -> FromCheckpoint:
-    rows, status = unpack(run["rows"], arrays, {}), unpack(run["status"], arrays, {})
-    if getattr(rows, "ndim", 0) != 2 or rows.shape[1] != len(COLUMNS):
-        raise ValueError("its history has other columns")
+    rows, status = rows_of(run, arrays), unpack(run["status"], arrays)
     return FromCheckpoint(History(rows), status, dict(header["versions"]), str(header["written"]))

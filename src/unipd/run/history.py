@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,21 @@ class History:
         except ImportError as error:
             raise MissingExtra("pandas", "data", "a DataFrame") from error
         return pd.DataFrame(self.table, columns=list(COLUMNS)).astype({"iteration": int})
+
+
+def arranged(table: FloatArray, columns: Sequence[str]) -> FloatArray:
+    """Return a table that has these columns with those of today: what it lacks is nan, what is unknown is left out.
+
+    >>> arranged(np.array([[0.5, 1.0]]), ["gap", "iteration"])[0, :2]
+    array([ 1., nan])
+    """
+    if table.ndim != 2 or table.shape[1] != len(columns):
+        raise ValueError(f"a history of shape {table.shape} has {len(columns)} names of columns")
+    rows = np.full((table.shape[0], len(COLUMNS)), math.nan)
+    for place, name in enumerate(COLUMNS):
+        if name in columns:
+            rows[:, place] = table[:, columns.index(name)]
+    return rows
 
 
 def relative_gap(problem: Problem, objective: float, dual_bound: float) -> float:

@@ -246,32 +246,69 @@ def test_the_file_is_written_when_due_at_the_first_iteration_and_at_the_end(
     assert written == expected
 
 
-OLD = Path(__file__).parents[2] / "data" / "checkpoint_format_1.ckpt"
+KEPT = {number: Path(__file__).parents[2] / "data" / f"checkpoint_format_{number}.ckpt" for number in (1, 2)}
 
 
 def small_problem(coupling: Any = "=") -> Problem:
-    """The problem of the kept file: numbers without rounding, so that its digest is the same on every machine."""
+    """The problem of the kept files: numbers without rounding, so that its digest is the same on every machine."""
     return Problem(sharp.Simplex(3), np.eye(3), [0.25, 0.25, 0.5], coupling)
 
 
-def test_files_of_format_1_stay_readable() -> None:
-    header, arrays = read_checkpoint(OLD)
-    assert header["format"] == 1
+def test_there_is_a_kept_file_of_every_format() -> None:
+    assert max(KEPT) == file.FORMAT
+
+
+@pytest.mark.parametrize("number", KEPT)
+def test_files_of_earlier_formats_stay_readable(number: int) -> None:
+    header, arrays = read_checkpoint(KEPT[number])
+    assert header["format"] == number
     assert set(header["versions"]) == {"unipd", "python", "numpy", "scipy", "numba"}
     assert len(header["runs"]) == 2
+    assert all(("columns" in run) is (number > 1) for run in header["runs"])
     assert sum(run["count"] for run in header["runs"]) == len(arrays)
-    runs = load_checkpoint(OLD)
-    assert [len(run.history) for run in runs] == [3, 4]
+    runs = load_checkpoint(KEPT[number])
+    assert [run.history["iteration"].tolist() for run in runs] == [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0]]
     assert all(run.status is Status.ITERATION_LIMIT for run in runs)
 
 
-def test_runs_of_format_1_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", KEPT)
+def test_runs_of_earlier_formats_go_on(number: int, tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
-    path.write_bytes(OLD.read_bytes())
-    with Checkpoint(path, resume=True):
-        ended = solve(small_problem(LeastSquares()), "frank-wolfe", accuracy=1e-9, stop=MaxIterations(3))
-        result = solve(small_problem(), "unipdgrad", accuracy=1e-9, stop=MaxIterations(7))
-    assert (ended.iterations, result.iterations) == (3, 7)
-    whole = solve(small_problem(), "unipdgrad", accuracy=1e-9, stop=MaxIterations(7))
+    path.write_bytes(KEPT[number].read_bytes())
+    for last in (7, 9):  # what was written in the old format is also written again
+        with Checkpoint(path, resume=True):
+            ended = solve(small_problem(LeastSquares()), "frank-wolfe", accuracy=1e-9, stop=MaxIterations(3))
+            result = solve(small_problem(), "unipdgrad", accuracy=1e-9, stop=MaxIterations(last))
+        assert (ended.iterations, result.iterations) == (3, last)
+        assert read_checkpoint(path)[0]["format"] == file.FORMAT
+    whole = solve(small_problem(), "unipdgrad", accuracy=1e-9, stop=MaxIterations(9))
     np.testing.assert_allclose(result.dual, whole.dual, rtol=1e-12)
+    np.testing.assert_allclose(result.history["objective"], whole.history["objective"], rtol=1e-12)
     assert result.counts == whole.counts
+
+
+def renamed(path: Path, change: Any) -> None:
+    """Write a checkpoint again with the columns of its histories changed."""
+    header, arrays = read_checkpoint(path)
+    for run in header["runs"]:
+        run["columns"], place = change(list(run["columns"])), run["first"] + run["rows"]["$array"]
+        arrays[place] = arrays[place][:, : len(run["columns"])]
+    write_checkpoint(path, header, arrays)
+
+
+def test_a_history_with_unknown_columns_is_refused_with_their_names(tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    made(path)
+    renamed(path, lambda columns: [*columns[:-1], "curvature"])
+    for read in (load_checkpoint, lambda path: made(path, resume=True)):
+        with pytest.raises(FileFormatError, match="columns that this version does not know: curvature"):
+            read(path)
+
+
+def test_a_history_without_one_of_the_columns_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    made(path)
+    renamed(path, lambda columns: columns[:-1])
+    result = made(path, 6, resume=True)
+    assert np.isnan(result.history["gradient_change"]).tolist() == [True] * 4 + [False] * 2
+    assert np.isfinite(result.history["dual_step"]).all()

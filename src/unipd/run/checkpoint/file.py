@@ -22,7 +22,7 @@ from unipd.errors import FileFormatError
 from unipd.replacing import replacing
 
 MAGIC = b"unipd checkpoint\n"
-FORMAT = 1
+FORMAT = 2
 """Number of the file format; a reader accepts this one and all before it."""
 _DIGEST = 32
 _LENGTH = 8

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from unipd.atoms import Blocks
 from unipd.methods import lbfgs
 from unipd.primal import AtomList, Dense, ImageOnly, SketchTracker
 from unipd.primal.active_set import ActiveSet
@@ -15,6 +18,15 @@ def _taken_list(tracker: Any) -> Fields:
     """Return an atom list's own part of the lists that trackers of consecutive iterations share."""
     count, raw = vars(tracker)["_count"], vars(tracker)["_raw"]
     return {**vars(tracker), "_atoms": tracker.atoms, "_raw": raw[:count]}
+
+
+def _made_dense(content: Fields) -> Dense:
+    """Return a tracker; what an earlier version did not write is as in a new one."""
+    if isinstance(content["_value"], tuple) and all(isinstance(part, np.ndarray) for part in content["_value"]):
+        return Dense().mixed(1.0, Blocks(content["_value"]))
+    made = Dense()
+    vars(made).update(content)
+    return made
 
 
 _SKETCH = ("_range", "_check", "_corange", "trace", "_empty")
@@ -45,5 +57,6 @@ def register_library() -> None:
     register(lbfgs.Memory, spare=("pairs",))
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
     register(AtomList, take=_taken_list, make=attributes(AtomList)["make"])
-    for kind in (Dense, ImageOnly, Fixed, ActiveSet):
+    register(Dense, take=lambda tracker: dict(vars(tracker)), make=_made_dense)
+    for kind in (ImageOnly, Fixed, ActiveSet):
         register(kind, **attributes(kind))

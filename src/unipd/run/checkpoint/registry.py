@@ -104,13 +104,13 @@ def recipe_named(name: str, version: int) -> Recipe:
 
 
 def _look_up(name: str) -> None:
-    """Register a dataclass of the library's methods and trackers, which are known by their full names."""
+    """Register a dataclass of the library, known by its full name or by one from which it has moved."""
     module, _, short = name.rpartition(".")
     if not module.startswith(_LIBRARY):
         return
     with contextlib.suppress(ImportError):
         kind = getattr(import_module(module), short, None)
-        if isinstance(kind, type) and kind.__module__ == module and is_dataclass(kind):
+        if isinstance(kind, type) and kind.__module__.startswith(_LIBRARY) and is_dataclass(kind):
             register(kind, name)
 
 

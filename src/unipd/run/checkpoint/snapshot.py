@@ -16,10 +16,16 @@ from unipd.methods.rescaled import Rescaled
 from unipd.problem import Problem
 from unipd.run.checkpoint.library import register_library
 from unipd.run.checkpoint.packing import Packer, unpack
+from unipd.run.history import COLUMNS, arranged
 from unipd.scaling import equilibrated
 from unipd.status import Status
 
 register_library()
+_COLUMNS_OF_FORMAT_1 = (
+    *("iteration", "seconds", "objective", "infeasibility", "dual_bound", "gap", "relative_infeasibility"),
+    *("smoothness", "oracle_calls", "trials", "matvecs", "dual_step", "gradient_change"),
+)
+"""Its files have no names of columns."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ def taken_apart(
     content = {
         "fingerprint": fingerprint,
         "state": packer.pack(snapshot.state),
+        "columns": list(COLUMNS),
         "rows": packer.pack(rows),
         "seconds": snapshot.seconds,
         "memory": packer.pack(snapshot.memory),
@@ -72,12 +79,22 @@ def put_together(record: Record, problem: Problem, method: Method) -> Snapshot:
     """Return the snapshot of a record, for the problem and the method that it was taken with."""
     given = _given_for(method, problem)
     parts = {
-        name: unpack(record.content[name], record.arrays, given)
-        for name in ("state", "rows", "seconds", "memory", "status")
+        name: unpack(record.content[name], record.arrays, given) for name in ("state", "seconds", "memory", "status")
     }
-    if not isinstance(parts["state"], State) or not isinstance(parts["rows"], np.ndarray):
+    if not isinstance(parts["state"], State):
         raise ValueError("the state of a run is missing")
-    return Snapshot(**parts)
+    return Snapshot(rows=rows_of(record.content, record.arrays), **parts)
+
+
+def rows_of(content: dict[str, Any], arrays: Sequence[Array]) -> FloatArray:
+    """Return the history of a run with the columns of today; one with columns unknown to this version is refused."""
+    rows, columns = unpack(content["rows"], arrays), content.get("columns", _COLUMNS_OF_FORMAT_1)
+    if not isinstance(rows, np.ndarray):
+        raise ValueError("the history of a run is missing")
+    unknown = [str(name) for name in columns if name not in COLUMNS]
+    if unknown:
+        raise ValueError(f"its history has columns that this version does not know: {', '.join(unknown)}")
+    return arranged(rows, columns)
 
 
 def _given_by(state: Any, problem: Problem) -> dict[str, Any]:
