@@ -20,22 +20,27 @@ from unipd.spectral.stopping import Stop, value_error
     columns=st.integers(1, 15),
     rank=st.integers(0, 12),
     dtype=st.sampled_from(DTYPES),
+    recent=st.integers(0, 3),
+    scale=st.sampled_from([1e-25, 1e-12, 1.0, 1e12, 1e25]),
     seed=st.integers(0, 999),
 )
-def test_basis_stays_orthonormal_and_its_coefficients_rebuild_the_vectors(rows, columns, rank, dtype, seed) -> None:
-    """Vectors of any rank, nearly dependent ones among them."""
+def test_basis_stays_orthonormal_and_its_coefficients_rebuild_the_vectors(
+    rows, columns, rank, dtype, recent, scale, seed
+) -> None:
+    """Vectors of any rank and size, nearly dependent ones among them, wherever they are expected to lie."""
     generator = np.random.default_rng(seed)
     rank = min(rank, rows, columns)
     vectors = gaussian(generator, (rows, rank), dtype) @ gaussian(generator, (rank, columns), dtype)
     vectors[:, columns // 2] = vectors[:, 0] * (1 + 1e-3)
+    vectors = (scale * vectors).astype(dtype)
     basis = Basis(rows, columns, dtype, generator)
     for vector in vectors.T:
         before = basis.size
-        coefficients, length = basis.append(vector)
+        coefficients, length = basis.append(vector, recent)
         rebuilt = basis.columns(0, before) @ coefficients
         if length > 0:
             rebuilt = rebuilt + length * basis.columns()[:, -1]
-        size = float(np.linalg.norm(vector)) + 1e-30
+        size = float(np.linalg.norm(vector.astype(np.result_type(dtype, np.float64)))) + 1e-30
         np.testing.assert_allclose(rebuilt, vector, atol=100 * eps_of(dtype) * size)
         assert basis.size == min(before + 1, rows)
     gram = basis.columns().conj().T @ basis.columns()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,13 @@ class Sampling(Map):
         return SampledMatrix(self.pattern, self.pattern.arranged(np.ascontiguousarray(vector, floating(vector.dtype))))
 
     def parts(self) -> list[slice]:
-        """Return consecutive parts of the measurements for :meth:`image_part`; none unless these come sorted."""
+        """Return consecutive parts of the measurements for :meth:`image_parts`; none unless these come sorted."""
         return self.pattern.parts
 
-    def image_part(self, atom: atoms.LowRank, part: int) -> Array:
-        """Return the sampled entries of a low-rank X in one of the :meth:`parts`."""
-        return self._cast(self.pattern.sampled_part(*self._factors(atom), part))
+    def image_parts(self, atom: atoms.LowRank) -> Callable[[int], Array]:
+        """Return a function that gives the sampled entries of a low-rank X in one of the :meth:`parts`."""
+        left, right = self._factors(atom)
+        return lambda part: self._cast(self.pattern.sampled_part(left, right, part))
 
     def opposite_adjoint(self, dual: Array) -> OppositeMatrix:
         """Return A^*(-lam) without an array for -lam; it refers to ``dual``."""

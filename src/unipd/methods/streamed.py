@@ -1,7 +1,7 @@
 """AccUniPDGrad on very long dual vectors: images of atoms are made part by part, and no more than needed is kept.
 
 An image A x^* of millions of entries takes as much memory as the data. Where the map can make it in parts
-(``parts``, ``image_part`` and ``opposite_adjoint``, as :class:`~unipd.maps.Sampling` does), an iteration keeps
+(``parts``, ``image_parts`` and ``opposite_adjoint``, as :class:`~unipd.maps.Sampling` does), an iteration keeps
 lam_{k-1}, lam_k, A xbar, the new lam and the new A xbar, and a vector of the best bound at most; every other vector
 lives in the processor's cache. An image is made anew for the step and for the average: one product more an iteration.
 """
@@ -59,24 +59,29 @@ class Streams:
         b, kernel = self.problem.b, _kernels().value_sums
         sums = self._summed(answer.atom, lambda part, image: kernel(dual[part], b[part], image))
         linear, along, squared, energy = sums
-        conjugate = 0.5 * self.inverse * energy if self.problem.split else None
-        value = linear - answer.objective + (conjugate or 0.0)
-        if not math.isfinite(value):
-            raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
+        value, conjugate = self._value(linear, energy, answer)
         upper = -along - answer.objective + answer.error
         reach, matvecs = math.sqrt(squared), 1 + max(answer.matvecs, 1)
         return DualValue(dual, value, upper, matvecs, answer.bound, conjugate, reach, answer.atom)
 
-    def stepped(self, dual: Array, atom: Any, smoothness: float) -> tuple[Array, float]:
-        """Return lam - grad g / M, and what the model Q_M adds to g(lam) there."""
+    def stepped(self, dual: Array, answer: SharpAnswer, smoothness: float) -> tuple[Array, float, float]:
+        """Return lam - grad g / M, what the model Q_M adds to g(lam) there, and g(lam), all from one image."""
         out, b, kernel = np.empty_like(dual), self.problem.b, _kernels().step_sums
         inverse, step = dual.dtype.type(self.inverse), dual.dtype.type(1.0 / smoothness)
 
         def sums(part: slice, image: Array) -> tuple[float, ...]:
             return kernel(dual[part], b[part], image, inverse, step, out[part])
 
-        slope, length = self._summed(atom, sums)
-        return out, slope + 0.5 * smoothness * length
+        slope, length, linear, energy = self._summed(answer.atom, sums)
+        return out, slope + 0.5 * smoothness * length, self._value(linear, energy, answer)[0]
+
+    def _value(self, linear: float, energy: float, answer: SharpAnswer) -> tuple[float, float | None]:
+        """Return g(lam) and its phi^*(lam) from <lam, b - A x> and ||lam||^2."""
+        conjugate = 0.5 * self.inverse * energy if self.problem.split else None
+        value = linear - answer.objective + (conjugate or 0.0)
+        if not math.isfinite(value):
+            raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
+        return value, conjugate
 
     def mixed(self, image: Array, gamma: float, atom: Any) -> tuple[Array, float]:
         """Return (1 - gamma) A xbar + gamma A x and its squared distance to b."""
@@ -93,10 +98,12 @@ class Streams:
         linear_map: Any = self.problem.map
         parts = linear_map.parts()
         found: list[tuple[float, ...]] = [()] * len(parts)
+        with oracle_errors:
+            image_of = linear_map.image_parts(atom)
 
         def work(number: int) -> None:
             with oracle_errors:
-                image = linear_map.image_part(atom, number)
+                image = image_of(number)
             found[number] = sums(parts[number], image)
 
         run_chunks(work, len(parts), available_threads(None))
@@ -127,10 +134,9 @@ def streamed_search(
     max_doublings: int,
 ) -> StreamedSearch:
     """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack, as :func:`~unipd.methods.line_search.backtrack`."""
-    base = streams.valued(ahead, answer).value
-    trials, matvecs = 0, 1
+    trials = matvecs = 0
     for doublings in range(max_doublings + 1):
-        dual, rise = streams.stepped(ahead, answer.atom, smoothness)
+        dual, rise, base = streams.stepped(ahead, answer, smoothness)
         found = streams.asked(dual, tolerance, answer.atom)
         trial = streams.valued(dual, found)
         trials, matvecs = trials + 1, matvecs + trial.matvecs + 1
@@ -142,7 +148,7 @@ def streamed_search(
         better = streams.valued(ahead, replace(found, error=math.inf))
         matvecs += 1
         if better.value > base + REPLACEMENT_SHARE * slack:
-            answer, base = found, better.value
+            answer = found
         else:
             smoothness *= 2.0
     raise AssertionError("the search ends in its loop")

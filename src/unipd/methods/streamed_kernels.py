@@ -26,16 +26,24 @@ def value_sums(dual: Array, b: Array, image: Array) -> tuple[float, float, float
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def step_sums(dual: Array, b: Array, image: Array, inverse: Any, step: Any, out: Array) -> tuple[float, float]:
-    """Write lam - step * g for g = b - A x + inverse * lam; return <g, d> and ||d||^2 of the way d as rounded."""
-    slope = length = 0.0
+def step_sums(
+    dual: Array, b: Array, image: Array, inverse: Any, step: Any, out: Array
+) -> tuple[float, float, float, float]:
+    """Write lam - step * g for g = b - A x + inverse * lam.
+
+    Return <g, d> and ||d||^2 of the way d as rounded, <lam, b - A x> and ||lam||^2.
+    """
+    slope = length = linear = energy = 0.0
     for k in range(dual.size):
-        gradient = b[k] - image[k] + inverse * dual[k]
+        rest = b[k] - image[k]
+        gradient = rest + inverse * dual[k]
         out[k] = dual[k] - step * gradient
-        way = np.float64(out[k] - dual[k])
+        here, way = np.float64(dual[k]), np.float64(out[k] - dual[k])
         slope += np.float64(gradient) * way
         length += way * way
-    return slope, length
+        linear += here * np.float64(rest)
+        energy += here * here
+    return slope, length, linear, energy
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)

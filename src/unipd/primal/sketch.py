@@ -7,12 +7,12 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy
 
 from unipd import atoms, validate
 from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.primal.factors import ONE_MATRIX
+from unipd.primal.sketch_products import averaged, factored, factored_left, times, trace
 
 _CHECK_COLUMNS = 10
 
@@ -104,12 +104,12 @@ class SketchTracker:
             raise InvalidInput("atom", f"shape {self.shape}", f"shape {atom.shape}")
         new = copy.copy(self)
         new._empty = False
-        new._range = self._averaged(self._range, gamma, _times(atom, self._omega))
-        new._check = self._averaged(self._check, gamma, _times(atom, self._theta))
+        new._range = averaged(self._range, gamma, *factored(atom, self._omega))
+        new._check = averaged(self._check, gamma, *factored(atom, self._theta))
         if self._psi is not None and self._corange is not None:
-            new._corange = self._averaged(self._corange, gamma, _times_left(self._psi, atom))
+            new._corange = averaged(self._corange, gamma, *factored_left(self._psi, atom))
         if self.hermitian:
-            new.trace = (1.0 - gamma) * self.trace + gamma * _trace(atom)
+            new.trace = (1.0 - gamma) * self.trace + gamma * trace(atom)
         return new
 
     def point(self) -> atoms.LowRank | None:
@@ -123,15 +123,8 @@ class SketchTracker:
             point = _nystrom(self._range, self._omega, self.rank, trace)
         else:
             point = _two_sided(self._range, self._corange, self._psi, self.rank)
-        difference = self._check - _times(point, self._theta)
+        difference = self._check - times(point, self._theta)
         return point, float(np.linalg.norm(difference)) / math.sqrt(_CHECK_COLUMNS)
-
-    def _averaged(self, old: Array, gamma: float, new: Array) -> Array:
-        mean = ((1.0 - gamma) * old).astype(self.dtype, copy=False)
-        new = new.astype(self.dtype, copy=False)  # fresh: a product
-        new *= gamma
-        mean += new
-        return mean
 
 
 def _two_sided(range_sketch: Array, corange_sketch: Array, psi: Array, rank: int) -> atoms.LowRank:
@@ -175,29 +168,3 @@ def _gaussian(rng: np.random.Generator, shape: tuple[int, int], dtype: np.dtype[
     if dtype.kind == "c":
         entries = (entries + 1j * rng.standard_normal(shape)) / math.sqrt(2.0)
     return entries.astype(dtype)
-
-
-def _times(atom: Any, block: Array) -> Array:
-    """Return X B."""
-    if isinstance(atom, atoms.LowRank):
-        return (atom.left * atom.weights) @ (atom.right.conj().T @ block)
-    return _explicit(atom) @ block
-
-
-def _times_left(block: Array, atom: Any) -> Array:
-    """Return B X."""
-    if isinstance(atom, atoms.LowRank):
-        return ((block @ atom.left) * atom.weights) @ atom.right.conj().T
-    return (_explicit(atom).T @ block.T).T
-
-
-def _trace(atom: Any) -> float:
-    if isinstance(atom, atoms.LowRank):
-        return float(np.sum(atom.weights * np.einsum("ij,ij->j", atom.right.conj(), atom.left).real))
-    return float(_explicit(atom).diagonal().sum().real)
-
-
-def _explicit(atom: Any) -> Any:
-    if isinstance(atom, atoms.SparsePoint):
-        return scipy.sparse.coo_array((atom.values, np.unravel_index(atom.indices, atom.shape)), shape=atom.shape)
-    return np.asarray(atom)

@@ -48,17 +48,19 @@ class Basis:
         """Return a view of columns first, ..., last - 1."""
         return self.array[:, first : self.size if last is None else last]
 
-    def append(self, vector: Array) -> tuple[Array, float]:
+    def append(self, vector: Array, recent: int = 0) -> tuple[Array, float]:
         """Add the part of a vector outside the span; return (Q^* w, norm of that part).
 
         A vector inside the span (up to rounding) leaves a norm of 0, and a random direction is added in its
-        place while there is one.
+        place while there is one. ``recent`` columns, the last ones, are where most of the vector is expected to lie:
+        they are tried alone before the whole basis, which saves a pass over it.
         """
-        rest, coefficients, length = self._split(vector)
+        rest = self._copied(vector)
+        coefficients, length = self._split(rest, recent)
         if length > 0:
-            self._place(rest / length)
+            self._accept(rest, length)
         elif not self.full:
-            self._place(self._random_direction())
+            self._accept(*self._random_direction())
         return coefficients, length
 
     def compress(self, rotation: Array, columns: Array) -> None:
@@ -69,28 +71,37 @@ class Basis:
         self.size = new + tail.shape[1]
         self.array[:, new : self.size] = tail
 
-    def _split(self, vector: Array) -> tuple[Array, Array, float]:
-        """Return (part of the vector outside the span, Q^* w, length of that part)."""
-        known = self.columns()
-        rest = vector.astype(self.array.dtype)
+    def _copied(self, vector: Array) -> Array:
+        """Write a vector to the next free column (where there is none, elsewhere) and return that."""
+        if self.size == self.array.shape[1]:
+            return vector.astype(self.array.dtype)
+        column = self.array[:, self.size]
+        column[:] = vector
+        return column
+
+    def _split(self, rest: Array, recent: int = 0) -> tuple[Array, float]:
+        """Leave of a vector the part outside the span; return (Q^* w, length of that part)."""
         length = original = _length(rest)
         coefficients = np.zeros(self.size, self.array.dtype)
         for sweep in range(_MOST_SWEEPS):
-            coefficients += _remove(known, rest)
+            first = max(0, self.size - recent) if sweep == 0 and recent else 0
+            coefficients[first:] += _remove(self.columns(first), rest)
             before, length = length, _length(rest)
             if sweep > 0 and length > 0.5 * before:
                 break
         negligible = 8.0 * float(np.finfo(self.array.dtype).eps) * original
-        return rest, coefficients, length if length > negligible and not self.full else 0.0
+        return coefficients, length if length > negligible and not self.full else 0.0
 
-    def _random_direction(self) -> Array:
+    def _random_direction(self) -> tuple[Array, float]:
         while True:
-            rest, _, length = self._split(gaussian(self.generator, (self.array.shape[0],), self.array.dtype))
+            rest = self._copied(gaussian(self.generator, (self.array.shape[0],), self.array.dtype))
+            _, length = self._split(rest)
             if length > 0:
-                return rest / length
+                return rest, length
 
-    def _place(self, unit: Array) -> None:
-        self.array[:, self.size] = unit
+    def _accept(self, column: Array, length: float) -> None:
+        """Count in the next column, scaled to length one."""
+        column /= column.dtype.type(length)
         self.size += 1
 
 
@@ -98,7 +109,7 @@ _MOST_SWEEPS = 4
 """Two passes are enough unless the vector is nearly in the span."""
 _SERIAL_ENTRIES = 4000
 """Products with no more entries than this (twice as many real ones) stay in the calling thread in the usual BLAS."""
-_MOST_PIECES = 512
+_MOST_PIECES = 32
 """Bases that would take more pieces than this are multiplied whole."""
 
 
@@ -134,8 +145,14 @@ def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any)
 
 def _length(vector: Array) -> float:
     parts = vector.view(np.finfo(vector.dtype).dtype)
-    with np.errstate(over="ignore"):
-        length = math.sqrt(float(np.sum(np.square(parts, dtype=np.float64))))
-    if not math.isfinite(length):
+    with np.errstate(over="ignore", invalid="ignore"):
+        squared = float(parts @ parts)
+        if not _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:  # too large or small for single precision, or NaN
+            squared = float(np.sum(np.square(parts, dtype=np.float64)))
+    if not math.isfinite(squared):
         raise OracleError("a product with the operator has entries that are NaN or infinite")
-    return length
+    return math.sqrt(squared)
+
+
+_SAFE_SQUARE = 1e-20
+"""Sums of squares from this to its inverse neither overflow nor lose much to underflow."""

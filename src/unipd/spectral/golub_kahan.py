@@ -63,13 +63,14 @@ def golub_kahan(products: Multiplier, start: Array, count: int, stop: Stop, limi
 def _absorb(products: Multiplier, left: Basis, right: Basis, projected: Array, first: int) -> Array:
     """Multiply the last block by M, then its new left vectors by M^*; fill columns of B and return R."""
     known = right.size
+    recent = 2 * (known - first)
     for index, image in enumerate(products.forward(right.columns(first)).T, start=first):
-        coefficients, length = left.append(image)
+        coefficients, length = left.append(image, recent)
         projected[: coefficients.size, index] = coefficients
         projected[coefficients.size, index] = length
     coupling = np.zeros((known - first,) * 2, projected.dtype)
     for index, image in enumerate(products.adjoint(left.columns(first)).T):
-        coefficients, length = right.append(image)
+        coefficients, length = right.append(image, recent)
         added = coefficients.size - known
         coupling[:added, index] = coefficients[known:]
         if right.size > known + added:

@@ -104,7 +104,7 @@ def _absorb(products: Multiplier, basis: Basis, projected: Array, first: int) ->
     images = products.forward(basis.columns(first))
     coupling = np.zeros((images.shape[1],) * 2, projected.dtype)
     for index, image in enumerate(images.T):
-        coefficients, length = basis.append(image)
+        coefficients, length = basis.append(image, 2 * images.shape[1])
         projected[:known, first + index] = coefficients[:known]
         added = coefficients.size - known
         coupling[:added, index] = coefficients[known:]

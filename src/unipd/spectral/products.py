@@ -163,4 +163,6 @@ def _by_columns(operator: Any, of_block: str, of_vector: str, block: Array) -> A
         return np.asarray(together(block))
     if alone is None:
         raise InvalidInput("operator", f"a method {of_vector}", type(operator).__name__)
+    if block.shape[1] == 1:
+        return np.asarray(alone(block[:, 0])).reshape(-1, 1)
     return np.stack([np.asarray(alone(column)).reshape(-1) for column in block.T], axis=1)
