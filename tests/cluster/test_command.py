@@ -67,6 +67,30 @@ def test_different_options_are_refused():
     assert done.stderr.count("--seed ('1' on rank 0, '2' on rank 1)") == 1
 
 
+@pytest.mark.parametrize(
+    ("command", "name", "text", "words"),
+    [
+        (
+            "complete",
+            "ratings.csv",
+            "1,1,3\n1,2,{}\n2,1,2\n2,2,5\n",
+            "the file ratings.csv: expected the same on every rank",
+        ),
+        ("tomography", "data.csv", "pauli,expectation\nZZ,1\nXX,{}\nYY,-1\n", "the ranks have come apart"),
+    ],
+)
+def test_different_data_are_refused(tmp_path, command, name, text, words):
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder, value in zip(folders, ("0.5", "0.6"), strict=True):
+        folder.mkdir()
+        (folder / name).write_text(text.format(value))
+    one, two = (["-n", "1", "-wdir", str(folder), "unipd", command, name] for folder in folders)
+    done = run([str(MPIRUN), *one, ":", *two])
+    assert done.returncode == 2
+    assert done.stderr.count(words) == 1
+    assert done.stdout == ""
+
+
 def test_other_commands_run_once():
     done = run(command(3, "unipd", "--version"))
     assert done.returncode == 0

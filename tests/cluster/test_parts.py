@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unipd.cluster.agreement import digest
+from unipd.cluster.agreement import BLOCK, BLOCKS, digest, file_marks
 from unipd.cluster.balance import contiguous, scattered
 from unipd.cluster.environment import limit_threads, processes, threads_for
 from unipd.cluster.pauli import divided
@@ -135,6 +135,22 @@ def test_wrong_files(tmp_path):
 def test_digests_tell_dtypes_and_shapes_apart():
     values = [np.zeros(4), np.zeros(8, np.float32), np.zeros((2, 2)), np.zeros(4, np.int64), 0.0, "0"]
     assert len({digest(value) for value in values}) == len(values)
+
+
+@pytest.mark.parametrize(
+    ("size", "place"),
+    [(1, 0), (BLOCK + 1, BLOCK), (BLOCKS * BLOCK, BLOCKS * BLOCK - 1), (40 * BLOCK, 40 * BLOCK - 1), (40 * BLOCK, 0)],
+)
+def test_marks_tell_files_apart(tmp_path, size, place):
+    path = tmp_path / "data"
+    content = bytearray(size)
+    path.write_bytes(content)
+    before = file_marks(path)
+    content[place] = 1
+    path.write_bytes(content)
+    after = file_marks(path)
+    assert before[0] == after[0] == size
+    assert before[1] != after[1]
 
 
 def test_rows_on_two_ranks_are_refused():

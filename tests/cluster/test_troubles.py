@@ -20,7 +20,8 @@ pytestmark = needs_mpi
         ("data", ("the problem: expected the same on every rank", "b (array", "on rank 1)")),
         ("matrix", ("the matrix: expected the same on every rank", "A (array")),
         ("options", ("the options: expected the same", "accuracy (0.001 on rank 0, 0.002 on rank 1)")),
-        ("apart", ("the ranks have come apart", "rank 1 is not that of rank 0")),
+        ("apart", ("the ranks have come apart", "rank 1 is not that of rank 0 (product 16)")),
+        ("different", ("the ranks have come apart", "rank 1 is not that of rank 0 (product 1)")),
     ],
 )
 def test_refused_on_every_rank(refusals, trouble, words):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,9 @@ from unipd.cluster.ranks import Ranks
 from unipd.errors import InvalidInput, UnipdError
 
 EVERY = 8
-"""The dual vector is compared at every so many products with the adjoint."""
+"""The dual vector is compared at the first so many products with the adjoint, then at every so many of them."""
+BLOCKS, BLOCK = 16, 1 << 16
+"""Files are compared by so many blocks of so many bytes, evenly spread: those of up to a megabyte entirely."""
 
 
 class Disagreement(UnipdError, RuntimeError):
@@ -48,6 +52,24 @@ def require_same(ranks: Ranks, what: str, values: Mapping[str, Any]) -> None:
         raise InvalidInput(what, "the same on every rank", "; ".join(differing))
 
 
+def require_same_file(ranks: Ranks, path: str | os.PathLike[str]) -> None:
+    """Raise on every rank unless all see a file of the same size with the same bytes at places all over it."""
+    if ranks.size > 1:
+        size, mark = file_marks(Path(path))
+        require_same(ranks, f"the file {Path(path).name}", {"size": size, "content": mark})
+
+
+def file_marks(path: Path) -> tuple[int, str]:
+    """Return the size of a file and a hash of blocks of it."""
+    size = path.stat().st_size
+    mark = 0
+    with open(path, "rb") as stream:
+        for block in range(BLOCKS):
+            stream.seek(max(size - BLOCKS * BLOCK, 0) * block // (BLOCKS - 1) + block * BLOCK)
+            mark = zlib.crc32(stream.read(BLOCK), mark)
+    return size, f"{mark:08x}"
+
+
 def _difference(name: str, everyone: list[dict[str, tuple[int, str]]]) -> str | None:
     first = everyone[0].get(name)
     for rank, one in enumerate(everyone):
@@ -68,12 +90,15 @@ def _shown(value: Any) -> str:
 class Watch:
     """Compare the dual vectors of all ranks now and then.
 
+    The first products are all compared: ranks with different data then stop before a decision differs, after which
+    they would wait for each other in different exchanges.
+
     Parameters
     ----------
     ranks
         The ranks.
     every
-        At every so many calls.
+        At the first so many calls, and then at every so many.
     """
 
     def __init__(self, ranks: Ranks, every: int = EVERY) -> None:
@@ -84,7 +109,7 @@ class Watch:
     def __call__(self, dual: Array) -> None:
         """Count the call; when its turn has come, raise on every rank unless the vectors agree."""
         self._calls += 1
-        if self._ranks.size == 1 or self._calls % self._every:
+        if self._ranks.size == 1 or (self._calls > self._every and self._calls % self._every):
             return
         hashes = self._ranks.joined(np.array([digest(dual)], np.int64))
         strays = np.flatnonzero(hashes != hashes[0])
@@ -92,5 +117,5 @@ class Watch:
             who = ", ".join(str(rank) for rank in strays)
             raise Disagreement(
                 f"the ranks have come apart: the dual vector of rank {who} is not that of rank 0 (product "
-                f"{self._calls}); are the machines alike, and is every callback and option the same on all ranks?"
+                f"{self._calls}); have all ranks the same data, options and callbacks, and are the machines alike?"
             )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd.cluster.agreement import require_same_file
 from unipd.cluster.dividing import as_ranks, distribute, idle_ranks
 from unipd.cluster.environment import threads_for
 from unipd.cluster.failure import Failure
@@ -65,9 +66,10 @@ class MpiTeam(Team):
         return array[first : first + count]
 
     def read(self, reader: Callable[[Any], Any], path: Any) -> Any:
-        """Return this rank's shard of a file of ratings; of other files everything."""
+        """Return this rank's shard of a file of ratings; of other files everything. All must see the same file."""
         from unipd.cluster.shards import read_shard
 
+        require_same_file(self.ranks, path)
         return read_shard(path, self.ranks) if reader is read_ratings and self.size > 1 else reader(path)
 
     def first(self, make: Callable[[], Any]) -> Any:

@@ -45,10 +45,15 @@ def whole():
 
 
 def apart():
-    """A rank whose dual vector drifts away."""
+    """A rank whose dual vector drifts away from the thirteenth product on."""
     divided = distribute(DenseMatrix(np.eye(3)), RANKS)
-    for _ in range(100):
-        divided.adjoint(np.full(3, 1.0 + 1e-15 * (RANKS.rank == LAST)))
+    for product in range(100):
+        divided.adjoint(np.full(3, 1.0 + 1e-15 * (product >= 12 and RANKS.rank == LAST)))
+
+
+def different():
+    """A rank with another dual vector from the beginning."""
+    distribute(DenseMatrix(np.eye(3)), RANKS).adjoint(np.full(3, 1.0 + RANKS.rank))
 
 
 def raising():
@@ -80,7 +85,7 @@ def complaint(case):
 def refused():
     """Print what every rank is told of each refusal."""
     told = {}
-    for case in (unsplittable, data, matrix, options, apart):
+    for case in (unsplittable, data, matrix, options, apart, different):
         told[case.__name__] = RANKS.objects(complaint(case))
     if RANKS.rank == 0:
         print(json.dumps(told))
