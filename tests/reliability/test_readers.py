@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,18 +14,22 @@ import numpy as np
 import pytest
 
 from support.runs import constrained_problem
-from unipd import MaxIterations, load, solve
+from unipd import Checkpoint, MatrixCompletion, MaxIterations, load, solve
+from unipd.apps.completion.fitted import load_fitted
 from unipd.apps.tomography import simulate
 from unipd.errors import FileFormatError
 from unipd.io import read_graph, read_sdpa
 from unipd.io.pauli_data import read_pauli_data, write_pauli_data
 from unipd.io.ratings import read_ratings
 from unipd.io.results import save
-from unipd.run.checkpoint.file import read_checkpoint
+from unipd.report.checkpoints import load_checkpoint
+from unipd.run.checkpoint.file import MAGIC, read_checkpoint
 
 SDPA = b'"a comment"\n2 = mDIM\n2 = nBLOCK\n{2, -2}\n1.0, 2.0\n0 1 1 1 1.5\n1 1 1 2 -1.0\n2 2 2 2 3e-1\n'
 EDGES = b"4 3\n1 2 1.0\n2 3 -1\n3 4 2.5\n"
 RATINGS = b"user,item,rating,timestamp\n1,10,4.5,881250949\n2,10,3,881250950\n1,20,1.5,881250951\n"
+EDGE_LIST = b"# friends\nann bob 1.5\nbob eve\neve ann 2\n"
+U_DATA = b"196\t242\t3\t881250949\n186\t302\t3\t891717742\n22\t377\t1\t878887116\n"
 COUNTS = {"XX": {"00": 40, "11": 60}, "ZZ": {"00": 48, "11": 52}}
 PIECES = (b"nan", b"1e999", b"-1", b"\x00", b"\xff", b",", b"\n", b" ", b"99999999999999999999", b'"', b"{", b"]", b"#")
 TRIALS = 300
@@ -53,11 +59,29 @@ def _checkpoint(folder: Path) -> bytes:
     return path.read_bytes()
 
 
+def _model(folder: Path) -> bytes:
+    model = MatrixCompletion(1.0).fit(([1, 1, 2, 3], [7, 8, 8, 7], [1.0, 2.0, 3.0, 4.0]))
+    model.save(folder / "made.npz")
+    return (folder / "made.npz").read_bytes()
+
+
+def _parquet(folder: Path, users: Any = (1, 2, 1)) -> bytes:
+    pyarrow = pytest.importorskip("pyarrow", reason="parquet files need pyarrow (the extra data)")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"user": list(users), "item": [10, 10, 20], "rating": [4.5, 3.0, 1.5]})
+    parquet.write_table(table, folder / "made.parquet")
+    return (folder / "made.parquet").read_bytes()
+
+
 READERS: dict[str, tuple[str, Callable[[Path], bytes], Callable[[Path], Any]]] = {
     "SDPA": (".dat-s", lambda folder: SDPA, read_sdpa),
     "SDPA, gzip": (".dat-s.gz", lambda folder: gzip.compress(SDPA, mtime=0), read_sdpa),
     "graph": (".txt", lambda folder: EDGES, read_graph),
     "graph, gzip": (".txt.gz", lambda folder: gzip.compress(EDGES, mtime=0), read_graph),
+    "graph, edge list": (".txt", lambda folder: EDGE_LIST, read_graph),
+    "ratings, u.data": (".data", lambda folder: U_DATA, read_ratings),
+    "ratings, parquet": (".parquet", _parquet, read_ratings),
+    "ratings, parquet, names": (".parquet", lambda folder: _parquet(folder, ("ann", "bob", "ann")), read_ratings),
     "ratings": (".csv", lambda folder: RATINGS, read_ratings),
     "ratings, tabs": (".tsv", lambda folder: RATINGS.replace(b",", b"\t"), read_ratings),
     "ratings, gzip": (".csv.gz", lambda folder: gzip.compress(RATINGS, mtime=0), read_ratings),
@@ -66,7 +90,9 @@ READERS: dict[str, tuple[str, Callable[[Path], bytes], Callable[[Path], Any]]] =
     "Pauli data, JSON": (".json", _pauli(".json"), read_pauli_data),
     "Pauli counts": (".json", _counts, read_pauli_data),
     "result": (".npz", _result, load),
+    "completion model": (".npz", _model, load_fitted),
     "checkpoint": (".ckpt", _checkpoint, read_checkpoint),
+    "checkpoint, for a report": (".ckpt", _checkpoint, load_checkpoint),
 }
 
 
@@ -113,3 +139,75 @@ def test_a_file_of_another_kind_is_refused(name: str, content: bytes, tmp_path: 
     path.write_bytes(content)
     with pytest.raises(FileFormatError):
         read(path)
+
+
+ODD = (None, True, -1, 0, 10**9, 1e300, "", "x", "nan", [], {}, [1, 2], {"$array": 0}, {"$array": "x"}, {"$object": []})
+
+
+def bent(value: Any, rng: np.random.Generator) -> Any:
+    """Return JSON with one value somewhere exchanged for another or taken out."""
+    inner = list(value.items() if isinstance(value, dict) else enumerate(value)) if value and _holds(value) else []
+    if not inner or rng.random() < 0.1:
+        return ODD[int(rng.integers(len(ODD)))]
+    key, part = inner[int(rng.integers(len(inner)))]
+    changed = dict(inner) | {key: bent(part, rng)}
+    if rng.random() < 0.1:
+        del changed[key]
+    return changed if isinstance(value, dict) else list(changed.values())
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, (dict, list))
+
+
+def bent_archive(content: bytes, rng: np.random.Generator) -> bytes:
+    """Return a sound NumPy archive whose header is bent, or one of whose arrays is another or missing."""
+    with np.load(io.BytesIO(content)) as archive:
+        arrays = dict(archive)
+    if "header" in arrays and rng.random() < 0.7:
+        header = bent(json.loads(arrays["header"].tobytes()), rng)
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    else:
+        name = list(arrays)[int(rng.integers(len(arrays)))]
+        array = arrays.pop(name)
+        others = (array[..., None], array.astype(np.str_), array.reshape(-1)[:-1], np.full(array.shape, np.nan), None)
+        other = others[int(rng.integers(len(others)))]
+        arrays |= {} if other is None else {name: other}
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+def bent_checkpoint(content: bytes, rng: np.random.Generator) -> bytes:
+    """Return a checkpoint with a bent header, its length and digest right."""
+    begin = len(MAGIC) + 8
+    end = begin + int.from_bytes(content[len(MAGIC) : begin], "little")
+    header = json.dumps(bent(json.loads(content[begin:end]), rng)).encode()
+    body = MAGIC + len(header).to_bytes(8, "little") + header + content[end:-32]
+    return body + hashlib.sha256(body).digest()
+
+
+SOUND: dict[str, tuple[str, Callable[..., bytes], Callable[..., bytes], Callable[[Path], Any]]] = {
+    "Pauli data": (".npz", _pauli(".npz"), bent_archive, read_pauli_data),
+    "result": (".npz", _result, bent_archive, load),
+    "completion model": (".npz", _model, bent_archive, load_fitted),
+    "checkpoint, for a report": (".ckpt", _checkpoint, bent_checkpoint, load_checkpoint),
+    "checkpoint, resumed": (".ckpt", _checkpoint, bent_checkpoint, lambda path: Checkpoint(path, resume=True)),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_file_with_senseless_content_is_read_or_refused(name: str, tmp_path: Path) -> None:
+    """Checksums hide most of a reader from random damage; these files have the right ones."""
+    suffix, make, bend, read = SOUND[name]
+    content, rng = make(tmp_path), np.random.default_rng(len(name))
+    path = tmp_path / f"file{suffix}"
+    refused: list[str] = []
+    for _ in range(TRIALS):
+        path.write_bytes(bend(content, rng))
+        try:
+            read(path)
+        except FileFormatError as error:
+            refused.append(str(error))
+    assert len(refused) > TRIALS // 10
+    assert [message for message in refused if path.name not in message] == []

@@ -79,13 +79,14 @@ def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
     with open(path, "rb") as stream:
         try:
             table: Any = parquet.read_table(stream, use_threads=False, pre_buffer=False)
+            names = [str(name) for name in table.column_names]
+            places = known_columns(names) or range(min(3, len(names)))
+            columns = [np.asarray(table.column(place).to_numpy()) for place in places]
         except Exception as error:  # pyarrow has many kinds of its own
             raise FileFormatError(str(path), f"not a parquet file ({error})") from error
-    names = [str(name) for name in table.column_names]
-    places = known_columns(names) or (tuple(range(3)) if len(names) >= 3 else None)
-    if places is None:
+    if len(columns) < 3:
         raise FileFormatError(str(path), f"no columns named like {', '.join(n[0] for n in COLUMN_NAMES)}")
-    return checked_columns(str(path), *(np.asarray(table.column(place).to_numpy()) for place in places))
+    return checked_columns(str(path), *columns)
 
 
 def checked_columns(source: str, users: Array, items: Array, values: Array) -> tuple[Array, Array, FloatArray]:
