@@ -15,8 +15,8 @@ from unipd.status import Status
 RETRIES = 2
 """Runs with a smaller accuracy when the scaled constraints hold and those of the data do not."""
 
-GIVEN_ITERATIONS = 3000
-"""Iterations under a trace that the user gave, when no other limit is given: what takes more has other troubles."""
+ITERATIONS = 3000
+"""Iterations of the factored method when no other limit is given: what takes more has other troubles."""
 
 
 def trace_of(analysis: Analysis, given: float | None = None) -> TraceBound | None:
@@ -69,8 +69,6 @@ def solve_program(
         from unipd.apps.sdp.unbounded import solve_without_trace
 
         return solve_without_trace(program, analysis, accuracy, method, rank=rank, seed=seed, **options)
-    if not trace.proved and options.get("stop") is None:
-        options["stop"] = MaxIterations(GIVEN_ITERATIONS)
     return run(program, analysis, trace, accuracy, method, rank=rank, seed=seed, **options)
 
 
@@ -86,8 +84,10 @@ def run(
     **options: Any,
 ) -> SdpResult:
     """Solve with a given trace; again, more accurately, when only the scaled constraints hold well enough."""
-    form = formulate(analysis, trace)
-    chosen = analysis.method(rank, seed, trace) if method in ("auto", "factored") else method
+    form, chosen = formulate(analysis, trace), method
+    if method in ("auto", "factored"):
+        chosen = analysis.method(rank, seed, trace)
+        options["stop"] = options.get("stop") or MaxIterations(ITERATIONS)
     target = asked = validate.positive("accuracy", accuracy)
     for attempt in range(RETRIES):
         result = solve(form.problem, chosen, accuracy=target, **options)

@@ -28,8 +28,6 @@ from unipd.status import Status
 
 FALLS = 1e-4
 """A direction of trace 1 counts as one in which the objective falls when <C, D> < -1e-4 ||C||."""
-ITERATIONS = 3000
-"""Iterations of a run when no other limit is given: what is not solved by then has hardly bounded multipliers."""
 TRIAL = 500
 """Iterations after which an attempt at a program whose trace is hardly bounded must be near the constraints."""
 NEAR = 1e-3
@@ -58,13 +56,12 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
     tr X <= b^T y + level <C, X>. The dual vector returned has a psd slack matrix, so the dual bound holds for every
     feasible X, whatever trace the run worked with.
     """
-    from unipd.apps.sdp.solving import run
+    from unipd.apps.sdp.solving import ITERATIONS, run
 
     begun = time.perf_counter()
     impossible = infeasibility_alternative(analysis.data)
     if impossible is not None and impossible.multipliers is not None:
         return _infeasible(program, impossible, accuracy, begun)
-    options["stop"] = options.get("stop") or MaxIterations(ITERATIONS)
     proved = _proved(analysis.data)
     if proved is not None:
         return run(program, analysis, proved, accuracy, method, **options)
@@ -75,7 +72,7 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
         return _unbounded(program, level, accuracy, begun)
     trace = _first_trace(analysis.data, level.multipliers, impossible)
     if level.hardly(analysis.data.order):
-        options["stop"] = options["stop"] | Crawls()
+        options["stop"] = (options.get("stop") or MaxIterations(ITERATIONS)) | Crawls()
         tried = run(program, analysis, trace, accuracy, method, **options)
         if tried.status in (Status.SOLVED, Status.INTERRUPTED):
             return tried
