@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from unipd.apps.sdp import SDP, SdpResult
 from unipd.apps.sdp.data import Block, SdpData
 from unipd.io.graphs import as_graph
 from unipd.maps.sdp import Entries
+from unipd.run import interruption
 from unipd.status import Status
 
 __all__ = ["MaxCut", "MaxCutResult", "cut_value", "maxcut", "maxcut_program"]
@@ -102,6 +103,8 @@ def maxcut(
     if steps is None and result.status is Status.INTERRUPTED:
         steps = 0  # whoever interrupts waits for no long search: the cuts climb, and that is all
     sides = best_cut(known, result.x.left, hyperplanes=hyperplanes, steps=steps, seed=seed)
+    if interruption.requested():  # perhaps while it rounded: there may be better cuts
+        result = replace(result, status=Status.INTERRUPTED)
     return MaxCutResult(sides, cut_value(known, sides), result.dual_bound, known.labels, result)
 
 

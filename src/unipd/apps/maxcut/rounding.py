@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array, IntArray
 from unipd.io import Graph
+from unipd.run import interruption
 
 FLOOR = 1e-9
 """Improvements below this share of the largest weight are rounding."""
@@ -34,7 +36,8 @@ def best_cut(
 ) -> IntArray:
     """Return the sides (+1 or -1) of the best cut found from the factors of the semidefinite bound.
 
-    Every rounded cut climbs by single flips; tabu search of ``steps`` flips goes on from the best few.
+    Every rounded cut climbs by single flips; tabu search of ``steps`` flips goes on from the best few. A request to end
+    (:mod:`unipd.run.interruption`) is looked at after every cut, and the best so far returned.
 
     Parameters
     ----------
@@ -58,10 +61,12 @@ def best_cut(
     """
     search = _Search(graph)
     cuts = hyperplane_cuts(factor, hyperplanes, seed)
-    climbed = [search.climbed(cuts[:, column]) for column in range(cuts.shape[1])]
-    climbed.sort(key=lambda found: -found[0])
     flips = default_steps(graph.nodes) if steps is None else validate.integer("steps", steps, minimum=0)
-    found = [search.searched(side, value, flips, seed + place) for place, (value, side) in _first(climbed)]
+    climbed = list(_until_requested(search.climbed(cuts[:, column]) for column in range(cuts.shape[1])))
+    climbed.sort(key=lambda found: -found[0])
+    best = climbed[:TABU_STARTS]
+    searches = (search.searched(side, value, flips, seed + place) for place, (value, side) in enumerate(best))
+    found = best if interruption.requested() else _until_requested(searches)
     return max(found, key=lambda pair: pair[0])[1].astype(np.int64)
 
 
@@ -74,8 +79,12 @@ def default_steps(nodes: int) -> int:
     return int(min(250 * nodes, 200_000, max(250_000_000 // nodes, 1000)))
 
 
-def _first(climbed: list[tuple[float, Array]]) -> Any:
-    return enumerate(climbed[:TABU_STARTS])
+def _until_requested(cuts: Iterator[tuple[float, Array]]) -> Iterator[tuple[float, Array]]:
+    """Give the cuts, at least one of them, until somebody asks to end."""
+    for cut in cuts:
+        yield cut
+        if interruption.requested():
+            return
 
 
 class _Search:

@@ -19,6 +19,7 @@ from unipd.apps.tomography.noise import binomial_mean
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
+from unipd.run import interruption
 
 if TYPE_CHECKING:
     from unipd.apps.tomography.estimator import PauliTomography
@@ -35,6 +36,11 @@ class Bootstrap:
     """One value a replicate, by name."""
     estimates: Mapping[str, float]
     """The same figures of the estimate itself."""
+
+    @property
+    def replicates(self) -> int:
+        """Number of repeated experiments: fewer than wanted when somebody asked the runs to end."""
+        return next(iter(self.samples.values())).size
 
     def stderr(self, name: str) -> float:
         """Return the standard deviation over the replicates."""
@@ -128,17 +134,22 @@ def bootstrap(
     worker.threads, worker.verbose, worker.callback, worker.solver_options = 1, False, None, {}
     streams = np.random.SeedSequence(validate.integer("seed", seed, minimum=0)).spawn(number)
 
-    def replicate(stream: np.random.SeedSequence) -> dict[str, float]:
-        return _figures(_refitted(worker, fit, np.random.default_rng(stream)).state, goal, named)
+    def replicate(stream: np.random.SeedSequence) -> dict[str, float] | None:
+        if interruption.requested():
+            return None
+        state = _refitted(worker, fit, np.random.default_rng(stream)).state
+        return None if interruption.requested() else _figures(state, goal, named)
 
     rows: list[dict[str, float]] = []
+    estimates = _figures(fit.state, goal, named)
     with ThreadPoolExecutor(1 if threads is None else validate.integer("threads", threads, minimum=1)) as pool:
         for row in pool.map(replicate, streams):
+            if row is None:
+                continue
             rows.append(row)
             if progress is not None:
                 progress(len(rows), number)
-    samples = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return Bootstrap(samples, _figures(fit.state, goal, named))
+    return Bootstrap({name: np.array([row[name] for row in rows]) for name in estimates}, estimates)
 
 
 def _figures(state: QuantumState, target: QuantumState, observables: Mapping[str, Any]) -> dict[str, float]:

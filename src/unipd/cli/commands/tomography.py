@@ -222,8 +222,11 @@ def _error_bars(estimator: PauliTomography, replicates: int, truth: Any, options
         found = estimator.bootstrap(
             replicates, target=truth, seed=options.seed, threads=options.threads, progress=progress
         )
+    ended = {} if found.replicates == replicates else {"status": Status.INTERRUPTED.value}
+    if found.replicates < 2:
+        return ended
     parts = ("stderr", "low", "high")
-    return {f"{name}_{part}": row[part] for name, row in found.summary().items() for part in parts}
+    return {f"{name}_{part}": row[part] for name, row in found.summary().items() for part in parts} | ended
 
 
 def _saved(estimator: PauliTomography) -> dict[str, Any]:

@@ -1,0 +1,71 @@
+"""Signals that come when the solving is over: during the rounding of a cut, and during a bootstrap."""
+
+import contextlib
+import json
+
+import numpy as np
+import pytest
+
+from unipd.apps.maxcut import rounding
+from unipd.cli.commands import tomography
+from unipd.run import interruption
+
+
+@pytest.fixture
+def graph(tmp_path):
+    rng = np.random.default_rng(0)
+    ends = rng.integers(1, 31, (90, 2))
+    path = tmp_path / "graph.txt"
+    path.write_text("30 90\n" + "".join(f"{i} {j} 1\n" for i, j in ends))
+    return path
+
+
+def asked_at(monkeypatch, name, call):
+    """Ask the runs to end at a certain call of the search; return the values of the cuts that it found."""
+    found, original = [], getattr(rounding._Search, name)
+
+    def asked(*arguments):
+        found.append(original(*arguments))
+        if len(found) == call:
+            interruption._requested.set()
+        return found[-1]
+
+    monkeypatch.setattr(rounding._Search, name, asked)
+    return found
+
+
+@pytest.mark.parametrize(("name", "call"), [("climbed", 1), ("climbed", 7), ("climbed", 200), ("searched", 2)])
+def test_rounding_ends_after_the_cut_at_hand(invoke, graph, tmp_path, monkeypatch, name, call):
+    cuts = asked_at(monkeypatch, name, call)
+    out = tmp_path / "cut.txt"
+    result = invoke("maxcut", graph, "--json", "-", "--sides", out)
+    content = json.loads(result.stdout)
+    assert (result.exit_code, content["status"]) == (130, "interrupted")
+    assert len(cuts) == call
+    assert content["cut_value"] == max(value for value, _ in cuts)
+    assert content["cut_value"] <= content["sdp_bound"]
+    assert len(out.read_text().splitlines()) == 30
+
+
+@pytest.mark.parametrize(("done", "bars"), [(0, False), (1, False), (5, True)])
+def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkeypatch, done, bars):
+    @contextlib.contextmanager
+    def counted(*_, **__):
+        def note(count, total):
+            if count == done:
+                interruption._requested.set()
+
+        note(0, 50)
+        yield note
+
+    monkeypatch.setattr(tomography, "counted", counted)
+    out = tmp_path / "state.npz"
+    result = invoke(
+        *("tomography", "--simulate", "ghz", "--qubits", 2, "--shots", 500, "--bootstrap", 50, "--out", out),
+        *("--json", "-"),
+    )
+    content = json.loads(result.stdout)
+    assert (result.exit_code, content["status"]) == (130, "interrupted")
+    assert ("fidelity_stderr" in content) is bars
+    assert 0.9 < content["fidelity"] <= 1.0
+    assert out.exists()
