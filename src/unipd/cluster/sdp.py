@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,13 @@ class RowsOperator(SymmetricOperator):
         """Shape (n, n)."""
         return (self.order, self.order)
 
+    @cached_property
+    def stands_for(self) -> SymmetricOperator:
+        """The whole matrix: what a checkpoint takes this for, whatever the number of ranks (which all ask for it)."""
+        heights, indices, data = (self.ranks.joined(part) for part in (np.diff(self.starts), self.indices, self.data))
+        starts = np.concatenate([[0], np.cumsum(heights)]).astype(self.starts.dtype)
+        return SymmetricOperator(starts, indices, data, self.vectors, self.coefficients)
+
     def matvec(self, x: Array) -> Array:
         """Return S x: the ranks' rows, joined."""
         return self._rows("csr_vector", np.ascontiguousarray(x).reshape(-1))
@@ -53,9 +61,8 @@ class RowsOperator(SymmetricOperator):
         """Return S as a SciPy CSR array."""
         if self.coefficients.size:
             return sp.csr_array(self.toarray())
-        parts = [self.ranks.joined(array) for array in (np.diff(self.starts), self.indices, self.data)]
-        starts = np.concatenate([[0], np.cumsum(parts[0])])
-        return sp.csr_array((parts[2], parts[1], starts), shape=self.shape)
+        whole = self.stands_for
+        return sp.csr_array((whole.data, whole.indices, whole.starts), shape=self.shape)
 
     def toarray(self) -> Array:
         """Return S as an array, for orders up to 20,000."""
