@@ -25,8 +25,9 @@ def smoothness_bound(nu: float, holder: float, eps: float) -> float:
     3.0
     """
     _check_exponent(nu)
+    validate.nonnegative("holder", holder)
     exponent = (1.0 - nu) / (1.0 + nu)
-    base = (1.0 - nu) / ((1.0 + nu) * eps)
+    base = (1.0 - nu) / ((1.0 + nu) * validate.positive("eps", eps))
     return (base**exponent if exponent > 0 else 1.0) * holder ** (2.0 / (1.0 + nu))
 
 
@@ -70,11 +71,19 @@ def accunipdgrad_feasibility_bound(k: int, nu: float, m_bar: float, eps: float, 
 
 
 def _dual_norm_factor(dual_norm: float, constant: float) -> float:
-    """Return constant ||lam^*|| / (sqrt(1 + 8 ||lam^*||/max(||lam^*||, 1)) - 1), by its limit at 0."""
-    if dual_norm == 0.0:
-        return constant / 4.0
-    ratio = 8.0 * dual_norm / max(dual_norm, 1.0)
-    return constant * dual_norm / (math.sqrt(1.0 + ratio) - 1.0)
+    """Return constant ||lam^*|| / (sqrt(1 + 8 ||lam^*||/max(||lam^*||, 1)) - 1), written so that 0 gives its limit."""
+    longest = max(validate.nonnegative("dual_norm", dual_norm), 1.0)
+    return constant * longest * (math.sqrt(1.0 + 8.0 * dual_norm / longest) + 1.0) / 8.0
+
+
+def _ratios(eps: float, holder: Mapping[float, float]) -> list[tuple[float, float]]:
+    """Return (nu, M_nu / eps) for the known pairs."""
+    if not holder:
+        raise InvalidInput("holder", "known constants {nu: M_nu}", repr(holder))
+    for nu in holder:
+        _check_exponent(nu)
+    accuracy = validate.positive("eps", eps)
+    return [(nu, validate.nonnegative("holder", m) / accuracy) for nu, m in holder.items()]
 
 
 def unipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float, float]) -> int:
@@ -84,7 +93,7 @@ def unipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float, fl
     20
     """
     factor = _dual_norm_factor(dual_norm, 4.0 * math.sqrt(2.0)) ** 2
-    counts = [factor * (m / eps) ** (2.0 / (1.0 + nu)) for nu, m in holder.items()]
+    counts = [factor * ratio ** (2.0 / (1.0 + nu)) for nu, ratio in _ratios(eps, holder)]
     return math.floor(round(min(counts), 9))
 
 
@@ -92,8 +101,8 @@ def accunipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float,
     """Return k_max of AccUniPDGrad (paper, (17)), the prefactor inside the infimum over nu."""
     factor = _dual_norm_factor(dual_norm, 8.0 * math.sqrt(2.0))
     counts = [
-        factor ** ((2.0 + 2.0 * nu) / (1.0 + 3.0 * nu)) * (m / eps) ** (2.0 / (1.0 + 3.0 * nu))
-        for nu, m in holder.items()
+        factor ** ((2.0 + 2.0 * nu) / (1.0 + 3.0 * nu)) * ratio ** (2.0 / (1.0 + 3.0 * nu))
+        for nu, ratio in _ratios(eps, holder)
     ]
     return math.floor(round(min(counts), 9))
 

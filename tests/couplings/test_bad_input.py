@@ -57,6 +57,8 @@ BAD: dict[str, tuple[str, Callable[[], Any]]] = {
     "product empty": ("parts", lambda: Product([], [])),
     "product of a loss": ("parts", lambda: Product([LeastSquares()], [3])),
     "product of nothing": ("parts", lambda: Product([None], [3])),  # type: ignore[list-item]
+    "product of one set": ("parts", lambda: Product(Equality(), [3])),  # type: ignore[arg-type]
+    "product one size": ("sizes", lambda: Product([Equality()], 3)),  # type: ignore[arg-type]
     "product count": ("sizes", lambda: Product([Equality()], [1, 2])),
     "product size": ("sizes", lambda: Product([Equality()], [0])),
     "translated loss": ("part", lambda: Translated(Absolute(), [1.0])),

@@ -101,6 +101,15 @@ def test_l1_threshold_against_bisection() -> None:
 
 
 @pytest.mark.parametrize("dtype", ANY)
+@pytest.mark.parametrize("size", [1.0, 1e10, 1e20])
+def test_far_vectors_are_projected_on_the_sphere(dtype: Any, size: float) -> None:
+    far = (size * np.array([[3.0, 0.0], [0.0, 1.0]])).astype(dtype)
+    expected = np.array([[2.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(L1Ball(2.0).project(far), expected)
+    np.testing.assert_allclose(NuclearBall(2.0, (2, 2)).project(far), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ANY)
 def test_matrix_balls_are_vector_balls_of_the_singular_values(dtype: Any) -> None:
     matrix = sample(np.random.default_rng(5), (4, 6), dtype)
     singular = np.linalg.svd(matrix, compute_uv=False)

@@ -68,6 +68,26 @@ def test_wrong_answers_are_refused() -> None:
         from_callable(lambda y: y * np.nan, 2)(np.zeros(2))
 
 
+@pytest.mark.parametrize("wrong", [(np.ones(2), 1.0), "ab", np.array(["a", "b"]), [[1.0], [1.0, 2.0]]])
+def test_what_is_no_array_of_numbers_is_refused(wrong: Any) -> None:
+    with pytest.raises(OracleError, match="must return"):
+        from_callable(lambda y: wrong, 2)(np.zeros(2))
+
+
+def test_a_certified_error_is_not_negative() -> None:
+    with pytest.raises(OracleError, match=r"error is -1\.0"):
+        from_callable(lambda y: SharpAnswer(y, 0.0, 0.0, error=-1.0), 2)(np.zeros(2))
+
+
+@pytest.mark.parametrize("given", [np.float16, np.float32, np.float64, np.longdouble, object])
+@pytest.mark.parametrize("asked", [np.float32, np.float64, np.complex64, np.complex128])
+def test_points_have_the_precision_of_the_direction(given: Any, asked: Any) -> None:
+    oracle = from_callable(lambda y: np.eye(3)[int(np.argmax(y.real))].astype(given), 3)
+    atom = oracle(np.array([1, 3, 2], asked)).atom
+    assert atom.dtype == np.zeros(0, asked).real.dtype
+    assert atom.tolist() == [0.0, 1.0, 0.0]
+
+
 def test_bad_input() -> None:
     with pytest.raises(InvalidInput, match="function"):
         from_callable(3, 2)  # type: ignore[arg-type]

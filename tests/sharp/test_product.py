@@ -113,6 +113,8 @@ def test_bad_input() -> None:
         Product([Simplex(2)], threads=0)
     with pytest.raises(InvalidInput, match="oracles"):
         Product([Simplex(2), 3])  # type: ignore[list-item]
+    with pytest.raises(InvalidInput, match="the class Simplex"):
+        Product([Simplex])  # type: ignore[list-item]
     with pytest.raises(InvalidInput, match="2 blocks"):
         Product([Simplex(2), Simplex(2)])((np.zeros(2),))
     with pytest.raises(InvalidInput, match="2 blocks"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -39,6 +40,26 @@ def test_m_bar_is_the_least_such_constant(nu: float, holder: float, eps: float) 
 def test_exponents_outside_the_unit_interval_are_refused(nu: float) -> None:
     with pytest.raises(InvalidInput, match="nu"):
         theory.smoothness_bound(nu, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("count", [theory.unipdgrad_iterations, theory.accunipdgrad_iterations])
+def test_k_max_near_a_zero_dual_optimum_does_not_cancel(count: Callable[..., int]) -> None:
+    assert count(1e-6, 1e-17, {1.0: 3.0}) == count(1e-6, 0.0, {1.0: 3.0})
+
+
+@pytest.mark.parametrize("count", [theory.unipdgrad_iterations, theory.accunipdgrad_iterations])
+def test_wrong_constants_are_refused(count: Callable[..., int]) -> None:
+    for name, wrong in (
+        ("eps", (0.0, 1.0, {1.0: 1.0})),
+        ("dual_norm", (1.0, -1.0, {1.0: 1.0})),
+        ("holder", (1.0, 1.0, {})),
+        ("holder", (1.0, 1.0, {1.0: -1.0})),
+        ("nu", (1.0, 1.0, {2.0: 1.0})),
+    ):
+        with pytest.raises(InvalidInput, match=name):
+            count(*wrong)
+    with pytest.raises(InvalidInput, match="eps"):
+        theory.smoothness_bound(0.5, 1.0, 0.0)
 
 
 def test_degrees_below_two_are_refused() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array
 from unipd.couplings.base import ConvexSet
-from unipd.couplings.modulus import clip_modulus, l1_threshold, shrink
+from unipd.couplings.modulus import clip_modulus, l1_kept, l1_threshold
 
 
 class L1Ball(ConvexSet):
@@ -24,9 +24,11 @@ class L1Ball(ConvexSet):
 
     def project(self, vector: Array) -> Array:
         """Return the soft threshold of v whose l1 norm is the radius, or v when it is inside."""
-        # In double precision: far from the ball the threshold cancels most digits of the entries.
+        # In double precision: far from the ball the entries that stay differ in their last digits.
         double = vector.astype(np.result_type(vector.dtype, np.float64), copy=False)
-        return shrink(double, l1_threshold(np.abs(double), self.radius)).astype(vector.dtype, copy=False)
+        moduli = np.abs(double)
+        kept = l1_kept(moduli, self.radius)
+        return (double * (kept / np.where(moduli > 0, moduli, 1.0)) + 0.0).astype(vector.dtype, copy=False)
 
     def conjugate(self, dual: Array) -> float:
         """Return radius ||lam||_inf."""

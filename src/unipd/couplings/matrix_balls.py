@@ -10,7 +10,7 @@ from unipd import validate
 from unipd._typing import Array
 from unipd.couplings.base import ConvexSet
 from unipd.couplings.matrices import matrix_shape, require_matrix
-from unipd.couplings.modulus import clip_modulus, l1_threshold, shrink, total
+from unipd.couplings.modulus import clip_modulus, l1_kept, l1_threshold, shrink, total
 
 
 class _SingularValueBall(ConvexSet):
@@ -55,8 +55,8 @@ class NuclearBall(_SingularValueBall):
     def project(self, vector: Array) -> Array:
         """Project the singular values on the l1 ball."""
         left, values, right = self._factors(vector)
-        threshold = l1_threshold(values, self.radius)
-        return vector if threshold == 0 else ((left * shrink(values, threshold)) @ right).reshape(vector.shape)
+        kept = l1_kept(values, self.radius).astype(values.dtype, copy=False)
+        return vector if kept is values else ((left * kept) @ right).reshape(vector.shape)
 
     def conjugate(self, dual: Array) -> float:
         """Return radius times the largest singular value."""

@@ -58,17 +58,37 @@ def total(entries: Array) -> float:
     return float(np.sum(entries, dtype=np.float64))
 
 
+def l1_kept(moduli: Array, radius: float) -> Array:
+    """Return the moduli nearest to the given ones whose sum is at most ``radius``: max(m_i - theta, 0).
+
+    Far from the ball m_i and theta agree in every digit, so what is kept is computed from the differences
+    d_i = max m - m_i instead: max(height - d_i, 0), see :func:`l1_threshold`.
+
+    >>> l1_kept(np.array([1e20, 1.0]), 2.0)
+    array([2., 0.])
+    """
+    if total(moduli) <= radius:
+        return moduli
+    below = (moduli.max() - moduli).astype(np.float64)
+    return np.maximum(_l1_height(below, radius), below) - below
+
+
 def l1_threshold(moduli: Array, radius: float) -> float:
     """Return the theta >= 0 for which sum_i max(m_i - theta, 0) = radius; 0 when sum m_i <= radius.
 
-    One sort of the entries that exceed 0: with the entries in decreasing order, theta is the largest over k of
-    (m_1 + ... + m_k - radius) / k.
+    With the differences d_i = max m - m_i in increasing order, max m - theta is the least over k of
+    (radius + d_1 + ... + d_k) / k: one sort.
 
     >>> l1_threshold(np.array([3.0, 1.0]), 2.0)
     1.0
     """
     if total(moduli) <= radius:
         return 0.0
-    falling = np.sort(moduli, axis=None)[::-1].astype(np.float64)
-    excess = np.cumsum(falling) - radius
-    return max(float(np.max(excess / np.arange(1, falling.size + 1))), 0.0)
+    top = float(moduli.max())
+    return max(top - _l1_height((top - moduli).astype(np.float64), radius), 0.0)
+
+
+def _l1_height(below: Array, radius: float) -> float:
+    """Return the height for which sum_i max(height - d_i, 0) = radius."""
+    rising = np.cumsum(np.sort(below, axis=None))
+    return float(np.min((radius + rising) / np.arange(1, rising.size + 1)))

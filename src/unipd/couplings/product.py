@@ -33,8 +33,12 @@ class Product(ConvexSet):
     """
 
     def __init__(self, parts: Sequence[Coupling], sizes: Sequence[int]) -> None:
+        if not isinstance(parts, (list, tuple)):
+            raise InvalidInput("parts", "a list of sets", validate.described(parts))
         if not parts:
             raise InvalidInput("parts", "at least one set", "an empty list")
+        if not np.iterable(sizes):
+            raise InvalidInput("sizes", "a list of numbers, one a set", repr(sizes))
         if len(sizes) != len(parts):
             raise InvalidInput("sizes", f"{len(parts)} numbers, one a set", f"{len(sizes)}")
         self.parts = tuple(require_set("parts", part) for part in parts)

@@ -60,7 +60,7 @@ class CallableSharp(Sharp):
         """Call the function; what it returns must have the shape of x."""
         y = self._checked(direction)
         found = self._function(y.copy() if isinstance(y, np.ndarray) else y)  # the function may work in its argument
-        atom = _floating(found.atom if isinstance(found, SharpAnswer) else found)
+        atom = _floating(found.atom if isinstance(found, SharpAnswer) else found, np.dtype(y.dtype))
         form = getattr(atom, "shape", type(atom).__name__)
         if form != self.shape:
             raise OracleError(f"the sharp oracle must return points of shape {self.shape}, not {form}")
@@ -77,6 +77,8 @@ class CallableSharp(Sharp):
             raise UnboundedOracle("the sharp oracle says that <y, x> - f(x) is unbounded above over X")
         if not math.isfinite(answer.value):
             raise OracleError(f"the sharp oracle returned a point with value {answer.value}")
+        if not answer.error >= 0.0:
+            raise OracleError(f"the sharp oracle says that its error is {answer.error}, expected a number >= 0")
         return answer
 
     def objective(self, x: Any) -> float:
@@ -118,11 +120,16 @@ class CallableSharp(Sharp):
         return super()._checked(direction)
 
 
-def _floating(atom: Any) -> Any:
-    """Return lists and arrays of whole numbers as floating arrays, everything else as it is."""
-    if isinstance(atom, (list, tuple)) or (isinstance(atom, np.ndarray) and atom.dtype.kind in "biu"):
-        return np.asarray(atom, dtype=np.float64)
-    return atom
+def _floating(atom: Any, dtype: np.dtype[Any]) -> Any:
+    """Return lists and arrays as floating arrays of the direction's precision, everything else as it is."""
+    if not isinstance(atom, (list, tuple, np.ndarray)):
+        return atom
+    try:
+        array = np.asarray(atom)
+        kind = np.result_type(dtype, np.complex64) if array.dtype.kind == "c" else np.finfo(dtype).dtype
+        return array.astype(kind, copy=False)
+    except (TypeError, ValueError) as error:
+        raise OracleError(f"the sharp oracle must return an array of numbers: {error}") from error
 
 
 def from_callable(

@@ -42,8 +42,8 @@ class Product(Described):
             raise InvalidInput("oracles", "at least one sharp oracle", "an empty list")
         self.oracles = tuple(oracles)
         for oracle in self.oracles:
-            if not callable(oracle) or not hasattr(oracle, "shape"):
-                raise InvalidInput("oracles", "sharp oracles", type(oracle).__name__)
+            if isinstance(oracle, type) or not callable(oracle) or not hasattr(oracle, "shape"):
+                raise InvalidInput("oracles", "sharp oracles", validate.described(oracle))
         self.threads = validate.integer("threads", threads, minimum=1)
 
     @property
