@@ -57,7 +57,7 @@ def to_cvxpy(problem: Problem) -> Any:
     try:
         cvxpy = cp()
     except ImportError as error:
-        raise MissingExtra("cvxpy", "dev", "a CVXPY model") from error
+        raise MissingExtra("cvxpy", "cvxpy", "a CVXPY model") from error
     try:
         if problem.dtype.kind == "c":
             raise NotDescribed("complex data")
