@@ -7,14 +7,18 @@ square root of users and items), centred. Single precision, which holds ratings 
 - the peak memory of the process from here on, as a multiple of the ratings' own size as triples of two 32-bit indices
   and a 64-bit value (16 bytes a rating), of which the interpreter with its libraries is a fixed part;
 - the wall time of the run as a multiple of (products) x (time of one product measured alone, half of them M x and half
-  M^T y).
+  M^T y). Products are those of the Lanczos runs and the images A(u v^T) of atoms; an image alone takes longer than a
+  product (it writes all its entries), so the multiple is given with images at their own time as well.
+A run of two iterations comes first, so that nothing is compiled and no memory is new to the machine in what is timed.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +26,7 @@ import unipd
 from figures import note
 from unipd._typing import Array
 from unipd.apps.completion.generated import generate
+from unipd.atoms import LowRank
 from unipd.maps import Sampling
 from unipd.primal import SketchTracker
 
@@ -41,18 +46,39 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
-def one_product(sampling: Sampling, dual: Array, repeats: int = 9) -> float:
-    """Return the median seconds of one product with the sampled matrix, the mean of both directions."""
-    matrix = sampling.adjoint(dual)
-    x, y = (np.ones(size, dual.dtype) for size in reversed(sampling.domain))
-    spent: list[tuple[float, float]] = []
+class Counted(Sampling):
+    """A sampling map that counts the images it makes."""
+
+    images = 0
+
+    def image(self, atom: Any) -> Array:
+        """Count and make an image."""
+        self.images += 1
+        return super().image(atom)
+
+    def image_parts(self, atom: Any) -> Any:
+        """Count an image that is made in parts."""
+        self.images += 1
+        return super().image_parts(atom)
+
+
+def median_seconds(call: Callable[[], object], repeats: int = 9) -> float:
+    """Return the median time of a call."""
+    spent: list[float] = []
     for _ in range(repeats):
         begun = time.perf_counter()
-        matrix.matvec(x)
-        between = time.perf_counter()
-        matrix.rmatvec(y)
-        spent.append((between - begun, time.perf_counter() - between))
-    return float(np.median(np.array(spent), axis=0).mean())
+        call()
+        spent.append(time.perf_counter() - begun)
+    return float(np.median(spent))
+
+
+def alone(sampling: Sampling, dual: Array) -> tuple[float, float]:
+    """Return the seconds of one product with the sampled matrix, the mean of both directions, and of one image."""
+    matrix = sampling.adjoint(dual)
+    x, y = (np.ones(size, dual.dtype) for size in reversed(sampling.domain))
+    atom = LowRank(y[:, np.newaxis], x[:, np.newaxis], np.ones(1, dual.dtype))
+    forward, backward = median_seconds(lambda: matrix.matvec(x)), median_seconds(lambda: matrix.rmatvec(y))
+    return 0.5 * (forward + backward), median_seconds(lambda: sampling.image(atom), repeats=5)
 
 
 def ratings_problem(share: float, dtype: type) -> unipd.Problem:
@@ -61,7 +87,7 @@ def ratings_problem(share: float, dtype: type) -> unipd.Problem:
     made = generate(shape, round(COUNT * share), rank=RANK, dtype=dtype)
     radius = float(np.linalg.norm(made.left) * np.linalg.norm(made.right)) / 2
     made.values[...] -= made.values.mean(dtype=np.float64)
-    sampling = Sampling(made.users, made.items, shape, dtype)
+    sampling = Counted(made.users, made.items, shape, dtype)
     loss = unipd.couplings.LeastSquares(2.0 / made.values.size)
     return unipd.Problem(unipd.sharp.NuclearBall(shape, radius), sampling, made.values, loss)
 
@@ -81,20 +107,29 @@ def main() -> None:
     forget_peak()
     held = peak()
     sampling = problem.map
-    assert isinstance(sampling, Sampling)
-    single = one_product(sampling, problem.b)
-    stop, tracker = unipd.MaxIterations(given.iterations), SketchTracker(sampling.domain, RANK, dtype=dtype)
+    assert isinstance(sampling, Counted)
+
+    def run(iterations: int) -> unipd.Result:
+        stop, tracker = unipd.MaxIterations(iterations), SketchTracker(sampling.domain, RANK, dtype=dtype)
+        return unipd.solve(problem, unipd.AccUniPDGrad(eps=1e-3), accuracy=1e-9, stop=stop, tracker=tracker)
+
+    run(2)
+    before = alone(sampling, problem.b)
+    sampling.images = 0
     begun = time.perf_counter()
-    result = unipd.solve(problem, unipd.AccUniPDGrad(eps=1e-3), accuracy=1e-9, stop=stop, tracker=tracker)
-    seconds = time.perf_counter() - begun
-    single = min(single, one_product(sampling, problem.b))
+    result = run(given.iterations)
+    seconds, images = time.perf_counter() - begun, sampling.images
+    product, image = np.minimum(before, alone(sampling, problem.b))
     products = result.counts.matvecs
     rows, columns = sampling.domain
     print(f"{rows} x {columns}, {problem.b.size} ratings of {size / 1e6:.0f} MB, {problem.dtype}")
-    print(f"{result.iterations} iterations, {result.counts.oracle_calls} oracle calls, {products} products")
+    print(f"{result.iterations} iterations, {result.counts.oracle_calls} oracle calls, {products} products,", end=" ")
+    print(f"{images} of them images")
     print(f"objective {result.objective:.5f}, error of the sketch about {result.state.primal.error:.3g}")
-    ratio = seconds / (products * single)
-    print(f"wall time {seconds:.1f} s = {ratio:.2f} x products x {1e3 * single:.2f} ms, one product (goal 1.3)")
+    ratio = seconds / (products * product)
+    print(f"wall time {seconds:.1f} s = {ratio:.2f} x products x {1e3 * product:.2f} ms, one product (goal 1.3)")
+    fair = seconds / ((products - images) * product + images * image)
+    print(f"  = {fair:.2f} x what they take with images at their own time, {1e3 * image:.2f} ms")
     print(f"peak memory {peak() / 1e6:.0f} MB = {peak() / size:.2f} x the ratings (goal 3), interpreter included")
     print(
         f"  before the run {held / size:.2f} x; at the start {bare / 1e6:.0f} MB; making it all up {made / size:.2f} x"
@@ -102,6 +137,7 @@ def main() -> None:
     title = f"{problem.b.size} ratings, {'double' if given.double else 'single'} precision"
     whole = problem.b.size > COUNT // 2  # in small instances the interpreter is most of the memory
     note(f"{title}: peak memory / ratings", peak() / size, "share", 3.0 if whole else None)
+    note(f"{title}: time / products, images at their own time", fair, "share")
     note(f"{title}: time / products", ratio, "share", 1.3 if whole else None)
 
 

@@ -247,3 +247,12 @@ def test_bound_of_a_dense_matrix_of_equal_singular_values_or_zero() -> None:
         2.0 <= dense_norm_upper(2.0 * np.linalg.qr(np.random.default_rng(0).standard_normal((80, 80)))[0]) < 2.0 + 1e-10
     )
     assert dense_norm_upper(np.zeros((3, 2))) == 0.0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, complex(0.0, np.nan)])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (5, 2)])
+def test_the_norm_of_what_is_not_finite_is_refused(bad, shape) -> None:
+    matrix = np.ones(shape, type(bad))
+    matrix[-1, -1] = bad
+    with pytest.raises(OracleError, match="NaN or infinite"):
+        dense_norm_upper(matrix)

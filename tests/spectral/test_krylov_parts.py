@@ -47,6 +47,23 @@ def test_basis_stays_orthonormal_and_its_coefficients_rebuild_the_vectors(
     np.testing.assert_allclose(gram, np.eye(basis.size), atol=50 * eps_of(dtype))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_long_columns_lose_the_same_part(dtype, monkeypatch) -> None:
+    """The compiled kernels for long columns do what NumPy does for short ones."""
+    generator = np.random.default_rng(0)
+    vectors = gaussian(generator, (5000, 4), dtype)
+    answers = []
+    for most in (10**9, 0):
+        monkeypatch.setattr("unipd.spectral.basis._MOST_PIECES", most)
+        basis = Basis(5000, 4, dtype, np.random.default_rng(1))
+        answers.append([basis.append(vector) for vector in vectors.T])
+        gram = basis.columns().conj().T @ basis.columns()
+        np.testing.assert_allclose(gram, np.eye(4), atol=50 * eps_of(dtype))
+    for (inside, length), (other, another) in zip(*answers, strict=True):
+        np.testing.assert_allclose(other, inside, atol=1e3 * eps_of(dtype))
+        assert another == pytest.approx(length, rel=1e3 * eps_of(dtype))
+
+
 def test_basis_refuses_what_is_not_finite() -> None:
     with pytest.raises(OracleError):
         Basis(2, 2, np.float64, np.random.default_rng(0)).append(np.array([np.nan, 1.0]))

@@ -110,7 +110,7 @@ _MOST_SWEEPS = 4
 _SERIAL_ENTRIES = 4000
 """Products with no more entries than this (twice as many real ones) stay in the calling thread in the usual BLAS."""
 _MOST_PIECES = 32
-"""Bases that would take more pieces than this are multiplied whole."""
+"""Bases that would take more pieces than this have kernels of their own."""
 
 
 def _remove(known: Array, rest: Array) -> Array:
@@ -123,12 +123,23 @@ def _remove(known: Array, rest: Array) -> Array:
     entries = _SERIAL_ENTRIES if known.dtype.kind == "c" else 2 * _SERIAL_ENTRIES
     step = max(1, entries // max(columns, 1))
     if rows > _MOST_PIECES * step:
-        step = rows
+        return _remove_long(known, rest)
     pieces = [slice(first, first + step) for first in range(0, rows, step)]
     inside = sum((rest[piece].conj() @ known[piece] for piece in pieces), np.zeros(columns, rest.dtype)).conj()
     for piece in pieces:
         rest[piece] -= known[piece] @ inside
     return inside
+
+
+def _remove_long(known: Array, rest: Array) -> Array:
+    """Do as :func:`_remove` with compiled kernels (imported on first use: Numba is slow to import)."""
+    from unipd.spectral import basis_kernels
+
+    inside = np.zeros(known.shape[1], np.result_type(rest.dtype, np.float64))
+    basis_kernels.project(known, rest, inside)
+    rounded = inside.astype(rest.dtype)
+    basis_kernels.subtract(known, rest, rounded)
+    return rounded
 
 
 def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
@@ -146,7 +157,8 @@ def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any)
 def _length(vector: Array) -> float:
     parts = vector.view(np.finfo(vector.dtype).dtype)
     with np.errstate(over="ignore", invalid="ignore"):
-        squared = float(parts @ parts)
+        pieces = (parts[first : first + 2 * _SERIAL_ENTRIES] for first in range(0, parts.size, 2 * _SERIAL_ENTRIES))
+        squared = sum(float(piece @ piece) for piece in pieces)
         if not _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:  # too large or small for single precision, or NaN
             squared = float(np.sum(np.square(parts, dtype=np.float64)))
     if not math.isfinite(squared):
