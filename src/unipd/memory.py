@@ -10,6 +10,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
+from unipd import validate
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.problem import Problem
 
@@ -55,6 +56,9 @@ def forecast(problem: Problem, tracker: str = "dense", *, images: int = 0) -> Fo
     >>> forecast(problem, "sketch").primal < forecast(problem, "dense").primal
     True
     """
+    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
+    validate.integer("images", images, minimum=0)
     factor = _entries(problem.sharp.shape) if not _is_matrix(problem) else sum(problem.sharp.shape)
     item = problem.dtype.itemsize
     primal = {
@@ -64,8 +68,7 @@ def forecast(problem: Problem, tracker: str = "dense", *, images: int = 0) -> Fo
         "lowrank": 3 * LOWRANK_LIMIT * factor * item,
         "sketch": 3 * (2 * SKETCH_RANK + 1) * factor * item,
     }
-    if tracker not in primal:
-        raise InvalidInput("tracker", f"one of {', '.join(primal)}", repr(tracker))
+    validate.choice("tracker", tracker, primal)
     return Forecast(
         map=int(getattr(problem.map, "nbytes", 0)),
         dual=(_DUAL_VECTORS + images) * problem.b.nbytes,
@@ -118,7 +121,7 @@ def limited_memory(limit: int | None) -> Generator[None]:
     if limit is None:
         yield
         return
-    _limits.append(limit)
+    _limits.append(validate.integer("limit", limit, minimum=1))
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -70,6 +71,8 @@ class Problem:
         self.loss: Loss | None = _as_loss(self.coupling)
         self.split = self._choose_split(split)
         self.norm_b = norm(self.b)
+        if not math.isfinite(self.norm_b):
+            raise InvalidInput("b", "numbers with finite squares (divide A and b by a common factor)", "larger ones")
         self.epsilon = float(np.finfo(self.b.dtype).eps)
         self._loss_at_zero = self.loss.value(-self.b) if self.loss else 0.0
 
@@ -85,6 +88,8 @@ class Problem:
 
     def _choose_split(self, split: bool | None) -> bool:
         possible = self.loss is not None and self.loss.splittable
+        if split is not None:
+            validate.flag("split", split)
         if split and not possible:
             expected = "a loss with a bounded slack block (give it slack_radius)"
             raise InvalidInput("split", expected, type(self.coupling).__name__)

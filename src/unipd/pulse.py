@@ -1,4 +1,4 @@
-"""Signs of life from inside an iteration: products done, for displays of runs whose iterations take minutes."""
+"""Signs of life from inside an iteration, for displays and time limits of runs whose iterations take minutes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextvars import ContextVar
 Listener = Callable[[str, int], None]
 """Called with the name of the work and the number of products just done."""
 _listener: ContextVar[Listener | None] = ContextVar("unipd_pulse", default=None)
+_clock: ContextVar[Callable[[], bool] | None] = ContextVar("unipd_clock", default=None)
 
 
 def beat(work: str, products: int) -> None:
@@ -39,3 +40,27 @@ def listening(listener: Listener | None) -> Generator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+def out_of_time() -> bool:
+    """Whether the run's time is up: asked between the trials of a line search, which may be long.
+
+    Where a whole iteration stands that the run can return, this does not return but gives the present one up.
+    """
+    over = _clock.get()
+    return over is not None and over()
+
+
+@contextmanager
+def timed(over: Callable[[], bool]) -> Generator[None]:
+    """Let ``over`` say inside the block, in this thread, whether the time is up.
+
+    >>> with timed(lambda: True):
+    ...     out_of_time()
+    True
+    """
+    token = _clock.set(over)
+    try:
+        yield
+    finally:
+        _clock.reset(token)

@@ -1,6 +1,8 @@
 """Checks of user input: each returns the checked value or raises :class:`~unipd.errors.InvalidInput`."""
 
 import math
+import os
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -97,6 +99,39 @@ def integer(name: str, value: Any, *, minimum: int) -> int:
     if value < minimum:
         raise InvalidInput(name, f"an integer >= {minimum}", repr(value))
     return int(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return ``value`` as True or False; words and numbers are not taken for either.
+
+    >>> flag("polish", True)
+    True
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidInput(name, "True or False", repr(value))
+    return bool(value)
+
+
+def choice(name: str, value: Any, options: Collection[str]) -> str:
+    """Return ``value`` when it is one of the words given.
+
+    >>> choice("weights", "greedy", ("theory", "greedy"))
+    'greedy'
+    """
+    if not (isinstance(value, str) and value in options):
+        raise InvalidInput(name, f"one of {', '.join(options)}", repr(value))
+    return value
+
+
+def path(name: str, value: Any) -> Any:
+    """Return ``value`` as it is when it names a file.
+
+    >>> path("path", "result.npz")
+    'result.npz'
+    """
+    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
+        raise InvalidInput(name, "the name of a file", repr(value))
+    return value
 
 
 def described(value: Any) -> str:

@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from unipd import validate
 from unipd._typing import Array
 from unipd._version import __version__
 from unipd.errors import FileFormatError, InvalidInput
@@ -67,7 +68,12 @@ def save(
     >>> saved.status.value, saved.extra
     ('solved', {'note': 'first try'})
     """
-    target = Path(path)
+    if not callable(getattr(result, "summary", None)):
+        raise InvalidInput("result", "a result of a run", validate.described(result))
+    for name, value in {"settings": settings, "extra": extra}.items():
+        if not isinstance(value, (Mapping, type(None))):
+            raise InvalidInput(name, "a dictionary", repr(value))
+    target = Path(validate.path("path", path))
     if target.suffix != ".npz":
         raise InvalidInput("path", "a file name ending in .npz", repr(str(path)))
     arrays: dict[str, Array] = {}
@@ -80,7 +86,7 @@ def save(
 
 def load(path: str | os.PathLike[str]) -> SavedResult:
     """Read a result file; a damaged or foreign file raises :class:`~unipd.errors.FileFormatError`."""
-    arrays = _read_arrays(Path(path))
+    arrays = _read_arrays(Path(validate.path("path", path)))
     try:
         header = json.loads(arrays["header"].tobytes())
         kind, number = header["kind"], header["format"]

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+from unipd import validate
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
@@ -23,6 +24,7 @@ from unipd.methods.universal import (
 )
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
+from unipd.records import changed
 from unipd.status import Status
 
 
@@ -79,7 +81,7 @@ class AccUniPDGrad(UniversalSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.monotone and self.step_rule != "search":
+        if not validate.flag("monotone", self.monotone) and self.step_rule != "search":
             raise InvalidInput("monotone", 'True unless step_rule="search"', repr(self.monotone))
 
     @property
@@ -108,7 +110,8 @@ class AccUniPDGrad(UniversalSettings):
         average = averaged(self, problem, state, found.base, t / found.smoothness)
         next_t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
         dual_step, change = holder_pair(state.last_base, found.base)
-        return AccUniPDGradState(
+        return changed(
+            state,
             iteration=state.iteration + 1,
             dual=trial.dual,
             primal=average.primal,
@@ -121,7 +124,6 @@ class AccUniPDGrad(UniversalSettings):
             gradient_change=change,
             failure=None if found.accepted else Status.LINE_SEARCH_FAILED,
             point=None,
-            eps=state.eps,
             weight_sum=average.weight_sum,
             previous=state.dual,
             pull=(t - 1.0) / next_t,
@@ -138,7 +140,7 @@ class AccUniPDGrad(UniversalSettings):
             base = evaluate(problem, state.ahead, tolerance=0.5 * ORACLE_SHARE * delta, start=state.recent_atom)
             calls, matvecs = 1, base.matvecs
         found = search(self, problem, base, state.smoothness, delta, full_trials=False)
-        work = replace(found, oracle_calls=found.oracle_calls + calls, matvecs=found.matvecs + matvecs)
+        work = changed(found, oracle_calls=found.oracle_calls + calls, matvecs=found.matvecs + matvecs)
         return Accelerated(work, state.momentum)
 
     def _is_streamed(self, problem: Problem) -> bool:
@@ -157,7 +159,7 @@ class AccUniPDGrad(UniversalSettings):
         mean_objective = (1.0 - gamma) * state.mean_objective + gamma * answer.objective
         proven = squared_certificate(problem, primal, squared, mean_objective, state.certificate)
         next_t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
-        return replace(
+        return changed(
             state,
             iteration=state.iteration + 1,
             dual=trial.dual,
@@ -187,4 +189,4 @@ class AccUniPDGrad(UniversalSettings):
         found = streamed_search(
             streams, ahead, answer, state.smoothness, slack, tolerance, max_doublings=self.max_doublings
         )
-        return replace(found, oracle_calls=found.oracle_calls + calls, matvecs=found.matvecs + matvecs)
+        return changed(found, oracle_calls=found.oracle_calls + calls, matvecs=found.matvecs + matvecs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from unipd.methods.weights import greedy_gamma
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner, norm
+from unipd.records import changed
 
 REFRESH = 100
 """Recompute A xbar from the active vertices after so many iterations, so that rounding does not pile up."""
@@ -83,7 +84,7 @@ class PairwiseFrankWolfe:
         if (state.iteration + 1) % REFRESH == 0:
             image = active.image()
         cost = active.objective()
-        return replace(
+        return changed(
             state,
             iteration=state.iteration + 1,
             dual=lam,

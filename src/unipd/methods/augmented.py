@@ -112,7 +112,7 @@ class Augmented:
         def slope(gamma: float) -> float:
             return inner(self.dual(residual + gamma * direction), direction) + cost - here.cost
 
-        return zero_of_slope(slope, 1.0, affine=False)
+        return zero_of_slope(slope, 1.0)
 
     def _coupled(self, residual: Array, dual: Array) -> float:
         if self.penalty == 0.0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from unipd.dual import DualPoint, DualValue, lower_bound
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import Tracker
+from unipd.records import changed, made
 from unipd.status import Status
 
 
@@ -30,7 +31,12 @@ class Counts:
 
     def plus(self, oracle_calls: int = 0, trials: int = 0, matvecs: int = 0) -> Counts:
         """Return the counts after more work."""
-        return Counts(self.oracle_calls + oracle_calls, self.trials + trials, self.matvecs + matvecs)
+        return made(
+            Counts,
+            oracle_calls=self.oracle_calls + oracle_calls,
+            trials=self.trials + trials,
+            matvecs=self.matvecs + matvecs,
+        )
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class Certificate:
             return self
         stretch = bound.stretch if math.isfinite(bound.stretch) else 1.0
         surely = "rigorous" if bound.stretch == 0.0 else point.bound
-        return replace(self, dual_bound=bound.value, ray=point.dual, stretch=stretch, kind=surely)
+        return changed(self, dual_bound=bound.value, ray=point.dual, stretch=stretch, kind=surely)
 
     def proves_infeasible(self, problem: Problem) -> bool:
         """Whether the bound exceeds every value that the objective takes on X."""
@@ -147,8 +153,8 @@ def primal_certificate(
         cost = problem.sharp.objective(primal.point())
     residual = image - problem.b
     if problem.loss is not None:
-        return replace(previous, objective=cost + problem.loss.value(residual), infeasibility=0.0)
-    return replace(previous, objective=cost, infeasibility=problem.coupling.distance(residual))
+        return changed(previous, objective=cost + problem.loss.value(residual), infeasibility=0.0)
+    return changed(previous, objective=cost, infeasibility=problem.coupling.distance(residual))
 
 
 def empty_certificate(dual: Array) -> Certificate:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TypeVar
 
 from unipd.methods.base import Certificate, State
 from unipd.problem import Problem
+from unipd.records import changed
 
 S = TypeVar("S", bound=State)
 
@@ -31,7 +31,7 @@ def with_better_bound(certificate: Certificate, other: Certificate) -> Certifica
     if not other.dual_bound > certificate.dual_bound:
         return certificate
     bound, ray, stretch = other.dual_bound, other.ray, other.stretch
-    return replace(certificate, dual_bound=bound, ray=ray, stretch=stretch, kind=other.kind)
+    return changed(certificate, dual_bound=bound, ray=ray, stretch=stretch, kind=other.kind)
 
 
 def with_better_point(problem: Problem, state: S, other: State) -> S:
@@ -39,8 +39,8 @@ def with_better_point(problem: Problem, state: S, other: State) -> S:
     mine = with_better_bound(state.certificate, other.certificate)
     theirs = with_better_bound(other.certificate, state.certificate)
     if error(problem, theirs) >= error(problem, mine):
-        return replace(state, certificate=mine)
-    return replace(
+        return changed(state, certificate=mine)
+    return changed(
         state,
         primal=other.primal,
         image=other.image,

@@ -59,8 +59,10 @@ def as_method(
     """
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
-    if scaling not in SCALINGS:
+    if not (scaling is None or (isinstance(scaling, str) and scaling in SCALINGS)):
         raise InvalidInput("scaling", 'one of "auto", "rows", None', repr(scaling))
+    validate.flag("continuation", continuation)
+    validate.flag("restart", restart)
     chosen = _named(method, problem, **options)
     if continuation or restart:
         if not isinstance(chosen, (UniPDGrad, AccUniPDGrad)):
@@ -76,7 +78,7 @@ def _named(method: Method | str, problem: Problem, **options: Any) -> Method:
             raise InvalidInput("method", "a name or a method", validate.described(method))
         if options:
             raise InvalidInput("method", "a name when options are given", type(method).__name__)
-        if not (hasattr(method, "start") and hasattr(method, "step")):
+        if not (callable(getattr(method, "start", None)) and callable(getattr(method, "step", None))):
             raise InvalidInput("method", "a name or a method with start and step", type(method).__name__)
         return method
     if method == "auto" and not options and _best(problem) == "corrective":

@@ -17,6 +17,7 @@ from unipd.methods.unipdgrad import UniPDGrad
 from unipd.methods.universal import ORACLE_SHARE, UniversalState
 from unipd.problem import Problem
 from unipd.protocols import Tracker
+from unipd.records import changed
 
 FIRST_STAGE = 20
 """Iterations of the first stage at most; a stage that runs out of them doubles the number for those after it."""
@@ -82,6 +83,7 @@ class Continued:
     def __post_init__(self) -> None:
         if not isinstance(self.method, (UniPDGrad, AccUniPDGrad)):
             raise InvalidInput("method", "UniPDGrad or AccUniPDGrad", validate.described(self.method))
+        validate.flag("continuation", self.continuation)
 
     @property
     def name(self) -> str:
@@ -109,13 +111,13 @@ class Continued:
 
     def step(self, problem: Problem, state: ContinuedState) -> ContinuedState:
         """Do one iteration of the method; begin a new stage when the present one has done its work."""
-        before = replace(state.inner, counts=state.counts)  # the loop adds the work of its own checks
+        before = changed(state.inner, counts=state.counts)  # the loop adds the work of its own checks
         inner: UniversalState = self.method.step(problem, before)
         shown: State = with_better_point(problem, inner, state) if state.iteration else inner
-        now = replace(_wrapped(inner, shown, state.goal, *_stage(state)), iteration=state.iteration + 1)
+        now = changed(_wrapped(inner, shown, state.goal, *_stage(state)), iteration=state.iteration + 1)
         reached = error(problem, now.certificate)
         if not math.isfinite(now.stage_error):
-            return replace(now, stage_error=reached)
+            return changed(now, stage_error=reached)
         done, late = reached <= now.stage_error / FALL, now.iteration - now.stage_begin >= now.stage_limit
         if not (done or late) or inner.failure is not None:
             return now
@@ -169,7 +171,7 @@ def _anew(problem: Problem, now: ContinuedState, eps: float) -> UniversalState:
         dual = inner.dual
     start = inner.recent_atom if isinstance(inner, AccUniPDGradState) else None
     point = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=start)
-    fresh = replace(
+    fresh = changed(
         inner,
         iteration=0,
         dual=dual,
@@ -181,5 +183,5 @@ def _anew(problem: Problem, now: ContinuedState, eps: float) -> UniversalState:
         counts=inner.counts.plus(oracle_calls=1, matvecs=point.matvecs),
     )
     if isinstance(fresh, AccUniPDGradState):
-        return replace(fresh, previous=dual, pull=0.0, momentum=1.0, last_base=None)
+        return changed(fresh, previous=dual, pull=0.0, momentum=1.0, last_base=None)
     return fresh

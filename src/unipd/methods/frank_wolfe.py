@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from unipd import atoms
+from unipd import atoms, validate
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
@@ -14,6 +14,7 @@ from unipd.methods.base import Counts, State, empty_certificate, primal_certific
 from unipd.methods.weights import greedy_gamma
 from unipd.problem import Problem
 from unipd.protocols import Loss, Tracker, inner, norm
+from unipd.records import changed
 
 STEP_SIZES = ("open-loop", "line-search", "short-step")
 ORACLE_TOLERANCE = 0.1
@@ -54,8 +55,7 @@ class FrankWolfe:
     step_size: str = "line-search"
 
     def __post_init__(self) -> None:
-        if self.step_size not in STEP_SIZES:
-            raise InvalidInput("step_size", f"one of {', '.join(STEP_SIZES)}", repr(self.step_size))
+        validate.choice("step_size", self.step_size, STEP_SIZES)
 
     @property
     def name(self) -> str:
@@ -101,7 +101,7 @@ class FrankWolfe:
         image = (1.0 - gamma) * state.image + gamma * point.image
         cost = (1.0 - gamma) * state.mean_objective + gamma * point.objective
         primal = state.primal.mixed(gamma, point.atom)
-        return replace(
+        return changed(
             state,
             iteration=state.iteration + 1,
             dual=lam,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from unipd import pulse
+from unipd._typing import Array
 from unipd.dual import DualPoint, DualValue, evaluate, moved, proximal_step, stretched, value_only
 from unipd.problem import Problem
 from unipd.protocols import inner
@@ -35,6 +38,8 @@ class Search:
     """Products spent."""
     accepted: bool
     """Whether the condition was met."""
+    dual_step: float
+    """||lam_trial - lam||."""
 
 
 @dataclass(frozen=True)
@@ -74,23 +79,23 @@ def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float
             calls += 1
         trials += 1
         matvecs += trial.matvecs
-        if _accepts(problem, base, trial, smoothness, slack):
-            return Search(base, trial, smoothness, trials, calls, matvecs, True)
+        step: Array = trial.dual - base.dual
+        squared = inner(step, step)
+        model = base.value + inner(base.gradient, step) + 0.5 * smoothness * squared
+        if _accepts(problem, base.value, trial.value, model, slack):
+            return Search(base, trial, smoothness, trials, calls, matvecs, True, math.sqrt(squared))
         if isinstance(trial, DualPoint) and not exact:
             better = moved(problem, trial, base.dual)
-            if better.value > base.value + _REPLACEMENT_SHARE * slack:
+            if better.value > base.value + _REPLACEMENT_SHARE * slack and not pulse.out_of_time():
                 base, first = better, None
                 doublings += 1
                 continue
-        if doublings >= settings.max_doublings:
-            return Search(base, trial, smoothness, trials, calls, matvecs, False)
+        if doublings >= settings.max_doublings or pulse.out_of_time():
+            return Search(base, trial, smoothness, trials, calls, matvecs, False, math.sqrt(squared))
         smoothness *= 2.0
         doublings += 1
 
 
-def _accepts(problem: Problem, base: DualPoint, trial: DualPoint | DualValue, smoothness: float, slack: float) -> bool:
+def _accepts(problem: Problem, base: float, trial: float, model: float, slack: float) -> bool:
     """Test g(trial) <= Q_M(trial; base) + slack, up to the rounding of the values themselves."""
-    step = trial.dual - base.dual
-    model = base.value + inner(base.gradient, step) + 0.5 * smoothness * inner(step, step)
-    rounding = 8.0 * problem.epsilon * (abs(base.value) + abs(trial.value) + _TIE * slack)
-    return trial.value <= model + slack + rounding
+    return trial <= model + slack + 8.0 * problem.epsilon * (abs(base) + abs(trial) + _TIE * slack)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from unipd import pulse
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
 from unipd.methods.line_search import Search, SearchSettings, backtrack
 from unipd.methods.universal import ORACLE_SHARE
 from unipd.problem import Problem
+from unipd.records import changed
 
 if TYPE_CHECKING:
     from unipd.methods.accunipdgrad import AccUniPDGrad, AccUniPDGradState
@@ -53,8 +55,8 @@ def falling_search(method: AccUniPDGrad, problem: Problem, state: AccUniPDGradSt
         one_trial = SearchSettings(False, 0.5 * ORACLE_SHARE * state.eps / t, max_doublings=0)
         found = backtrack(problem, base, smoothness, 0.5 * state.eps / t, one_trial)
         calls, trials, matvecs = calls + found.oracle_calls, trials + found.trials, matvecs + found.matvecs
-        if found.accepted or attempt == method.max_doublings:
-            return Accelerated(replace(found, oracle_calls=calls, trials=trials, matvecs=matvecs), t)
+        if found.accepted or attempt == method.max_doublings or pulse.out_of_time():
+            return Accelerated(changed(found, oracle_calls=calls, trials=trials, matvecs=matvecs), t)
         smoothness *= 2.0
         base = None if before > 0.0 else found.base
     raise AssertionError("the search ends in its loop")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd.errors import OracleError
 
 _RIDGE = 1e-13
 _TOLERANCE = 1e-12
@@ -29,6 +30,8 @@ def minimise_quadratic(hessian: FloatArray, linear: FloatArray, start: FloatArra
     entering = -1
     for _ in range(20 * size + 50):
         target, multiplier = _free_minimiser(matrix, linear, np.flatnonzero(free), sums_to_one)
+        if not np.isfinite(target).all():
+            raise OracleError("images of atoms whose squares are not finite: divide A and b by a common factor")
         if target.size == 0 or target.min() >= 0.0:
             weights = np.zeros(size)
             weights[free] = target

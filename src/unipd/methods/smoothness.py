@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from unipd import validate
 from unipd.couplings import LeastSquares, WeightedLeastSquares
 from unipd.dual import DualPoint, evaluate, oracle_errors, proximal_step
 from unipd.errors import InvalidInput
@@ -16,9 +17,7 @@ STEPS = ("search", "analytic", "fixed")
 
 def check_step(step: str) -> str:
     """Return the name of a step rule or raise."""
-    if step not in STEPS:
-        raise InvalidInput("step_rule", f"one of {', '.join(STEPS)}", repr(step))
-    return step
+    return validate.choice("step_rule", step, STEPS)
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolera
     if curve == 0.0:
         return Estimate(1.0, 1, matvecs)
     step = 2.0 * delta / (slope + root) if slope > 0 else (root - slope) / (2.0 * curve)
-    return Estimate(1.0 / step, 1, matvecs)
+    return Estimate(1.0 / max(step, _SMALLEST), 1, matvecs)
 
 
 def initial_smoothness(problem: Problem, point: DualPoint, delta: float, tolerance: float) -> Estimate:
@@ -72,7 +71,7 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
     squared = inner(point.gradient, point.gradient)
     if squared == 0.0:
         return Estimate(1.0, 0, 0)
-    smoothness = squared / (2.0 * max(problem.scale(point.objective), delta))
+    smoothness = max(squared / (2.0 * max(problem.scale(point.objective), delta)), _SMALLEST)
     calls = matvecs = 0
     for _ in range(_MAX_PROBES):
         dual = proximal_step(problem, point.dual, point.gradient, smoothness)
@@ -85,9 +84,11 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
         excess = trial.value - point.value - inner(point.gradient, step) - 0.5 * delta
         if 2.0 * excess > smoothness * length:
             return Estimate(2.0 * excess / length, calls, matvecs)
-        smoothness /= _PROBE_FACTOR
+        smoothness = max(smoothness / _PROBE_FACTOR, _SMALLEST)
     return Estimate(smoothness, calls, matvecs)
 
 
+_SMALLEST = 1e-300
+"""Least step and least M that are told from zero."""
 _MAX_PROBES = 10
 _PROBE_FACTOR = 16.0

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import pulse
 from unipd._typing import Array
 from unipd.couplings import Equality, LeastSquares
 from unipd.dual import DualValue, oracle_errors
@@ -142,7 +143,7 @@ def streamed_search(
         trials, matvecs = trials + 1, matvecs + trial.matvecs + 1
         rounding = 8.0 * streams.problem.epsilon * (abs(base) + abs(trial.value) + 8.0 * slack)
         accepted = trial.value <= base + rise + slack + rounding
-        if accepted or doublings == max_doublings:
+        if accepted or doublings == max_doublings or pulse.out_of_time():
             return StreamedSearch(answer, trial, smoothness, trials, trials, matvecs, accepted)
         del dual, trial
         better = streams.valued(ahead, replace(found, error=math.inf))

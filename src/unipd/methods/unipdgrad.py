@@ -10,13 +10,14 @@ from unipd.methods.universal import (
     UniversalSettings,
     UniversalState,
     averaged,
+    between,
     certified,
     first_state,
-    holder_pair,
     search,
 )
 from unipd.problem import Problem
-from unipd.protocols import Tracker
+from unipd.protocols import Tracker, norm
+from unipd.records import changed
 from unipd.status import Status
 
 
@@ -64,9 +65,9 @@ class UniPDGrad(UniversalSettings):
         assert isinstance(trial, DualPoint)
         average = averaged(self, problem, state, found.base, weight)
         coupled = 0.0 if problem.split else problem.coupling.conjugate(trial.dual)
-        share = weight / average.weight_sum
-        dual_step, change = holder_pair(found.base, trial)
-        return UniPDGradState(
+        share = average.share
+        return changed(
+            state,
             iteration=state.iteration + 1,
             dual=trial.dual,
             primal=average.primal,
@@ -75,12 +76,11 @@ class UniPDGrad(UniversalSettings):
             certificate=certified(problem, state, average, trial),
             counts=state.counts.plus(found.oracle_calls, found.trials, found.matvecs),
             smoothness=found.smoothness,
-            dual_step=dual_step,
-            gradient_change=change,
+            dual_step=found.dual_step,
+            gradient_change=norm(trial.gradient - found.base.gradient),
             failure=None if found.accepted else Status.LINE_SEARCH_FAILED,
             point=trial,
-            eps=state.eps,
             weight_sum=average.weight_sum,
-            average_dual=(1.0 - share) * state.average_dual + share * trial.dual,
+            average_dual=between(state.average_dual, share, trial.dual),
             average_dual_value=(1.0 - share) * state.average_dual_value + share * (trial.value + trial.error + coupled),
         )

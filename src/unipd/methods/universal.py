@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from unipd import theory, validate
 from unipd._typing import Array
 from unipd.dual import DualPoint, DualValue, evaluate
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, OracleError
 from unipd.methods.base import (
     Certificate,
     Counts,
@@ -24,6 +24,7 @@ from unipd.methods.smoothness import analytic_smoothness, check_step, initial_sm
 from unipd.methods.weights import check_weights, greedy_gamma
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
+from unipd.records import changed
 
 ORACLE_SHARE = 0.25
 """Share of the line-search slack that an inexact oracle may err by."""
@@ -104,6 +105,8 @@ def first_state(
         estimate = initial_smoothness(problem, point, eps, 0.5 * ORACLE_SHARE * eps)
         smoothness = estimate.smoothness
         counts = counts.plus(oracle_calls=estimate.oracle_calls, matvecs=estimate.matvecs)
+    if not math.isfinite(smoothness):
+        raise OracleError("images of atoms whose squares are not finite: divide A and b by a common factor")
     certificate = empty_certificate(dual).improved(problem, point)
     return UniversalState(
         iteration=0,
@@ -145,7 +148,7 @@ def search(
         smoothness = settings.fixed_smoothness(delta)
     found = backtrack(problem, base, smoothness, math.inf, rules)
     calls, matvecs = found.oracle_calls + extra_calls, found.matvecs + extra_matvecs
-    return replace(found, oracle_calls=calls, matvecs=matvecs)
+    return changed(found, oracle_calls=calls, matvecs=matvecs)
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,8 @@ class Average:
     image: Array
     mean_objective: float
     weight_sum: float
+    share: float
+    """w_k / S_k."""
 
 
 def averaged(
@@ -163,15 +168,28 @@ def averaged(
 ) -> Average:
     """Return xbar_k = (1 - gamma_k) xbar_{k-1} + gamma_k x^* with gamma_k = w_k / S_k or the greedy one."""
     total = state.weight_sum + weight
-    gamma = weight / total
+    gamma = share = weight / total if total > 0.0 else 1.0  # weights of the smallest scales vanish
     if settings.weights == "greedy" and state.iteration > 0:
         gamma = greedy_gamma(problem, state.image, atom.image, state.mean_objective, atom.objective)
     return Average(
         primal=state.primal.mixed(gamma, atom.atom),
-        image=(1.0 - gamma) * state.image + gamma * atom.image,
+        image=between(state.image, gamma, atom.image),
         mean_objective=(1.0 - gamma) * state.mean_objective + gamma * atom.objective,
         weight_sum=total,
+        share=share,
     )
+
+
+def between(first: Array, gamma: float, second: Array) -> Array:
+    """Return (1 - gamma) first + gamma second.
+
+    >>> import numpy as np
+    >>> between(np.array([1.0, 2.0]), 0.25, np.array([5.0, 2.0]))
+    array([2., 2.])
+    """
+    mixed: Array = (1.0 - gamma) * first
+    mixed += gamma * second
+    return mixed
 
 
 def certified(problem: Problem, state: State, average: Average, trial: DualPoint | DualValue) -> Certificate:

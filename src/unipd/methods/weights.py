@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from unipd import validate
 from unipd._typing import Array
 from unipd.couplings import Equality, LeastSquares, WeightedLeastSquares
-from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import inner
 
@@ -16,9 +16,7 @@ _BISECTIONS = 60
 
 def check_weights(weights: str) -> str:
     """Return the name of a weighting rule or raise."""
-    if weights not in WEIGHTS:
-        raise InvalidInput("weights", f"one of {', '.join(WEIGHTS)}", repr(weights))
-    return weights
+    return validate.choice("weights", weights, WEIGHTS)
 
 
 def greedy_gamma(
@@ -32,10 +30,12 @@ def greedy_gamma(
     """Return the gamma in [0, upper] that is best for xbar + gamma (x - xbar) ("line search in the weighting step").
 
     A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K).
-    Both are convex in gamma; their derivative is affine for quadratic losses and for K = {0}.
+    Both are convex in gamma, and parabolas for quadratic losses and for K = {0}.
     """
     direction = atom_image - image
     residual = image - problem.b
+    if is_quadratic(problem):
+        return _vertex_of_parabola(problem, residual, direction, atom_objective - objective, upper)
     if problem.loss is not None:
         loss, rise = problem.loss, atom_objective - objective
 
@@ -48,7 +48,19 @@ def greedy_gamma(
             moved = residual + gamma * direction
             return inner(moved - coupling.prox(moved, 1.0), direction)
 
-    return zero_of_slope(slope, upper, affine=is_quadratic(problem))
+    return zero_of_slope(slope, upper)
+
+
+def _vertex_of_parabola(problem: Problem, residual: Array, direction: Array, rise: float, upper: float) -> float:
+    """Return the best gamma in [0, upper] for phi(r + gamma d) + gamma rise, or for ||r + gamma d||^2 / 2 (K = {0})."""
+    if problem.loss is None:
+        slope, bend = inner(residual, direction), inner(direction, direction)
+    else:  # the gradient of these losses is linear
+        gradient = problem.loss.gradient
+        slope, bend = inner(gradient(residual), direction) + rise, inner(gradient(direction), direction)
+    if slope >= 0.0:
+        return 0.0
+    return upper if slope + upper * bend <= 0.0 else -slope / bend
 
 
 def is_quadratic(problem: Problem) -> bool:
@@ -58,7 +70,7 @@ def is_quadratic(problem: Problem) -> bool:
     return isinstance(problem.coupling, Equality)
 
 
-def zero_of_slope(slope: Callable[[float], float], upper: float, *, affine: bool) -> float:
+def zero_of_slope(slope: Callable[[float], float], upper: float) -> float:
     """Return the minimiser over [0, upper] of a convex function from its nondecreasing slope."""
     at_zero = slope(0.0)
     if at_zero >= 0.0:
@@ -66,8 +78,6 @@ def zero_of_slope(slope: Callable[[float], float], upper: float, *, affine: bool
     at_upper = slope(upper)
     if at_upper <= 0.0:
         return upper
-    if affine:
-        return upper * at_zero / (at_zero - at_upper)
     low, high = 0.0, upper
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)

@@ -8,10 +8,18 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array
+from unipd.atoms import Blocks, SparsePoint
+
+APART = 32
+"""Sparse atoms that are set apart at most before they are folded into the array."""
+_SMALLEST_SCALE = 1e-3
 
 
 class Dense:
-    """Tracker of xbar as a NumPy array (a tuple of arrays for several blocks).
+    """Tracker of xbar as a NumPy array (for several blocks: one a block).
+
+    xbar = scale (array + sum of weighted atoms), where the latest sparse atoms are set apart: a step towards a vertex
+    then costs a few numbers, and the array is written anew only once in ``APART`` steps.
 
     >>> tracker = Dense().mixed(1.0, np.array([1.0, 0.0])).mixed(0.5, atoms.one_hot((2,), 1, 1.0))
     >>> tracker.point()
@@ -22,30 +30,49 @@ class Dense:
 
     def __init__(self, value: Any = None) -> None:
         self._value = value
+        self._scale = 1.0
+        self._apart: tuple[tuple[float, SparsePoint], ...] = ()
 
     def mixed(self, gamma: float, atom: Any) -> Dense:
         """Return the tracker of (1 - gamma) xbar + gamma atom."""
-        if isinstance(atom, atoms.Blocks):
-            old = self._value if self._value is not None else (None,) * len(atom.parts)
-            return Dense(tuple(_mix(x, gamma, part) for x, part in zip(old, atom.parts, strict=True)))
-        return Dense(_mix(self._value, gamma, atom))
+        if isinstance(atom, Blocks):
+            old = self._value if self._value is not None else (Dense(),) * len(atom)
+            return Dense(tuple(x.mixed(gamma, part) for x, part in zip(old, atom.parts, strict=True)))
+        if self._value is None or gamma == 1.0:
+            return Dense(np.array(atoms.dense(atom) * gamma, order="C"))
+        if gamma == 0.0:
+            return self
+        scale = (1.0 - gamma) * self._scale
+        foldable = isinstance(atom, SparsePoint) and atom.dtype == self._value.dtype
+        if not foldable or len(self._apart) == APART or scale < _SMALLEST_SCALE:
+            return Dense(_between(self.point(), gamma, atom))
+        new = Dense(self._value)
+        new._scale = scale
+        new._apart = (*self._apart, (gamma / scale, atom))
+        return new
 
     def point(self) -> Any:
         """Return xbar."""
-        return atoms.Blocks(self._value) if isinstance(self._value, tuple) else self._value
+        if isinstance(self._value, tuple):
+            return Blocks(tuple(part.point() for part in self._value))
+        if not self._apart:
+            return self._value
+        x = self._scale * self._value
+        weights, points = zip(*self._apart, strict=True)
+        values = np.concatenate([self._scale * w * p.values for w, p in zip(weights, points, strict=True)])
+        np.add.at(x.reshape(-1), np.concatenate([p.indices for p in points]), values)
+        return x
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array."""
-        point = self.point()
-        return 0 if point is None else int(point.nbytes)
+        """Bytes of the array and of what is set apart."""
+        if isinstance(self._value, tuple):
+            return sum(part.nbytes for part in self._value)
+        return 0 if self._value is None else self._value.nbytes + sum(atom.nbytes for _, atom in self._apart)
 
 
-def _mix(x: Array | None, gamma: float, atom: Any) -> Array:
-    if x is None:
-        return np.array(atoms.dense(atom) * gamma, copy=True)
-    if gamma == 0.0:
-        return x
+def _between(x: Array, gamma: float, atom: Any) -> Array:
+    """Return (1 - gamma) x + gamma atom as a new array."""
     mixed = (1.0 - gamma) * x
     atoms.add_to(mixed, gamma, atom)
     return mixed

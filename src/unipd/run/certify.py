@@ -37,7 +37,7 @@ class FinalCheck:
             return certificate
         if abs(certificate.gap) > self._next_gap:
             return None
-        sure = self._certified(problem, certificate)
+        sure = self.certified(problem, certificate)
         if abs(sure.gap) <= self.accuracy * problem.scale(sure.objective):
             return sure
         self._next_gap = 0.5 * abs(certificate.gap)
@@ -49,18 +49,25 @@ class FinalCheck:
         if is_unreachable(moment):
             return certificate if certificate.kind != RESIDUAL else None
         if worth_asking(problem, moment.state):
-            certificate = self._certified(problem, replace(certificate, ray=moment.state.dual, stretch=1.0))
+            certificate = self.certified(problem, replace(certificate, ray=moment.state.dual, stretch=1.0))
         if not certificate.proves_infeasible(problem):
             return None
         if certificate.kind != RESIDUAL:
             return certificate
         if certificate.dual_bound <= self._next_bound:
             return None
-        sure = self._certified(problem, certificate)
+        sure = self.certified(problem, certificate)
         if sure.proves_infeasible(problem):
             return sure
         self._next_bound = 2.0 * abs(certificate.dual_bound)
         return None
+
+    def certified(self, problem: Problem, certificate: Certificate) -> Certificate:
+        """Return the certificate with the bound at its dual vector from the oracle's strongest certificate."""
+        absolute = TOLERANCE_SHARE * self.accuracy * problem.scale(certificate.objective)
+        point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
+        self._spent = (self._spent[0] + 1, self._spent[1] + point.matvecs)
+        return replace(certificate, dual_bound=-math.inf).improved(problem, point)
 
     def spent(self) -> tuple[int, int]:
         """Return the oracle calls and products since this was last asked."""
@@ -74,10 +81,3 @@ class FinalCheck:
     def recall(self, memory: dict[str, float]) -> None:
         """Ask the oracle next when :meth:`memory` said."""
         self._next_gap, self._next_bound = memory["next_gap"], memory["next_bound"]
-
-    def _certified(self, problem: Problem, certificate: Certificate) -> Certificate:
-        """Return the certificate with the bound at its dual vector from the oracle's strongest certificate."""
-        absolute = TOLERANCE_SHARE * self.accuracy * problem.scale(certificate.objective)
-        point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
-        self._spent = (self._spent[0] + 1, self._spent[1] + point.matvecs)
-        return replace(certificate, dual_bound=-math.inf).improved(problem, point)

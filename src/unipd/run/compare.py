@@ -136,9 +136,10 @@ def compare(
     >>> [result.status.value for result in outcome.values()]
     ['solved', 'solved']
     """
-    if not methods or isinstance(methods, str):
+    if not isinstance(methods, (list, tuple)) or not methods:
         raise InvalidInput("methods", "a list of methods", repr(methods))
     if path is not None:
+        validate.path("path", path)
         import_module("unipd.report.style").check_path(path)
     known, note = _given_truth(problem, truth)
     results: dict[str, Result] = {}
@@ -160,7 +161,7 @@ def _given_truth(problem: Problem, truth: float | str | None) -> tuple[Truth | N
     """Return the reference value, or the reason why there is none."""
     if truth is None:
         return None, ""
-    if truth != "auto":
+    if not (isinstance(truth, str) and truth == "auto"):
         return Truth(validate.number("truth", truth), "the caller"), ""
     try:
         found = import_module("unipd.interop.cvxpy").reference(problem)

@@ -40,12 +40,13 @@ def require_consistent(moment: Moment, accuracy: float) -> None:
         return
     if certificate.infeasibility > accuracy * max(1.0, problem.norm_b):
         return
-    if _shortfall(problem, certificate, accuracy) <= 0.0:
+    forgiven = _rounding(problem) + _SLACKS * accuracy
+    if shortfall(problem, certificate, forgiven) <= 0.0:
         return
     x = moment.state.primal.point()
     if x is not None:
         certificate = verified(problem, x, certificate)[1]
-    if _shortfall(problem, certificate, accuracy) > 0.0:
+    if shortfall(problem, certificate, forgiven) > 0.0:
         raise OracleError(
             f"a point with objective {certificate.objective:.8g} lies below the certified lower bound "
             f"{certificate.dual_bound:.8g}: the sharp oracle, the map or the coupling contradicts itself; "
@@ -124,11 +125,14 @@ def _paired(direction: Any, x: Any) -> float:
     return pairing(direction, x)
 
 
-def _shortfall(problem: Problem, certificate: Certificate, accuracy: float) -> float:
-    """Return by how much the objective is below the bound beyond what infeasibility and rounding explain."""
+def shortfall(problem: Problem, certificate: Certificate, forgiven: float) -> float:
+    """Return by how much the objective is below the bound beyond what infeasibility explains.
+
+    Every x in X has f(x) + phi(A x - b) >= bound - ||lam|| dist(A x - b, K); ``forgiven`` is relative.
+    """
     if not (math.isfinite(certificate.objective) and math.isfinite(certificate.dual_bound)):
         return -math.inf
     length = norm(certificate.dual)
     scale = max(problem.scale(certificate.objective), abs(certificate.objective), length * problem.norm_b)
-    allowed = length * certificate.infeasibility + (_rounding(problem) + _SLACKS * accuracy) * scale
+    allowed = length * certificate.infeasibility + forgiven * scale
     return certificate.dual_bound - certificate.objective - allowed

@@ -12,7 +12,7 @@ from unipd._typing import Array
 from unipd.errors import OracleError
 from unipd.methods import Method, State
 from unipd.problem import Problem
-from unipd.protocols import Tracker
+from unipd.protocols import Tracker, inner
 from unipd.run import interruption
 from unipd.run.checkpoint import Snapshot, Stage
 from unipd.run.deadline import TimeIsUp, given_up_when
@@ -59,6 +59,7 @@ class Course:
         while state.failure is None:
             state = self.method.step(self.problem, state)
             check_finite(state)
+            state = self.rules.trusted(self.problem, state)
             moment = Moment(self.problem, state, self.seconds, self.history)
             self.history.record(self.problem, state, moment.seconds)
             self.state = state
@@ -66,7 +67,8 @@ class Course:
                 show(moment)
             verdict = self.rules.verdict(moment)
             state = self.state = verdict.state
-            if self.stage is not None:
+            cut = verdict.status is Status.TIME_LIMIT and state.failure is not None  # not a state to go on from
+            if self.stage is not None and not cut:
                 snapshot = self._snapshot(state, moment.seconds, verdict.status)
                 (self.stage.settled if verdict.status is None else self.stage.ended)(snapshot)
             if verdict.status is not None:
@@ -82,11 +84,11 @@ class Course:
         return Status.INTERRUPTED
 
     def _watched(self) -> AbstractContextManager[None]:
-        """Keep the time limit inside iterations, once there is a whole one to return."""
+        """Keep the time limit inside iterations; before there is a whole one to return, only in line searches."""
         limit = self.rules.stop.deadline()
         if limit == math.inf or team().size > 1:  # members of a team would not give up at the same product
             return nullcontext()
-        return given_up_when(lambda: self.state is not None and self.seconds >= limit)
+        return given_up_when(lambda: self.seconds >= limit, lambda: self.state is not None)
 
     @property
     def seconds(self) -> float:
@@ -115,6 +117,10 @@ class Course:
 
 
 def check_finite(state: State) -> None:
-    """Raise when iterates are no longer finite."""
-    if not (validate.all_finite(state.image) and validate.all_finite(state.dual)):
+    """Raise when iterates are no longer finite; NaN and infinity survive in their inner product."""
+    if not math.isfinite(inner(state.image, state.dual)) and not _all_finite(state):  # a product may overflow
         raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
+
+
+def _all_finite(state: State) -> bool:
+    return validate.all_finite(state.image) and validate.all_finite(state.dual)

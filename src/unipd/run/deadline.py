@@ -13,14 +13,15 @@ class TimeIsUp(BaseException):
 
 
 @contextmanager
-def given_up_when(over: Callable[[], bool]) -> Generator[None]:
-    """Give up the iteration inside the block, at its next product, once ``over()`` is true.
+def given_up_when(over: Callable[[], bool], whole: Callable[[], bool]) -> Generator[None]:
+    """Give up the iteration inside the block, at its next product or trial, once ``over()`` is true.
 
-    Eigensolvers and quasi-Newton steps tell of their products (:mod:`unipd.pulse`): that is where this looks. States
-    are never changed in place, so that the one before the iteration stands.
+    Eigensolvers and quasi-Newton steps tell of their products, line searches ask between trials
+    (:mod:`unipd.pulse`): that is where this looks. States are never changed in place, so that the one before the
+    iteration stands. Until ``whole()`` says that there is one, only line searches are cut short.
 
     >>> try:
-    ...     with given_up_when(lambda: True):
+    ...     with given_up_when(lambda: True, lambda: True):
     ...         pulse.beat("eigenvector", 1)
     ... except TimeIsUp:
     ...     print("given up")
@@ -28,11 +29,17 @@ def given_up_when(over: Callable[[], bool]) -> Generator[None]:
     """
     others = pulse.listener()
 
+    def look() -> bool:
+        if not over():
+            return False
+        if whole():
+            raise TimeIsUp
+        return True
+
     def listen(work: str, products: int) -> None:
         if others is not None:
             others(work, products)
-        if over():
-            raise TimeIsUp
+        look()
 
-    with pulse.listening(listen):
+    with pulse.listening(listen), pulse.timed(look):
         yield

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from unipd import theory
+from unipd import theory, validate
 from unipd._typing import FloatArray
-from unipd.errors import InvalidInput, MissingExtra
+from unipd.errors import MissingExtra
 from unipd.methods import State
 from unipd.problem import Problem
 
@@ -83,11 +83,9 @@ class History:
 
     def __getitem__(self, column: str) -> FloatArray:
         """Return a column as an array; "nu" is the running estimate of the Hölder exponent."""
-        if column == "nu":
+        if isinstance(column, str) and column == "nu":  # pyright: ignore[reportUnnecessaryIsInstance]
             return theory.running_exponents(self["dual_step"], self["gradient_change"])
-        if column not in COLUMNS:
-            raise InvalidInput("column", f"one of {', '.join(COLUMNS)}, nu", repr(column))
-        place = COLUMNS.index(column)
+        place = COLUMNS.index(validate.choice("column", column, (*COLUMNS, "nu")))
         return np.array([row[place] for row in self._rows], dtype=np.float64)
 
     @property

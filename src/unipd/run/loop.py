@@ -22,6 +22,7 @@ from unipd.run.checkpoint import Checkpoint, checkpoint_for
 from unipd.run.course import Course
 from unipd.run.polish import polish as polished_result
 from unipd.run.result import Result
+from unipd.run.retraction import without_false_bound
 from unipd.run.rules import Callback, Rules
 from unipd.run.stopping import Accuracy, MaxIterations, StoppingRule
 from unipd.run.trackers import as_tracker
@@ -59,9 +60,10 @@ def iterate(
 
 
 def _states(problem: Problem, method: Method, tracker: Tracker, dual: Array, accuracy: float) -> Iterator[State]:
+    check = FinalCheck(accuracy)
     state = method.start(problem, tracker, dual, accuracy)
     while state.failure is None:
-        state = method.step(problem, state)
+        state = without_false_bound(problem, method.step(problem, state), check)
         yield state
 
 
@@ -134,8 +136,11 @@ def solve(
     accuracy = validate.positive("accuracy", accuracy)
     if stop is not None and not isinstance(stop, StoppingRule):
         raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", type(stop).__name__)
-    if callback is not None and not callable(callback):
-        raise InvalidInput("callback", "a function of a moment", type(callback).__name__)
+    if callback is not None and (isinstance(callback, type) or not callable(callback)):
+        raise InvalidInput("callback", "a function of a moment", validate.described(callback))
+    for name, value in {"verbose": verbose, "polish": polish, "resume": resume}.items():
+        validate.flag(name, value)
+    _check_checkpoint(checkpoint, resume=resume)
     rules = Rules(Accuracy(accuracy), FinalCheck(accuracy), stop or MaxIterations(DEFAULT_ITERATIONS), callback)
     chosen = as_method(method, problem, **options)
     tracker = "atoms" if polish and isinstance(tracker, str) and tracker == "auto" else tracker
@@ -157,6 +162,15 @@ def solve(
             raise
     result = _result(course, accuracy, status)
     return polished_result(problem, result) if polish else result
+
+
+def _check_checkpoint(checkpoint: Any, *, resume: bool) -> None:
+    """Raise unless the checkpoint is one or names a file, which resuming needs."""
+    if checkpoint is None:
+        if resume:
+            raise InvalidInput("resume", "a checkpoint to go on from beside it", "checkpoint=None")
+    elif not isinstance(checkpoint, Checkpoint):
+        validate.path("checkpoint", checkpoint)
 
 
 def _result(course: Course, accuracy: float, status: Status) -> Result:

@@ -48,6 +48,8 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     True
     """
     begun = time.perf_counter()
+    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
     state = getattr(result, "state", None)
     if state is None:
         raise InvalidInput("result", "a result of unipd.solve with its state", type(result).__name__)

@@ -8,8 +8,10 @@ from typing import Any
 
 from unipd.memory import over_limit
 from unipd.methods import State
+from unipd.problem import Problem
 from unipd.run.certify import FinalCheck
 from unipd.run.contradiction import require_adjoint, require_consistent, require_proof
+from unipd.run.retraction import without_false_bound
 from unipd.run.stopping import Accuracy, Moment, Stall, StoppingRule
 from unipd.status import Status
 
@@ -35,11 +37,15 @@ class Rules:
     stop: StoppingRule
     callback: Callback | None
 
+    def trusted(self, problem: Problem, state: State) -> State:
+        """Return the state, with its bound certified anew or given up where its own point contradicts it."""
+        return without_false_bound(problem, state, self.check)
+
     def verdict(self, moment: Moment) -> Verdict:
         """Judge a moment; the callback is called in any case, and oracle calls of the last check are counted."""
         wants_stop = self.callback is not None and self.callback(moment)
         require_consistent(moment, self.goal.accuracy)
-        proof = self.check.of_infeasibility(moment)
+        proof = None if moment.problem.loss is not None else self.check.of_infeasibility(moment)
         if proof is not None:
             state = _added(self._counted(moment.state), require_proof(moment, proof))
             return Verdict(replace(state, certificate=proof), Status.INFEASIBLE)

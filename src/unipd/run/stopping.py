@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unipd import validate
+from unipd.errors import InvalidInput
 from unipd.methods import State
 from unipd.problem import Problem
 from unipd.run.history import History, relative_gap
@@ -205,6 +206,8 @@ class Stall(StoppingRule):
 
     def __post_init__(self) -> None:
         validate.integer("window", self.window, minimum=1)
+        if validate.positive("factor", self.factor) > 1.0:
+            raise InvalidInput("factor", "a number of at most 1: what counts as progress", repr(self.factor))
 
     def __call__(self, moment: Moment) -> Status | None:
         """Compare the best of the last iterations with the best before them."""

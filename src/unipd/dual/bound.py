@@ -1,0 +1,91 @@
+"""The bound -G that certifies, tightened along the ray of its dual vector."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from unipd._typing import Array
+from unipd.dual.point import DualPoint, DualValue
+from unipd.problem import Problem
+from unipd.protocols import Coupling, inner, norm
+
+_BISECTIONS = 40
+_ROUNDING = 64.0
+"""Units of rounding below which a sum along a ray counts as zero."""
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A certified lower bound of the optimal value and where it is attained."""
+
+    value: float
+    """max over t of -G(t lam), or -G(lam) when the ray is not searched."""
+    stretch: float
+    """The t at which the bound is attained (inf: the ray proves infeasibility)."""
+
+
+def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
+    """Return the best bound -G(t lam) over t > 0 from one certified value of the conjugate at lam.
+
+    Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a
+    closed form, c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which
+    proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero: ||A x^*||,
+    ||lam|| and ||b|| measure what cancels in them.
+
+    In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
+    see :func:`_unrestricted_bound`.
+    """
+    if problem.split and getattr(problem.loss, "slack_radius", None) is not None:
+        return _unrestricted_bound(problem, point)
+    linear, conjugate = inner(point.dual, problem.b), point.conjugate
+    coupled = point.slack_conjugate
+    if coupled is None:
+        coupled = problem.coupling.conjugate(point.dual)
+    if not math.isfinite(coupled):
+        return LowerBound(-math.inf, 1.0)
+    plain = -(conjugate + linear + coupled)
+    first, second = linear, 0.0
+    for term, degree in ((conjugate, problem.sharp.degree), (coupled, problem.coupling.conjugate_degree)):
+        if degree == 1.0:
+            first += term
+        elif degree == 2.0:
+            second += term
+        else:
+            return LowerBound(plain, 1.0)
+    reach = point.reach
+    extent = problem.norm_b + (problem.norm_b if reach is None else reach)
+    rounding = _ROUNDING * math.sqrt(point.dual.size) * problem.epsilon * norm(point.dual) * extent
+    second += rounding if second > 0 else 0.0
+    if first >= -rounding:
+        return LowerBound(max(plain, 0.0), 0.0)
+    if second > 0:
+        return LowerBound(first * first / (4.0 * second), -first / (2.0 * second))
+    return LowerBound(math.inf, math.inf)
+
+
+def _unrestricted_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
+    """Return -G(t lam) with phi^* of the loss itself, which no slack radius restricts: valid for any radius.
+
+    phi^* is infinite outside a bounded set, and lam may have left it. Where the conjugate of f is homogeneous, the
+    largest t in (0, 1] with phi^*(t lam) finite serves, and t = 0; elsewhere there is no bound.
+    """
+    coupling, linear = problem.coupling, inner(point.dual, problem.b)
+    plain = coupling.conjugate(point.dual)
+    if problem.sharp.degree is None:
+        return LowerBound(-(point.conjugate + linear + plain), 1.0)
+    degree, inside = problem.sharp.degree, 1.0 if math.isfinite(plain) else _largest_inside(coupling, point.dual)
+    conjugate = inside**degree * point.conjugate if inside > 0.0 else 0.0
+    value = -(conjugate + inside * linear + coupling.conjugate(inside * point.dual))
+    at_zero = -coupling.conjugate(0.0 * point.dual)
+    return LowerBound(value, inside) if value >= at_zero else LowerBound(at_zero, 0.0)
+
+
+def _largest_inside(coupling: Coupling, dual: Array) -> float:
+    """Return (nearly) the largest t in [0, 1) with h(t lam) finite."""
+    inside, outside = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (inside + outside)
+        finite = math.isfinite(coupling.conjugate(middle * dual))
+        inside, outside = (middle, outside) if finite else (inside, middle)
+    return inside
