@@ -31,10 +31,24 @@ def test_help_lists_commands_and_exit_codes(invoke):
         assert word in result.stdout
 
 
+@pytest.mark.parametrize("name", [*(entry.name for entry in commands.available()), "demo", "reproduce fig1", ""])
+def test_help_is_readable_at_80_columns(invoke, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    result = invoke(*name.split(), "--help")
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert max(map(len, lines)) <= 80
+    for word in ("<bool>", "<str>", "range"):
+        assert word not in result.stdout
+    described = [line for line in lines if line.startswith("│ --")]
+    assert all(len(line[line.rindex("  ", 0, 60) :]) > 20 for line in described)
+
+
 @pytest.mark.parametrize("name", [*(entry.name for entry in commands.available()), "demo"])
 def test_every_command_has_help_with_examples(invoke, name):
     result = invoke(name, "--help")
     assert result.exit_code == 0
+    assert f"Examples:\n   unipd {name}" in result.stdout
     if name != "reproduce":
         assert all(f"--{option.replace('_', '-')}" in result.stdout for option in ALWAYS)
     assert f"unipd {name}" in result.stdout

@@ -17,6 +17,7 @@ from typer.main import get_command
 from unipd._version import __version__
 from unipd.cli import exits
 from unipd.cli.commands import Entry, available
+from unipd.cli.help import Command, shortened
 
 _UsageError: Any = typer.BadParameter.__mro__[1]
 _HELP = """Universal primal-dual convex optimisation with sharp operators: large problems, certified answers."""
@@ -50,18 +51,6 @@ class Stub(TyperCommand):
         return loaded
 
 
-class Command(TyperCommand):
-    """A command whose help ends with examples."""
-
-    examples: tuple[str, ...] = ()
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, then the examples."""
-        super().format_help(ctx, formatter)
-        if self.examples:
-            formatter.write("\n".join([" Examples:", *(f"   {line}" for line in self.examples), ""]))
-
-
 class Group(TyperGroup):
     """The commands by name; every way out of :meth:`main` is one of the documented exit codes."""
 
@@ -80,6 +69,7 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, then the exit codes."""
+        shortened(self, ctx)
         super().format_help(ctx, formatter)
         formatter.write(_EPILOG)
 

@@ -21,7 +21,7 @@ INFEASIBLE = 4
 INTERRUPTED = 130
 
 MEANINGS = {
-    SOLVED: "the asked accuracy was reached and verified (or there was nothing to solve)",
+    SOLVED: "the asked accuracy was reached and verified, or nothing was to be solved",
     UNEXPECTED: "unexpected error",
     BAD_INPUT: "bad input or usage",
     NOT_REACHED: "a limit, a stall or the line search ended the run before the accuracy",

@@ -27,7 +27,7 @@ _HEAD = ("benchmark", "figure", "value", "goal", "")
 @common_options(only=_COMMON)
 def command(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Which benchmarks; all when none is named.", metavar="[NAMES]...")
+        list[str] | None, typer.Argument(help="Which benchmarks; all when none is named.", metavar="NAMES")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Only list the benchmarks.")] = False,
     quick: Annotated[

@@ -23,8 +23,8 @@ from unipd.status import Status
 
 EXAMPLES = (
     "unipd compare --demo least-squares --plot methods.png",
-    "unipd compare mcp100.dat-s --methods factored,corrective,accunipdgrad --accuracy 1e-4 --time-limit 60",
-    "unipd compare model.py:problem --methods unipdgrad,accunipdgrad --axis seconds --plot methods.svg",
+    "unipd compare mcp100.dat-s --methods factored,corrective --time-limit 60",
+    "unipd compare model.py:problem --axis seconds --plot methods.svg",
     "unipd compare --demo maxcut --size 200 --save runs --json -",
 )
 AXES = ("iterations", "oracle_calls", "matvecs", "seconds")

@@ -10,12 +10,18 @@ from importlib import import_module, util
 
 import typer
 
-from unipd.cli.app import Command
+from unipd.cli.help import Command, Commands
 
 FIGURES = ("fig1", "fig2")
-EPILOG = "Examples: unipd reproduce fig1 --qubits 10 --folder out"
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True, epilog=EPILOG)
+
+class Figures(Commands):
+    """The figures by name."""
+
+    examples = ("unipd reproduce fig1 --qubits 10 --folder out", "unipd reproduce fig2 --generated")
+
+
+app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True, cls=Figures)
 
 
 @app.callback()

@@ -64,7 +64,9 @@ def command(
     rows = [trace.summary() for trace in figure.traces]
     if not options.quiet:
         _show(figure, rows, [str(picture), str(table)], title, options)
-    about = {"optimum": figure.optimum, "optimum_gap": figure.gap, "optimum_rmse": figure.rmse, "radius": radius}
+    ball, norm = figure.optima["ball"], figure.optima["norm"]
+    about = {"optimum": ball.value, "optimum_gap": ball.gap, "optimum_rmse": ball.rmse, "radius": radius}
+    about |= {"norm_optimum": norm.value, "norm_optimum_gap": norm.gap, "norm_optimum_rmse": norm.rmse}
     files = {"picture": str(picture), "table": str(table), "seed": options.seed, "version": __version__}
     write_json({**about, "methods": rows, **files}, options.json)
     return SOLVED
@@ -106,15 +108,18 @@ def _progress() -> Any:
 
 def _show(figure: Any, rows: list[dict[str, Any]], written: list[str], title: str, options: Options) -> None:
     header = ("method", "iterations", "seconds", "objective", "infeasibility", "test RMSE", "trials/iteration")
-    best = (
-        "optimum of (a)",
-        "",
-        tables.number(figure.seconds, 3),
-        f"{figure.optimum:.6f}",
-        "",
-        f"{figure.rmse:.4f}",
-        "",
-    )
+    best = [
+        (
+            f"optimum of ({letter})",
+            "",
+            tables.number(optimum.seconds, 3),
+            f"{optimum.value:.6f}",
+            "",
+            f"{optimum.rmse:.4f}",
+            "",
+        )
+        for letter, optimum in zip("ab", (figure.optima["ball"], figure.optima["norm"]), strict=True)
+    ]
     cells = [
         (
             f"({'a' if row['formulation'] == 'ball' else 'b'}) {row['method']}",
@@ -128,4 +133,4 @@ def _show(figure: Any, rows: list[dict[str, Any]], written: list[str], title: st
         for row in rows
     ]
     files = [("wrote", path) + ("",) * (len(header) - 2) for path in written]
-    tables.print_table([header, *cells, best, *files], tables.stream_for(options.json), title)
+    tables.print_table([header, *cells, *best, *files], tables.stream_for(options.json), title)

@@ -27,7 +27,7 @@ EXAMPLES = (
     "unipd tomography counts.json --bootstrap 100",
     "unipd tomography --simulate random --qubits 14 --accuracy 1e-8 --json -",
     "unipd tomography --simulate ghz --qubits 6 --shots 2000 --readout 0.01",
-    "unipd tomography --simulate random --qubits 12 --method accunipdgrad --accuracy 1e-3",
+    "unipd tomography --simulate w --qubits 9 --method accunipdgrad",
 )
 _DATA, _SIMULATION, _MODEL = "Data", "Simulation", "Model"
 
