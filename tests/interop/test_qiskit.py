@@ -26,7 +26,7 @@ def test_the_fitter_is_fit_counts():
     state = random_pure(3, seed=1)
     counts = simulate_counts(state, all_bases(3), 400, seed=2)
     matrix, figures = bridge.fitter(*arrays(counts), measurement_qubits=(0, 1, 2), accuracy=1e-5)
-    expected = PauliTomography(objective="gaussian", accuracy=1e-5).fit_counts(counts)
+    expected = PauliTomography(objective="gaussian", accuracy=1e-5, hedge=bridge.HEDGE).fit_counts(counts)
     np.testing.assert_allclose(matrix, expected.state_.density_matrix(), atol=1e-9)
     assert figures["status"] == "solved"
     assert figures["gap"] <= 1e-5
@@ -118,8 +118,8 @@ def test_the_fitter_works_inside_the_analysis():
     results = analysis.run(experiment, replace_results=True).block_for_results()
     assert not results.errors()
     table = results.analysis_results(dataframe=True).set_index("name")["value"]
-    expected = PauliTomography(objective="gaussian", accuracy=1e-5).fit_counts(counts).fidelity(state)
-    assert table["state_fidelity"] == pytest.approx(expected, abs=1e-6)
+    expected = PauliTomography(objective="gaussian", accuracy=1e-5, hedge=bridge.HEDGE).fit_counts(counts)
+    assert table["state_fidelity"] == pytest.approx(expected.fidelity(state), abs=1e-6)
     assert table["positive"]
 
 

@@ -41,6 +41,9 @@ class PauliTomography(Fitted):
         Certified gap, relative to the loss at X = 0. For exact data it bounds ||A(X) - b||^2 / ||b||^2.
     rank
         Largest rank of the estimate; found by default.
+    hedge
+        White noise is mixed in as far as it costs this share of the loss (5e-5 is hardly anything): states that are
+        not quite of low rank gain fidelity. Up to ten qubits.
     precision
         "single", "double", or "auto" (single for many qubits and data without declared errors).
     threads
@@ -83,6 +86,7 @@ class PauliTomography(Fitted):
         method: Method | str = "auto",
         accuracy: float = 1e-4,
         rank: int | None = None,
+        hedge: float = 0.0,
         precision: str = "auto",
         threads: int | None = None,
         stop: StoppingRule | None = None,
@@ -98,6 +102,7 @@ class PauliTomography(Fitted):
         self.method = method
         self.accuracy = validate.positive("accuracy", accuracy)
         self.rank = None if rank is None else validate.integer("rank", rank, minimum=1)
+        self.hedge = validate.nonnegative("hedge", hedge)
         self.precision = precision
         self.threads = None if threads is None else validate.integer("threads", threads, minimum=1)
         self.stop = stop

@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd._typing import FloatArray
 from unipd.apps.tomography.counts import BasisCounts, estimates
+from unipd.apps.tomography.hedge import hedged
 from unipd.apps.tomography.mapping import pauli_map
 from unipd.apps.tomography.measurements import require_room
 from unipd.apps.tomography.outcomes import (
@@ -25,6 +26,7 @@ from unipd.apps.tomography.outcomes import (
     outcome_problem,
     suit_outcomes,
 )
+from unipd.apps.tomography.overfit import starting_rank
 from unipd.apps.tomography.paulis import Paulis
 from unipd.apps.tomography.problem import tomography_problem
 from unipd.apps.tomography.settings import choose_method, choose_precision, oracle_options, state_tracker
@@ -55,7 +57,7 @@ class Fit:
     state: QuantumState
     """The estimate."""
     result: Result
-    """The solver's result, whose point is the estimate before a cut to the rank asked for."""
+    """The solver's result, whose point is the estimate before it is cut to the rank asked for, or hedged."""
     fitted: FloatArray
     """The estimate's expectation values."""
     objective: float
@@ -63,7 +65,7 @@ class Fit:
     gap: float
     """Certified relative gap of the estimate."""
     status: Status
-    """How the run ended; a cut that costs more than the accuracy is not a success."""
+    """How the run ended; a cut that costs more than the accuracy is not a success (a hedge is asked for)."""
 
     @property
     def relative_residual(self) -> float:
@@ -98,7 +100,7 @@ def fit_data(estimator: PauliTomography, data: PauliData) -> Fit:
     measured = pauli_map(Paulis(data.qubits, data.x, data.z), precision=precision, threads=estimator.threads)
     options = oracle_options(estimator.method)
     problem = tomography_problem(measured, data, estimator.objective, estimator.noise_level, **options)
-    return _fit(estimator, problem, measured, data)
+    return _fit(estimator, problem, measured, data, noisy_rank=starting_rank(data, estimator.accuracy))
 
 
 def fit_basis_counts(
@@ -156,10 +158,17 @@ def _with_all_work(results: list[Result]) -> Result:
     return replace(results[-1], iterations=iterations, counts=counts, seconds=sum(r.seconds for r in results))
 
 
-def _fit(estimator: PauliTomography, problem: Problem, measured: PauliMap, data: PauliData) -> Fit:
-    """Solve a problem and describe its solution, cut to the rank asked for, by the Pauli values of ``measured``."""
+def _fit(
+    estimator: PauliTomography, problem: Problem, measured: PauliMap, data: PauliData, *, noisy_rank: int = 1
+) -> Fit:
+    """Solve a problem and describe its solution, cut or hedged as asked for, by the Pauli values of ``measured``."""
     method = choose_method(
-        estimator.method, problem, estimator.accuracy, rank=estimator.rank, **estimator.method_options
+        estimator.method,
+        problem,
+        estimator.accuracy,
+        estimator.method_options,
+        rank=estimator.rank,
+        noisy_rank=noisy_rank,
     )
     result = solve(
         problem,
@@ -175,14 +184,16 @@ def _fit(estimator: PauliTomography, problem: Problem, measured: PauliMap, data:
     if not result.status.success and not np.any(point.weights):
         point = LowRank(point.left, point.right, np.ones_like(point.weights))  # no state fits: show some state
     state = QuantumState.from_low_rank(point)
-    cut = estimator.rank is not None and state.rank > estimator.rank
-    if cut:
+    moved = estimator.rank is not None and state.rank > estimator.rank
+    if moved:
         assert estimator.rank is not None
         state = state.truncated(estimator.rank)
+    if estimator.hedge:
+        state, moved = hedged(problem, state, estimator.hedge), True
     fitted = np.asarray(measured.image(state.low_rank), np.float64)
-    if not cut or problem.loss is None:
+    if not moved or problem.loss is None:
         return Fit(data, state, result, fitted, result.objective, result.gap, result.status)
     objective = problem.loss.value(problem.map.image(state.low_rank) - problem.b)
     gap = relative_gap(problem, objective, result.dual_bound)
-    reached = result.status is not Status.SOLVED or gap <= estimator.accuracy
+    reached = result.status is not Status.SOLVED or gap <= estimator.accuracy or estimator.hedge > 0.0
     return Fit(data, state, result, fitted, objective, gap, result.status if reached else Status.STOPPED)

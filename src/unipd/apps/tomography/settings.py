@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from unipd import validate
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
 from unipd.methods import Method, as_method
+from unipd.methods.factors import SpectralFactors
 from unipd.methods.product_factors import is_factorable
 from unipd.primal.lowrank import LowRankTracker
 from unipd.problem import Problem
+from unipd.sharp.spectral_trace import Spectrahedron
 from unipd.spectral import PROBABILISTIC, RESIDUAL, Engine
 
 PAPER_EPS = 2e-4
@@ -21,6 +24,10 @@ KEPT_RANK = 128
 """Columns that an averaging method keeps of X."""
 DOUBLE_QUBITS = 11
 """Up to so many qubits double precision costs little."""
+NOISY_REGULARISATION = 0.3
+"""Regularisation of the preconditioner where noise is fitted: products fall to a third of those with the usual one."""
+NOISY_STEPS = 5
+"""Quasi-Newton steps an iteration there: with many columns the oracle is the smaller part of the work."""
 PRECISIONS = ("auto", "single", "double")
 _UNIVERSAL = ("unipdgrad", "accunipdgrad")
 _CORRECTIVE = ("auto", "factored", "corrective")
@@ -45,13 +52,22 @@ def choose_precision(precision: str, data: PauliData) -> str:
 
 
 def choose_method(
-    method: Method | str, problem: Problem, accuracy: float, *, rank: int | None = None, **options: Any
+    method: Method | str,
+    problem: Problem,
+    accuracy: float,
+    options: Mapping[str, Any],
+    *,
+    rank: int | None = None,
+    noisy_rank: int = 1,
 ) -> Method:
     """Return the method of this name with options that suit tomography; a method object is used as it is.
 
-    "auto" is the factored corrective method (for the squared trace, which has no factors, the corrective one). The
-    universal methods get the paper's eps, or a smaller one when the accuracy asks for it.
+    "auto" is the factored corrective method (for the squared trace, which has no factors, the corrective one). It
+    begins with ``rank`` columns, or with ``noisy_rank`` when so many are needed to fit noise; then the preconditioner
+    leaves small eigenvalues alone. The universal methods get the paper's eps, or a smaller one when the accuracy asks
+    for it.
     """
+    options = dict(options)
     if not isinstance(method, str):
         return as_method(method, problem, **options)
     name = method
@@ -60,9 +76,12 @@ def choose_method(
     if name in _UNIVERSAL and problem.loss is not None:
         options.setdefault("eps", universal_eps(problem, accuracy))
     if name == "factored":
-        options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
         if rank is not None:
             options.setdefault("rank", rank)
+        elif noisy_rank > 1 and isinstance(problem.sharp, Spectrahedron):
+            factors = SpectralFactors(problem.map.domain[0], 0, 1.0, False, NOISY_REGULARISATION)
+            options = {"rank": noisy_rank, "factors": factors, "inner_steps": NOISY_STEPS, **options}
+        options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
     return as_method(name, problem, **options)
 
 
