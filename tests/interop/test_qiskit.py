@@ -68,7 +68,7 @@ def test_a_missing_package_is_named(monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(bridge, "import_module", missing)
-    with pytest.raises(UnipdError, match="pip install qiskit"):
+    with pytest.raises(UnipdError, match=r"unipd\[quantum\]"):
         random_pure(1).to_qiskit()
 
 

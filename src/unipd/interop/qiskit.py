@@ -17,7 +17,7 @@ from unipd.apps.tomography import PauliTomography
 from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.hedge import MOST_QUBITS
 from unipd.apps.tomography.outcomes import few_outcomes
-from unipd.errors import InvalidInput, UnipdError
+from unipd.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from unipd.apps.tomography import QuantumState
@@ -144,4 +144,4 @@ def _quantum_info() -> Any:
     try:
         return import_module("qiskit.quantum_info")
     except ImportError as error:
-        raise UnipdError("a Qiskit object needs qiskit: pip install qiskit") from error
+        raise MissingExtra("qiskit", "quantum", "a Qiskit object") from error
