@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import validate
 from unipd._typing import Array, Shape
 from unipd.described import Described
 from unipd.errors import InvalidInput
@@ -55,7 +56,10 @@ class Map(Described, ABC):
 
 def floating(dtype: Any) -> np.dtype[Any]:
     """Return the single- or double-precision floating dtype that holds ``dtype``."""
-    kind = np.dtype(dtype)
+    try:
+        kind = np.dtype(dtype)
+    except TypeError as error:
+        raise InvalidInput("dtype", "a dtype of numbers", repr(dtype)) from error
     if kind.kind in "biu":
         return np.dtype(np.float64)
     if kind in (np.float32, np.float64, np.complex64, np.complex128):
@@ -73,11 +77,37 @@ def matrix_domain(domain: Any, columns: int) -> Shape:
     """
     if domain is None:
         return (columns,)
+    if not isinstance(domain, (tuple, list)):
+        raise InvalidInput("domain", "the shape of x", repr(domain))
     if not all(isinstance(size, (int, np.integer)) for size in domain):
         raise InvalidInput("A", f"a list of {len(domain)} maps, one a block of x", "a single matrix or operator")
     if math.prod(domain) != columns:
         raise InvalidInput("A", f"{math.prod(domain)} columns, one an entry of x", f"{columns} columns")
     return tuple(int(size) for size in domain)
+
+
+def require_map(name: str, value: Any) -> Any:
+    """Return ``value`` when it is a linear map, or raise.
+
+    >>> from unipd.maps import Identity
+    >>> require_map("outer", Identity((2,))).codomain
+    (2,)
+    """
+    if isinstance(value, type) or not all(hasattr(value, part) for part in ("image", "adjoint", "domain", "codomain")):
+        raise InvalidInput(name, "a linear map of unipd.maps", validate.described(value))
+    return value
+
+
+def require_maps(name: str, values: Any) -> tuple[Any, ...]:
+    """Return a nonempty list of linear maps as a tuple, or raise.
+
+    >>> from unipd.maps import Identity
+    >>> len(require_maps("maps", [Identity((2,))]))
+    1
+    """
+    if not isinstance(values, (list, tuple)) or not values:
+        raise InvalidInput(name, "a list of at least one map", validate.described(values))
+    return tuple(require_map(f"{name}[{index}]", value) for index, value in enumerate(values))
 
 
 def real_dtype(dtype: Any) -> np.dtype[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map
+from unipd.maps.base import Map, require_maps
 from unipd.protocols import LinearMap
 
 
@@ -23,9 +23,7 @@ class BlockMap(Map):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        if not maps:
-            raise InvalidInput("A", "at least one block", "an empty list")
-        self.maps = tuple(maps)
+        self.maps: tuple[LinearMap, ...] = require_maps("A", maps)
         codomain = self.maps[0].codomain
         for index, part in enumerate(self.maps):
             if part.codomain != codomain:

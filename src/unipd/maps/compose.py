@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map
+from unipd.maps.base import Map, require_map, require_maps
 from unipd.maps.matrix_operator import OperatorSum
 from unipd.protocols import LinearMap
 
@@ -24,6 +24,8 @@ class Composed(Map):
     """
 
     def __init__(self, outer: LinearMap, inner: LinearMap) -> None:
+        require_map("outer", outer)
+        require_map("inner", inner)
         if tuple(outer.domain) != tuple(inner.codomain):
             raise InvalidInput("outer", f"a map of points of shape {inner.codomain}", f"of shape {outer.domain}")
         self.outer = outer
@@ -57,9 +59,7 @@ class Stacked(Map):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        if not maps:
-            raise InvalidInput("maps", "at least one map", "an empty list")
-        self.maps = tuple(maps)
+        self.maps: tuple[LinearMap, ...] = require_maps("maps", maps)
         domain = self.maps[0].domain
         for index, part in enumerate(self.maps):
             if part.domain != domain:

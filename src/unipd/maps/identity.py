@@ -20,10 +20,11 @@ class Identity(Map):
     """
 
     def __init__(self, shape: int | Shape, dtype: Any = np.float64) -> None:
-        sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
-        if not all(isinstance(size, (int, np.integer)) and size > 0 for size in sizes):
+        sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else shape
+        listed = isinstance(sizes, (tuple, list))
+        if not (listed and all(isinstance(size, (int, np.integer)) and size > 0 for size in sizes)):
             raise InvalidInput("shape", "positive sizes", repr(shape))
-        super().__init__(sizes, sizes, floating(dtype))
+        super().__init__(tuple(sizes), tuple(sizes), floating(dtype))
 
     def image(self, atom: Any) -> Array:
         """Return x as an array."""

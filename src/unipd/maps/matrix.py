@@ -54,6 +54,8 @@ class SparseMatrix(Map):
     """
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
+        if not scipy.sparse.issparse(matrix):
+            matrix = validate.finite_array("A", matrix, ndim=2)
         compressed: Any = scipy.sparse.csc_array(matrix)
         compressed = compressed.astype(floating(compressed.dtype), copy=False)
         if not np.isfinite(compressed.data).all():

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd import atoms
+from unipd import atoms, validate
 from unipd._typing import Array, Shape
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating, matrix_domain
@@ -21,6 +21,8 @@ class OperatorMap(Map):
     """
 
     def __init__(self, operator: Any, domain: Shape | None = None) -> None:
+        if len(getattr(operator, "shape", ())) != 2:
+            raise InvalidInput("A", "an operator with two sizes, rows and columns", validate.described(operator))
         self.operator = operator
         rows, columns = (int(size) for size in operator.shape)
         dtype = getattr(operator, "dtype", None)

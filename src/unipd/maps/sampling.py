@@ -53,7 +53,7 @@ class Sampling(Map):
         *,
         threads: int | None = None,
     ) -> None:
-        if len(shape) != 2:
+        if not isinstance(shape, (tuple, list)) or len(shape) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput("shape", "two sizes, rows and columns", repr(shape))
         sizes = (
             validate.integer("shape[0]", shape[0], minimum=1),

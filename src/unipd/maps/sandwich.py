@@ -12,7 +12,7 @@ from unipd import atoms, validate
 from unipd._typing import Array
 from unipd.atoms import apply_adjoint
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, floating, real_dtype
+from unipd.maps.base import Map, floating, real_dtype, require_map
 from unipd.maps.matrix_operator import MatrixOperator, frobenius_bound
 from unipd.protocols import LinearMap
 
@@ -37,6 +37,7 @@ class Sandwich(Map):
     """
 
     def __init__(self, map: LinearMap, left: Any = None, right: Any = None) -> None:
+        require_map("map", map)
         if len(map.domain) != 2 or not all(isinstance(size, (int, np.integer)) for size in map.domain):
             raise InvalidInput("map", "a map of matrices", f"a map of points of shape {map.domain}")
         self.map = map

@@ -24,7 +24,10 @@ def as_shape(shape: int | Shape) -> Shape:
     sizes = (shape,) if isinstance(shape, (int, np.integer)) else shape
     if not isinstance(sizes, (tuple, list)) or not sizes:
         raise InvalidInput("shape", "an integer or a tuple of integers", repr(shape))
-    return tuple(validate.integer("shape", size, minimum=1) for size in sizes)
+    checked = tuple(validate.integer("shape", size, minimum=1) for size in sizes)
+    if math.prod(checked) >= 2**62:
+        raise InvalidInput("shape", "a size that an array can have", repr(shape))
+    return checked
 
 
 class Sharp(Described, ABC):

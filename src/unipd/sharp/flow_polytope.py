@@ -136,7 +136,10 @@ class FlowPolytope(SharpSet):
 
 
 def _ends(name: str, nodes: Any) -> IntArray:
-    array = np.asarray(nodes)
+    try:
+        array = np.asarray(nodes)
+    except ValueError as error:
+        raise InvalidInput(name, "a nonempty vector of node numbers", str(error)) from error
     if array.ndim != 1 or array.dtype.kind not in "iu" or not array.size:
         raise InvalidInput(name, "a nonempty vector of node numbers", f"{array.dtype} of shape {array.shape}")
     if array.min() < 0:

@@ -34,7 +34,10 @@ class GroupBall(NormBall):
     """
 
     def __init__(self, labels: Any, radius: float = 1.0, weights: Any = None) -> None:
-        names = np.asarray(labels)
+        try:
+            names = np.asarray(labels)
+        except ValueError as error:
+            raise InvalidInput("labels", "one label an entry of x", str(error)) from error
         if names.ndim == 0 or (names.dtype.kind == "f" and np.isnan(names).any()):
             raise InvalidInput("labels", "one label an entry of x", repr(labels))
         super().__init__(names.shape, radius)
