@@ -1,0 +1,49 @@
+"""The dense tracker sets sparse atoms apart: its point is the average all the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unipd import atoms
+from unipd.primal import Dense
+from unipd.primal.dense import APART
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("shape", [(7,), (3, 4)])
+def test_many_sparse_atoms_are_averaged(dtype: type, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(5)
+    size = int(np.prod(shape))
+    tracker = Dense().mixed(1.0, np.asfortranarray(rng.standard_normal(shape)).astype(dtype))
+    naive = np.array(tracker.point(), np.complex128)
+    for step in range(3 * APART):
+        indices = rng.integers(0, size, 2)
+        atom = atoms.SparsePoint(shape, indices, rng.standard_normal(2).astype(dtype))
+        gamma = (0.0, 0.3, 0.999, 0.05, 1.0)[step % 5] if step % 7 else 0.01
+        tracker = tracker.mixed(gamma, atom)
+        naive = (1.0 - gamma) * naive + gamma * atom.dense()
+        point = tracker.point()
+        assert point.dtype == dtype
+        np.testing.assert_allclose(point, naive, atol=1e-5 if dtype == np.float32 else 1e-12)
+
+
+def test_asking_for_the_point_changes_nothing() -> None:
+    rng = np.random.default_rng(6)
+    watched = unwatched = Dense().mixed(1.0, rng.standard_normal(5))
+    for _ in range(2 * APART + 3):
+        atom = atoms.one_hot((5,), int(rng.integers(5)), 1.0)
+        watched, unwatched = watched.mixed(0.1, atom), unwatched.mixed(0.1, atom)
+        watched.point()
+    np.testing.assert_array_equal(watched.point(), unwatched.point())
+
+
+def test_earlier_trackers_keep_their_points() -> None:
+    first = Dense().mixed(1.0, np.array([1.0, 0.0, 0.0]))
+    second = first.mixed(0.5, atoms.one_hot((3,), 1, 1.0))
+    third = second.mixed(0.5, atoms.one_hot((3,), 2, 1.0))
+    branch = second.mixed(0.5, atoms.one_hot((3,), 0, 1.0))
+    np.testing.assert_array_equal(first.point(), [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(second.point(), [0.5, 0.5, 0.0])
+    np.testing.assert_allclose(third.point(), [0.25, 0.25, 0.5])
+    np.testing.assert_allclose(branch.point(), [0.75, 0.25, 0.0])
