@@ -15,7 +15,7 @@ SOLVED, INFEASIBLE = Status.SOLVED, Status.INFEASIBLE
 UNFINISHED = {Status.ITERATION_LIMIT, Status.STALLED}
 METHODS = ("auto", "unipdgrad", "accunipdgrad")
 ACCURACY = {"auto": 1e-6, "unipdgrad": 1e-2, "accunipdgrad": 1e-2}
-ITERATIONS = {"auto": 450, "unipdgrad": 600, "accunipdgrad": 600}
+ITERATIONS = {"auto": 800, "unipdgrad": 600, "accunipdgrad": 600}
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ CASES = {
         None,
     ),
     "barely feasible, a vertex": Case(lambda: _program(A, A[:, 3]), FREE, FREE, FREE, float(COST[3])),
-    "barely feasible, a tangent": Case(_tangent, TAIL, FREE, TAIL, 0.0),
+    "barely feasible, a tangent": Case(_tangent, FREE, FREE, TAIL, 0.0),
     "barely feasible, a face of the cone": Case(_face_of_the_cone, TAIL, FREE, TAIL, 1.0),
     "redundant rows": Case(_redundant, FREE, UNFINISHED, UNFINISHED, _optimum(_program(A, CENTRE))),
     "f* = 0, linear": Case(

@@ -66,7 +66,7 @@ def test_the_bundle_keeps_its_limit_and_its_point() -> None:
     bundle = bundle.at(np.array([0.1, 0.3, 0.05, 0.25, 0.3]))
     merged = bundle.limited(3)
     assert len(merged.vertices) == 3
-    np.testing.assert_allclose(merged.image_at(merged.weights, (4,)), bundle.image_at(bundle.weights, (4,)))
+    np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
     np.testing.assert_allclose(merged.gram, (merged.columns.T @ merged.columns).real, atol=1e-12)
     assert merged.weights.sum() == pytest.approx(1.0)
 
@@ -150,7 +150,7 @@ def test_merging_onto_an_atom_that_is_there_keeps_the_point() -> None:
         bundle = bundle.joined(evaluate(problem, np.array(dual)))
     bundle = bundle.at(np.array([0.1, 0.2, 0.3, 0.4]))
     merged = bundle.limited(3).limited(2)
-    np.testing.assert_allclose(merged.image_at(merged.weights, (2,)), bundle.image_at(bundle.weights, (2,)))
+    np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
 
 
 def test_low_rank_atoms_are_told_apart_without_being_formed() -> None:

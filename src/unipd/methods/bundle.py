@@ -16,6 +16,9 @@ from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
 from unipd.protocols import inner
 
+_ROUNDING = 1e-12
+"""Share of the terms of a sum that rounding may have added to it."""
+
 
 @dataclass(frozen=True)
 class Bundle:
@@ -29,11 +32,13 @@ class Bundle:
 
     vertices: tuple[Vertex, ...]
     columns: Array
-    """A x_i as columns."""
+    """A x_i - b as columns, so that nothing cancels where weights sum to one; A x_i in a conic model."""
     gram: FloatArray
-    """Re <A x_i, A x_j>."""
+    """Real inner products of the columns."""
     weights: FloatArray
     conic: bool
+    target: Array
+    """b, flat."""
     diagonal: FloatArray | None = None
     """D, where f is quadratic."""
     bending: FloatArray | None = None
@@ -46,7 +51,8 @@ class Bundle:
         diagonal = curvature_of(problem.sharp)
         bending = None if diagonal is None else none
         conic = problem.sharp.degree == 2.0
-        return Bundle((), columns, none, np.zeros(0), conic, diagonal, bending).joined(point).at(np.ones(1))
+        target = problem.b.reshape(-1)
+        return Bundle((), columns, none, np.zeros(0), conic, target, diagonal, bending).joined(point).at(np.ones(1))
 
     @property
     def costs(self) -> FloatArray:
@@ -62,7 +68,7 @@ class Bundle:
         vertex = self._entering(point)
         if any(vertex.key == other.key for other in self.vertices):
             return self
-        column = vertex.image.reshape(-1)
+        column = vertex.image.reshape(-1) - (0.0 if self.conic else self.target)
         columns = np.concatenate([self.columns, column[:, None]], axis=1)
         return replace(
             self,
@@ -124,13 +130,14 @@ class Bundle:
         weights[place] += total * (math.sqrt(cost) if self.conic else 1.0)
         return joined.at(weights)
 
-    def image_at(self, weights: FloatArray, shape: tuple[int, ...]) -> Array:
-        """Return A x of the point with these weights."""
-        return (self.columns @ weights).astype(self.columns.dtype, copy=False).reshape(shape)
+    def residual_at(self, weights: FloatArray, shape: tuple[int, ...]) -> Array:
+        """Return A x - b at the point with these weights."""
+        product = (self.columns @ weights).astype(self.columns.dtype, copy=False)
+        return (product - self.target if self.conic else product).reshape(shape)
 
     def image(self, problem: Problem) -> Array:
         """Return A x of the current point."""
-        return self.image_at(self.weights, problem.dual_shape)
+        return self.residual_at(self.weights, problem.dual_shape) + problem.b
 
     def objective(self) -> float:
         """Return the model's bound of f at the current point."""
@@ -168,13 +175,14 @@ class Bundle:
     def lower_model(self, problem: Problem, dual: Array) -> float:
         """Return the cutting-plane model of g at lam: the best that the atoms kept, and the point, promise."""
         slopes = -(dual.reshape(-1).conj() @ self.columns).real
-        linear = inner(dual, problem.b)
+        linear = inner(dual, problem.b) if self.conic else 0.0
         if self.conic:
             best = 0.25 * max(0.0, float(slopes.max(initial=0.0))) ** 2
         else:
             best = float((slopes - self.costs).max())
         if self.bending is not None:
-            best = max(best, float(slopes @ self.weights) - self.objective())
+            cost, size = self.objective(), float(np.abs(slopes) @ self.weights)
+            best = max(best, float(slopes @ self.weights) - cost - _ROUNDING * (size + abs(cost)))
         return best + linear
 
 

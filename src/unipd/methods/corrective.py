@@ -21,17 +21,14 @@ from unipd.methods.block_bundle import BlockBundle
 from unipd.methods.bundle import Bundle
 from unipd.methods.master import Master, solve_master
 from unipd.methods.model import asked, first_model, grown
+from unipd.methods.proximity import DESCENT_SHARE, adapted
 from unipd.methods.smoothness import initial_smoothness
 from unipd.methods.suspicion import is_foreign, require_maximum, require_no_better
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
 
-DESCENT_SHARE = 0.1
-"""A step is serious when the dual falls by this share of what the model promised."""
 ORACLE_SHARE = 0.1
-FEASIBLE_SHARE = 0.5
-"""Share of the accuracy asked for that is near enough for A x - b."""
-ROUNDING = 1e-14
+"""Share of the accuracy asked for by which an oracle may err."""
 MASTER_SHARE = 1e-3
 """Share of the accuracy asked for that a last Newton step of the master may still be worth."""
 
@@ -153,8 +150,15 @@ class Corrective:
             mean_objective=cost,
             certificate=certificate,
             counts=counts,
-            smoothness=_adapted(
-                problem, state, bundle, promised, state.centre_value - value, certificate.infeasibility
+            smoothness=adapted(
+                problem,
+                bundle,
+                state.smoothness,
+                promised=promised,
+                fallen=fallen,
+                null_steps=null_steps,
+                eps=state.eps,
+                certificate=certificate,
             ),
             dual_step=norm(dual - state.dual),
             gradient_change=math.nan,
@@ -184,39 +188,3 @@ def _optimised(problem: Problem, state: CorrectiveState) -> tuple[Bundle | Block
 def _total(problem: Problem, point: DualPoint) -> float:
     """Return G = g + h at a dual point, whatever the form in which a loss entered g."""
     return point.value if problem.split else point.value + problem.coupling.conjugate(point.dual)
-
-
-def _adapted(
-    problem: Problem,
-    state: CorrectiveState,
-    bundle: Bundle | BlockBundle,
-    promised: float,
-    fallen: float,
-    infeasibility: float,
-) -> float:
-    """Return the next M: smaller after a step that kept its promise, doubled when steps fail.
-
-    With one model of the whole x, M falls by what a parabola through G and its slope along the step says, a factor of 2
-    to 10, when at least half of the promise was kept, and is doubled after every ten null steps. A model a block learns
-    much from a call: M is halved after every promise kept, and doubled when G rose by as much. In both cases M stays
-    when A x - b is well within the accuracy asked for: a smaller one would only let lam run. Where the promise is
-    far below the accuracy asked for, only A x - b can lag, and M is halved for its sake.
-    """
-    accuracy, enough = state.eps / problem.scale(state.mean_objective), ORACLE_SHARE * state.eps
-    blocks = isinstance(bundle, BlockBundle)
-    lags = infeasibility > (ORACLE_SHARE if blocks else FEASIBLE_SHARE) * accuracy * max(1.0, problem.norm_b)
-    if blocks:
-        harmless, harmful = fallen >= 0.5 * promised - enough, fallen < -max(promised, enough)
-        factor = 0.5 if harmless and lags and bundle.settled else 2.0 if harmful else 1.0
-    elif abs(promised) <= enough and fallen >= -enough:
-        factor = 0.5 if lags and promised > ROUNDING * problem.scale(state.mean_objective) else 1.0
-    elif promised > 0.0 and fallen >= 0.5 * promised:
-        factor = 1.0 if not lags else min(0.5, max(_steepest_fall(problem), 2.0 * (1.0 - fallen / promised)))
-    else:
-        factor = 2.0 if fallen < DESCENT_SHARE * promised and (state.null_steps + 1) % 10 == 0 else 1.0
-    return factor * state.smoothness
-
-
-def _steepest_fall(problem: Problem) -> float:
-    """Return the least factor of M: where G may fall for ever, as for an infeasible problem, haste ends in overflow."""
-    return 0.5 if math.isinf(problem.sharp.maximum()) and problem.sharp.degree != 2.0 else 0.1

@@ -68,7 +68,7 @@ class Master:
         return inner(dual, self.smoothness * (self.centre - dual) + residual)
 
     def gradient(self, weights: FloatArray, dual: Array) -> FloatArray:
-        """Return the gradient in w: that of c and <lam, A x_i>."""
+        """Return the gradient in w: that of c and <lam, A x_i>, or <lam, A x_i - b> as the columns are."""
         slopes = (dual.reshape(-1).conj() @ self.bundle.columns).real.astype(np.float64)
         return slopes + self.bundle.cost_slopes(weights)
 
@@ -94,7 +94,7 @@ class Master:
         return step * prox_curvature(self.problem.coupling, moved, step, columns, self.bundle.gram)
 
     def _residual(self, weights: FloatArray) -> Array:
-        return self.bundle.image_at(weights, self.problem.dual_shape) - self.problem.b
+        return self.bundle.residual_at(weights, self.problem.dual_shape)
 
 
 def solve_master(master: Master, start: FloatArray, tolerance: float = 0.0) -> tuple[FloatArray, Array]:

@@ -69,7 +69,7 @@ def _over_the_hull(problem: Problem, state: State, accuracy: float) -> State:
     bundle, dual = _optimised(problem, bundle, dual, smoothness, accuracy)
     tolerance = ORACLE_SHARE * accuracy * problem.scale(bundle.objective())
     answer = evaluate(problem, dual, tolerance=tolerance, start=points[0].atom)
-    tracker, image = bundle.tracker(), bundle.image_at(bundle.weights, problem.dual_shape)
+    tracker, image = bundle.tracker(), bundle.image(problem)
     certificate = primal_certificate(problem, tracker, image, bundle.objective(), state.certificate)
     return replace(
         state,
