@@ -311,3 +311,29 @@ def test_large_keys_are_sorted_without_overflow() -> None:
     entries = Entries([big, 0, big], [big, 0, big], [big, 5, 0], [big, 4, big], [1.0, 2.0, 3.0]).canonical()
     assert entries.value.tolist() == [2.0, 3.0, 1.0]
     assert entries.row.tolist() == [4, 0, big]
+
+
+def _in_corner(corner: np.ndarray, order: int) -> np.ndarray:
+    out = np.zeros((order, order))
+    out[: corner.shape[0], : corner.shape[0]] = corner
+    return out
+
+
+@pytest.mark.parametrize(
+    ("matrix", "terms"),
+    [
+        (_in_corner(np.ones((5, 5)), 6), 1),
+        (_in_corner(np.outer([1.0, -2.0, 3.0, 0.5, 4.0], [1.0, -2.0, 3.0, 0.5, 4.0]), 7), 1),
+        (_in_corner(np.ones((2, 2)), 6), 0),  # cheaper as entries
+        (_in_corner(np.ones((5, 5)) + np.eye(5), 6), 0),
+        (np.ones((6, 6)) - np.diag([0.0, 0.0, 0.0, 0.0, 1.0, 1.0]), 0),
+    ],
+)
+def test_rank_one_matrices_in_some_rows_are_kept_as_vectors(matrix: np.ndarray, terms: int) -> None:
+    order = matrix.shape[0]
+    built = SdpMap((order, order), Entries.from_matrices([np.eye(order), matrix]), 2)
+    assert built.blocks[0].vectors.shape[1] == terms
+    factor = np.random.default_rng(0).standard_normal((order, 3))
+    point = LowRank(factor, factor, np.ones(3))
+    np.testing.assert_allclose(built.image(point), [np.sum(factor**2), np.sum(matrix * (factor @ factor.T))])
+    np.testing.assert_allclose(built.adjoint(np.array([0.5, 2.0])).toarray(), 0.5 * np.eye(order) + 2.0 * matrix)

@@ -12,6 +12,8 @@ from unipd.protocols import inner, norm
 
 ROUNDING = 1e-14
 """Relative decrease below which steps are lost in rounding."""
+WILD = 1e6
+"""A direction so many times longer than the factor comes from pairs that are rounding errors."""
 
 
 def descended(state: FactoredState, steps: int) -> FactoredState:
@@ -22,7 +24,7 @@ def descended(state: FactoredState, steps: int) -> FactoredState:
         direction = state.memory.direction(state.here.gradient, factors.preconditioner(state.factor))
         slope = inner(direction, state.here.gradient)
         memory = state.memory
-        if slope >= 0.0:
+        if slope >= 0.0 or not norm(direction) <= WILD * norm(state.factor):
             memory = Memory(limit=memory.limit)
             direction = -state.here.gradient
             slope = inner(direction, state.here.gradient)

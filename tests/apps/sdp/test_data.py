@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from unipd.apps.sdp.data import Block, SdpData, from_sdpa
 from unipd.apps.sdp.trace import bound_from_diagonals, price_of
+from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries
 from unipd.methods.row_groups import find_groups
@@ -96,3 +97,11 @@ def test_no_trace_bound_without_cover():
     for diagonal in ([1.0, 0.0], [1.0, -1.0]):
         data = program([np.diag(diagonal)], [1.0])
         assert bound_from_diagonals(data, groups_of(data)) is None
+
+
+def test_numbers_whose_squares_overflow_are_refused():
+    with pytest.raises(InvalidInput, match="b: expected numbers up to 1e\\+100"):
+        program([np.eye(2)], [1e101])
+    with pytest.raises(InvalidInput, match="A: expected numbers"):
+        program([1e200 * np.eye(2)], [1.0])
+    assert program([np.eye(2)], [-np.inf], [1.0]).b == [1.0]

@@ -57,12 +57,23 @@ def many_small_blocks(blocks=12, constraints=6):
     return sdpa(b, (*(3,) * blocks, -2), entries)
 
 
+def halves_with_a_slack():
+    """Graph partitioning with sum_ij X_ij + s = 1: a dense matrix of ones beside a slack variable."""
+    nodes, random = 10, np.random.default_rng(5)
+    weights = np.triu(random.random((nodes, nodes)), 1)
+    entries = [(0, 0, i, j, weights[i, j]) for i in range(nodes) for j in range(i + 1, nodes)]
+    entries += [(i + 1, 0, i, i, 1.0) for i in range(nodes)]
+    entries += [(nodes + 1, 0, i, j, 1.0) for i in range(nodes) for j in range(i, nodes)]
+    return sdpa([1.0] * nodes + [1.0], (nodes, -1), [*entries, (nodes + 1, 1, 0, 0, 1.0)])
+
+
 @pytest.mark.parametrize(
     ("make", "why"),
     [
         (box_quadratic, "on the diagonal"),
         (theta_with_a_border, "a positive definite combination"),
         (many_small_blocks, "the objective together"),
+        (halves_with_a_slack, "a positive definite combination"),
     ],
 )
 def test_families_are_solved_with_the_trace_that_fits(make, why):

@@ -11,6 +11,7 @@ from unipd.apps.sdp import SDP
 from unipd.apps.theta import theta_program
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
+from unipd.run import MaxIterations
 from unipd.status import Status
 
 
@@ -186,3 +187,13 @@ def test_a_trace_bound_must_be_a_positive_number_even_where_none_is_needed(bound
     diagonal = [np.diag([1.0, 0.0]), np.diag([0.0, 1.0])]
     with pytest.raises(InvalidInput, match="trace_bound"):
         SDP.from_matrices(np.eye(2), diagonal, [1.0, 1.0]).solve(trace_bound=bound)
+
+
+def test_a_diagonal_entry_that_must_vanish_ends_honestly():
+    """No X is strictly feasible: multipliers grow for ever, pairs of tiny steps are rounding errors."""
+    program = SDP.from_matrices(
+        -np.array([[1.0, 1.0], [1.0, 0.0]]), [np.diag([1.0, 0.0]), np.diag([0.0, 1.0])], [1.0, 0.0]
+    )
+    result = program.solve(1e-6, stop=MaxIterations(400))
+    assert result.dual_bound <= -1.0 + 1e-9
+    assert result.objective == pytest.approx(-1.0, abs=1e-3)

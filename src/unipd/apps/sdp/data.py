@@ -10,9 +10,13 @@ import numpy as np
 
 from unipd import couplings
 from unipd._typing import Array
+from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries, SdpMap
 from unipd.protocols import Coupling
+
+LARGEST = 1e100
+"""Largest size of a number in the data."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,12 @@ class SdpData:
     lower: Array
     upper: Array
     blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        for name, values in (("C", self.cost.value), ("A", self.constraints.value), ("b", self.b)):
+            largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
+            if largest > LARGEST:
+                raise InvalidInput(name, f"numbers up to {LARGEST:.0e}, whose squares can be added up", f"{largest:g}")
 
     @property
     def size(self) -> int:

@@ -159,9 +159,10 @@ def find_face(data: SdpData) -> Face | None:
     array([1., 1., 1.])
     """
     block: Any = data.extended.blocks[0]
+    others = np.diff(data.extended.matrix.indptr)
     for column, owner in enumerate(block.owners):
         row = int(owner) - 1
-        alone = row >= 0 and np.count_nonzero(data.constraints.constraint == row) == data.order * (data.order + 1) // 2
+        alone = row >= 0 and others[owner] == 0
         if alone and data.equal[row] and data.b[row] == 0.0:
             return Face(row, float(block.coefficients[column]), block.vectors[:, column])
     return None

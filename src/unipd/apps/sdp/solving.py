@@ -15,7 +15,7 @@ from unipd.status import Status
 RETRIES = 2
 """Runs with a smaller accuracy when the scaled constraints hold and those of the data do not."""
 
-ITERATIONS = 3000
+ITERATIONS = 5000
 """Iterations of the factored method when no other limit is given: what takes more has other troubles."""
 
 

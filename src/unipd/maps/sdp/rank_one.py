@@ -26,13 +26,15 @@ class RankOne:
 def split_rank_one(entries: Entries, shapes: tuple[Shape, ...]) -> tuple[Entries, list[RankOne]]:
     """Take the dense rank-one matrices out of canonical entries.
 
-    Dense means that all n (n + 1) / 2 entries of a semidefinite block of order n >= 2 are there; the
-    all-constant matrix c 11^T is the common case (theta numbers, graph partitioning).
+    Dense means that all k (k + 1) / 2 entries in some k >= 2 rows and columns of a semidefinite block of order n are
+    there, and that they are no fewer than the n numbers of v; the all-constant matrix c 11^T is the common case
+    (theta numbers, graph partitioning), perhaps with a slack variable beside it.
     """
     starts = _runs(entries)
     counts = np.diff(starts)
     order = np.array([shape[0] if len(shape) == 2 else 0 for shape in shapes], np.int64)[entries.block[starts[:-1]]]
-    dense = np.flatnonzero((order >= 2) & (counts == order * (order + 1) // 2))
+    width = np.rint((np.sqrt(8.0 * counts + 1.0) - 1.0) / 2.0).astype(np.int64)
+    dense = np.flatnonzero((width >= 2) & (counts == width * (width + 1) // 2) & (counts >= order) & (order > 0))
     found: list[RankOne] = []
     keep = np.ones(entries.value.size, bool)
     for run in dense:
@@ -58,18 +60,21 @@ def _runs(entries: Entries) -> IntArray:
 
 
 def _factor(row: IntArray, col: IntArray, value: Array, order: int) -> tuple[float, Array] | None:
-    """Return (c, v) with c v v^T equal to the dense matrix up to rounding, or None.
+    """Return (c, v) with c v v^T equal to the matrix up to rounding, or None.
 
     The row through the largest diagonal entry a_pp determines both: c = a_pp, v = a_p / a_pp.
     """
-    diagonal = value[row == col]
-    pivot = int(np.argmax(np.abs(diagonal)))
-    coefficient = diagonal[pivot]
-    vector = np.empty(order, value.dtype)
+    diagonal = np.flatnonzero(row == col)
+    if diagonal.size * (diagonal.size + 1) // 2 != value.size:
+        return None
+    largest = diagonal[np.argmax(np.abs(value[diagonal]))]
+    pivot, coefficient = row[largest], value[largest]
+    vector = np.zeros(order, value.dtype)
     vector[row[col == pivot]] = value[col == pivot]
     vector[col[row == pivot]] = value[row == pivot]
     with np.errstate(over="ignore", invalid="ignore"):
         vector /= coefficient
         model = coefficient * vector[row] * vector[col]
         close = np.abs(model - value) <= _ROUNDINGS * np.finfo(value.dtype).eps * np.abs(value)
-    return (float(coefficient), vector) if close.all() else None
+    whole = close.all() and np.count_nonzero(vector) == diagonal.size
+    return (float(coefficient), vector) if whole else None
