@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from support.mpi import command, environment, needs_mpi, program, ranks_of, run
+from support.mpi import environment, figures, needs_mpi, program, ranks_of, run
 
 pytestmark = needs_mpi
 ITERATIONS = 14
@@ -62,10 +62,8 @@ def test_another_number_of_ranks_goes_on(killed, unbroken, tmp_path):
     assert result["objective"] == pytest.approx(unbroken[1]["objective"], rel=OTHER_RANKS)
 
 
-def figures(ranks, *words):
-    done = run(command(ranks, "unipd", *words, "--json", "-", "--quiet"))
-    assert done.returncode in (0, 3), done.stderr
-    found = json.loads(done.stdout)
+def course(ranks, *words):
+    found, _ = figures(ranks, *words, "--quiet", codes=(0, 3))
     return {name: found[name] for name in ("status", "objective", "dual_bound", "iterations")}
 
 
@@ -81,11 +79,11 @@ def test_commands_go_on_where_a_limit_ended_them(tmp_path, kind):
         path.write_text("".join(f"{i},{j},{1 + (i * i + 3 * j) % 5}\n" for i in range(12) for j in range(i % 3, 9, 2)))
     more = ["--accuracy", 1e-4, "--method", "corrective"] if kind == "solve" else ["--accuracy", 1e-7, "--radius", 6]
     words = [kind, path, *more]
-    unbroken = figures(2, *words)
+    unbroken = course(2, *words)
     kept = tmp_path / "kept.ckpt"
-    assert figures(2, *words, "--max-iterations", 1, "--checkpoint", kept)["iterations"] == 1 < unbroken["iterations"]
+    assert course(2, *words, "--max-iterations", 1, "--checkpoint", kept)["iterations"] == 1 < unbroken["iterations"]
     for ranks in (2, 3, 1):
         shutil.copy(kept, tmp_path / "run.ckpt")
-        found = figures(ranks, *words, "--checkpoint", tmp_path / "run.ckpt", "--resume")
+        found = course(ranks, *words, "--checkpoint", tmp_path / "run.ckpt", "--resume")
         assert found == unbroken if ranks == 2 else found["status"] == "solved"
         assert found["objective"] == pytest.approx(unbroken["objective"], rel=OTHER_RANKS)

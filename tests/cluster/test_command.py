@@ -1,21 +1,12 @@
 """The command line under mpirun: found out by itself, one voice, the results of one process."""
 
-import json
-
 import numpy as np
 import pytest
 
-from support.mpi import MPIRUN, command, needs_mpi, run
+from support.mpi import MPIRUN, command, figures, needs_mpi, run
 
 pytestmark = needs_mpi
 TOMOGRAPHY = ("tomography", "--simulate", "random", "--qubits", 8, "--accuracy", 1e-4, "--seed", 5, "--threads", 1)
-
-
-def figures(ranks, *words):
-    alone = ["unipd", *map(str, words), "--json", "-"]
-    done = run(alone if ranks == 1 else command(ranks, *alone))
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), done.stderr
 
 
 def test_tomography(tmp_path):

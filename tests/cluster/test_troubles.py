@@ -1,5 +1,6 @@
 """What is refused, and how failures of one rank end all of them."""
 
+import json
 import os
 import signal
 import subprocess
@@ -50,20 +51,62 @@ def test_failure_of_one_rank_ends_all_and_names_it():
     assert time.monotonic() - begun < PATIENCE
 
 
-def test_killed_rank_ends_the_run():
-    words = program(2, "troubles", "endless")
-    with subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment()
-    ) as job:
+@pytest.mark.parametrize(
+    ("case", "sent", "code", "words"),
+    [
+        ("endless", signal.SIGKILL, 9, ""),
+        ("waiting", signal.SIGTERM, 15, ""),
+        ("waiting", signal.SIGINT, 130, "unipd: rank 1 of 2: KeyboardInterrupt"),
+    ],
+)
+def test_signal_to_one_rank_ends_the_run(case, sent, code, words):
+    job = subprocess.Popen(
+        program(2, "troubles", case),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    with job:
         try:
             assert job.stdout is not None
             told = ""
             while not ("rank 0 runs" in told and "rank 1 runs" in told):  # in any order, and perhaps on one line
                 told += job.stdout.readline()
-            os.kill(ranks_of(job.pid)[1], signal.SIGKILL)
-            assert job.wait(timeout=30) != 0
+            os.kill(ranks_of(job.pid)[-1], sent)
+            _, said = job.communicate(timeout=30)
+            assert job.returncode == code
+            assert words in said
         finally:
             job.terminate()
+
+
+def test_signal_to_a_rank_ends_a_command_with_what_it_has(tmp_path):
+    result = tmp_path / "result.json"
+    words = ("tomography", "--simulate", "random", "--qubits", 6, "--accuracy", 1e-300, "--method", "unipdgrad")
+    with subprocess.Popen(
+        command(2, "unipd", *words, "--json", result),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as job:
+        try:
+            assert job.stderr is not None
+            while "iteration" not in job.stderr.readline():
+                assert job.poll() is None
+            os.kill(ranks_of(job.pid)[-1], signal.SIGTERM)
+            job.communicate(timeout=30)
+            assert job.returncode == 130
+        finally:
+            job.terminate()
+    assert json.loads(result.read_text())["status"] == "interrupted"
+
+
+def test_rank_that_leaves_alone_ends_the_run():
+    done = run(program(2, "troubles", "leaving"))
+    assert done.returncode == 7
+    assert "unipd: rank 1 of 2: SystemExit: 7" in done.stderr
 
 
 def test_mpi4py_missing_is_told_in_one_line(tmp_path):

@@ -45,6 +45,14 @@ def answers(ranks: int, name: str, *words: Any) -> dict[str, Any]:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
+def figures(ranks: int, *words: Any, codes: tuple[int, ...] = (0,)) -> tuple[dict[str, Any], str]:
+    """Return the JSON object of a command of ``unipd`` and what it said; one rank is a process without mpirun."""
+    alone = ["unipd", *map(str, words), "--json", "-"]
+    done = run(alone if ranks == 1 else command(ranks, *alone))
+    assert done.returncode in codes, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
 def ranks_of(launcher: int) -> list[int]:
     """Return the processes of the ranks: the Python processes below the launcher."""
     table = subprocess.run(["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout

@@ -7,7 +7,6 @@ number of ranks has them again.
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd.cluster.environment import available_cores
+from unipd.cluster.packing import packed, unpacked
 from unipd.errors import MissingExtra
 
 SMALL = 1 << 13
@@ -127,11 +127,11 @@ class Ranks:
         """Return every rank's value; arrays inside travel as buffers beside the description."""
         if self.size == 1:
             return [value]
-        packed = _packed(value)
-        sizes = self._gathered(np.array([packed.size], np.int64))[:, 0]
-        everything = self._spread(packed, sizes)
+        own = packed(value)
+        sizes = self._gathered(np.array([own.size], np.int64))[:, 0]
+        everything = self._spread(own, sizes)
         ends = np.cumsum(sizes)
-        return [_unpacked(everything[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+        return [unpacked(everything[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
 
     def exchanged(self, parts: list[Array]) -> list[Array]:
         """Give part i to rank i, and return what this rank was given, in the order of the ranks."""
@@ -199,21 +199,3 @@ def _in_order(parts: Array) -> Array:
     for row in parts[1:]:
         total += row
     return total
-
-
-def _packed(value: Any) -> Array:
-    """Return a value as bytes: its description, and after it the arrays as they are."""
-    buffers: list[pickle.PickleBuffer] = []
-    head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    raw = [np.frombuffer(head, np.uint8), *(np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers)]
-    sizes = np.array([len(raw), *(part.size for part in raw)], np.int64).view(np.uint8)
-    return np.concatenate([sizes, *raw])
-
-
-def _unpacked(packed: Array) -> Any:
-    packed = np.ascontiguousarray(packed).copy()
-    count = int(packed[:8].view(np.int64)[0])
-    sizes = packed[8 : 8 * (count + 1)].copy().view(np.int64)
-    ends = 8 * (count + 1) + np.cumsum(sizes)
-    parts = [bytearray(packed[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
-    return pickle.loads(parts[0], buffers=parts[1:])

@@ -11,6 +11,7 @@ from unipd.atoms import LowRank
 from unipd.cluster.agreement import Watch, require_same
 from unipd.cluster.balance import contiguous
 from unipd.cluster.ranks import Ranks
+from unipd.cluster.sampled import DistributedSampledMatrix
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating
 from unipd.maps.checksum import checksum
@@ -131,52 +132,8 @@ class DistributedSampling(Map):
             raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
         self._watch(vector)
         own = vector[self.own] if self._order is None else vector[self._order[self.own]]
-        dtype = floating(vector.dtype)
-        return DistributedSampledMatrix(self, None if self.part is None else self.part.adjoint(own), dtype)
-
-
-class DistributedSampledMatrix:
-    """The sparse matrix of a :class:`DistributedSampling`: a block of rows on each rank."""
-
-    hermitian = False
-    """As that of a sampled matrix."""
-
-    def __init__(self, map: DistributedSampling, own: Any, dtype: np.dtype[Any]) -> None:
-        self.shape: tuple[int, int] = map.domain
-        self.dtype = dtype
-        self._own = own
-        self._ranks, self._lines, self._heights = map.ranks, map.lines, np.diff(map.bounds)
-
-    def matvec(self, x: Array) -> Array:
-        """Return M x: the ranks' rows, joined."""
-        return self.matmat(np.asarray(x).reshape(-1))
-
-    def rmatvec(self, x: Array) -> Array:
-        """Return M^* x: the sum of the ranks' vectors."""
-        return self.rmatmat(np.asarray(x).reshape(-1))
-
-    def matmat(self, x: Array) -> Array:
-        """Return M X for the columns of X."""
-        block = _sized(x, self.shape[1])
-        height = self._lines.stop - self._lines.start
-        nothing = np.zeros((height, *block.shape[1:]), np.result_type(self.dtype, block))
-        own = nothing if self._own is None else _product(self._own, block, forward=True)
-        return self._ranks.joined(own, self._heights)
-
-    def rmatmat(self, x: Array) -> Array:
-        """Return M^* X for the columns of X."""
-        block = _sized(x, self.shape[0])[self._lines]
-        nothing = np.zeros((self.shape[1], *block.shape[1:]), np.result_type(self.dtype, block))
-        return self._ranks.summed(nothing if self._own is None else _product(self._own, block, forward=False))
-
-    def frobenius(self) -> float:
-        """Return the Frobenius norm."""
-        own = 0.0 if self._own is None else self._own.frobenius()
-        return float(np.linalg.norm(self._ranks.joined(np.array([own]))))
-
-    def toarray(self) -> Array:
-        """Return the matrix as an array: for small sizes and for tests."""
-        return self.matmat(np.eye(self.shape[1], dtype=self.dtype))
+        matrix = None if self.part is None else self.part.adjoint(own)
+        return DistributedSampledMatrix(matrix, self.domain[1], self.bounds, floating(vector.dtype), self.ranks)
 
 
 def row_bounds(rows: Array, count: int, ranks: Ranks) -> IntArray:
@@ -194,12 +151,6 @@ def row_bounds(rows: Array, count: int, ranks: Ranks) -> IntArray:
     return bounds
 
 
-def _product(matrix: Any, block: Array, *, forward: bool) -> Array:
-    if block.ndim == 1:
-        return matrix.matvec(block) if forward else matrix.rmatvec(block)
-    return matrix.matmat(block) if forward else matrix.rmatmat(block)
-
-
 def _lines(atom: Any, lines: slice) -> Any:
     """Return a block of rows of a point."""
     from unipd import atoms
@@ -213,10 +164,3 @@ def _lines(atom: Any, lines: slice) -> Any:
         places = np.ravel_multi_index((rows[chosen] - lines.start, cols[chosen]), size)
         return atoms.SparsePoint(size, places, atom.values[chosen])
     return np.asarray(atoms.dense(atom))[lines]
-
-
-def _sized(x: Array, size: int) -> Array:
-    array = np.asarray(x)
-    if array.ndim == 0 or array.shape[0] != size:
-        raise InvalidInput("x", f"{size} rows", f"shape {array.shape}")
-    return array

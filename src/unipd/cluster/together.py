@@ -112,7 +112,8 @@ def _put_together(kind: Any, arguments: tuple[Any, ...], attributes: dict[str, A
 def session(comm: Any = None, *, threads: int | None = None) -> Generator[MpiTeam]:
     """Solve together with the other ranks while this lasts: estimators and applications divide their maps.
 
-    Every rank runs the same statements. An exception on one rank is printed with the rank's number and ends all ranks.
+    Every rank runs the same statements. An exception on one rank (or an interruption, or ``sys.exit`` with a code that
+    is not 0) is printed with the rank's number and ends all ranks.
 
     Parameters
     ----------
@@ -122,13 +123,13 @@ def session(comm: Any = None, *, threads: int | None = None) -> Generator[MpiTea
         Threads of each rank; default: the cores of a machine by the ranks on it.
     """
     team = MpiTeam(as_ranks(comm))
-    with working_in(team), limited(threads if threads is not None else threads_for(), team.size):
-        try:
+    try:
+        with working_in(team), limited(threads if threads is not None else threads_for(), team.size):
             yield team
-        except Exception as error:
-            if team.size > 1:
-                _told(error, team)
-            raise
+    except (Exception, KeyboardInterrupt, SystemExit) as error:
+        if team.size > 1 and not (isinstance(error, SystemExit) and not error.code):
+            _told(error, team)
+        raise
 
 
 @contextlib.contextmanager
@@ -152,9 +153,11 @@ def limited(threads: int, size: int) -> Generator[None]:
         yield
 
 
-def _told(error: Exception, team: MpiTeam) -> None:
-    """Show where the error came from on the rank that has it, then end all ranks unless it is everybody's."""
-    line = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    team.fail(line, 1)
+def _told(error: BaseException, team: MpiTeam) -> None:
+    """Say which rank has failed and end all ranks, unless it is everybody's error: then rank 0 tells."""
+    code = 130 if isinstance(error, KeyboardInterrupt) else 1
+    if isinstance(error, SystemExit) and isinstance(error.code, int):
+        code = error.code
+    team.fail(f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": "), code)
     if not team.leads:
-        sys.exit(1)  # everybody failed alike: rank 0 tells
+        sys.exit(code)

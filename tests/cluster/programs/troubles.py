@@ -74,6 +74,23 @@ def endless():
             time.sleep(0.01)
 
 
+def waiting():
+    """The last rank waits for an exchange that never comes."""
+    with session() as team:
+        print(f"rank {RANKS.rank} runs", flush=True)
+        if RANKS.rank == LAST:
+            team.total(np.ones(3))
+        time.sleep(600)
+
+
+def leaving():
+    """The last rank leaves by itself."""
+    with session() as team:
+        if RANKS.rank == LAST:
+            sys.exit(7)
+        team.total(np.ones(3))
+
+
 def complaint(case):
     try:
         case()
