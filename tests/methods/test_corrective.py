@@ -11,6 +11,7 @@ from seven import Case, seven_problems
 from unipd import couplings, sharp
 from unipd.dual import evaluate
 from unipd.methods.bundle import Bundle
+from unipd.methods.bundle_limits import limited
 from unipd.methods.quadratic import minimise_quadratic
 from unipd.primal.active_set import vertex_key
 
@@ -64,7 +65,7 @@ def test_the_bundle_keeps_its_limit_and_its_point() -> None:
     for point in points[1:]:
         bundle = bundle.joined(point)
     bundle = bundle.at(np.array([0.1, 0.3, 0.05, 0.25, 0.3]))
-    merged = bundle.limited(3)
+    merged = limited(bundle, 3)
     assert len(merged.vertices) == 3
     np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
     np.testing.assert_allclose(merged.gram, (merged.columns.T @ merged.columns).real, atol=1e-12)
@@ -149,7 +150,7 @@ def test_merging_onto_an_atom_that_is_there_keeps_the_point() -> None:
     for dual in ([-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]):
         bundle = bundle.joined(evaluate(problem, np.array(dual)))
     bundle = bundle.at(np.array([0.1, 0.2, 0.3, 0.4]))
-    merged = bundle.limited(3).limited(2)
+    merged = limited(limited(bundle, 3), 2)
     np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
 
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from unipd import Corrective, MaxIterations, Problem, Status, iterate, maps, sharp, solve
 from unipd.couplings import AtLeast, AtMost, Equality, LeastSquares
 from unipd.dual import evaluate
-from unipd.methods.block_bundle import BlockBundle, has_blocks
+from unipd.methods.block_bundle import BlockBundle
 from unipd.methods.block_columns import Columns, as_complex, as_real
 from unipd.methods.block_limits import limited
 from unipd.methods.block_master import BlockMaster, solve_block_master
+from unipd.methods.block_structure import has_blocks
 from unipd.methods.bundle import Bundle
 from unipd.methods.simplices import averages, block_starts, project_on_simplices
 from unipd.sharp import Counted, L1Ball, Linear, Simplex

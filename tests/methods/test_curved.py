@@ -12,6 +12,7 @@ from unipd import sharp
 from unipd.dual import evaluate
 from unipd.methods import Continued, Corrective, as_method
 from unipd.methods.bundle import Bundle
+from unipd.methods.bundle_limits import limited
 from unipd.methods.curved import curvature_of
 from unipd.methods.fallback import Fallback
 
@@ -77,7 +78,7 @@ def _bundle(oracle: Any, seed: int, count: int) -> tuple[Bundle, unipd.Problem]:
 def test_the_model_of_a_quadratic_cost_is_exact(name: str, seed: int) -> None:
     """At any weights the model is f at the combined point, and stays so when atoms are merged."""
     bundle, problem = _bundle(QUADRATICS[name], seed, 6)
-    for model in (bundle, bundle.limited(3)):
+    for model in (bundle, limited(bundle, 3)):
         x = model.tracker().point()
         assert model.objective() == pytest.approx(problem.sharp.objective(x), rel=1e-9, abs=1e-12)
         np.testing.assert_allclose(model.image(problem), problem.map.image(x), atol=1e-10)

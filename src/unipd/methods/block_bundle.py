@@ -3,63 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
-from unipd.couplings import AtLeast, AtMost, Equality, LeastSquares
+from unipd.couplings import LeastSquares
 from unipd.dual import DualPoint
-from unipd.maps import BlockMap
 from unipd.methods.block_columns import Columns, as_complex, as_real
 from unipd.methods.block_master import BlockMaster, Solution, solve_block_master
+from unipd.methods.block_point import BlockPoint
+from unipd.methods.block_structure import SIGNS, block_image, blocks_of
 from unipd.methods.simplices import block_starts
-from unipd.primal.active_set import is_low_rank, vertex_key
+from unipd.primal.active_set import vertex_key
 from unipd.problem import Problem
-from unipd.protocols import LinearMap, SharpOracle, inner
-from unipd.scaling import RowScaled
-from unipd.sharp import Product
-from unipd.sharp.wrapper import Wrapper
+from unipd.protocols import inner
 
-_SIGNS: dict[type[Any], float] = {Equality: 0.0, LeastSquares: 0.0, AtMost: 1.0, AtLeast: -1.0}
-_MOST_ROWS = 4000
 _FEW_STEPS, _MANY_STEPS = 4, 12
 _FIRST_REACH, _LAST_REACH = 1.0, 1e12
 _PRIMAL_SHARE = 0.01
-
-
-@dataclass(frozen=True)
-class BlockPoint:
-    """Tracker of x = (x_1, ..., x_m), every block a convex combination of its own atoms."""
-
-    blocks: IntArray
-    atoms: tuple[Any, ...]
-    weights: FloatArray
-
-    @property
-    def exact_objective(self) -> bool:
-        """Whether f(x) is to be computed from x: not from low-rank atoms, whose sum is dear to decompose."""
-        return not any(is_low_rank(atom) for atom in self.atoms)
-
-    def mixed(self, gamma: float, atom: Any) -> BlockPoint:
-        """Refuse: the weights come from the master."""
-        raise NotImplementedError("the weights of a corrective method come from its master problem")
-
-    def point(self) -> atoms.Blocks:
-        """Return x, one array a block."""
-        starts = block_starts(self.blocks, int(self.blocks[-1]) + 1)
-        parts = [
-            atoms.combination([float(w) for w in self.weights[first:last]], self.atoms[first:last])
-            for first, last in pairwise(starts)
-        ]
-        return atoms.Blocks(tuple(parts))
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the atoms and their weights."""
-        return sum(atom.nbytes for atom in self.atoms) + self.weights.nbytes + self.blocks.nbytes
 
 
 @dataclass(frozen=True)
@@ -104,7 +66,7 @@ class BlockBundle:
             target=as_real(problem.b),
             centre=as_real(centre if loss is None else np.zeros_like(centre)),
             smoothness=smoothness if loss is None else 1.0 / loss.scale,
-            sign=_SIGNS[type(problem.coupling)],
+            sign=SIGNS[type(problem.coupling)],
             weights=self.weights,
             reach=self.reach or _first_reach(prices, self.starts, self.blocks),
         )
@@ -138,7 +100,7 @@ class BlockBundle:
         fresh = [(block, key) for block, key in keyed if (block, key) not in known]
         parts = [point.atom.parts[block] for block, _ in fresh]
         pairs = [(block, part) for (block, _), part in zip(fresh, parts, strict=True)]
-        images = [as_real(_image(problem.map, maps[block], part)) for block, part in pairs]
+        images = [as_real(block_image(problem.map, maps[block], part)) for block, part in pairs]
         costs = [oracles[block].objective(part) for block, part in pairs]
         numbers = np.concatenate([self.blocks, np.array([block for block, _ in fresh], np.intp)])
         order = np.argsort(numbers, kind="stable")
@@ -169,36 +131,6 @@ class BlockBundle:
     def lower_model(self, problem: Problem, dual: Array) -> float:
         """Return the cutting-plane model of g at lam."""
         return inner(dual, problem.b) - float(np.minimum.reduceat(self.prices(dual), self.starts[:-1]).sum())
-
-
-def has_blocks(problem: Problem) -> bool:
-    """Whether one model a block fits: a product of sets, A given block by block, and a coupling the master knows."""
-    oracle, inside = _bare(problem.sharp), _unscaled(problem.map)
-    fits = isinstance(oracle, Product) and isinstance(inside, BlockMap)
-    if not fits or type(problem.coupling) not in _SIGNS or problem.b.size > _MOST_ROWS:
-        return False
-    return len(oracle.oracles) > 1 and all(part.degree != 2.0 for part in oracle.oracles)
-
-
-def blocks_of(problem: Problem) -> tuple[tuple[SharpOracle, ...], tuple[LinearMap, ...]]:
-    """Return the oracles and the maps of the blocks."""
-    oracle, inside = _bare(problem.sharp), _unscaled(problem.map)
-    assert isinstance(oracle, Product)
-    assert isinstance(inside, BlockMap)
-    return oracle.oracles, inside.maps
-
-
-def _bare(oracle: Any) -> Any:
-    return _bare(oracle.oracle) if isinstance(oracle, Wrapper) else oracle
-
-
-def _unscaled(linear_map: Any) -> Any:
-    return linear_map.inner if isinstance(linear_map, RowScaled) else linear_map
-
-
-def _image(whole: LinearMap, part_map: LinearMap, part: Any) -> Array:
-    image = np.asarray(part_map.image(part), whole.dtype)
-    return whole.factors * image if isinstance(whole, RowScaled) else image
 
 
 def _adapted(solution: Solution) -> float:

@@ -65,7 +65,7 @@ class Bundle:
 
     def joined(self, point: DualPoint) -> Bundle:
         """Return the bundle with one more atom of weight zero; an atom already there is not repeated."""
-        vertex = self._entering(point)
+        vertex = self.entering(point)
         if any(vertex.key == other.key for other in self.vertices):
             return self
         column = vertex.image.reshape(-1) - (0.0 if self.conic else self.target)
@@ -87,19 +87,9 @@ class Bundle:
         products = [np.vdot(other.atom, turned).real for other in self.vertices]
         return _bordered(self.bending, np.array([*products, np.vdot(atom, turned).real]))
 
-    def _entering(self, point: DualPoint) -> Vertex:
+    def entering(self, point: DualPoint) -> Vertex:
         """Return a point as the vertex that the model takes."""
         return _normalised(point) if self.conic else _vertex(point)
-
-    def limited(self, limit: int) -> Bundle:
-        """Return the bundle with at most ``limit`` atoms: idle ones leave first, then the lightest are merged."""
-        excess = len(self.vertices) - limit
-        if excess <= 0:
-            return self
-        order = np.argsort(self.weights, kind="stable")
-        idle = order[self.weights[order] <= 0.0][:excess]
-        kept = self.kept(np.setdiff1d(np.arange(len(self.vertices)), idle))
-        return kept if len(kept.vertices) <= limit else kept._merged(len(kept.vertices) - limit + 1)
 
     def kept(self, places: Any) -> Bundle:
         """Return the bundle of the atoms at these places."""
@@ -111,24 +101,6 @@ class Bundle:
             weights=self.weights[places],
             bending=None if self.bending is None else self.bending[np.ix_(places, places)],
         )
-
-    def _merged(self, count: int) -> Bundle:
-        """Replace the ``count`` lightest atoms by their weighted mean (aggregation)."""
-        order = np.argsort(self.weights, kind="stable")
-        light, rest = order[:count], np.sort(order[count:])
-        total = float(self.weights[light].sum())
-        shares = self.weights[light] / total
-        atom = atoms.combination([float(s) for s in shares], [self.vertices[i].atom for i in light])
-        image = sum(s * self.vertices[i].image for s, i in zip(shares, light, strict=True))
-        cost = self.kept(light).cost_at(shares)
-        vertex = Vertex(atom, np.asarray(image), cost, vertex_key(atom))
-        point = DualPoint(vertex.image, 0.0, vertex.image, atom, vertex.image, cost, 0.0, 0, "rigorous")
-        joined = self.kept(rest).joined(point)
-        key = self._entering(point).key
-        place = next(i for i, other in enumerate(joined.vertices) if other.key == key)
-        weights = joined.weights.copy()
-        weights[place] += total * (math.sqrt(cost) if self.conic else 1.0)
-        return joined.at(weights)
 
     def residual_at(self, weights: FloatArray, shape: tuple[int, ...]) -> Array:
         """Return A x - b at the point with these weights."""

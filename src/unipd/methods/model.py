@@ -6,9 +6,11 @@ from typing import Any
 
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate, evaluate_along, oracle_errors
-from unipd.methods.block_bundle import BlockBundle, has_blocks
-from unipd.methods.block_limits import limited
+from unipd.methods.block_bundle import BlockBundle
+from unipd.methods.block_limits import limited as limited_blocks
+from unipd.methods.block_structure import has_blocks
 from unipd.methods.bundle import Bundle
+from unipd.methods.bundle_limits import limited
 from unipd.methods.candidates import candidates, has_candidates
 from unipd.problem import Problem
 
@@ -41,9 +43,9 @@ def grown(
 ) -> Bundle | BlockBundle:
     """Make room for the oracle's atoms, then let them join, the best one first."""
     if isinstance(bundle, BlockBundle):
-        return limited(bundle, memory - 1, points[0].dual).joined(problem, points[0])
+        return limited_blocks(bundle, memory - 1, points[0].dual).joined(problem, points[0])
     fitting = points[: max(1, memory // 4)]
-    longer = bundle.limited(memory - len(fitting))
+    longer = limited(bundle, memory - len(fitting))
     for point in fitting:
         longer = longer.joined(point)
     return longer
