@@ -55,7 +55,7 @@ def plot_figure2(
     theme: str = "light",
     title: str | None = None,
 ) -> Any:
-    """Draw objective residuals and test errors of every run.
+    """Draw normalised objective residuals and test errors of every run, each to the optimum of its formulation.
 
     As in the paper, dashed lines have a line search in the weighting step (or for the step size), empty markers
     belong to formulation (a), the nuclear ball, and filled ones to (b), the squared nuclear norm.
@@ -73,7 +73,8 @@ def plot_figure2(
     -------
     matplotlib.figure.Figure
     """
-    from unipd.apps.completion.figure2 import BALL, residual
+    from unipd.apps.completion.figure2 import residual
+    from unipd.apps.completion.figure2_methods import BALL, NORM
 
     colours, inches = style.as_theme(theme), style.as_width(width)
     figure = style.new_figure(inches, 0.8 * inches, colours)
@@ -81,17 +82,18 @@ def plot_figure2(
     for place, column in enumerate(("iteration", "seconds")):
         top, bottom = panels[0][place], panels[1][place]
         for trace in figure2.traces:
-            if trace.contestant.formulation == BALL:
-                _draw(top, trace, column, positive(residual(figure2, trace)), colours, labelled=False)
+            _draw(top, trace, column, positive(residual(figure2, trace)), colours, labelled=False)
             _draw(bottom, trace, column, trace.rmse, colours, labelled=place == 0)
-        label = "RMSE at the optimum of (a)" if place == 0 else None
-        bottom.axhline(figure2.rmse, color=colours.faint, linewidth=0.9, linestyle=(0, (1, 2)), label=label)
+        for letter, optimum in zip("ab", (figure2.optima[BALL], figure2.optima[NORM]), strict=True):
+            label = f"RMSE at the optimum of ({letter})" if place == 0 else None
+            dots = (0, (1, 2)) if letter == "a" else (0, (4, 2))
+            bottom.axhline(optimum.rmse, color=colours.faint, linewidth=0.9, linestyle=dots, label=label)
         bottom.set_xlabel({"iteration": "iterations", "seconds": "seconds"}[column])
         for axes in (top, bottom):
             axes.set_xscale("log")
             style.dress(axes, colours)
         top.set_yscale("log")
-    panels[0][0].set_ylabel("$(\\varphi - \\varphi^\\star)\\,/\\,\\varphi^\\star$")
+    panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
     panels[1][0].set_ylabel("RMSE on the test ratings")
     _fit(panels, figure2)
     style.legend(panels[1][0], colours, title=title, columns=3)
@@ -99,7 +101,7 @@ def plot_figure2(
 
 
 def _draw(axes: Any, trace: Trace, column: str, values: Any, theme: style.Theme, *, labelled: bool) -> None:
-    from unipd.apps.completion.figure2 import BALL
+    from unipd.apps.completion.figure2_methods import BALL
 
     run = trace.contestant
     colour = theme.cycle[FAMILIES[run.family]]
@@ -125,7 +127,8 @@ def _fit(panels: Any, figure2: Figure2) -> None:
     """Show the errors from a little below the best to those of the first iterations, on a logarithmic axis."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    best = min(figure2.rmse, *(float(trace.rmse.min()) for trace in figure2.traces))
+    optima = (optimum.rmse for optimum in figure2.optima.values())
+    best = min(*optima, *(float(trace.rmse.min()) for trace in figure2.traces))
     first = min(float(trace.rmse[0]) for trace in figure2.traces)
     high = max(min(first, HIGHEST * best), 1.1 * best)
     axes = panels[1][0]

@@ -5,7 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from unipd.apps.completion.figure2 import BALL, COLUMNS, NORM, residual, run_figure2, write_figure2
+from unipd.apps.completion.figure2 import COLUMNS, residual, run_figure2, write_figure2
+from unipd.apps.completion.figure2_methods import BALL, NORM
 from unipd.apps.completion.generated import generate
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings
@@ -36,13 +37,16 @@ def test_every_run_is_there(figure):
         assert trace.summary()["iterations"] == 6
 
 
-def test_residuals(figure):
-    assert 0 <= figure.gap <= 1e-3 * figure.optimum + 1e-9
+def test_residuals(data, figure):
+    ball, norm = figure.optima[BALL], figure.optima[NORM]
+    assert 0 <= ball.gap <= 1e-3 * ball.value + 1e-9
+    assert abs(norm.gap) <= 2e-2 * norm.value
+    assert norm.value >= 0.98 * np.mean(data[0].values ** 2)  # nuclear norms are at least Frobenius norms
     for trace in figure.traces:
+        best, values = figure.optima[trace.contestant.formulation].value, trace.history["objective"]
+        np.testing.assert_allclose(residual(figure, trace) * best, np.abs(values - best))
         if trace.contestant.formulation == BALL:
-            assert (residual(figure, trace) > 0).all()
-        else:
-            assert np.isnan(residual(figure, trace)).all()
+            assert (values > best * (1 - 1e-9)).all()
 
 
 def test_test_errors_are_those_of_the_average(data, figure):
@@ -81,7 +85,7 @@ def test_picture(figure, tmp_path):
     picture = plot_figure2(figure, tmp_path / "fig2.svg", title="made-up ratings")
     assert (tmp_path / "fig2.svg").stat().st_size > 1000
     top, bottom = picture.axes[0], picture.axes[2]
-    assert (len(top.lines), len(bottom.lines)) == (5, 9)
+    assert (len(top.lines), len(bottom.lines)) == (8, 10)
     drawn = bottom.lines[7]
     np.testing.assert_allclose(drawn.get_ydata(), figure.traces[7].rmse)
     assert drawn.get_linestyle() == "--"
