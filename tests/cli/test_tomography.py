@@ -280,7 +280,7 @@ def test_options_without_effect_and_files_written_twice_are_refused(invoke, tmp_
     refused(invoke("tomography", *simulated, "--noise-level", 0.1), "--noise-level: expected --objective trace")
     refused(invoke("tomography", *simulated, "--weights", "greedy"), "--weights: expected --method unipdgrad")
     path = tmp_path / "a.npz"
-    refused(invoke("tomography", *simulated, "--out", path, "--save-data", path), "another file than --out")
+    refused(invoke("tomography", *simulated, "--out", path, "--save-data", path), "another file than that of --out")
     write_pauli_data(simulate("ghz", 2).data, path)
     kept = path.read_bytes()
     refused(invoke("tomography", path, "--out", path), "--out: expected another file than DATA")

@@ -68,6 +68,22 @@ def check_distinct(outputs: Mapping[str, Any]) -> None:
             raise InvalidInput(option, f"another file than that of {other}", repr(str(path)))
 
 
+def check_apart(written: Mapping[str, Any], read: Mapping[str, Any]) -> None:
+    """Raise when a file would be written twice, or written over one that is read: a path, several, or FILE.py:NAME.
+
+    >>> check_apart({"--out": Path("state.npz")}, {"DATA": Path("data.npz")})
+    """
+    check_distinct(written)
+    targets = {os.path.realpath(path): option for option, path in written.items() if path is not None}
+    for word, value in read.items():
+        for part in value if isinstance(value, (list, tuple)) else [value]:
+            names = (str(part), str(part).rpartition(":")[0]) if isinstance(part, (str, Path)) else ()
+            for name in filter(os.path.isfile, names):
+                option = targets.get(os.path.realpath(name))
+                if option is not None:
+                    raise InvalidInput(option, f"another file than {word}", repr(name))
+
+
 def check_outputs(out: Path | None, plot: Path | None, json_to: str | None, log_file: Path | None) -> None:
     """Raise when one of a command's outputs cannot be written."""
     check_file("--out", out, (".npz",))

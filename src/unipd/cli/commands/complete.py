@@ -77,6 +77,8 @@ def command(
     from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import read_ratings
 
+    if residual is not None and radius != "auto":
+        raise InvalidInput("--residual", "either --radius or --residual", "both")
     train = team().read(read_ratings, ratings)
     held = None if test is None else read_ratings(test)
     model = CompletionModel(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unipd.cli.commands.tomography_checks import check_kept, check_model, counted
+from unipd.cli.commands.tomography_checks import check_model, counted
 from unipd.cli.exits import as_typed, say
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
@@ -114,7 +114,6 @@ def command(
         | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
     )
     check_model(objective, noise_level, options)
-    check_kept(data, options.out)
     weights = {} if options.weights is None else {"weights": options.weights}
     estimator = PauliTomography(
         objective=objective,
@@ -175,8 +174,6 @@ def _simulated(
     if qubits is None:
         raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
     check_file("--save-data", save_data, FORMATS)
-    if save_data is not None and options.out is not None and save_data.resolve() == options.out.resolve():
-        raise InvalidInput("--save-data", "another file than --out", repr(str(save_data)))
     with as_typed({"state": "--simulate", "rank": "--state-rank"}):
         experiment = simulate(
             name,

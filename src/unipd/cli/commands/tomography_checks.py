@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Generator
-from pathlib import Path
 
 from unipd.cli.exits import say
 from unipd.cli.options import Options
@@ -21,15 +20,6 @@ def check_model(objective: str, noise_level: float | None, options: Options) -> 
         raise InvalidInput("--noise-level", "--objective trace or trace-squared beside it", f"--objective {objective}")
     if options.weights is not None and options.method not in _AVERAGING:
         raise InvalidInput("--weights", f"--method {' or '.join(_AVERAGING)} beside it", f"--method {options.method}")
-
-
-def check_kept(data: Path | None, out: Path | None) -> None:
-    """Raise when the result would be written over the measurements.
-
-    >>> check_kept(Path("data.npz"), Path("state.npz"))
-    """
-    if data is not None and out is not None and data.resolve() == out.resolve():
-        raise InvalidInput("--out", "another file than DATA", repr(str(out)))
 
 
 @contextlib.contextmanager
