@@ -65,6 +65,8 @@ class ActiveSet:
     def pruned(self) -> ActiveSet:
         """Drop vertices without weight and restore the sum to one."""
         kept = self.weights > 1e-14
+        if kept.all():
+            return ActiveSet(self.vertices, self.weights / self.weights.sum())
         weights = self.weights[kept]
         vertices = tuple(vertex for vertex, keep in zip(self.vertices, kept, strict=True) if keep)
         return ActiveSet(vertices, weights / weights.sum())

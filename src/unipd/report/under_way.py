@@ -11,7 +11,7 @@ from unipd._typing import Array
 from unipd.methods import Counts, State
 from unipd.problem import Problem
 from unipd.run.history import History, relative_gap
-from unipd.run.stopping import Moment
+from unipd.run.moment import Moment
 from unipd.status import Status
 
 KEPT = 12

@@ -1,9 +1,11 @@
 """The one loop and what observes it."""
 
 from unipd.run.checkpoint import Checkpoint, CheckpointWarning
+from unipd.run.combining import StoppingRule
 from unipd.run.compare import Comparison, compare
 from unipd.run.history import History
 from unipd.run.loop import iterate, solve
+from unipd.run.moment import Moment
 from unipd.run.polish import polish
 from unipd.run.result import Result
 from unipd.run.stopping import (
@@ -11,9 +13,7 @@ from unipd.run.stopping import (
     MaxIterations,
     MaxOracleCalls,
     MaxSeconds,
-    Moment,
     Stall,
-    StoppingRule,
 )
 
 __all__ = [

@@ -9,8 +9,9 @@ from unipd.memory import peak_memory
 from unipd.methods import Method, State
 from unipd.problem import Problem
 from unipd.run.history import History
+from unipd.run.moment import Moment
 from unipd.run.result import Result
-from unipd.run.stopping import Accuracy, Moment
+from unipd.run.stopping import Accuracy
 from unipd.run.verify import claims, verified
 from unipd.status import Status
 

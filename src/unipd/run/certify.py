@@ -9,7 +9,7 @@ from unipd.dual import evaluate
 from unipd.methods import Certificate
 from unipd.problem import Problem
 from unipd.run.infeasible import is_unreachable, worth_asking
-from unipd.run.stopping import Moment
+from unipd.run.moment import Moment
 from unipd.spectral import RESIDUAL
 
 TOLERANCE_SHARE = 0.1

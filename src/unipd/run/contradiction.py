@@ -14,7 +14,7 @@ from unipd.maps import OperatorMap
 from unipd.methods import Certificate
 from unipd.problem import Problem
 from unipd.protocols import inner, norm
-from unipd.run.stopping import Moment
+from unipd.run.moment import Moment
 from unipd.run.verify import verified
 from unipd.sharp.lazy_difference import pairing
 from unipd.spectral import RIGOROUS

@@ -17,8 +17,8 @@ from unipd.run import interruption
 from unipd.run.checkpoint import Snapshot, Stage
 from unipd.run.deadline import TimeIsUp, given_up_when
 from unipd.run.history import History
+from unipd.run.moment import Moment
 from unipd.run.rules import Rules
-from unipd.run.stopping import Moment
 from unipd.status import Status
 from unipd.team import team
 

@@ -7,7 +7,7 @@ import math
 from unipd.methods import State
 from unipd.methods.factored import FactoredState
 from unipd.problem import Problem
-from unipd.run.stopping import Moment
+from unipd.run.moment import Moment
 
 UNREACHABLE = 1e16
 """A bound this many times above all that the run has seen of the objective leaves no feasible point."""

@@ -19,12 +19,13 @@ from unipd.protocols import Tracker
 from unipd.run.assemble import assembled
 from unipd.run.certify import FinalCheck
 from unipd.run.checkpoint import Checkpoint, checkpoint_for
+from unipd.run.combining import StoppingRule
 from unipd.run.course import Course
 from unipd.run.polish import polish as polished_result
 from unipd.run.result import Result
 from unipd.run.retraction import without_false_bound
 from unipd.run.rules import Callback, Rules
-from unipd.run.stopping import Accuracy, MaxIterations, StoppingRule
+from unipd.run.stopping import Accuracy, MaxIterations
 from unipd.run.trackers import as_tracker
 from unipd.run.watching import shown
 from unipd.status import Status
@@ -100,7 +101,7 @@ def solve(
         When to give up, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``; default: 10,000 iterations. In any case a
         run ends as ``STALLED`` when neither gap nor feasibility has improved for 1,000 iterations.
     callback
-        Called with a :class:`~unipd.run.stopping.Moment` after every iteration; returning True stops.
+        Called with a :class:`~unipd.run.moment.Moment` after every iteration; returning True stops.
     verbose
         Show progress (a bar on a terminal, lines elsewhere).
     tracker

@@ -11,8 +11,9 @@ from unipd.methods.polishing import polished
 from unipd.problem import Problem
 from unipd.run.certify import FinalCheck
 from unipd.run.history import History
+from unipd.run.moment import Moment
 from unipd.run.result import Result
-from unipd.run.stopping import Accuracy, Moment
+from unipd.run.stopping import Accuracy
 from unipd.run.verify import claims, verified
 from unipd.status import Status
 

@@ -13,7 +13,7 @@ from unipd.pulse import listening
 from unipd.run.estimate import duration, remaining_seconds
 from unipd.run.heartbeat import Heartbeat
 from unipd.run.history import relative_gap
-from unipd.run.stopping import Moment
+from unipd.run.moment import Moment
 
 LINE_INTERVAL = 2.0
 """Seconds between plain lines."""

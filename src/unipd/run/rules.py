@@ -10,9 +10,11 @@ from unipd.memory import over_limit
 from unipd.methods import State
 from unipd.problem import Problem
 from unipd.run.certify import FinalCheck
+from unipd.run.combining import StoppingRule
 from unipd.run.contradiction import require_adjoint, require_consistent, require_proof
+from unipd.run.moment import Moment
 from unipd.run.retraction import without_false_bound
-from unipd.run.stopping import Accuracy, Moment, Stall, StoppingRule
+from unipd.run.stopping import Accuracy, Stall
 from unipd.status import Status
 
 Callback = Callable[[Moment], "bool | None"]

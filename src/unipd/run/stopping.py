@@ -1,134 +1,16 @@
-"""Stopping rules that combine with ``|`` (either) and ``&`` (both)."""
+"""The stopping rules: accuracy, iterations, oracle calls, seconds, stall."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from unipd import validate
 from unipd.errors import InvalidInput
-from unipd.methods import State
-from unipd.problem import Problem
-from unipd.run.history import History, relative_gap
+from unipd.run.combining import StoppingRule
+from unipd.run.moment import Moment
 from unipd.status import Status
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What a rule, a callback or a progress display sees after an iteration."""
-
-    problem: Problem
-    state: State
-    seconds: float
-    history: History
-
-    @property
-    def iteration(self) -> int:
-        """Iterations done."""
-        return self.state.iteration
-
-    @property
-    def objective(self) -> float:
-        """Objective at the current point."""
-        return self.state.certificate.objective
-
-    @property
-    def dual_bound(self) -> float:
-        """Best lower bound so far."""
-        return self.state.certificate.dual_bound
-
-    @property
-    def gap(self) -> float:
-        """(objective - dual_bound) / scale."""
-        return relative_gap(self.problem, self.objective, self.dual_bound)
-
-    @property
-    def infeasibility(self) -> float:
-        """dist(A x - b, K) / max(1, ||b||)."""
-        return self.state.certificate.infeasibility / max(1.0, self.problem.norm_b)
-
-
-class StoppingRule(ABC):
-    """A rule: the status to stop with, or None to go on."""
-
-    @abstractmethod
-    def __call__(self, moment: Moment) -> Status | None:
-        """Return the status to stop with, or None."""
-
-    def deadline(self) -> float:
-        """Return the seconds after which the rule surely says to stop, whatever else happens; inf by default."""
-        return math.inf
-
-    def memory(self) -> Any:
-        """Return what the rule remembers from one moment to the next, for checkpoints; None by default."""
-        return None
-
-    def recall(self, memory: Any) -> None:
-        """Remember again what :meth:`memory` gave."""
-        del memory
-
-    def __or__(self, other: StoppingRule) -> StoppingRule:
-        return Either(self, other) if isinstance(other, StoppingRule) else NotImplemented
-
-    def __and__(self, other: StoppingRule) -> StoppingRule:
-        return Both(self, other) if isinstance(other, StoppingRule) else NotImplemented
-
-
-@dataclass(frozen=True)
-class Either(StoppingRule):
-    """Stop when one of two rules says so; the first that does gives the status."""
-
-    first: StoppingRule
-    second: StoppingRule
-
-    def __call__(self, moment: Moment) -> Status | None:
-        """Return the first status given."""
-        return self.first(moment) or self.second(moment)
-
-    def deadline(self) -> float:
-        """Return the earlier of the two."""
-        return min(self.first.deadline(), self.second.deadline())
-
-    def memory(self) -> Any:
-        """Return what the two remember."""
-        return (self.first.memory(), self.second.memory())
-
-    def recall(self, memory: Any) -> None:
-        """Let the two remember."""
-        if isinstance(memory, tuple) and len(memory) == 2:
-            self.first.recall(memory[0])
-            self.second.recall(memory[1])
-
-
-@dataclass(frozen=True)
-class Both(StoppingRule):
-    """Stop when both rules say so; the first one's status is given."""
-
-    first: StoppingRule
-    second: StoppingRule
-
-    def __call__(self, moment: Moment) -> Status | None:
-        """Return the first rule's status once the second agrees."""
-        status = self.first(moment)
-        return status if status is not None and self.second(moment) is not None else None
-
-    def deadline(self) -> float:
-        """Return the later of the two."""
-        return max(self.first.deadline(), self.second.deadline())
-
-    def memory(self) -> Any:
-        """Return what the two remember."""
-        return (self.first.memory(), self.second.memory())
-
-    def recall(self, memory: Any) -> None:
-        """Let the two remember."""
-        if isinstance(memory, tuple) and len(memory) == 2:
-            self.first.recall(memory[0])
-            self.second.recall(memory[1])
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 from unipd.problem import Problem
+from unipd.run.moment import Moment
 from unipd.run.progress import progress_display
-from unipd.run.stopping import Moment
 
 Show = Callable[[Moment], None]
 Watcher = Callable[[Problem, str, float], Show]
