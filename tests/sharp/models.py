@@ -32,6 +32,44 @@ def owl_vertices(weights: np.ndarray, radius: float) -> np.ndarray:
     )
 
 
+def capped(cap: float, total: float) -> Model:
+    return lambda cp, x: (0.0, [x >= 0, x <= cap, cp.sum(x) == total])
+
+
+def capped_vertices(size: int, cap: float, total: float) -> np.ndarray:
+    """Return all ways to give out the total in shares of the cap, in every order."""
+    shares = [max(0.0, min(cap, total - place * cap)) for place in range(size)]
+    return np.unique(np.array(list(itertools.permutations(shares))), axis=0)
+
+
+def uneven(mask: np.ndarray) -> float:
+    """Return a submodular function with no symmetry: a concave function of a weight, and a modular part."""
+    return float(np.sqrt(np.array([1.0, 2.0, 0.5, 3.0])[mask].sum()) - np.array([0.2, 1.0, 0.0, 0.7])[mask].sum())
+
+
+def bases(function: Callable[[np.ndarray], float], size: int) -> Model:
+    """Return {x(S) <= F(S) for all S, x(V) = F(V)}, all sets listed."""
+
+    def model(cp: Any, x: Any) -> tuple[Any, list[Any]]:
+        sets = [np.array(bits, bool) for bits in itertools.product([0, 1], repeat=size)]
+        limits = [cp.sum(x[np.flatnonzero(mask)]) <= function(mask) for mask in sets[1:]]
+        return 0.0, [*limits, cp.sum(x) == function(sets[-1])]
+
+    return model
+
+
+def greedy_vertices(function: Callable[[np.ndarray], float], size: int) -> np.ndarray:
+    rows = []
+    for order in itertools.permutations(range(size)):
+        mask, row, before = np.zeros(size, bool), np.zeros(size), 0.0
+        for element in order:
+            mask[element] = True
+            row[element] = function(mask) - before
+            before = function(mask)
+        rows.append(row)
+    return np.array(rows)
+
+
 def permutations(order: int) -> np.ndarray:
     return np.array([np.eye(order)[list(choice)].reshape(-1) for choice in itertools.permutations(range(order))])
 

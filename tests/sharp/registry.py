@@ -16,7 +16,11 @@ from unipd import sharp
 from .cases import ANY, REAL, Case
 from .models import (
     ball,
+    bases,
     box,
+    capped,
+    capped_vertices,
+    greedy_vertices,
     groups,
     hull,
     k_support,
@@ -30,6 +34,7 @@ from .models import (
     power_of,
     signed_supports,
     simplex,
+    uneven,
     with_objective,
 )
 
@@ -66,6 +71,15 @@ SETS = [
         lambda cp, x: (0.0, [x >= 0, cp.sum(x) <= 0.5]),
         np.vstack([np.zeros(4), 0.5 * np.eye(4)]),
     ),
+    Case("capped-simplex", sharp.CappedSimplex(5, 0.4), REAL, capped(0.4, 1.0), capped_vertices(5, 0.4, 1.0)),
+    Case(
+        "capped-thirds",
+        sharp.CappedSimplex(4, 0.2 / 3, 0.2),
+        REAL,
+        capped(0.2 / 3, 0.2),
+        capped_vertices(4, 0.2 / 3, 0.2),
+    ),
+    Case("base-polytope", sharp.BasePolytope(uneven, 4), REAL, bases(uneven, 4), greedy_vertices(uneven, 4)),
     Case("box", sharp.Box(_LOWER, _UPPER), REAL, box(_LOWER, _UPPER), _CORNERS),
     Case("l1-ball", sharp.L1Ball(5, 1.5), ANY, ball(l1, 1.5), 1.5 * signed_supports(5, 1)),
     Case("l1-ball-matrix", sharp.L1Ball((2, 3), 0.1), ANY, ball(l1, 0.1), 0.1 * signed_supports(6, 1)),

@@ -1,8 +1,10 @@
 """Sharp oracles: sets X, objectives f and pairs of them (one a file)."""
 
 from unipd.sharp.base import Sharp, SharpFunction, SharpSet
+from unipd.sharp.base_polytope import BasePolytope
 from unipd.sharp.birkhoff import Birkhoff
 from unipd.sharp.box import Box
+from unipd.sharp.capped_simplex import CappedSimplex
 from unipd.sharp.convex_hull import ConvexHull
 from unipd.sharp.counted import Counted
 from unipd.sharp.entropy import Entropy
@@ -32,8 +34,10 @@ from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
 from unipd.sharp.spectral_weighted import WeightedNuclearBall
 
 __all__ = [
+    "BasePolytope",
     "Birkhoff",
     "Box",
+    "CappedSimplex",
     "ConvexHull",
     "Counted",
     "Entropy",

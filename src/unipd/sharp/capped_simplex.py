@@ -1,0 +1,83 @@
+"""The simplex with a cap on every entry."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array, IntArray, Shape
+from unipd.errors import InvalidInput
+from unipd.sharp.base import SharpSet
+from unipd.sharp.phases import largest, scattered
+
+ROUNDING = 1e-12
+"""A sum that is this near a multiple of the cap, relatively, is that multiple."""
+
+
+class CappedSimplex(SharpSet):
+    """The set {0 <= x_i <= c, sum x = a}; [y]^# is c on the largest y_i, and what is left on the next.
+
+    It is the hull of the averages over a share of the entries: with c = a / k its vertices are a / k on k of them. The
+    support function of the uniform case is the conditional value at risk, and two of these sets make a nu-SVM.
+
+    Parameters
+    ----------
+    size
+        Number of entries of x, or its shape.
+    cap
+        The largest value c > 0 of an entry, at least a / (number of entries).
+    scale
+        The sum a > 0.
+
+    Examples
+    --------
+    >>> CappedSimplex(4, cap=0.4)(np.array([1.0, 3.0, 2.0, 0.0])).atom
+    array([0.2, 0.4, 0.4, 0. ])
+    """
+
+    real_only = True
+
+    def __init__(self, size: int | Shape, cap: float, scale: float = 1.0) -> None:
+        super().__init__(size)
+        self.scale = validate.positive("scale", scale)
+        self.cap = min(validate.positive("cap", cap), self.scale)
+        if self.cap * self.size < self.scale * (1.0 - ROUNDING):
+            raise InvalidInput("cap", f"at least {self.scale / self.size:g}, an equal share", f"{cap:g}")
+        self._full = min(math.floor(self.scale / self.cap * (1.0 + ROUNDING)), self.size)
+        rest = self.scale - self._full * self.cap
+        self._rest = rest if rest > ROUNDING * self.scale and self._full < self.size else 0.0
+
+    def maximiser(self, direction: Array) -> Any:
+        """Return c on the largest y_i and the rest on the next one (the first among equals)."""
+        flat = direction.reshape(-1)
+        chosen, partial = self._chosen(flat)
+        values = np.full(chosen.size, self.cap, flat.dtype)
+        values[partial] = self._rest
+        return scattered(self.shape, chosen, values)
+
+    def peak(self, direction: Array) -> float:
+        """Return c times the sum of the largest y_i, plus the rest times the next one."""
+        flat = direction.reshape(-1)
+        chosen, partial = self._chosen(flat)
+        picked = flat[chosen].astype(np.float64)
+        correction = (self.cap - self._rest) * float(picked[partial].sum())
+        return self.cap * float(picked.sum()) - correction
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether 0 <= x <= c and sum x = a."""
+        point = self._point(x)
+        slack = tolerance * self.scale
+        return point is not None and bool(
+            point.min() >= -slack and point.max() <= self.cap + slack and abs(point.sum() - self.scale) <= slack
+        )
+
+    def _chosen(self, flat: Array) -> tuple[IntArray, IntArray]:
+        """Return the entries that are not 0 in increasing order, and which of them gets only the rest (if any)."""
+        if not self._rest:
+            return largest(flat, self._full), np.empty(0, np.intp)
+        chosen = largest(flat, self._full + 1)
+        # The last of the smallest is the one that `largest` would drop next.
+        return chosen, chosen.size - 1 - np.argmin(flat[chosen][::-1]).reshape(1)
