@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unipd.apps.completion.fitting import placed
 from unipd.apps.completion.indexing import Index
 from unipd.apps.completion.observations import as_pairs, as_ratings
+from unipd.apps.completion.placing import placed
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.apps.completion.design import Start
-from unipd.apps.completion.fitting import Data
 from unipd.apps.completion.indexing import Index
+from unipd.apps.completion.placing import Data
 from unipd.atoms import Blocks, LowRank
 
 

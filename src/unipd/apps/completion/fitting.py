@@ -14,39 +14,18 @@ from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.design import Design, Settings, Start, split_blocks
 from unipd.apps.completion.fitted import Fitted, orthogonal_factors
-from unipd.apps.completion.indexing import Index
 from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, norm_method
 from unipd.apps.completion.parameters import Parameters, clip_range
+from unipd.apps.completion.placing import Data
 from unipd.apps.completion.radius import Trial, choose_radius, guessed_radius
 from unipd.apps.completion.solving import INNER_STEPS, solve_design, start_of
 from unipd.couplings import Equality, L2Ball
-from unipd.io.ratings import Ratings, Shard
 from unipd.problem import Problem
 from unipd.run import MaxSeconds, Result, solve
 from unipd.team import team
 
 FEWEST = 20
 """Ratings below which nothing is held out and the radius is guessed."""
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Ratings with their places: one rating for a pair, sorted by user and item."""
-
-    users: Index
-    items: Index
-    rows: IntArray
-    columns: IntArray
-    values: FloatArray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Users and items."""
-        return len(self.users), len(self.items)
-
-    def ratings(self) -> Ratings:
-        """Return the ratings with their names."""
-        return Ratings(self.users.names[self.rows], self.items.names[self.columns], self.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,35 +47,6 @@ class Fit:
     """Number of ratings, of all members of a team."""
     training_error: float
     """Root mean squared error on them."""
-
-
-def placed(ratings: Ratings, users: Index | None = None, items: Index | None = None) -> Data:
-    """Return ratings with their places; of several ratings of one pair the last one counts.
-
-    >>> data = placed(Ratings(np.array([7, 7]), np.array([3, 3]), np.array([1.0, 5.0])))
-    >>> data.values
-    array([5.])
-    """
-    users = Index(ratings.users) if users is None else users
-    items = Index(ratings.items) if items is None else items
-    rows, columns = users.places(ratings.users), items.places(ratings.items)
-    pairs = rows * np.int64(len(items)) + columns
-    _, last = np.unique(pairs[::-1], return_index=True)
-    kept = pairs.size - 1 - last
-    return Data(users, items, rows[kept], columns[kept], ratings.values[kept])
-
-
-def placed_in_team(ratings: Ratings) -> Data:
-    """Return placed ratings; in a team those of this member, from a shard or from ratings that every member has."""
-    if isinstance(ratings, Shard):
-        return placed(ratings, Index(ratings.all_users), Index(ratings.all_items))
-    data, group = placed(ratings), team()
-    if group.size == 1:
-        return data
-    cuts = np.arange(group.size + 1) * data.rows.size // group.size
-    edges = np.append(np.searchsorted(data.rows, data.rows[cuts[:-1]]), data.rows.size)
-    own = slice(int(edges[group.rank]), int(edges[group.rank + 1]))
-    return replace(data, rows=data.rows[own], columns=data.columns[own], values=data.values[own])
 
 
 def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | None, radius: float | None) -> Fit:

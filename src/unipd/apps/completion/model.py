@@ -12,9 +12,10 @@ import numpy as np
 from unipd.apps.completion.carrying import carried
 from unipd.apps.completion.design import Settings
 from unipd.apps.completion.features import aligned
-from unipd.apps.completion.fitting import Data, fit_data, placed, placed_in_team
+from unipd.apps.completion.fitting import fit_data
 from unipd.apps.completion.observations import as_ratings
 from unipd.apps.completion.parameters import Parameters, checked
+from unipd.apps.completion.placing import Data, placed, placed_in_team
 from unipd.apps.completion.prediction import Predicts
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings, Shard
