@@ -54,9 +54,17 @@ class Team:
         """Return this member's part, ``count`` entries, of an array that all members have."""
         return array
 
+    def divided(self, problem: Any) -> Any:
+        """Return a problem whose map, and oracles of separable problems, are divided among the members."""
+        return problem
+
     def read(self, reader: Callable[[Any], Any], path: Any) -> Any:
-        """Return what ``reader`` makes of a file, or this member's shard of it."""
+        """Return what ``reader`` makes of a file, which must be the same for all members."""
         return reader(path)
+
+    def shard(self, reader: Callable[[Any], Any], path: Any) -> Any:
+        """Return this member's part of what ``reader`` makes of a file of ratings."""
+        return self.read(reader, path)
 
     def first(self, make: Callable[[], Any]) -> Any:
         """Return what ``make`` returns (or raises) on the first member; others need not see the same files."""

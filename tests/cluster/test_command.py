@@ -58,28 +58,49 @@ def test_different_options_are_refused():
     assert done.stderr.count("--seed ('1' on rank 0, '2' on rank 1)") == 1
 
 
+DATA = {
+    "ratings.csv": "1,1,3\n1,2,{}\n2,1,2\n2,2,5\n",
+    "data.csv": "pauli,expectation\nZZ,1\nXX,{}\nYY,-1\n",
+    "graph.txt": "3 3\n1 2 1\n1 3 1\n2 3 {}\n",
+    "program.dat-s": "1\n1\n2\n{}\n0 1 1 2 1\n1 1 1 1 1\n1 1 2 2 1\n",
+}
+
+
 @pytest.mark.parametrize(
-    ("command", "name", "text", "words"),
+    ("words", "name"),
     [
-        (
-            "complete",
-            "ratings.csv",
-            "1,1,3\n1,2,{}\n2,1,2\n2,2,5\n",
-            "the file ratings.csv: expected the same on every rank",
-        ),
-        ("tomography", "data.csv", "pauli,expectation\nZZ,1\nXX,{}\nYY,-1\n", "the ranks have come apart"),
+        (("complete", "ratings.csv"), "ratings.csv"),
+        (("complete", "same.csv", "--test", "ratings.csv", "--radius", "1"), "ratings.csv"),
+        (("tomography", "data.csv"), "data.csv"),
+        (("maxcut", "graph.txt"), "graph.txt"),
+        (("theta", "graph.txt"), "graph.txt"),
+        (("solve", "program.dat-s"), "program.dat-s"),
     ],
+    ids=("complete", "test", "tomography", "maxcut", "theta", "solve"),
 )
-def test_different_data_are_refused(tmp_path, command, name, text, words):
+def test_different_files_are_refused_by_name(tmp_path, words, name):
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder, value in zip(folders, ("0.5", "0.6"), strict=True):
         folder.mkdir()
-        (folder / name).write_text(text.format(value))
-    one, two = (["-n", "1", "-wdir", str(folder), "unipd", command, name] for folder in folders)
+        (folder / name).write_text(DATA[name].format(value))
+        (folder / "same.csv").write_text(DATA["ratings.csv"].format(4))
+    one, two = (["-n", "1", "-wdir", str(folder), "unipd", *words] for folder in folders)
     done = run([str(MPIRUN), *one, ":", *two])
     assert done.returncode == 2
-    assert done.stderr.count(words) == 1
+    assert done.stderr.count(f"unipd: the file {name}: expected the same on every rank, got content (") == 1
     assert done.stdout == ""
+
+
+def test_problem_from_python_is_divided(tmp_path):
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import unipd\nfrom unipd.sharp import Simplex\n\n"
+        "problem = unipd.Problem(Simplex(3), [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]], [1.0, 0.5])\n"
+    )
+    words = ("solve", f"{path}:problem", "--quiet")
+    (three, said), (one, _) = figures(3, *words), figures(1, *words)
+    assert said.count("unipd: 1 of 3 ranks have no part of the map: they only follow") == 1
+    assert three["objective"] == pytest.approx(one["objective"], abs=1e-9)
 
 
 def test_other_commands_run_once():

@@ -66,7 +66,7 @@ def run_solver(
     if options.weights is not None:
         settings["weights"] = options.weights
     result = solve(
-        problem,
+        team().divided(problem),
         options.method,
         accuracy=options.accuracy,
         stop=stopping_rule(options),

@@ -62,6 +62,9 @@ class Ranks:
     (1, array([1., 2.]))
     """
 
+    stands_for = "ranks"
+    """What a checkpoint takes this for: any number of ranks, whatever they have sent."""
+
     def __init__(self, comm: Any = None) -> None:
         self.comm: Any = mpi().COMM_WORLD if comm is None else comm
         self.rank = int(self.comm.Get_rank())

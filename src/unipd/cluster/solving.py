@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from unipd.cluster.agreement import require_same
-from unipd.cluster.dividing import distribute_problem
 from unipd.cluster.together import session
 from unipd.problem import Problem
 from unipd.run import Moment, Result, solve
@@ -45,15 +44,13 @@ def run(
     with session(comm, threads=threads) as team:
         ranks = team.ranks
         require_same(ranks, "the options", {"method": _named(method), **{k: _named(v) for k, v in options.items()}})
-        divided = distribute_problem(problem, ranks)
-        team.told_of_idle(divided.map)
 
         def agreed(moment: Moment) -> bool:
             own = bool(callback is not None and callback(moment))
             return bool(ranks.summed(np.array([int(own)]))[0])
 
         heard = None if callback is None and not _any(ranks, callback) else agreed
-        return solve(divided, method, verbose=verbose and team.leads, callback=heard, **options)
+        return solve(team.divided(problem), method, verbose=verbose and team.leads, callback=heard, **options)
 
 
 def _any(ranks: Any, callback: Any) -> bool:

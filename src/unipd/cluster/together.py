@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from unipd.cluster.agreement import require_same_file
-from unipd.cluster.dividing import as_ranks, distribute, idle_ranks
+from unipd.cluster.dividing import as_ranks, distribute, distribute_problem, idle_ranks
 from unipd.cluster.environment import threads_for
 from unipd.cluster.failure import Failure
 from unipd.cluster.ranks import Ranks
 from unipd.cluster.rows import DistributedRows
 from unipd.cluster.sampling import DistributedSampling
-from unipd.io.ratings import read_ratings
 from unipd.maps import Sampling
 from unipd.team import Team, working_in
 
@@ -34,6 +33,14 @@ class MpiTeam(Team):
     def distribute(self, map: Any) -> Any:
         """Return the map divided among the ranks."""
         return self.told_of_idle(distribute(map, self.ranks)) if self.size > 1 else map
+
+    def divided(self, problem: Any) -> Any:
+        """Return the problem with its map and oracles divided among the ranks."""
+        if self.size == 1:
+            return problem
+        problem = distribute_problem(problem, self.ranks)
+        self.told_of_idle(problem.map)
+        return problem
 
     def stacked(self, kind: Callable[..., Any], *arguments: Any) -> Any:
         """Return the map of all ranks' measurements; ``kind(*arguments)`` has this rank's, unless it has none."""
@@ -66,11 +73,15 @@ class MpiTeam(Team):
         return array[first : first + count]
 
     def read(self, reader: Callable[[Any], Any], path: Any) -> Any:
-        """Return this rank's shard of a file of ratings; of other files everything. All must see the same file."""
+        """Return what ``reader`` makes of a file; all ranks must see the same one."""
+        require_same_file(self.ranks, path)
+        return reader(path)
+
+    def shard(self, reader: Callable[[Any], Any], path: Any) -> Any:
+        """Return the ratings of this rank's users; all ranks must see the same file."""
         from unipd.cluster.shards import read_shard
 
-        require_same_file(self.ranks, path)
-        return read_shard(path, self.ranks) if reader is read_ratings and self.size > 1 else reader(path)
+        return self.read(reader if self.size == 1 else lambda file: read_shard(file, self.ranks), path)
 
     def first(self, make: Callable[[], Any]) -> Any:
         """Return what ``make`` returns, or raise what it raises, on rank 0."""

@@ -79,8 +79,8 @@ def command(
 
     if residual is not None and radius != "auto":
         raise InvalidInput("--residual", "either --radius or --residual", "both")
-    train = team().read(read_ratings, ratings)
-    held = None if test is None else read_ratings(test)
+    train = team().shard(read_ratings, ratings)
+    held = None if test is None else team().read(read_ratings, test)
     model = CompletionModel(
         _radius(radius),
         residual=residual,

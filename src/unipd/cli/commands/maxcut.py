@@ -35,7 +35,7 @@ def command(
     from unipd.io.graphs import read_graph
 
     check_file("--sides", sides)
-    known = read_graph(graph)
+    known = team().read(read_graph, graph)
     weights: dict[str, Any] = {} if options.weights is None else {"weights": options.weights}
     found = maxcut(
         known,

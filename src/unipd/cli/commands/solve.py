@@ -14,6 +14,7 @@ from unipd.cli.outputs import check_program_name
 from unipd.cli.python_objects import load_problem
 from unipd.cli.solving import emit, run_solver, stopping_rule
 from unipd.errors import InvalidInput
+from unipd.team import team
 
 EXAMPLES = (
     "unipd solve mcp100.dat-s",
@@ -50,7 +51,7 @@ def command(
     if trace_bound is not None:
         validate.positive("--trace-bound", trace_bound)
     check_program_name(problem)
-    program = SDP.from_file(Path(problem))
+    program = team().read(SDP.from_file, Path(problem))
     if options.verbose:
         say(f"{program!r}, method {options.method}, accuracy {options.accuracy:g}, seed {options.seed}")
     result = program.solve(

@@ -10,6 +10,7 @@ import typer
 
 from unipd.cli.options import Options, common_options
 from unipd.cli.solving import emit, stopping_rule
+from unipd.team import team
 
 EXAMPLES = ("unipd theta graph.txt", "unipd theta graph.txt --complement --json -")
 
@@ -28,7 +29,7 @@ def command(
     from unipd.apps import theta as app
     from unipd.io.graphs import read_graph
 
-    known = read_graph(graph)
+    known = team().read(read_graph, graph)
     if complement:
         known = app.complement(known)
     weights = {} if options.weights is None else {"weights": options.weights}

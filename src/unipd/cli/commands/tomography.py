@@ -200,7 +200,7 @@ def _fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, ma
     from unipd.io.pauli_data import PauliData, read_pauli_data
 
     with as_typed({"path": "DATA"}):
-        content = read_pauli_data(path)
+        content = team().read(read_pauli_data, path)
     if isinstance(content, PauliData):
         if max_weight is not None or max_paulis is not None:
             raise InvalidInput("--max-weight, --max-paulis", "a file of counts with these options", str(path))
