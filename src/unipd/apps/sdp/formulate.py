@@ -22,6 +22,8 @@ from unipd.team import team
 
 REGULARISATION = 5.0
 """Of the preconditioner: multipliers hide the scales of the columns, so they are hardly evened out."""
+LEAST_COLUMNS = 40
+"""Columns of R to begin with are no more than this or a quarter of the order: too few cost dearly, one by one."""
 MEMORY = 15
 """Pairs of the quasi-Newton directions of an augmented Lagrangian."""
 
@@ -53,7 +55,9 @@ class Analysis:
         if not self.rows_kept:
             order = self.data.order - (self.face is not None)
             spectral = SpectralFactors(order, 0, trace.value, not trace.fixed, REGULARISATION)
-            return Factored(rank=rank, seed=seed, memory=MEMORY, factors=spectral)
+            most = math.ceil(math.sqrt(2 * self.reduced.size)) + 1
+            columns = rank or min(most, max(LEAST_COLUMNS, order // 4))
+            return Factored(rank=columns, seed=seed, memory=MEMORY, factors=spectral)
         columns = rank or max(12, math.ceil(2.0 * math.log2(self.data.order)), math.ceil(self.data.order**0.4))
         return Factored(rank=columns, seed=seed, factors=self.groups.factors(self.data.norms))
 
