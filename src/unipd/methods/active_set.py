@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate
+from unipd.dual import DualPoint, evaluate, evaluate_along, oracle_errors
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, loss_gradient, require_smooth_loss
 from unipd.methods.weights import greedy_gamma
@@ -78,9 +78,12 @@ class PairwiseFrankWolfe:
         """Call the oracle at the gradient and shift weight."""
         lam = loss_gradient(problem, state.image)
         start = state.active.vertices[-1].atom
-        point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=start)
+        with oracle_errors:
+            direction = problem.map.adjoint(-lam)
+        point = evaluate_along(problem, lam, direction, tolerance=state.oracle_tolerance, start=start)
         certificate = state.certificate.improved(problem, point)
-        active, image = self._move(problem, state, point)
+        away = int(np.argmax(state.active.scores(lam, direction)))
+        active, image = self._move(problem, state, point, away)
         if (state.iteration + 1) % REFRESH == 0:
             image = active.image()
         cost = active.objective()
@@ -97,9 +100,9 @@ class PairwiseFrankWolfe:
             dual_step=norm(lam - state.dual),
         )
 
-    def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint) -> tuple[ActiveSet, Array]:
+    def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint, away: int) -> tuple[ActiveSet, Array]:
+        """Shift weight to the oracle's vertex; ``away`` is the place of the worst active one."""
         active, toward = state.active, _vertex(point)
-        away = worst_vertex(active, point.dual)
         leaving = active.vertices[away]
         target = state.image + (toward.image - leaving.image)
         cost = state.mean_objective + toward.objective - leaving.objective
@@ -127,9 +130,9 @@ class AwayStepFrankWolfe(PairwiseFrankWolfe):
         """Name on the command line."""
         return "away-step"
 
-    def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint) -> tuple[ActiveSet, Array]:
+    def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint, away: int) -> tuple[ActiveSet, Array]:
+        """Move towards the oracle's vertex or away from the worst active one."""
         active, toward, lam = state.active, _vertex(point), point.dual
-        away = worst_vertex(active, lam)
         leaving, weight = active.vertices[away], float(active.weights[away])
         current = inner(lam, state.image) + state.mean_objective
         forward = current - inner(lam, toward.image) - toward.objective
@@ -141,12 +144,6 @@ class AwayStepFrankWolfe(PairwiseFrankWolfe):
         limit = weight / (1.0 - weight)
         gamma = greedy_gamma(problem, state.image, target, state.mean_objective, cost, limit)
         return active.stepped_away(gamma, away), state.image + gamma * (state.image - leaving.image)
-
-
-def worst_vertex(active: ActiveSet, dual: Array) -> int:
-    """Return the place of the active vertex with the largest <lam, A v> + f(v)."""
-    scores = [inner(dual, vertex.image) + vertex.objective for vertex in active.vertices]
-    return int(np.argmax(scores))
 
 
 def _vertex(point: DualPoint) -> Vertex:

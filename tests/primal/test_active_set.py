@@ -1,0 +1,27 @@
+"""Scores of active vertices: read from the direction where vertices are sparse, from their images elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unipd import atoms
+from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
+
+
+@pytest.mark.parametrize("kind", ["one", "several", "dense", "mixed", "empty"])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_scores_are_those_of_the_images(kind: str, dtype: type) -> None:
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((4, 6)) + (1j * rng.standard_normal((4, 6)) if dtype is np.complex128 else 0.0)
+    dual = A[:, 0] + 0.5
+    vertices: list[Vertex] = []
+    for number in range(5):
+        count = {"one": 1, "several": 1 + number % 3, "mixed": 1, "dense": 1, "empty": number % 2}[kind]
+        atom = atoms.SparsePoint((6,), rng.permutation(6)[:count], rng.standard_normal(count).astype(dtype))
+        point = atom.dense() if kind == "dense" or (kind == "mixed" and number % 2) else atom
+        vertices.append(Vertex(point, A @ atom.dense(), 0.1 * number, vertex_key(point)))
+    active = ActiveSet(tuple(vertices), np.full(5, 0.2))
+    naive = [float(np.vdot(dual, A @ atoms.dense(v.atom)).real) + v.objective for v in vertices]
+    for after in (active, active.moved(0.1, vertices[1], 0), active.stepped_away(0.01, 2)):
+        np.testing.assert_allclose(after.scores(dual, -A.conj().T @ dual), naive, atol=1e-12)
