@@ -1,13 +1,26 @@
-"""What "auto" takes for round sets with a loss that has kinks, and that it gets there."""
+"""What "auto" takes for round and spectral sets with a loss that has kinks, and that it gets there."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from unipd import Problem, Status, solve
 from unipd.couplings import Absolute, LeastSquares
-from unipd.sharp import Entropy, L1Ball, L2Ball, Linear, LpBall, QuadraticBox
+from unipd.maps import DenseMatrix
+from unipd.sharp import (
+    Entropy,
+    L1Ball,
+    L2Ball,
+    Linear,
+    LpBall,
+    NuclearBall,
+    QuadraticBox,
+    Spectrahedron,
+    TraceBall,
+)
 from unipd.sharp.base import Sharp
 
 SIZE = 25
@@ -32,6 +45,18 @@ def test_absolute_losses_over_round_sets_are_solved(name: str, seed: int) -> Non
     result = solve(Problem(oracle(name, random), matrix, b, Absolute()), accuracy=1e-6)
     assert result.status is Status.SOLVED
     assert result.method == ("corrective" if name == "quadratic" else "accunipdgrad")
+
+
+@pytest.mark.parametrize("make", [Spectrahedron, TraceBall, lambda size: NuclearBall((size, size))])
+def test_absolute_losses_over_spectral_sets_are_solved(make: Callable[[int], Sharp]) -> None:
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((20, 8, 8))
+    symmetric = (rows + rows.transpose(0, 2, 1)).reshape(20, 64)
+    matrix = DenseMatrix(0.1 * symmetric, (8, 8))
+    result = solve(Problem(make(8), matrix, random.standard_normal(20), Absolute()), accuracy=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.method == "corrective"
+    assert result.counts.oracle_calls <= 100
 
 
 def test_smooth_losses_and_polytopes_keep_the_corrective_method() -> None:

@@ -50,9 +50,10 @@ def as_method(
 ) -> Method:
     """Return the method of this name (with its options), or the given one; wrapped as asked.
 
-    "auto" is the factored method where X is a spectral set that has factors, the accelerated one with restarts where X
-    or f is strictly convex and there are constraints or a loss with kinks, and the corrective one elsewhere; the last
-    two stand in for each other when one gets stuck, see :class:`~unipd.methods.fallback.Fallback`.
+    "auto" is the factored method where X is a spectral set that has factors and there is no loss with kinks, the
+    accelerated one with restarts where X is strictly convex (or f, but not quadratic) and there are constraints or
+    a loss with kinks, and the corrective one elsewhere; the last two stand in for each other when one gets stuck, see
+    :class:`~unipd.methods.fallback.Fallback`.
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
     (the default) to equilibrate badly scaled rows for the method "auto" alone. ``continuation`` and ``restart`` run
     a universal method in stages, see :class:`~unipd.methods.continued.Continued`.
@@ -98,4 +99,6 @@ def _named(method: Method | str, problem: Problem, **options: Any) -> Method:
 
 
 def _best(problem: Problem) -> str:
-    return "factored" if is_factorable(problem.sharp) else "corrective"
+    """Return the name of the first choice: factors need a constraint, or a loss without kinks."""
+    kinks = problem.loss is not None and not has_smooth_loss(problem)
+    return "factored" if is_factorable(problem.sharp) and not kinks else "corrective"
