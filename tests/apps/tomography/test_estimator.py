@@ -7,6 +7,7 @@ import pytest
 
 import unipd
 from unipd.apps.tomography import (
+    DoubtfulMeasurements,
     Noise,
     PauliTomography,
     TooFewMeasurements,
@@ -135,7 +136,8 @@ def test_constrained_forms_stay_within_the_noise_level(objective):
 
 def test_an_impossible_noise_level_is_proven_infeasible():
     estimate = PauliTomography(objective="trace", noise_level=0.1, method="corrective")
-    estimate.fit(["X", "X", "Y", "Z"], [1.0, -1.0, 0.0, 0.5])
+    with pytest.warns(DoubtfulMeasurements):
+        estimate.fit(["X", "X", "Y", "Z"], [1.0, -1.0, 0.0, 0.5])
     assert estimate.result_.status is unipd.Status.INFEASIBLE
 
 

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from unipd.apps.tomography import Noise, PauliTomography, all_bases, ghz, simulate, simulate_counts
+from unipd.apps.tomography import (
+    DoubtfulMeasurements,
+    Noise,
+    PauliTomography,
+    TooFewMeasurements,
+    all_bases,
+    ghz,
+    simulate,
+    simulate_counts,
+)
 from unipd.apps.tomography.hedge import hedged, largest_step
 from unipd.apps.tomography.overfit import overfit_rank, starting_rank
 from unipd.apps.tomography.state import QuantumState
@@ -94,3 +103,23 @@ def test_hedges_that_cannot_be_are_refused():
         PauliTomography(objective="trace", hedge=1e-4, threads=1).fit_data(data)
     with pytest.raises(InvalidInput, match="10 qubits"):
         hedged(Problem(Spectrahedron(2), PauliMap.from_labels(["X"]), np.ones(1), LeastSquares()), ghz(11), 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("labels", "values", "noise", "said"),
+    [
+        (["XX", "ZZ", "XX"], [1.0, 0.2, -1.0], {}, "values from -1 to 1 of the same string XX"),
+        (["XX", "II"], [0.1, 0.3], {}, "the value 0.3 of the identity II"),
+        (["XX", "XX"], [0.1, 0.4], {"stderr": 0.02}, "the same string XX"),
+        (["XX", "XX"], [0.1, 0.4], {"shots": 10_000}, "the same string XX"),
+    ],
+)
+def test_values_that_contradict_each_other_are_named(labels, values, noise, said):
+    with pytest.warns(DoubtfulMeasurements, match=said), pytest.warns(TooFewMeasurements):
+        PauliTomography(threads=1).fit(labels, values, **noise)
+
+
+@pytest.mark.parametrize("noise", [{}, {"stderr": 0.1}, {"shots": 100}])
+def test_repeated_values_within_noise_are_fine(noise):
+    labels = ["X", "Y", "Z", "X", "I"]
+    PauliTomography(threads=1).fit(labels, [0.5, 0.1, 0.2, 0.4, 0.95], **noise)

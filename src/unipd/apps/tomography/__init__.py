@@ -8,7 +8,13 @@ from unipd.apps.tomography.bases import all_bases, random_bases, simulate_counts
 from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap
 from unipd.apps.tomography.estimator import PauliTomography
 from unipd.apps.tomography.fit import Fit
-from unipd.apps.tomography.measurements import TooFewMeasurements, choose_paulis, measurement_count
+from unipd.apps.tomography.measurements import (
+    DoubtfulMeasurements,
+    MeasurementWarning,
+    TooFewMeasurements,
+    choose_paulis,
+    measurement_count,
+)
 from unipd.apps.tomography.noise import Noise
 from unipd.apps.tomography.paulis import Paulis, as_pauli_sum, as_paulis
 from unipd.apps.tomography.problem import tomography_problem
@@ -19,7 +25,9 @@ from unipd.apps.tomography.states import STATES, ghz, make_state, product, rando
 __all__ = [
     "STATES",
     "Bootstrap",
+    "DoubtfulMeasurements",
     "Fit",
+    "MeasurementWarning",
     "Noise",
     "PauliTomography",
     "Paulis",

@@ -12,7 +12,7 @@ from unipd._typing import FloatArray
 from unipd.apps.tomography.counts import BasisCounts, as_counts
 from unipd.apps.tomography.fit import fit_basis_counts, fit_data
 from unipd.apps.tomography.fitted import Fitted
-from unipd.apps.tomography.measurements import require_room, warn_if_too_few
+from unipd.apps.tomography.measurements import require_room, warn_if_doubtful, warn_if_too_few
 from unipd.apps.tomography.paulis import Paulis, as_paulis
 from unipd.apps.tomography.settings import PRECISIONS, choose_precision
 from unipd.errors import InvalidInput
@@ -30,9 +30,8 @@ class PauliTomography(Fitted):
     Parameters
     ----------
     objective
-        "least-squares"; "weighted" by inverse variances; "trace" or "trace-squared": the smallest trace (squared) that
-        fits within the noise level; for counts alone "outcomes" and "gaussian" (weights from the counts). "auto" is
-        weighted when the data tell shots or standard errors.
+        "least-squares"; "weighted" by inverse variances (the choice of "auto" when they are known); "trace" or
+        "trace-squared": the smallest that fits within the noise level; for counts "outcomes" and "gaussian".
     noise_level
         kappa in ||A(X) - b|| <= kappa for the last two; derived from the data by default.
     method
@@ -169,6 +168,7 @@ class PauliTomography(Fitted):
         """Estimate the state from measurements read by :func:`unipd.io.pauli_data.read_pauli_data`."""
         require_room(data.qubits, data.size, double=choose_precision(self.precision, data) == "double")
         warn_if_too_few(Paulis(data.qubits, data.x, data.z))
+        warn_if_doubtful(data)
         self._fit, self.counts_ = fit_data(self, data), None
         return self
 

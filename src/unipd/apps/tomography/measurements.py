@@ -1,4 +1,4 @@
-"""How many measurements: enough to identify a state."""
+"""How many measurements, and which of them contradict each other."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ import warnings
 import numpy as np
 
 from unipd import validate
+from unipd._typing import FloatArray
 from unipd.apps.tomography.paulis import Paulis
 from unipd.io import pauli_room as room
+from unipd.io.pauli_model import SIGMAS, UNKNOWN_NOISE, PauliData
 from unipd.maps.pauli.sampling import default_count, random_paulis
+from unipd.maps.pauli.strings import write
 
 PAPER_COUNT, PAPER_DIMENSION = 138_099, 1 << 14
 """The paper's experiment: n = 138,099 at p = 2^14, n/p = 8.43."""
 
 
-class TooFewMeasurements(UserWarning):
+class MeasurementWarning(UserWarning):
+    """Something about the measurements that their owner should know."""
+
+
+class DoubtfulMeasurements(MeasurementWarning):
+    """Measurements contradict each other, or the identity's value 1, by more than noise explains."""
+
+
+class TooFewMeasurements(MeasurementWarning):
     """There are fewer measurements than a pure state needs, so the answer is one of many that fit."""
 
 
@@ -67,6 +78,42 @@ def warn_if_too_few(paulis: Paulis) -> None:
             TooFewMeasurements,
             stacklevel=3,
         )
+
+
+def warn_if_doubtful(data: PauliData) -> None:
+    """Warn when equal strings have values, or the identity has one, that noise does not explain.
+
+    The fit takes all of them for what they are: measurements, whose mean counts.
+    """
+    values = np.append(data.expectations, 1.0)  # the identity at the end, exactly known
+    keys = np.append((data.x.astype(np.int64) << data.qubits) | data.z, 0)
+    noise = np.append(_tolerances(data), 0.0)
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    low = np.maximum.reduceat((values - noise)[order], starts)
+    high = np.minimum.reduceat((values + noise)[order], starts)
+    worst = int(np.argmax(low - high))
+    if low[worst] <= high[worst]:
+        return
+    key = int(keys[order[starts[worst]]])
+    mine = values[:-1][keys[:-1] == key]
+    label = write(data.qubits, np.array([key >> data.qubits]), np.array([key & ((1 << data.qubits) - 1)]))[0]
+    warnings.warn(
+        f"values from {mine.min():g} to {mine.max():g} of the same string {label} differ by more than noise explains"
+        if mine.size > 1
+        else f"the value {mine[0]:g} of the identity {label} is off its true value 1 by more than noise explains",
+        DoubtfulMeasurements,
+        stacklevel=3,
+    )
+
+
+def _tolerances(data: PauliData) -> FloatArray:
+    """Return what each value may be off by."""
+    if data.stderr is not None:
+        return np.maximum(SIGMAS * data.stderr, 1e-6)
+    if data.shots is not None:
+        return SIGMAS / np.sqrt(data.shots)
+    return np.full(data.expectations.shape, UNKNOWN_NOISE)
 
 
 def require_room(qubits: int, count: int | None = None, *, double: bool = False) -> int:
