@@ -174,7 +174,7 @@ def _simulated(
     if qubits is None:
         raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
     check_file("--save-data", save_data, FORMATS)
-    with as_typed({"state": "--simulate", "rank": "--state-rank"}):
+    with as_typed({"state": "--simulate", "rank": "--state-rank", "count": "--measurements"}):
         experiment = simulate(
             name,
             qubits,
@@ -235,9 +235,9 @@ def _saved(estimator: PauliTomography) -> dict[str, Any]:
 @contextlib.contextmanager
 def _warnings_said() -> Generator[None]:
     """Turn the warnings about the measurements into lines on standard error."""
-    from unipd.apps.tomography import TooFewMeasurements
+    from unipd.apps.tomography import MeasurementWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", TooFewMeasurements)
+        warnings.simplefilter("always", MeasurementWarning)
         warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
         yield
