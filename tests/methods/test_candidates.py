@@ -52,6 +52,43 @@ def test_candidates_are_the_best_vertices(name: str, seed: int, count: int) -> N
         np.testing.assert_allclose(point.image, A @ point.atom.dense())
 
 
+LABELS, WEIGHTS = np.array([0, 1, 0, 2, 1, 2, 2]), np.array([1.0, 2.0, 0.5])
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), count=st.integers(1, 4))
+def test_candidates_of_groups_are_the_best_points_of_the_best_groups(squared: bool, seed: int, count: int) -> None:
+    random = np.random.default_rng(seed)
+    A, b, lam = random.standard_normal((3, 7)), random.standard_normal(3), random.standard_normal(3)
+    ball = sharp.GroupBall(LABELS, 1.5, WEIGHTS)
+    problem = unipd.Problem(sharp.NormSquared(ball, 0.7) if squared else ball, A, b, "=")
+    assert has_candidates(problem)
+    direction = -A.T @ lam
+    scores = np.array([np.linalg.norm(direction[group == LABELS]) for group in range(3)]) / WEIGHTS
+    best = np.sort(scores**2 / 2.8 if squared else 1.5 * scores)[::-1]
+    above = float(lam @ b + 0.5 * (best[1] + best[2]))
+    found = candidates(problem, lam, direction, count, above=above)
+    assert len(found) == min(count, 2)
+    for point, value in zip(found, best, strict=False):
+        along = float(direction @ point.atom.dense())
+        attained = along**2 / (4.0 * point.objective) if squared else along
+        assert attained == pytest.approx(value)
+        assert ball.norm(point.atom.dense()) == pytest.approx(1.0 if squared else 1.5)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_groups_under_equations_need_few_calls(squared: bool) -> None:
+    random = np.random.default_rng(0)
+    ball = sharp.GroupBall(np.arange(100) // 5, 2.0)
+    oracle = sharp.NormSquared(ball) if squared else sharp.Linear(random.standard_normal(100), ball)
+    A = random.standard_normal((25, 100)) / 10.0
+    inside = 2.0 * random.standard_normal(100) / 100.0
+    result = unipd.solve(unipd.Problem(oracle, A, A @ inside, "="), accuracy=1e-6)
+    assert result.status is unipd.Status.SOLVED
+    assert result.counts.oracle_calls <= 120
+
+
 def test_other_sets_and_maps_have_none() -> None:
     class SecondBest(sharp.Simplex):
         """A set of one's own, of which nothing is known."""

@@ -1,4 +1,4 @@
-"""More than one atom from one question: the next best vertices of sets whose vertices are coordinates."""
+"""More than one atom from one question: the next best points of sets made of coordinates or groups of them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from unipd.maps import DenseMatrix, SparseMatrix
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, inner
 from unipd.scaling import RowScaled
-from unipd.sharp import L1Ball, L1NormOnBall, L1NormSquared, Linear, Simplex, UnitSimplex
+from unipd.sharp import GroupBall, L1Ball, L1NormOnBall, L1NormSquared, Linear, NormSquared, Simplex, UnitSimplex
 from unipd.sharp.counted import Counted
-from unipd.sharp.phases import phase
+from unipd.sharp.phases import phase, unit
 
 _SIMPLICES = (Simplex, UnitSimplex)
 _BALLS = (L1Ball, L1NormOnBall, L1NormSquared)
 
 
 def has_candidates(problem: Problem) -> bool:
-    """Whether next best vertices cost little: a simplex or an l1 ball, and a matrix whose columns are their images.
+    """Whether next best vertices cost little: a simplex, an l1 or a group ball, and a matrix with their images.
 
     >>> import unipd
     >>> has_candidates(unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "="))
@@ -33,7 +33,8 @@ def has_candidates(problem: Problem) -> bool:
     oracle = bare(problem.sharp)
     while type(oracle) is Linear:
         oracle = bare(oracle.oracle)
-    return type(inside) in (DenseMatrix, SparseMatrix) and type(oracle) in (*_SIMPLICES, *_BALLS)
+    known = type(oracle) in (*_SIMPLICES, *_BALLS) or _groups(oracle) is not None
+    return type(inside) in (DenseMatrix, SparseMatrix) and known
 
 
 def bare(oracle: Any) -> Any:
@@ -72,13 +73,31 @@ def _vertices(oracle: Any, direction: Array, count: int, above: float) -> list[A
         places = _largest(flat, count, above / oracle.scale)
         return [atoms.one_hot(oracle.shape, int(place), oracle.scale, flat.dtype) for place in places]
     radius, least = _radius_and_least(oracle, above)
+    ball = _groups(oracle)
+    if ball is not None:
+        best = _largest(ball.group_norms(direction) / ball.weights, count, least)
+        return [_group_atom(ball, flat, int(group), radius) for group in best]
     places = _largest(np.abs(flat), count, least)
     return [atoms.SparsePoint(oracle.shape, place, radius * phase(flat[place])) for place in places[:, None]]
 
 
+def _groups(oracle: Any) -> GroupBall | None:
+    """Return the ball of groups that an oracle is made of, or None."""
+    if type(oracle) is NormSquared and type(oracle.ball) is GroupBall:
+        return oracle.ball
+    return oracle if type(oracle) is GroupBall else None
+
+
+def _group_atom(ball: GroupBall, flat: Array, group: int, radius: float) -> atoms.SparsePoint:
+    """Return the best point of the ball with nonzeros in one group alone."""
+    members = ball.members(group)
+    height = radius / float(ball.weights[group])
+    return atoms.SparsePoint(ball.shape, members, height * unit(flat[members]))
+
+
 def _radius_and_least(oracle: Any, above: float) -> tuple[float, float]:
     """Return the size of a vertex of the l1 ball, and the |y_i| at which its cut reaches ``above``."""
-    if type(oracle) is L1Ball:
+    if type(oracle) in (L1Ball, GroupBall):
         return oracle.radius, above / oracle.radius
     if type(oracle) is L1NormOnBall:
         return oracle.ball.radius, above / oracle.ball.radius + oracle.weight
