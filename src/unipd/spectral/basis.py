@@ -38,6 +38,7 @@ class Basis:
         self.array: Array = np.empty((rows, min(rows, capacity)), dtype, order="F")
         self.size = 0
         self.generator = generator
+        self._negligible = 8.0 * float(np.finfo(self.array.dtype).eps)
 
     @property
     def full(self) -> bool:
@@ -89,8 +90,7 @@ class Basis:
             before, length = length, _length(rest)
             if sweep > 0 and length > 0.5 * before:
                 break
-        negligible = 8.0 * float(np.finfo(self.array.dtype).eps) * original
-        return coefficients, length if length > negligible and not self.full else 0.0
+        return coefficients, length if length > self._negligible * original and not self.full else 0.0
 
     def _random_direction(self) -> tuple[Array, float]:
         while True:
@@ -124,6 +124,10 @@ def _remove(known: Array, rest: Array) -> Array:
     step = max(1, entries // max(columns, 1))
     if rows > _MOST_PIECES * step:
         return _remove_long(known, rest)
+    if rows <= step:
+        inside = (rest.conj() @ known).conj()
+        rest -= known @ inside
+        return inside
     pieces = [slice(first, first + step) for first in range(0, rows, step)]
     inside = sum((rest[piece].conj() @ known[piece] for piece in pieces), np.zeros(columns, rest.dtype)).conj()
     for piece in pieces:
@@ -155,11 +159,14 @@ def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any)
 
 
 def _length(vector: Array) -> float:
-    parts = vector.view(np.finfo(vector.dtype).dtype)
-    with np.errstate(over="ignore", invalid="ignore"):
+    parts: Array = vector.view(np.real(vector).dtype)
+    if parts.size <= 2 * _SERIAL_ENTRIES:
+        squared = float(parts.dot(parts))  # unlike @ it does not warn of overflow
+    else:
         pieces = (parts[first : first + 2 * _SERIAL_ENTRIES] for first in range(0, parts.size, 2 * _SERIAL_ENTRIES))
-        squared = sum(float(piece @ piece) for piece in pieces)
-        if not _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:  # too large or small for single precision, or NaN
+        squared = sum(float(piece.dot(piece)) for piece in pieces)
+    if not _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:  # too large or small for single precision, or NaN
+        with np.errstate(over="ignore"):
             squared = float(np.sum(np.square(parts, dtype=np.float64)))
     if not math.isfinite(squared):
         raise OracleError("a product with the operator has entries that are NaN or infinite")
