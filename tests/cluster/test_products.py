@@ -18,6 +18,7 @@ CASES = (
     "rank-one",
     "sandwich",
     "stacked",
+    "plain",
     "blocks",
     "product",
     "idle",
@@ -48,3 +49,7 @@ def test_every_rank_has_the_same_bits(ran, case):
 
 def test_more_ranks_than_work(ran):
     assert ran[1]["idle"]["idle"] == ran[0] - 2
+
+
+def test_ranks_with_rows_but_no_constraint_are_not_idle(ran):
+    assert ran[1]["idle"]["busy"] == 0

@@ -10,6 +10,9 @@ import time
 import pytest
 
 from support.mpi import PATIENCE, answers, command, environment, needs_mpi, program, ranks_of, run
+from unipd.cluster import session
+from unipd.cluster.environment import SIZES
+from unipd.errors import MissingExtra
 
 pytestmark = needs_mpi
 
@@ -19,6 +22,7 @@ pytestmark = needs_mpi
     [
         ("unsplittable", ("can be divided: PauliMap", "got Identity")),
         ("data", ("the problem: expected the same on every rank", "b (array", "on rank 1)")),
+        ("thing", ("problem: expected a unipd.Problem, got str",)),
         ("matrix", ("the matrix: expected the same on every rank", "A (array")),
         ("options", ("the options: expected the same", "accuracy (0.001 on rank 0, 0.002 on rank 1)")),
         ("apart", ("the ranks have come apart", "rank 1 is not that of rank 0 (product 16)")),
@@ -120,6 +124,17 @@ def test_mpi4py_missing_is_told_in_one_line(tmp_path):
     lines = [line for line in done.stderr.splitlines() if line.startswith("unipd")]
     assert lines == ['unipd: running under MPI needs mpi4py: pip install "unipd[cluster]"']
     assert done.stdout == ""
+
+
+def test_one_process_works_without_mpi4py(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    for name in SIZES:
+        monkeypatch.delenv(name, raising=False)
+    with session() as team:
+        assert team.size == 1
+    monkeypatch.setenv(SIZES[0], "2")
+    with pytest.raises(MissingExtra, match="running under MPI needs mpi4py"), session():
+        pass
 
 
 def test_one_process_never_imports_mpi4py():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from unipd.apps.sdp.face import FacedMap
 from unipd.apps.sdp.joint import JointMap
@@ -19,6 +20,7 @@ from unipd.cluster.sampling import DistributedSampling
 from unipd.cluster.sdp import DistributedSdpMap
 from unipd.errors import InvalidInput
 from unipd.maps import BlockMap, DenseMatrix, Sampling, Sandwich, SparseMatrix, Stacked
+from unipd.maps.convert import as_map
 from unipd.maps.pauli import PauliMap
 from unipd.maps.rank_one import RankOneMeasurements
 from unipd.maps.sdp import SdpMap
@@ -41,7 +43,7 @@ def distribute(map: Any, comm: Any = None) -> Any:
     Parameters
     ----------
     map
-        The map; a :class:`~unipd.sharp.product.Product` of oracles is divided by its blocks.
+        The map, or a NumPy or SciPy matrix; a :class:`~unipd.sharp.product.Product` of oracles is divided by blocks.
     comm
         An mpi4py communicator, or :class:`Ranks`; default: all processes.
 
@@ -53,6 +55,8 @@ def distribute(map: Any, comm: Any = None) -> Any:
     array([1., 2.])
     """
     ranks = as_ranks(comm)
+    if isinstance(map, np.ndarray) or issparse(map):
+        map = as_map(map)
     if isinstance(map, _DONE):
         return map
     for kind, divide in _WAYS:
@@ -63,6 +67,8 @@ def distribute(map: Any, comm: Any = None) -> Any:
 
 def distribute_problem(problem: Problem, comm: Any = None) -> Problem:
     """Return the same problem with its map, and a product of oracles, divided among the ranks."""
+    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput("problem", "a unipd.Problem", type(problem).__name__)
     ranks = as_ranks(comm)
     facts = {"b": problem.b, "coupling": type(problem.coupling).__name__, "set": type(problem.sharp).__name__}
     require_same(ranks, "the problem", facts)
@@ -89,8 +95,9 @@ def idle_ranks(map: Any) -> int:
     >>> idle_ranks("a map of one process")
     0
     """
-    if hasattr(map, "counts"):
-        return int(np.sum(np.asarray(map.counts) == 0))
+    held = getattr(map, "parts", getattr(map, "counts", None))
+    if held is not None:
+        return int(np.sum(np.asarray(held) == 0))
     if isinstance(map, DistributedBlockMap):
         return map.ranks.size - np.unique(map.owners).size
     inner = [getattr(map, name, None) for name in ("extended", "joint", "map")]

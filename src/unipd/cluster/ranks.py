@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
-from unipd.cluster.environment import available_cores
+from unipd.cluster.environment import available_cores, processes
 from unipd.cluster.packing import packed, unpacked
 from unipd.errors import MissingExtra
 
@@ -47,6 +47,16 @@ class Single:
         return 1
 
 
+def everybody() -> Any:
+    """Return the communicator of all processes; of one process that no launcher started also without mpi4py."""
+    try:
+        return mpi().COMM_WORLD
+    except MissingExtra:
+        if processes() > 1:
+            raise
+        return Single()
+
+
 class Ranks:
     """Exchanges between the processes of a communicator.
 
@@ -66,7 +76,7 @@ class Ranks:
     """What a checkpoint takes this for: any number of ranks, whatever they have sent."""
 
     def __init__(self, comm: Any = None) -> None:
-        self.comm: Any = mpi().COMM_WORLD if comm is None else comm
+        self.comm: Any = everybody() if comm is None else comm
         self.rank = int(self.comm.Get_rank())
         self.size = int(self.comm.Get_size())
         self.seconds = 0.0

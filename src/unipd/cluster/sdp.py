@@ -131,6 +131,8 @@ class DistributedSdpMap(Map):
             vectors=np.ascontiguousarray(block.vectors[:, terms]),
         )
         self._lines = contiguous(np.diff(block.starts) + 1, ranks.size)
+        self.parts = self.counts + np.diff(self._lines)
+        """Constraints and rows of each rank."""
         low, high = int(self._lines[ranks.rank]), int(self._lines[ranks.rank + 1])
         places = slice(int(block.starts[low]), int(block.starts[high]))
         needed, source = np.unique(block.source[places], return_inverse=True)

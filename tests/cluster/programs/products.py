@@ -123,11 +123,26 @@ def product():
     return {"error": worst, "alike": alike}
 
 
+def plain():
+    """Matrices of NumPy and SciPy."""
+    matrix, point, dual = RNG.standard_normal((7, 4)), RNG.standard_normal(4), RNG.standard_normal(7)
+    worst, alike = 0.0, True
+    for given in (matrix, sp.csr_array(matrix)):
+        divided = distribute(given, RANKS)
+        image, product = divided.image(point), np.asarray(divided.adjoint(dual))
+        worst = max(worst, error(image, matrix @ point), error(product, matrix.T @ dual))
+        alike = alike and same_on_all(image)
+    return {"error": worst, "alike": alike}
+
+
 def idle():
     """Two strings for any number of ranks."""
     whole = PauliMap(8, [1, 2], [3, 4], "double", 1)
     found = compare(whole, [low_rank((256, 256), 1, np.complex128, True)], np.complex128)
-    return {**found, "idle": idle_ranks(distribute(whole, RANKS))}
+    heavy = [np.ones((8, 8)) - np.eye(8), *(np.diag(row) for row in np.eye(8))]  # one constraint has most of the work
+    busy = SdpMap((8, 8), Entries.from_matrices(heavy), len(heavy))
+    counted = {"idle": idle_ranks(distribute(whole, RANKS)), "busy": idle_ranks(distribute(busy, RANKS))}
+    return {**found, **counted}
 
 
 def few_rows():
@@ -176,6 +191,7 @@ CASES = {
     "stacked": lambda: compare(
         Stacked([Sampling([0, 1, 3], [1, 0, 2], (4, 3)), Sampling([2, 2], [0, 2], (4, 3))]), [low_rank((4, 3), 2)]
     ),
+    "plain": plain,
     "blocks": blocks,
     "product": product,
     "idle": idle,

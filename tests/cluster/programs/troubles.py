@@ -31,6 +31,10 @@ def data():
     distribute_problem(made(shift=float(RANKS.rank == LAST)), RANKS)
 
 
+def thing():
+    distribute_problem("a name", RANKS)
+
+
 def matrix():
     distribute(DenseMatrix(np.full((3, 2), 1.0 + (RANKS.rank == LAST))), RANKS)
 
@@ -102,7 +106,7 @@ def complaint(case):
 def refused():
     """Print what every rank is told of each refusal."""
     told = {}
-    for case in (unsplittable, data, matrix, options, apart, different):
+    for case in (unsplittable, data, thing, matrix, options, apart, different):
         told[case.__name__] = RANKS.objects(complaint(case))
     if RANKS.rank == 0:
         print(json.dumps(told))
