@@ -113,3 +113,13 @@ def test_an_interrupted_run_is_rounded_without_a_long_search(monkeypatch):
     assert found.cut_value == 2.0
     assert cut.maxcut(pair, 1e-6).sdp.status is Status.SOLVED
     assert asked == [0, None]
+
+
+def test_nodes_without_edges_do_not_hold_up_the_search():
+    random = np.random.default_rng(6)
+    rows, cols = np.nonzero(np.triu(random.random((60, 60)) < 0.1, 1))
+    weights, factor = random.random(rows.size), random.standard_normal((160, 3))
+    alone = best_cut(Graph.of(60, rows, cols, weights), factor[:60], hyperplanes=1, steps=5000)
+    beside = best_cut(Graph.of(160, rows, cols, weights), factor, hyperplanes=1, steps=5000)
+    values = [float(weights @ (sides[rows] != sides[cols])) for sides in (alone, beside)]
+    assert values[1] == pytest.approx(values[0], rel=1e-3)

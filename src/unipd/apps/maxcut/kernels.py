@@ -49,12 +49,13 @@ def tabu(
 ) -> float:
     """Flip the best node that was not flipped lately, ``steps`` times; leave the best cut and return its improvement.
 
-    A node that gives a new best cut may be flipped at any time. Ties are broken, and rests varied, by ``noise``:
-    random whole numbers, read in turn.
+    A node that gives a new best cut may be flipped at any time, one without edges (which would always look better than
+    a flip that costs something) never. Ties are broken, and rests varied, by ``noise``: random whole numbers, read in
+    turn.
     """
     drawn = 0
     size = side.size
-    free = np.zeros(size, np.int64)
+    free = np.where(starts[1:] > starts[:-1], 0, steps)
     best_side = side.copy()
     value, best = 0.0, 0.0
     for step in range(steps):
