@@ -51,6 +51,12 @@ def test_malformed_line_is_told_with_its_number(tmp_path):
     assert "rank" not in done.stderr
 
 
+def test_different_commands_are_refused():
+    done = run([str(MPIRUN), "-n", "1", "unipd", "theta", "graph.txt", ":", "-n", "1", "unipd", "--version"])
+    assert done.returncode == 2
+    assert done.stderr.count("word 1 ('theta' on rank 0, nothing on rank 1)") == 1
+
+
 def test_different_options_are_refused():
     words = ["unipd", "tomography", "--simulate", "ghz", "--qubits", "3", "--seed"]
     done = run([str(MPIRUN), "-n", "1", *words, "1", ":", "-n", "1", *words, "2"])

@@ -41,17 +41,17 @@ def _run(ranks: Ranks, arguments: list[str]) -> int:
     from unipd.team import Team, working_in
 
     command = next((word for word in arguments if not word.startswith("-")), "")
-    alone = command not in TOGETHER
-    if alone and ranks.rank != 0:
-        return exits.SOLVED
-    team = Team() if alone else MpiTeam(ranks)
-    with working_in(team), _voice(ranks.rank == 0), limited(limit_threads(), ranks.size):
+    together = MpiTeam(ranks)
+    with working_in(together), _voice(ranks.rank == 0), limited(limit_threads(), ranks.size):
         try:
-            if not alone:
-                require_same(ranks, "the command line", _words(arguments))
+            require_same(ranks, "the command line", _words(arguments))
         except InvalidInput as error:
             return exits.complain(error, debug="--debug" in arguments)
-        code = command_line().main(args=arguments, prog_name="unipd", standalone_mode=False)
+        alone = command not in TOGETHER
+        if alone and ranks.rank != 0:
+            return exits.SOLVED
+        with working_in(Team() if alone else together):
+            code = command_line().main(args=arguments, prog_name="unipd", standalone_mode=False)
     return code if isinstance(code, int) else exits.SOLVED
 
 

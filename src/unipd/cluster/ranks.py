@@ -22,8 +22,9 @@ SMALL = 1 << 13
 """Bytes up to which every rank gets all parts and adds them itself."""
 NAP = 5e-5
 """Seconds between two looks at an exchange that does not come."""
-EAGER = 0.01
-"""Seconds of waiting without a nap, where every rank has a core of its own."""
+EAGER, SLOW = 1e-2, 1e-8
+"""Seconds of waiting, and more for every byte sent, without a nap (which would hold up long messages, that go in
+pieces), where every rank has a core of its own."""
 
 
 def mpi() -> Any:
@@ -181,7 +182,7 @@ class Ranks:
     def _done(self, request: Any, sent: int) -> None:
         """Wait for an exchange, never inside MPI (signals must be heard); ranks that share a core nap at once."""
         begun = time.perf_counter()
-        eager = begun + (0.0 if self._crowded else EAGER)
+        eager = begun + (0.0 if self._crowded else EAGER + SLOW * sent)
         while not request.Test():
             if time.perf_counter() > eager:
                 time.sleep(NAP)
