@@ -46,7 +46,7 @@ def test_quadratic_program_meets_the_kkt_conditions(seed: int, size: int, rank: 
     if not sums_to_one:
         hessian = hessian + np.eye(size)
     start = np.full(size, 1.0 / size)
-    weights = minimise_quadratic(hessian, linear, start, sums_to_one=sums_to_one)
+    weights = minimise_quadratic(hessian, linear, start, sums=np.ones((1, size)) if sums_to_one else None)
     slope = hessian @ weights + linear
     level = slope @ weights if sums_to_one else 0.0
     assert weights.min() >= 0
@@ -55,6 +55,22 @@ def test_quadratic_program_meets_the_kkt_conditions(seed: int, size: int, rank: 
     tolerance = 1e-8 * (1.0 + np.abs(hessian).max() + np.abs(linear).max())
     assert (slope - level).min() >= -tolerance
     assert np.abs((slope - level) * weights).max() <= tolerance
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6), st.lists(st.integers(1, 4), min_size=1, max_size=4))
+def test_quadratic_program_over_several_simplices(seed: int, rank: int, sizes: list[int]) -> None:
+    random = np.random.default_rng(seed)
+    blocks = np.repeat(np.arange(len(sizes)), sizes)
+    sums = (blocks == np.arange(len(sizes))[:, None]).astype(float)
+    root = random.standard_normal((rank, blocks.size))
+    linear = random.standard_normal(blocks.size)
+    start = np.concatenate([np.eye(size)[random.integers(size)] for size in sizes])
+    weights = minimise_quadratic(root.T @ root, linear, start, sums=sums)
+    slope = root.T @ (root @ weights) + linear
+    level = np.array([slope[blocks == block].min() for block in range(len(sizes))])
+    np.testing.assert_allclose(sums @ weights, 1.0)
+    assert weights.min() >= 0
+    assert ((slope - level[blocks]) * weights).max() <= 1e-8 * (1.0 + np.abs(root).max() ** 2)
 
 
 def test_the_bundle_keeps_its_limit_and_its_point() -> None:

@@ -11,9 +11,11 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd.couplings import LeastSquares
 from unipd.dual import DualPoint
 from unipd.methods.block_columns import Columns, as_complex, as_real
+from unipd.methods.block_hull import BlockHull
 from unipd.methods.block_master import BlockMaster, Solution, solve_block_master
 from unipd.methods.block_point import BlockPoint
 from unipd.methods.block_structure import SIGNS, block_image, blocks_of
+from unipd.methods.master import MASTER_SHARE, Master, solve_master
 from unipd.methods.simplices import block_starts
 from unipd.primal.active_set import vertex_key
 from unipd.problem import Problem
@@ -22,6 +24,8 @@ from unipd.protocols import inner
 _FEW_STEPS, _MANY_STEPS = 4, 12
 _FIRST_REACH, _LAST_REACH = 1.0, 1e12
 _PRIMAL_SHARE = 0.01
+_FEW_ATOMS = 500
+"""Atoms up to which the master of a loss is solved exactly, by an active set."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ class BlockBundle:
         return replace(bundle, weights=np.ones(len(parts)))
 
     def optimised(self, problem: Problem, centre: Array, smoothness: float, eps: float) -> tuple[BlockBundle, Array]:
-        """Return the bundle at the master's weights, and the multiplier."""
+        """Return the bundle at the master's weights, and the multiplier; exact for a loss while atoms are few."""
+        if problem.loss is not None and (self.blocks.size <= _FEW_ATOMS or type(problem.coupling) not in SIGNS):
+            return self._exactly(problem, centre, smoothness, eps)
         loss = problem.coupling if isinstance(problem.coupling, LeastSquares) else None
         prices = self.prices(centre)
         master = BlockMaster(
@@ -77,6 +83,13 @@ class BlockBundle:
         reach = min(_adapted(solution) * master.reach, largest) if self.blocks.size > self.count else 0.0
         settled = replace(self, weights=solution.weights, reach=reach, settled=solution.converged)
         return settled, as_complex(solution.dual, problem)
+
+    def _exactly(self, problem: Problem, centre: Array, smoothness: float, eps: float) -> tuple[BlockBundle, Array]:
+        """Solve the master without a proximal term in the weights."""
+        images = self.columns.images(problem)
+        hull = BlockHull.of(images, problem.b.astype(images.dtype), self.costs, self.blocks)
+        weights, dual = solve_master(Master(problem, hull, centre, smoothness), self.weights, MASTER_SHARE * eps)
+        return replace(self, weights=weights, reach=0.0, settled=True), dual.astype(problem.dtype, copy=False)
 
     @property
     def count(self) -> int:

@@ -72,5 +72,10 @@ class Columns:
         dense = self.entries.size > _DENSE_SHARE * self.rows * (self.ends.size - 1)
         return sparse.toarray() if dense else sparse
 
+    def images(self, problem: Problem) -> Array:
+        """Return the columns as a dense matrix of a problem's kind of numbers, in double precision."""
+        dense = self._sparse().T.toarray()
+        return (dense.view(np.complex128) if problem.dtype.kind == "c" else dense).T
+
     def _sparse(self) -> Any:
         return scipy.sparse.csc_array((self.entries, self.places, self.ends), shape=(self.rows, self.ends.size - 1))

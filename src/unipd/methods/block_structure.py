@@ -16,17 +16,23 @@ from unipd.sharp import Product
 from unipd.sharp.wrapper import Wrapper
 
 SIGNS: dict[type[Any], float] = {Equality: 0.0, LeastSquares: 0.0, AtMost: 1.0, AtLeast: -1.0}
-"""The couplings that the master of blocks knows, with the sign of their multipliers."""
+"""The couplings that the master of many blocks knows, with the sign of their multipliers."""
 _MOST_ROWS = 4000
+_FEW_BLOCKS = 20
+"""Blocks up to which any loss has one model a block, whose master is solved exactly."""
 
 
 def has_blocks(problem: Problem) -> bool:
-    """Whether one model a block fits: a product of sets, A given block by block, and a coupling the master knows."""
+    """Whether one model a block fits: a product of sets, A given block by block, and a coupling a master knows.
+
+    Constraints K = {0} and orthants, and least squares, may have any number of blocks; other losses a few.
+    """
     oracle, inside = _bare(problem.sharp), _unscaled(problem.map)
-    fits = isinstance(oracle, Product) and isinstance(inside, BlockMap)
-    if not fits or type(problem.coupling) not in SIGNS or problem.b.size > _MOST_ROWS:
+    if not (isinstance(oracle, Product) and isinstance(inside, BlockMap)) or problem.b.size > _MOST_ROWS:
         return False
-    return len(oracle.oracles) > 1 and all(part.degree != 2.0 for part in oracle.oracles)
+    count = len(oracle.oracles)
+    known = type(problem.coupling) in SIGNS or (problem.loss is not None and count <= _FEW_BLOCKS)
+    return known and count > 1 and all(part.degree != 2.0 for part in oracle.oracles)
 
 
 def blocks_of(problem: Problem) -> tuple[tuple[SharpOracle, ...], tuple[LinearMap, ...]]:

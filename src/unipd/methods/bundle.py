@@ -59,6 +59,11 @@ class Bundle:
         """f(x_i)."""
         return np.array([vertex.objective for vertex in self.vertices])
 
+    @property
+    def sums(self) -> FloatArray | None:
+        """The row of ones that the weights of a hull fulfil; None in a conic model."""
+        return None if self.conic else np.ones((1, self.weights.size))
+
     def at(self, weights: FloatArray) -> Bundle:
         """Return the bundle with other weights."""
         return replace(self, weights=weights)

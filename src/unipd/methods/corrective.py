@@ -19,7 +19,7 @@ from unipd.methods.base import (
 from unipd.methods.best import error
 from unipd.methods.block_bundle import BlockBundle
 from unipd.methods.bundle import Bundle
-from unipd.methods.master import Master, solve_master
+from unipd.methods.master import MASTER_SHARE, Master, solve_master
 from unipd.methods.model import asked, first_model, grown
 from unipd.methods.proximity import DESCENT_SHARE, adapted
 from unipd.methods.smoothness import initial_smoothness
@@ -29,8 +29,6 @@ from unipd.protocols import Tracker, norm
 
 ORACLE_SHARE = 0.1
 """Share of the accuracy asked for by which an oracle may err."""
-MASTER_SHARE = 1e-3
-"""Share of the accuracy asked for that a last Newton step of the master may still be worth."""
 
 
 @dataclass(frozen=True)

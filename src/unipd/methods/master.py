@@ -13,13 +13,13 @@ are exact, so that two or three suffice, and one when the coupling is K = {0} or
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.couplings import Equality, LeastSquares
 from unipd.couplings.jacobian import differences
-from unipd.methods.bundle import Bundle
 from unipd.methods.curvature import prox_curvature
 from unipd.methods.quadratic import minimise_quadratic
 from unipd.problem import Problem
@@ -27,16 +27,53 @@ from unipd.protocols import inner
 
 _NEWTON_STEPS = 50
 _ROUNDING = 1e-13
+MASTER_SHARE = 1e-3
+"""Share of the accuracy asked for that a last Newton step of the master may still be worth."""
 SHARE = 0.05
 """A Newton step that promises less than this share of what all before it have gained is the last one."""
 
 
+class Hull(Protocol):
+    """What the master knows of the atoms: B, its Gram matrix, c, and which weights sum to one."""
+
+    @property
+    def columns(self) -> Array:
+        """B, the images of the atoms, as far as weights sum to one less b."""
+        ...
+
+    @property
+    def gram(self) -> FloatArray:
+        """Real inner products of the columns."""
+        ...
+
+    @property
+    def sums(self) -> FloatArray | None:
+        """S with S w = 1, or None where weights are only nonnegative."""
+        ...
+
+    def residual_at(self, weights: FloatArray, shape: tuple[int, ...]) -> Array:
+        """Return A x - b."""
+        ...
+
+    def cost_at(self, weights: FloatArray) -> float:
+        """Return c(w)."""
+        ...
+
+    def cost_slopes(self, weights: FloatArray) -> FloatArray:
+        """Return the gradient of c."""
+        ...
+
+    def cost_curve(self) -> FloatArray | float:
+        """Return the second derivative of c."""
+        ...
+
+
 @dataclass(frozen=True)
 class Master:
-    """The master problem over a bundle, around a dual centre."""
+    """The master problem over the atoms kept, around a dual centre."""
 
     problem: Problem
-    bundle: Bundle
+    bundle: Hull
     centre: Array
     smoothness: float
     """M > 0 of the dual proximal term; 0 only for a smooth loss."""
@@ -105,7 +142,7 @@ def solve_master(master: Master, start: FloatArray, tolerance: float = 0.0) -> t
     for _ in range(_NEWTON_STEPS):
         gradient, hessian = master.gradient(weights, dual), master.hessian(weights)
         linear = gradient - hessian @ weights
-        target = minimise_quadratic(hessian, linear, weights, sums_to_one=not master.bundle.conic)
+        target = minimise_quadratic(hessian, linear, weights, sums=master.bundle.sums)
         direction = target - weights
         descent = -float(gradient @ direction)
         enough = max(tolerance, SHARE * (first - value), _ROUNDING * max(abs(value), master.problem.scale(value)))

@@ -8,7 +8,7 @@ from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate, evaluate_along, oracle_errors
 from unipd.methods.block_bundle import BlockBundle
 from unipd.methods.block_limits import limited as limited_blocks
-from unipd.methods.block_structure import has_blocks
+from unipd.methods.block_structure import SIGNS, has_blocks
 from unipd.methods.bundle import Bundle
 from unipd.methods.bundle_limits import limited
 from unipd.methods.candidates import candidates, has_candidates
@@ -43,7 +43,8 @@ def grown(
 ) -> Bundle | BlockBundle:
     """Make room for the oracle's atoms, then let them join, the best one first."""
     if isinstance(bundle, BlockBundle):
-        return limited_blocks(bundle, memory - 1, points[0].dual).joined(problem, points[0])
+        each = memory if type(problem.coupling) in SIGNS else max(2, memory // bundle.count)
+        return limited_blocks(bundle, each - 1, points[0].dual).joined(problem, points[0])
     fitting = points[: max(1, memory // 4)]
     longer = limited(bundle, memory - len(fitting))
     for point in fitting:

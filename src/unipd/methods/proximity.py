@@ -35,18 +35,19 @@ def adapted(
 ) -> float:
     """Return the next M after a step for which the model promised that G falls by ``promised``.
 
-    With one model of the whole x, M falls by what a parabola through G and its slope along the step says, a factor of 2
-    to 10, when at least half of the promise was kept, and is doubled after every ten null steps. A model a block learns
-    much from a call: M is halved after every promise kept, and doubled when G rose by as much. In both cases M stays
-    when A x - b is well within the accuracy asked for, since a smaller one would only let lam run; unless the gap
-    is open and the model held all along the step, as where no multiplier is large enough (no Slater point). Where the
-    promise is far below the accuracy asked for, M is halved for what is left.
+    With one model of the whole x, M falls by what a parabola through G and its slope along the step says, a factor of
+    2 to 10, when at least half of the promise was kept, and is doubled after every ten null steps; so too for a loss
+    with kinks. Where there are constraints, a model a block learns much from a call: M is halved after every promise
+    kept, and doubled when G rose by as much. In both cases M stays when A x - b is well within the accuracy asked
+    for, since a smaller one would only let lam run; unless the gap is open and the model held all along the step, as
+    where no multiplier is large enough (no Slater point). Where the promise is far below the accuracy asked for, M is
+    halved for what is left.
     """
     scale = problem.scale(certificate.objective)
     small = _SMALL_SHARE * eps
     share = _SMALL_SHARE if isinstance(bundle, BlockBundle) else _FEASIBLE_SHARE
     lags = certificate.infeasibility > share * eps / scale * max(1.0, problem.norm_b)
-    if isinstance(bundle, BlockBundle):
+    if isinstance(bundle, BlockBundle) and problem.loss is None:
         harmless, harmful = fallen >= 0.5 * promised - small, fallen < -max(promised, small)
         return smoothness * (0.5 if harmless and lags and bundle.settled else 2.0 if harmful else 1.0)
     short = lags or (abs(certificate.gap) > eps and fallen >= _STRAIGHT_SHARE * promised)

@@ -12,14 +12,19 @@ _TOLERANCE = 1e-12
 _TINY = 1e-200
 
 
-def minimise_quadratic(hessian: FloatArray, linear: FloatArray, start: FloatArray, *, sums_to_one: bool) -> FloatArray:
-    """Return argmin of 1/2 w'Hw + q'w over w >= 0, and sum w = 1 when asked.
+def minimise_quadratic(
+    hessian: FloatArray, linear: FloatArray, start: FloatArray, *, sums: FloatArray | None
+) -> FloatArray:
+    """Return argmin of 1/2 w'Hw + q'w over w >= 0 and, where there are ``sums``, S w = 1.
+
+    The rows of S are the indicators of disjoint groups that make up all of w: one row is the simplex, several are a
+    product of simplices. The start is feasible.
 
     A primal active-set method: solve on the free entries, step as far as the signs allow, drop the entry that
     blocks, and let in the one with the most negative reduced cost. H may be singular: a ridge far below rounding
     of the data turns flat directions into long steps, which the blocking entry ends.
 
-    >>> minimise_quadratic(np.eye(2), np.array([0.0, -0.5]), np.array([1.0, 0.0]), sums_to_one=True)
+    >>> minimise_quadratic(np.eye(2), np.array([0.0, -0.5]), np.array([1.0, 0.0]), sums=np.ones((1, 2)))
     array([0.25, 0.75])
     """
     size = linear.size
@@ -29,13 +34,13 @@ def minimise_quadratic(hessian: FloatArray, linear: FloatArray, start: FloatArra
     free = weights > 0
     entering = -1
     for _ in range(20 * size + 50):
-        target, multiplier = _free_minimiser(matrix, linear, np.flatnonzero(free), sums_to_one)
+        target, multiplier = _free_minimiser(matrix, linear, np.flatnonzero(free), sums)
         if not np.isfinite(target).all():
             raise OracleError("images of atoms whose squares are not finite: divide A and b by a common factor")
         if target.size == 0 or target.min() >= 0.0:
             weights = np.zeros(size)
             weights[free] = target
-            reduced = matrix @ weights + linear + multiplier
+            reduced = matrix @ weights + linear + (0.0 if sums is None else multiplier @ sums)
             reduced[free] = 0.0
             entering = int(np.argmin(reduced))
             threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * float(weights.max(initial=1.0)))
@@ -53,23 +58,25 @@ def minimise_quadratic(hessian: FloatArray, linear: FloatArray, start: FloatArra
             free[leaving] = False
             if leaving == entering and ratios[first] == 0.0:
                 break
-    return weights / weights.sum() if sums_to_one else weights
+    return weights if sums is None else weights / ((sums @ weights) @ sums)
 
 
-def _free_minimiser(matrix: FloatArray, linear: FloatArray, places: IntArray, sums_to_one: bool) -> tuple[Array, float]:
-    """Return the minimiser over the free entries, signs ignored, and the multiplier of the sum."""
+def _free_minimiser(
+    matrix: FloatArray, linear: FloatArray, places: IntArray, sums: FloatArray | None
+) -> tuple[Array, Array]:
+    """Return the minimiser over the free entries, signs ignored, and the multipliers of the sums."""
     block = matrix[np.ix_(places, places)]
-    if not sums_to_one:
-        return (_solved(block, -linear[places]) if places.size else linear[places]), 0.0
-    size = places.size
-    system = np.ones((size + 1, size + 1))
-    system[:size, :size] = block
-    system[size, size] = 0.0
+    if sums is None:
+        return (_solved(block, -linear[places]) if places.size else linear[places]), np.zeros(0)
+    size, count = places.size, sums.shape[0]
     balance = float(np.abs(np.diag(block)).max(initial=1e-300))
-    system[:size, size] = system[size, :size] = balance
-    right = np.append(-linear[places], balance)
+    system = np.zeros((size + count, size + count))
+    system[:size, :size] = block
+    system[size:, :size] = balance * sums[:, places]
+    system[:size, size:] = system[size:, :size].T
+    right = np.append(-linear[places], np.full(count, balance))
     solution = _solved(system, right)
-    return solution[:size], balance * float(solution[size])
+    return solution[:size], balance * solution[size:]
 
 
 def _solved(system: Array, right: Array) -> Array:
