@@ -39,7 +39,10 @@ _MESSAGES = {
     Status.ITERATION_LIMIT: "The iteration limit was reached before the asked accuracy was certified.",
     Status.ORACLE_LIMIT: "The limit on oracle calls was reached before the asked accuracy was certified.",
     Status.TIME_LIMIT: "The time limit was reached before the asked accuracy was certified.",
-    Status.STALLED: "Progress stalled: the gap and the feasibility no longer improve.",
+    Status.STALLED: (
+        "Progress stalled: the gap and the feasibility no longer improve, or the point, measured anew at the end, "
+        "fell short of the accuracy that the run had claimed."
+    ),
     Status.INTERRUPTED: "The run was interrupted; the best point so far is returned.",
     Status.LINE_SEARCH_FAILED: (
         "The line search could not satisfy its condition: the accuracy asked of the method (eps) is "

@@ -87,7 +87,7 @@ def test_histories_become_data_frames() -> None:
     problem, _ = with_loss("l1 ball", "least squares")
     history = solve(problem, "unipdgrad", accuracy=1e-2).history
     frame = history.to_dataframe()
-    assert list(frame.columns) == list(COLUMNS)
+    assert list(frame.columns) == [*COLUMNS, "nu"]
     assert len(frame) == len(history)
     assert frame["iteration"].dtype.kind == "i"
     np.testing.assert_array_equal(frame["gap"].to_numpy(), history["gap"])

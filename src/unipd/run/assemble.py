@@ -32,7 +32,7 @@ def assembled(
         image, certificate = verified(problem, x, certificate)
     final = Moment(problem, replace(state, certificate=certificate), seconds, history)
     if status is Status.SOLVED and Accuracy(accuracy)(final) is None:
-        status = Status.STOPPED
+        status = Status.STALLED  # rounding has come between the averages of the run and the point itself
     return Result(
         status=status,
         x=x,

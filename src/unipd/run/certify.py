@@ -8,7 +8,7 @@ from dataclasses import replace
 from unipd.dual import evaluate
 from unipd.methods import Certificate
 from unipd.problem import Problem
-from unipd.run.infeasible import is_unreachable, worth_asking
+from unipd.run.infeasible import is_separating, worth_a_look, worth_asking
 from unipd.run.moment import Moment
 from unipd.spectral import RESIDUAL
 
@@ -46,8 +46,10 @@ class FinalCheck:
     def of_infeasibility(self, moment: Moment) -> Certificate | None:
         """Return a certificate that proves the problem infeasible, or None; asks again after the bound has doubled."""
         problem, certificate = moment.problem, moment.state.certificate
-        if is_unreachable(moment):
-            return certificate if certificate.kind != RESIDUAL else None
+        if worth_a_look(moment) and certificate.kind != RESIDUAL:
+            self._spent = (self._spent[0], self._spent[1] + 2)
+            if is_separating(problem, certificate.ray):
+                return certificate
         if worth_asking(problem, moment.state):
             certificate = self.certified(problem, replace(certificate, ray=moment.state.dual, stretch=1.0))
         if not certificate.proves_infeasible(problem):

@@ -14,8 +14,10 @@ from unipd.methods import Method, State
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner
 from unipd.run import interruption
+from unipd.run.best_so_far import BestSoFar
 from unipd.run.checkpoint import Snapshot, Stage
 from unipd.run.deadline import TimeIsUp, given_up_when
+from unipd.run.floating_range import within_range
 from unipd.run.history import History
 from unipd.run.moment import Moment
 from unipd.run.rules import Rules
@@ -40,6 +42,11 @@ class Course:
     history: History = field(default_factory=History)
     state: State | None = None
     """The last whole iteration's."""
+    best: BestSoFar = field(init=False)
+    """The best of all of them."""
+
+    def __post_init__(self) -> None:
+        self.best = BestSoFar(self.problem)
 
     def run(self, begin: Callable[[], tuple[Tracker, Array, float]], show: Callable[[Moment], None] | None) -> Status:
         """Iterate until a rule speaks, from the start or from where the checkpoint stands."""
@@ -55,14 +62,17 @@ class Course:
     def _iterated(
         self, begin: Callable[[], tuple[Tracker, Array, float]], show: Callable[[Moment], None] | None
     ) -> Status:
-        state = self.state or self.method.start(self.problem, *begin())
+        with within_range():
+            state = self.state or self.method.start(self.problem, *begin())
         while state.failure is None:
-            state = self.method.step(self.problem, state)
+            with within_range():
+                state = self.method.step(self.problem, state)
             check_finite(state)
             state = self.rules.trusted(self.problem, state)
             moment = Moment(self.problem, state, self.seconds, self.history)
             self.history.record(self.problem, state, moment.seconds)
             self.state = state
+            self.best.see(state)
             if show is not None:
                 show(moment)
             verdict = self.rules.verdict(moment)
@@ -90,6 +100,11 @@ class Course:
             return nullcontext()
         return given_up_when(lambda: self.seconds >= limit, lambda: self.state is not None)
 
+    def outcome(self, status: Status) -> State:
+        """Return what the run has reached: the last state, for ends other than a proof with the best point in it."""
+        assert self.state is not None
+        return self.state if status in FINAL else self.best.shown(self.state)
+
     @property
     def seconds(self) -> float:
         """Time spent so far."""
@@ -97,7 +112,8 @@ class Course:
 
     def _snapshot(self, state: State, seconds: float, status: Status | None) -> Snapshot:
         count = len(self.history)
-        return Snapshot(state, lambda: self.history.table[:count], seconds, self.rules.memory(), status)
+        memory = {**self.rules.memory(), "best": self.best.memory(state)}
+        return Snapshot(state, lambda: self.history.table[:count], seconds, memory, status)
 
     def _restored(self) -> Status | None:
         """Take up the checkpoint; the status of a run that had ended, unless its limit is a higher one now."""
@@ -108,6 +124,7 @@ class Course:
         assert not callable(saved.rows)
         self.state, self.history = saved.state, History(saved.rows)
         self.rules.recall(saved.memory)
+        self.best.recall(saved.memory.get("best"), saved.state)
         if saved.status is None:
             return None
         self.begun = team().now() - saved.seconds

@@ -30,6 +30,9 @@ COLUMNS = (
     "gradient_change",
 )
 
+_WHOLE = ("iteration", "oracle_calls", "trials", "matvecs")
+"""Columns of whole numbers."""
+
 
 class History:
     """Rows recorded by a run; columns are arrays, by name.
@@ -94,12 +97,14 @@ class History:
         return np.array(self._rows, dtype=np.float64).reshape(-1, len(COLUMNS))
 
     def to_dataframe(self) -> Any:
-        """Return the history as a pandas DataFrame."""
+        """Return the history as a pandas DataFrame, with the running estimate of the Hölder exponent as "nu"."""
         try:
             import pandas as pd
         except ImportError as error:
             raise MissingExtra("pandas", "data", "a DataFrame") from error
-        return pd.DataFrame(self.table, columns=list(COLUMNS)).astype({"iteration": int})
+        frame = pd.DataFrame(self.table, columns=list(COLUMNS))
+        whole = {name: int for name in _WHOLE if frame[name].notna().all()}  # files of other versions may lack some
+        return frame.astype(whole).assign(nu=self["nu"])
 
 
 def arranged(table: FloatArray, columns: Sequence[str]) -> FloatArray:

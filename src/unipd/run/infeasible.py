@@ -4,34 +4,56 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from unipd._typing import Array
 from unipd.methods import State
 from unipd.methods.factored import FactoredState
 from unipd.problem import Problem
+from unipd.protocols import inner, norm
 from unipd.run.moment import Moment
+from unipd.scaling.row_norms import squared_norm
 
-UNREACHABLE = 1e16
-"""A bound this many times above all that the run has seen of the objective leaves no feasible point."""
+PROBE_EVERY = 8
+"""Iterations between two looks for a ray that separates b."""
+NEGLIGIBLE = 0.75
+"""A^* lam counts as zero when it is eps^0.75 beside ||A|| ||lam||: 2e-12 in double precision, 6e-6 in single."""
+SEPARATION = 1e3
+"""Multiples of that by which lam has to separate b, relative to ||lam|| ||b||."""
 FIRST_PROBE = 16
 """Iteration at which a method that spares the oracle is first looked at."""
 FAR = 1e-2
 """Relative infeasibility above which such a method has not asked the oracle."""
 
 
-def is_unreachable(moment: Moment) -> bool:
-    """Whether the bound has left every scale of the objective behind, f being unbounded above on X.
+def worth_a_look(moment: Moment) -> bool:
+    """Whether a separating ray should be looked for: now and then, far from feasible, where f has no maximum on X."""
+    problem, state = moment.problem, moment.state
+    if problem.loss is not None or state.iteration % PROBE_EVERY or problem.sharp.maximum() < math.inf:
+        return False
+    return state.certificate.infeasibility > FAR * max(1.0, problem.norm_b)
 
-    Where f has no maximum, no finite bound exceeds it: a dual ray with A^* lam = 0 that separates b only drives the
-    bound up for ever. It counts as proof when every feasible point would have an f that is 1e16 times the
-    objective reached and the first positive bound, i.e. when A^* lam vanishes to rounding beside <lam, b>.
+
+def is_separating(problem: Problem, dual: Array) -> bool:
+    """Whether A^* lam = 0 and -<lam, b> - h(lam) > 0: then A x - b in K has no solution x at all.
+
+    Where f has no maximum on X, no finite bound exceeds it, and such a ray is the proof. Both numbers are compared with
+    what rounding makes of them, ||A|| ||lam|| and ||b|| ||lam||, so that nothing depends on the units of A, b, f or
+    lam: some A within eps^0.75 ||A|| of the one given makes the proof exact. ||A|| is taken from below, by the
+    length of A^* g / ||g|| for a random g.
     """
-    problem, certificate = moment.problem, moment.state.certificate
-    if problem.loss is not None or not certificate.dual_bound > UNREACHABLE or problem.sharp.maximum() < math.inf:
+    length = norm(dual)
+    if not (0.0 < length < math.inf):
         return False
-    if certificate.infeasibility <= FAR * max(1.0, problem.norm_b):
+    unit = dual / length
+    margin = -inner(unit, problem.b) - problem.coupling.conjugate(unit)
+    negligible = problem.epsilon**NEGLIGIBLE
+    if not margin > SEPARATION * negligible * problem.norm_b:
         return False
-    bounds = moment.history["dual_bound"]
-    first = float(bounds[bounds > 0.0][0]) if (bounds > 0.0).any() else certificate.dual_bound
-    return certificate.dual_bound > UNREACHABLE * max(1.0, first)
+    generator = np.random.default_rng(0)
+    probe = generator.standard_normal(problem.dual_shape).astype(problem.dtype)
+    size = squared_norm(problem.map.adjoint(probe / norm(probe)), generator)
+    return squared_norm(problem.map.adjoint(unit), generator) <= negligible**2 * size
 
 
 def worth_asking(problem: Problem, state: State) -> bool:

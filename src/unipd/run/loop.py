@@ -21,6 +21,7 @@ from unipd.run.certify import FinalCheck
 from unipd.run.checkpoint import Checkpoint, checkpoint_for
 from unipd.run.combining import StoppingRule
 from unipd.run.course import Course
+from unipd.run.floating_range import within_range
 from unipd.run.polish import polish as polished_result
 from unipd.run.result import Result
 from unipd.run.retraction import without_false_bound
@@ -62,9 +63,12 @@ def iterate(
 
 def _states(problem: Problem, method: Method, tracker: Tracker, dual: Array, accuracy: float) -> Iterator[State]:
     check = FinalCheck(accuracy)
-    state = method.start(problem, tracker, dual, accuracy)
+    with within_range():
+        state = method.start(problem, tracker, dual, accuracy)
     while state.failure is None:
-        state = without_false_bound(problem, method.step(problem, state), check)
+        with within_range():
+            state = method.step(problem, state)
+        state = without_false_bound(problem, state, check)
         yield state
 
 
@@ -119,8 +123,11 @@ def solve(
     options
         Options of a method given by name, e.g. ``weights="greedy"``.
 
-    Ctrl-C ends the run and returns the last whole iteration's point with status ``INTERRUPTED``. When the oracle
-    fails, the :class:`~unipd.errors.OracleError` has the result of the last whole iteration as ``result``.
+    Ctrl-C ends the run and returns the best point so far with status ``INTERRUPTED``; during the first iteration,
+    when there is no point yet, the ``KeyboardInterrupt`` is passed on. Runs that limits or callbacks end return the
+    best point too: the one with the smallest max(relative infeasibility, gap), measured against the last bound.
+    Dense points above 64 MB are not held a second time; then it is the last one. When the oracle fails, the
+    :class:`~unipd.errors.OracleError` has the result so far as ``result``.
 
     Examples
     --------
@@ -175,8 +182,8 @@ def _check_checkpoint(checkpoint: Any, *, resume: bool) -> None:
 
 
 def _result(course: Course, accuracy: float, status: Status) -> Result:
-    assert course.state is not None
-    return assembled(course.problem, course.method, course.state, status, course.history, accuracy, course.seconds)
+    state = course.outcome(status)
+    return assembled(course.problem, course.method, state, status, course.history, accuracy, course.seconds)
 
 
 def starting_dual(problem: Problem, start: Result | Array | None) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from unipd._typing import Array
@@ -13,7 +13,7 @@ from unipd.run.history import History
 from unipd.status import Status
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Outcome of a run: the point, what is proven about it, and how it was reached.
 
@@ -54,12 +54,12 @@ class Result:
     """Wall time."""
     peak_memory_bytes: int
     """Largest resident size of the process."""
-    history: History = field(repr=False)
+    history: History
     """One row an iteration."""
-    problem: Problem = field(repr=False)
+    problem: Problem
     """The problem that was solved."""
-    state: State = field(repr=False)
-    """The method's last state, from which it can go on."""
+    state: State
+    """The method's last state, with the point of the result in it."""
 
     def summary(self) -> dict[str, Any]:
         """Return the headline figures as plain numbers and strings (what ``--json`` prints)."""
@@ -103,6 +103,9 @@ class Result:
             ("oracle calls", f"{self.counts.oracle_calls} ({self.counts.matvecs} products)"),
             ("seconds", f"{self.seconds:.3g}"),
         ]
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self._rows())

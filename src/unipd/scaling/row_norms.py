@@ -62,14 +62,14 @@ def _by_units(linear_map: LinearMap) -> FloatArray:
     for row in range(norms.size):
         unit = np.zeros(linear_map.codomain, linear_map.dtype)
         unit.reshape(-1)[row] = 1.0
-        norms[row] = math.sqrt(_squared(linear_map.adjoint(unit), generator))
+        norms[row] = math.sqrt(squared_norm(linear_map.adjoint(unit), generator))
     return norms
 
 
-def _squared(direction: Any, generator: np.random.Generator) -> float:
+def squared_norm(direction: Any, generator: np.random.Generator) -> float:
     """Return the squared Euclidean (Frobenius) norm of an adjoint: array, tuple of blocks or operator."""
     if isinstance(direction, tuple):
-        return sum(_squared(part, generator) for part in direction)
+        return sum(squared_norm(part, generator) for part in direction)
     if isinstance(direction, np.ndarray):
         return float(np.linalg.norm(direction.reshape(-1))) ** 2
     if scipy.sparse.issparse(direction):

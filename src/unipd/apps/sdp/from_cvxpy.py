@@ -31,7 +31,7 @@ def convert(problem: Any) -> SDP:
     try:
         import cvxpy
     except ImportError as error:
-        raise MissingExtra("cvxpy", "dev", "SDP.from_cvxpy") from error
+        raise MissingExtra("cvxpy", "cvxpy", "SDP.from_cvxpy") from error
     if not isinstance(problem, cvxpy.Problem):
         raise InvalidInput("problem", "a cvxpy.Problem", type(problem).__name__)
     variables: list[Any] = problem.variables()

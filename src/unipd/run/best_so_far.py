@@ -1,0 +1,73 @@
+"""The best point that a run has seen, for runs that end before they are done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unipd.methods import State
+from unipd.methods.best import error
+from unipd.primal import AtomList
+from unipd.problem import Problem
+from unipd.records import changed
+
+LARGEST = 2**26
+"""Bytes of a point and its image above which no second one is held: the memory of a large run does not double."""
+
+
+class BestSoFar:
+    """Holds the state with the smallest error, the larger of relative infeasibility and gap, by reference.
+
+    Every point is measured against the bound of the latest state. Points that are dense and large are not held; then
+    the latest is the best known.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._best: State | None = None
+
+    def see(self, state: State) -> None:
+        """Look at the next state."""
+        if self._best is None or not _holdable(state) or not self._beats(self._best, state):
+            self._best = state
+
+    def _beats(self, best: State, state: State) -> bool:
+        there = error(self._problem, _measured(best, state).certificate)
+        return there < error(self._problem, state.certificate)
+
+    def shown(self, state: State) -> State:
+        """Return the latest state with the best point in its place, measured against the latest bound."""
+        best = self._best
+        if best is None or best is state or not self._beats(best, state):
+            return state
+        return _measured(best, state)
+
+    def memory(self, state: State) -> tuple[Any, ...] | None:
+        """Return the parts of the best point for a checkpoint, None when it is the latest one."""
+        best = self._best
+        if best is None or best.primal is state.primal:
+            return None
+        return best.primal, best.image, best.mean_objective, best.certificate
+
+    def recall(self, memory: tuple[Any, ...] | None, state: State) -> None:
+        """Hold again what :meth:`memory` gave beside the latest state."""
+        self._best = state
+        if memory is not None:
+            primal, image, mean_objective, certificate = memory
+            self._best = changed(
+                state, primal=primal, image=image, mean_objective=mean_objective, certificate=certificate
+            )
+
+
+def _holdable(state: State) -> bool:
+    """Whether a second point is no burden; lists of atoms are shared with the later ones."""
+    kept = 0 if isinstance(state.primal, AtomList) else int(getattr(state.primal, "nbytes", 0))
+    return kept + state.image.nbytes <= LARGEST
+
+
+def _measured(best: State, state: State) -> State:
+    """Return ``state`` with the point of ``best``; the bound, its dual vector and the counts are those of ``state``."""
+    point = best.certificate
+    certificate = changed(state.certificate, objective=point.objective, infeasibility=point.infeasibility)
+    return changed(
+        state, primal=best.primal, image=best.image, mean_objective=best.mean_objective, certificate=certificate
+    )

@@ -1,0 +1,87 @@
+"""Runs that end before they are done return the best point they have seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unipd
+from unipd import MaxIterations, Problem, Status, solve
+from unipd.couplings import LeastSquares
+from unipd.run import best_so_far
+from unipd.sharp import L1Ball
+
+
+def problem() -> Problem:
+    """Return a problem on which the accelerated method does not descend."""
+    random = np.random.default_rng(0)
+    matrix = random.standard_normal((20, 40))
+    return Problem(L1Ball(40, 20.0), matrix, random.standard_normal(20), LeastSquares())
+
+
+def wavering(limit: int) -> int:
+    """Return an iteration, beyond the first few, after which the objective is worse than it was before."""
+    objectives = solve(problem(), "accunipdgrad", accuracy=1e-9, stop=MaxIterations(limit)).history["objective"]
+    worse = [k for k in range(5, limit) if objectives[k] > 1.0001 * objectives[:k].min()]
+    assert worse, "the objective falls all the time: choose another problem"
+    return worse[0] + 1
+
+
+@pytest.mark.parametrize("tracker", ["dense", "atoms", "image"])
+def test_a_limit_returns_the_best_point(tracker: str) -> None:
+    count = wavering(60)
+    result = solve(problem(), "accunipdgrad", accuracy=1e-9, stop=MaxIterations(count), tracker=tracker)
+    objectives = result.history["objective"]
+    assert result.objective <= objectives.min() * (1 + 1e-9) < objectives[-1]
+    assert result.dual_bound == result.history["dual_bound"].max()
+    residual = result.image - result.problem.b
+    assert result.objective == pytest.approx(0.5 * residual @ residual, rel=1e-9)
+    if result.x is not None:
+        np.testing.assert_allclose(result.problem.map.image(result.x), result.image, atol=1e-9)
+
+
+def test_ctrl_c_returns_the_best_point() -> None:
+    count = wavering(60)
+
+    def press(moment: Any) -> None:
+        if moment.iteration == count:
+            raise KeyboardInterrupt
+
+    result = solve(problem(), "accunipdgrad", accuracy=1e-9, callback=press)
+    assert result.status is Status.INTERRUPTED
+    assert result.objective <= result.history["objective"].min() * (1 + 1e-9)
+
+
+def test_resuming_keeps_the_best_point(tmp_path: Path) -> None:
+    count, options = wavering(60), {"accuracy": 1e-9, "checkpoint": tmp_path / "run.ckpt"}
+    first = solve(problem(), "accunipdgrad", stop=MaxIterations(count), **options)
+    again = solve(problem(), "accunipdgrad", stop=MaxIterations(count), resume=True, **options)
+    np.testing.assert_array_equal(first.x, again.x)
+    assert first.objective == again.objective
+    longer = solve(problem(), "accunipdgrad", stop=MaxIterations(count + 1), resume=True, **options)
+    whole = solve(problem(), "accunipdgrad", accuracy=1e-9, stop=MaxIterations(count + 1))
+    np.testing.assert_array_equal(longer.x, whole.x)
+
+
+def test_a_large_dense_point_is_not_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(best_so_far, "LARGEST", 100)
+    result = solve(problem(), "accunipdgrad", accuracy=1e-9, stop=MaxIterations(wavering(60)), tracker="dense")
+    assert result.objective == pytest.approx(result.history["objective"][-1])
+
+
+def test_a_result_shows_itself_as_a_table() -> None:
+    result = solve(problem(), "accunipdgrad", stop=MaxIterations(3))
+    assert repr(result) == str(result)
+    assert "array" not in repr(result)
+
+
+def test_the_frame_has_whole_numbers_and_the_exponent() -> None:
+    pytest.importorskip("pandas")
+    history = solve(problem(), unipd.UniPDGrad(), stop=MaxIterations(30)).history
+    frame = history.to_dataframe()
+    for name in ("iteration", "oracle_calls", "trials", "matvecs"):
+        assert frame[name].dtype.kind == "i"
+    np.testing.assert_array_equal(frame["nu"], history["nu"])
