@@ -120,3 +120,24 @@ def test_a_further_constraint_is_left_to_quasi_newton_steps() -> None:
     )
     assert not newton_applies(_state(more).model)
     assert more.solve(1e-6).status.value == "solved"
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_steps_stay_tangent(name: str) -> None:
+    quadratic = _Quadratic.at(_state(_program(GROUPS[name])))
+    step = quadratic.solved(1.0, 1e-12).step
+    assert np.linalg.norm(step) > 1e-3
+    np.testing.assert_allclose(quadratic.factors.radial(step, quadratic.unit), 0.0, atol=1e-12)
+
+
+def test_slacks_of_a_box_take_few_iterations() -> None:
+    """X_ii + X_(n+i)(n+i) = 1 with a cost on the first half: the multipliers of many slacks vanish."""
+    n, random = 40, np.random.default_rng(5)
+    cost = np.zeros((2 * n, 2 * n))
+    cost[:n, :n] = np.triu(random.choice([-1.0, 0.0, 1.0], (n, n), p=[0.05, 0.9, 0.05]))
+    cost[:n, :n] += cost[:n, :n].T + np.diag(random.choice([0.0, 1.0, 2.0], n))
+    rows = [sp.coo_array((np.ones(2), ([i, n + i], [i, n + i])), shape=(2 * n, 2 * n)) for i in range(n)]
+    result = SDP.from_matrices(sp.csr_array(cost), rows, np.ones(n)).solve(accuracy=1e-7)
+    assert result.status.value == "solved"
+    assert result.iterations <= 10
+    assert np.sum(np.diag(result.x.dense())[n:] > 1e-3) > 3

@@ -141,12 +141,18 @@ class _Quadratic:
 
 
 def _inverse(operator: Any, factors: RowFactors, radial: Array) -> Array:
-    """Return the preconditioner by rows; ones where the operator does not tell its diagonal."""
+    """Return the preconditioner by rows; ones where the operator does not tell its diagonal.
+
+    The rows of a group share theirs, the inverse of their mean curvature: so it keeps tangents tangent.
+    """
     if not hasattr(operator, "diagonal"):
         return np.ones(factors.groups.size)
     curvature = operator.diagonal() - radial[factors.groups]
     mean = float(np.abs(curvature).mean())
-    return mean / np.maximum(curvature, LEAST_CURVATURE * mean) if mean > 0.0 else np.ones(factors.groups.size)
+    if mean == 0.0:
+        return np.ones(factors.groups.size)
+    shared = np.bincount(factors.groups, curvature) / np.bincount(factors.groups)
+    return (mean / np.maximum(shared, LEAST_CURVATURE * mean))[factors.groups]
 
 
 def _searched(state: FactoredState, quadratic: _Quadratic, solved: _Step) -> FactoredState:
