@@ -197,3 +197,15 @@ def test_a_diagonal_entry_that_must_vanish_ends_honestly():
     result = program.solve(1e-6, stop=MaxIterations(400))
     assert result.dual_bound <= -1.0 + 1e-9
     assert result.objective == pytest.approx(-1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(("sense", "b", "feasible"), [("=", 3.0, False), ("=", 0.0, True), ("<=", -1.0, False)])
+@pytest.mark.parametrize("bounded", [True, False])
+def test_a_constraint_on_nothing(sense: str, b: float, feasible: bool, bounded: bool) -> None:
+    first = np.eye(2) if bounded else np.diag([1.0, 0.0])
+    result = SDP.from_matrices(np.eye(2), [first, np.zeros((2, 2))], [1.0, b], ["=", sense]).solve(accuracy=1e-6)
+    assert result.status is (Status.SOLVED if feasible else Status.INFEASIBLE)
+    if not feasible:
+        assert "A_2 is zero" in result.message
+        assert result.dual[1] * b < 0.0
+        np.testing.assert_array_equal(result.slack.toarray(), 0.0)

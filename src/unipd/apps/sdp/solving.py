@@ -7,6 +7,7 @@ from typing import Any
 from unipd import validate
 from unipd.apps.sdp.finish import finish
 from unipd.apps.sdp.formulate import Analysis, analyse, formulate
+from unipd.apps.sdp.impossible import contradiction
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.trace import TraceBound, bound_from_diagonals
 from unipd.run import MaxIterations, solve
@@ -63,6 +64,9 @@ def solve_program(
     """
     if trace_bound is not None:
         validate.positive("trace_bound", trace_bound)
+    impossible = contradiction(program, accuracy)
+    if impossible is not None:
+        return impossible
     analysis = analyse(program.data)
     trace = trace_of(analysis, trace_bound)
     if trace is None:

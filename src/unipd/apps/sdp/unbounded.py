@@ -11,6 +11,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.apps.sdp.data import SdpData
 from unipd.apps.sdp.formulate import Analysis
+from unipd.apps.sdp.impossible import without_bound
 from unipd.apps.sdp.recession import (
     Alternative,
     infeasibility_alternative,
@@ -21,9 +22,7 @@ from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.trace import TraceBound, price_of
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.memory import peak_memory
-from unipd.methods.base import Counts
-from unipd.run import History, MaxIterations, Moment, StoppingRule
+from unipd.run import MaxIterations, Moment, StoppingRule
 from unipd.status import Status
 
 FALLS = 1e-4
@@ -135,7 +134,7 @@ def _unbounded(program: Any, found: Alternative, accuracy: float, begun: float) 
     )
     rows = found.direction.left[: data.order]
     x = LowRank(rows, rows, found.direction.weights)
-    return _without_bound(program, message, accuracy, begun, x, np.zeros(data.size))
+    return without_bound(program, message, accuracy, begun, x, np.zeros(data.size))
 
 
 def _infeasible(program: Any, found: Alternative, accuracy: float, begun: float) -> SdpResult:
@@ -144,39 +143,7 @@ def _infeasible(program: Any, found: Alternative, accuracy: float, begun: float)
         "factorisation) and b^T y negative."
     )
     assert found.multipliers is not None
-    return _without_bound(program, message, accuracy, begun, None, found.multipliers)
-
-
-def _without_bound(
-    program: Any, message: str, accuracy: float, begun: float, x: LowRank | None, dual: Array
-) -> SdpResult:
-    data: SdpData = program.data
-    nan, sign = float("nan"), -1.0 if program.maximise else 1.0
-    image = np.full(data.size, nan) if x is None else data.extended.image(x)[1:]
-    return SdpResult(
-        status=Status.INFEASIBLE,
-        message=message,
-        objective=nan,
-        dual_bound=sign * (np.inf if x is None else -np.inf),
-        gap=nan,
-        infeasibility=nan,
-        bound_kind="rigorous",
-        x=x,
-        dual=dual,
-        slack=data.extended.adjoint(np.concatenate([np.zeros(1), dual])),
-        dimacs_errors=(nan,) * 6,
-        trace_bound=None,
-        blocks=data.blocks,
-        accuracy=accuracy,
-        method="alternative",
-        iterations=0,
-        counts=Counts(),
-        seconds=time.perf_counter() - begun,
-        peak_memory_bytes=peak_memory(),
-        history=History(),
-        problem=None,
-        image=image,
-    )
+    return without_bound(program, message, accuracy, begun, None, found.multipliers)
 
 
 def _refused(reason: str) -> InvalidInput:
