@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,37 @@ def as_shape(shape: int | Shape) -> Shape:
     return checked
 
 
-class Sharp(Described, ABC):
+def rounding_of(x: Any) -> float:
+    """Return 64 eps of a point's dtype, below which membership cannot be told; 0 for whole numbers.
+
+    >>> rounding_of(np.zeros(2, np.float32)) == 64 * 2.0**-23
+    True
+    """
+    kind = getattr(x, "dtype", None)
+    return 64.0 * float(np.finfo(kind).eps) if kind is not None and kind.kind in "fc" else 0.0
+
+
+def _at_least_rounding(contains: Callable[..., bool]) -> Callable[..., bool]:
+    """Return a membership test that never asks for more than the precision of the point."""
+
+    @wraps(contains)
+    def tolerant(self: Any, x: Any, tolerance: float = 1e-9) -> bool:
+        return contains(self, x, max(tolerance, rounding_of(x)))
+
+    return tolerant
+
+
+class Membership:
+    """Base that lets ``contains`` of its subclasses forgive 64 eps of the point's dtype at least."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = vars(cls).get("contains")
+        if own is not None:
+            type.__setattr__(cls, "contains", _at_least_rounding(own))
+
+
+class Sharp(Membership, Described, ABC):
     """Base of the sharp oracles over arrays; a subclass gives :meth:`maximiser`, the set and f.
 
     Defaults describe an exact oracle of a bounded set with f = 0, so that a set needs two methods.
@@ -97,7 +129,7 @@ class Sharp(Described, ABC):
 
     @abstractmethod
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
-        """Whether x lies in X."""
+        """Whether x lies in X, up to the tolerance or 64 eps of the dtype of x, whichever is larger."""
 
     def maximum(self) -> float:
         """Return an upper bound of f over X: zero for a bare set."""

@@ -14,6 +14,7 @@ from unipd.atoms import LowRank
 from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
+from unipd.sharp.base import Membership
 from unipd.sharp.hermitian_part import HermitianPart
 from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
 from unipd.spectral.engine import always_dense
@@ -26,7 +27,7 @@ LOOSEST_RESIDUAL = 0.1
 """Relative residual norm that every answer has, however large the tolerance."""
 
 
-class SpectralSharp(Described, ABC):
+class SpectralSharp(Membership, Described, ABC):
     """Base of the oracles over matrices, whose directions are arrays, sparse matrices or operators.
 
     The maximum is a function of the top of the spectrum of y, computed by Lanczos from products with y alone.
