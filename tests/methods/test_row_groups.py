@@ -87,3 +87,27 @@ def test_diagonals_are_those_of_diagonal_matrices():
     found = SdpMap((4, 4), Entries.from_matrices(matrices), 4).diagonals().toarray()
     zero = np.zeros(4)
     np.testing.assert_allclose(found, [np.diag(matrices[0]), zero, np.diag(matrices[2]), zero])
+
+
+def test_rank_one_measurements_of_the_diagonal_are_kept_too():
+    rows = unipd.maps.RankOneMeasurements(np.eye(NODES)[::-1] * 2.0)
+    factors = kept_rows(_problem(rows=rows, b=np.full(NODES, 4.0)))
+    assert factors is not None
+    np.testing.assert_allclose(factors.targets, 1.0)
+    entries = unipd.solve(_problem(), accuracy=1e-7)
+    vectors = unipd.solve(_problem(rows=unipd.maps.RankOneMeasurements(np.eye(NODES))), accuracy=1e-7)
+    assert vectors.status is unipd.Status.SOLVED
+    assert vectors.counts.oracle_calls == entries.counts.oracle_calls
+    assert vectors.objective == pytest.approx(entries.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("field", [float, complex])
+def test_diagonal_measurements_are_those_without_other_entries(field):
+    left = np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 3.0]], field) * (1.0 if field is float else 1j)
+    right = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, -1.0]], field)
+    measurements = unipd.maps.RankOneMeasurements(left, right)
+    dense = [
+        np.diag(part) if np.count_nonzero(part - np.diag(np.diag(part))) == 0 else np.zeros(2)
+        for part in (np.outer(u, v.conj()) for u, v in zip(left, right, strict=True))
+    ]
+    np.testing.assert_array_equal(measurements.diagonals().toarray(), np.real(dense))

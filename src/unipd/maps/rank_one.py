@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 
 from unipd import atoms, validate
 from unipd._typing import Array
@@ -69,6 +70,20 @@ class RankOneMeasurements(Map):
         if vector.shape != self.codomain:
             raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
         return RankOneSum(self, vector)
+
+    def diagonals(self) -> Any:
+        """Return the CSR matrix with the diagonal of each l_k r_k^* that is diagonal; rows of others are empty.
+
+        >>> RankOneMeasurements(np.array([[2.0, 0.0], [1.0, 1.0]])).diagonals().toarray()
+        array([[4., 0.],
+               [0., 0.]])
+        """
+        single = (np.count_nonzero(self.left, axis=1) == 1) & (np.count_nonzero(self.right, axis=1) == 1)
+        rows = np.flatnonzero(single)
+        places = np.argmax(self.left[rows] != 0, axis=1)
+        entries = np.real(self.left[rows, places] * np.conj(self.right[rows, places]))
+        kept = np.flatnonzero(entries)
+        return scipy.sparse.csr_array((entries[kept], (rows[kept], places[kept])), shape=self.left.shape)
 
     def _shared(self, atom: atoms.LowRank) -> bool:
         return self.right is self.left and atom.hermitian

@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd.couplings import Equality
+from unipd.maps import RankOneMeasurements
 from unipd.maps.sdp import SdpMap
 from unipd.methods.row_factors import RowFactors
 from unipd.problem import Problem
@@ -95,7 +96,8 @@ def kept_rows(problem: Problem) -> RowFactors | None:
     array([1., 1.])
     """
     sharp, rows = problem.sharp, problem.map
-    if not (isinstance(sharp, Linear) and isinstance(rows, SdpMap) and isinstance(problem.coupling, Equality)):
+    listed = isinstance(rows, (SdpMap, RankOneMeasurements))
+    if not (isinstance(sharp, Linear) and listed and isinstance(problem.coupling, Equality)):
         return None
     cost, oracle = sharp.cost, sharp.oracle
     plain = not hasattr(cost, "matvec") and cost.dtype == problem.dtype == np.float64  # operators may be lopsided
