@@ -411,3 +411,10 @@ def test_probes_keep_their_form():
 
 def test_public_names():
     assert all(hasattr(doctor, name) for name in doctor.__all__)
+
+
+def test_the_doctor_itself_can_be_asked() -> None:
+    problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    assert getattr(unipd, "doctor")(problem, seed=3) == unipd.doctor.check(problem, seed=3)  # noqa: B009
+    with pytest.raises(unipd.errors.InvalidInput, match="problem"):
+        getattr(unipd, "doctor")(np.eye(3))  # noqa: B009

@@ -1,4 +1,10 @@
-"""Checks of a problem's parts before it is solved, and of the installation."""
+"""Checks of a problem's parts before it is solved, and of the installation.
+
+The module can be called: ``unipd.doctor(problem)`` is ``unipd.doctor.check(problem)``.
+"""
+
+import sys
+from types import ModuleType
 
 from unipd.doctor.adjoint import check_map
 from unipd.doctor.coupling import check_coupling
@@ -8,6 +14,7 @@ from unipd.doctor.report import Check, Report
 from unipd.doctor.room import check_memory
 from unipd.doctor.scaling import check_scaling
 from unipd.doctor.sharp import check_sharp
+from unipd.problem import Problem
 
 __all__ = [
     "Check",
@@ -20,3 +27,13 @@ __all__ = [
     "check_scaling",
     "check_sharp",
 ]
+
+
+class _Doctor(ModuleType):
+    """A module that is called like its function :func:`check`."""
+
+    def __call__(self, problem: Problem, *, seed: int = 0) -> Report:
+        return check(problem, seed=seed)
+
+
+sys.modules[__name__].__class__ = _Doctor
