@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.bent import bent_archive, bent_checkpoint
 from support.runs import constrained_problem
 from unipd import Checkpoint, MatrixCompletion, MaxIterations, load, solve
 from unipd.apps.completion.fitted import load_fitted
@@ -23,7 +22,7 @@ from unipd.io.pauli_data import read_pauli_data, write_pauli_data
 from unipd.io.ratings import read_ratings
 from unipd.io.results import save
 from unipd.report.checkpoints import load_checkpoint
-from unipd.run.checkpoint.file import MAGIC, read_checkpoint
+from unipd.run.checkpoint.file import read_checkpoint
 
 SDPA = b'"a comment"\n2 = mDIM\n2 = nBLOCK\n{2, -2}\n1.0, 2.0\n0 1 1 1 1.5\n1 1 1 2 -1.0\n2 2 2 2 3e-1\n'
 EDGES = b"4 3\n1 2 1.0\n2 3 -1\n3 4 2.5\n"
@@ -141,58 +140,12 @@ def test_a_file_of_another_kind_is_refused(name: str, content: bytes, tmp_path: 
         read(path)
 
 
-ODD = (None, True, -1, 0, 10**9, 1e300, "", "x", "nan", [], {}, [1, 2], {"$array": 0}, {"$array": "x"}, {"$object": []})
-
-
-def bent(value: Any, rng: np.random.Generator) -> Any:
-    """Return JSON with one value somewhere exchanged for another or taken out."""
-    inner = list(value.items() if isinstance(value, dict) else enumerate(value)) if value and _holds(value) else []
-    if not inner or rng.random() < 0.1:
-        return ODD[int(rng.integers(len(ODD)))]
-    key, part = inner[int(rng.integers(len(inner)))]
-    changed = dict(inner) | {key: bent(part, rng)}
-    if rng.random() < 0.1:
-        del changed[key]
-    return changed if isinstance(value, dict) else list(changed.values())
-
-
-def _holds(value: Any) -> bool:
-    return isinstance(value, (dict, list))
-
-
-def bent_archive(content: bytes, rng: np.random.Generator) -> bytes:
-    """Return a sound NumPy archive whose header is bent, or one of whose arrays is another or missing."""
-    with np.load(io.BytesIO(content)) as archive:
-        arrays = dict(archive)
-    if "header" in arrays and rng.random() < 0.7:
-        header = bent(json.loads(arrays["header"].tobytes()), rng)
-        arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    else:
-        name = list(arrays)[int(rng.integers(len(arrays)))]
-        array = arrays.pop(name)
-        others = (array[..., None], array.astype(np.str_), array.reshape(-1)[:-1], np.full(array.shape, np.nan), None)
-        other = others[int(rng.integers(len(others)))]
-        arrays |= {} if other is None else {name: other}
-    out = io.BytesIO()
-    np.savez(out, **arrays)
-    return out.getvalue()
-
-
-def bent_checkpoint(content: bytes, rng: np.random.Generator) -> bytes:
-    """Return a checkpoint with a bent header, its length and digest right."""
-    begin = len(MAGIC) + 8
-    end = begin + int.from_bytes(content[len(MAGIC) : begin], "little")
-    header = json.dumps(bent(json.loads(content[begin:end]), rng)).encode()
-    body = MAGIC + len(header).to_bytes(8, "little") + header + content[end:-32]
-    return body + hashlib.sha256(body).digest()
-
-
 SOUND: dict[str, tuple[str, Callable[..., bytes], Callable[..., bytes], Callable[[Path], Any]]] = {
     "Pauli data": (".npz", _pauli(".npz"), bent_archive, read_pauli_data),
     "result": (".npz", _result, bent_archive, load),
     "completion model": (".npz", _model, bent_archive, load_fitted),
     "checkpoint, for a report": (".ckpt", _checkpoint, bent_checkpoint, load_checkpoint),
-    "checkpoint, resumed": (".ckpt", _checkpoint, bent_checkpoint, lambda path: Checkpoint(path, resume=True)),
+    "checkpoint, opened": (".ckpt", _checkpoint, bent_checkpoint, lambda path: Checkpoint(path, resume=True)),
 }
 
 

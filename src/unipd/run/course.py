@@ -65,10 +65,7 @@ class Course:
         with within_range():
             state = self.state or self.method.start(self.problem, *begin())
         while state.failure is None:
-            with within_range():
-                state = self.method.step(self.problem, state)
-            check_finite(state)
-            state = self.rules.trusted(self.problem, state)
+            state = self._stepped(state)
             moment = Moment(self.problem, state, self.seconds, self.history)
             self.history.record(self.problem, state, moment.seconds)
             self.state = state
@@ -86,6 +83,19 @@ class Course:
             if interruption.requested():
                 return self.interrupted()
         return state.failure
+
+    def _stepped(self, state: State) -> State:
+        """Return the next state; a checkpoint from which no iteration can be done is refused."""
+        if self.stage is not None and self.stage.unproven:
+            with self.stage.blamed():
+                return self._next(state)
+        return self._next(state)
+
+    def _next(self, state: State) -> State:
+        with within_range():
+            new = self.method.step(self.problem, state)
+        check_finite(new)
+        return self.rules.trusted(self.problem, new)
 
     def interrupted(self) -> Status:
         """Write the checkpoint and return the status of a run that was interrupted."""
@@ -118,13 +128,14 @@ class Course:
     def _restored(self) -> Status | None:
         """Take up the checkpoint; the status of a run that had ended, unless its limit is a higher one now."""
         saved = None if self.stage is None else self.stage.restored
-        if saved is None:
+        if self.stage is None or saved is None:
             return None
         self.begun -= saved.seconds
         assert not callable(saved.rows)
         self.state, self.history = saved.state, History(saved.rows)
-        self.rules.recall(saved.memory)
-        self.best.recall(saved.memory.get("best"), saved.state)
+        with self.stage.blamed():
+            self.rules.recall(saved.memory)
+            self.best.recall(saved.memory.get("best"), saved.state)
         if saved.status is None:
             return None
         self.begun = team().now() - saved.seconds

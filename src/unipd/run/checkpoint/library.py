@@ -9,7 +9,7 @@ import numpy as np
 from unipd.atoms import Blocks
 from unipd.methods import lbfgs
 from unipd.primal import AtomList, Dense, ImageOnly, SketchTracker
-from unipd.primal.active_set import ActiveSet
+from unipd.primal.active_set import ActiveSet, Vertex
 from unipd.primal.fixed import Fixed
 from unipd.run.checkpoint.registry import Fields, attributes, register
 
@@ -52,9 +52,16 @@ def _made_sketch(content: Fields) -> SketchTracker:
     return tracker
 
 
+def _made_vertex(content: Fields) -> Vertex:
+    if not hasattr(content["atom"], "nbytes"):
+        raise ValueError("a vertex without an atom")
+    return Vertex(**content)
+
+
 def register_library() -> None:
     """Register the classes of states that are no dataclasses, or not to be taken apart field by field."""
     register(lbfgs.Memory, spare=("pairs",))
+    register(Vertex, f"{Vertex.__module__}.{Vertex.__name__}", make=_made_vertex)
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
     register(AtomList, take=_taken_list, make=attributes(AtomList)["make"])
     register(Dense, take=lambda tracker: dict(vars(tracker)), make=_made_dense)

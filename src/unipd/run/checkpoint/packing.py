@@ -14,6 +14,8 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput
+from unipd.protocols import Tracker
+from unipd.run.checkpoint.fitting import fits, require_fitting
 from unipd.run.checkpoint.registry import recipe_named, recipe_of
 from unipd.status import Status
 
@@ -108,7 +110,12 @@ def unpack(value: Any, arrays: Sequence[Array], given: Mapping[str, Any] | None 
 
     def read_object(content: Any) -> Any:
         name, version, packed = content
-        return recipe_named(name, version).make({field: read(part) for field, part in packed.items()})
+        recipe, fields = recipe_named(name, version), {field: read(part) for field, part in packed.items()}
+        require_fitting(recipe.kind, fields)
+        made = recipe.make(fields)
+        if fits(made, Tracker):
+            made.point()  # which fails where what it is made of does not hold together
+        return made
 
     readers: dict[str, Callable[[Any], Any]] = {
         "$given": lambda name: known[name],

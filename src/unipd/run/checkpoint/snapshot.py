@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from unipd import validate
 from unipd._typing import Array, FloatArray
 from unipd.methods import Method, State
 from unipd.methods.factored import Factored
 from unipd.methods.product_factors import factors_of
 from unipd.methods.rescaled import Rescaled
 from unipd.problem import Problem
+from unipd.run.checkpoint.fitting import require_fitting
 from unipd.run.checkpoint.library import register_library
 from unipd.run.checkpoint.packing import Packer, unpack
 from unipd.run.history import COLUMNS, arranged
@@ -81,9 +83,18 @@ def put_together(record: Record, problem: Problem, method: Method) -> Snapshot:
     parts = {
         name: unpack(record.content[name], record.arrays, given) for name in ("state", "seconds", "memory", "status")
     }
-    if not isinstance(parts["state"], State):
-        raise ValueError("the state of a run is missing")
+    _require_state_of(problem, parts["state"])
+    require_fitting(Snapshot, parts)
     return Snapshot(rows=rows_of(record.content, record.arrays), **parts)
+
+
+def _require_state_of(problem: Problem, state: Any) -> None:
+    """Raise unless a state has finite vectors of a problem's shape."""
+    if not isinstance(state, State):
+        raise ValueError("the state of a run is missing")
+    for vector in (state.dual, state.image, state.certificate.ray):
+        if vector.shape != problem.dual_shape or not validate.all_finite(vector):
+            raise ValueError("a vector of its state has another shape than b, or entries that are not finite")
 
 
 def rows_of(content: dict[str, Any], arrays: Sequence[Array]) -> FloatArray:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from unipd.errors import CheckpointMismatch, FileFormatError
+from unipd.errors import CheckpointMismatch, FileFormatError, OracleError
 from unipd.methods import Method
 from unipd.problem import Problem
 from unipd.run.checkpoint.fingerprint import differences
@@ -30,15 +32,29 @@ class Stage:
 
     def restore(self, record: Record, method: Method) -> None:
         """Take up a record of the file, or refuse one of another problem."""
-        path = self._book.path
-        differing = team().first(lambda: differences(record.fingerprint, self._marks))
+        with self.blamed():
+            differing = team().first(lambda: differences(record.fingerprint, self._marks))
         if differing:
-            raise CheckpointMismatch(str(path), differing)
-        try:
+            raise CheckpointMismatch(str(self._book.path), differing)
+        with self.blamed():
             self.restored = put_together(record, self._problem, method)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            raise FileFormatError(str(path), f"the checkpoint cannot be read by this version ({error})") from error
         self._record = record
+
+    @property
+    def unproven(self) -> bool:
+        """Whether the run goes on from the file and has not done an iteration of its own yet."""
+        return self._record is not None
+
+    @contextlib.contextmanager
+    def blamed(self) -> Generator[None]:
+        """Refuse the file for whatever goes wrong inside, but for the oracle and the memory."""
+        try:
+            yield
+        except (OracleError, MemoryError):
+            raise
+        except Exception as error:
+            problem = f"the checkpoint cannot be read by this version ({type(error).__name__}: {error})"
+            raise FileFormatError(str(self._book.path), problem) from error
 
     def settled(self, snapshot: Snapshot) -> None:
         """Note the state after an iteration and write it when the time has come."""
