@@ -12,6 +12,7 @@ from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate, evaluate_along, oracle_errors
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, loss_gradient, require_smooth_loss
+from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import greedy_gamma
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
@@ -51,28 +52,34 @@ class PairwiseFrankWolfe:
         return "pairwise"
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> ActiveSetState:
-        """Start from the vertex that the gradient at x = 0 points to; the tracker is always the active set."""
+        """Start from x^*(lam_0), for lam_0 = 0 from the vertex that the gradient at x = 0 points to.
+
+        The tracker is always the active set.
+        """
         require_smooth_loss(problem, self.name)
-        tolerance = ORACLE_TOLERANCE * accuracy * problem.scale(0.0)
-        lam = loss_gradient(problem, zero_image(problem))
-        point = evaluate(problem, lam, tolerance=tolerance)
-        active = ActiveSet((_vertex(point),), np.ones(1))
-        certificate = empty_certificate(lam).improved(problem, point)
-        return ActiveSetState(
-            iteration=0,
-            dual=lam,
-            primal=active,
-            image=point.image,
-            mean_objective=point.objective,
-            certificate=certificate,
-            counts=Counts().plus(oracle_calls=1, matvecs=point.matvecs),
-            smoothness=math.nan,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
-            active=active,
-            oracle_tolerance=tolerance,
-        )
+        lam = dual if dual.any() else loss_gradient(problem, zero_image(problem))
+        point = evaluate(problem, lam, tolerance=ORACLE_TOLERANCE * accuracy * problem.scale(0.0))
+        state = _first_state(problem, ActiveSet((_vertex(point),), np.ones(1)), lam, accuracy)
+        certificate = state.certificate.improved(problem, point)
+        return changed(state, certificate=certificate, counts=Counts().plus(oracle_calls=1, matvecs=point.matvecs))
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> ActiveSetState | None:
+        """Start from the atoms of an earlier point, each a vertex; None where they are not known."""
+        require_smooth_loss(problem, self.name)
+        if not warm.atoms:
+            return None
+        vertices: dict[bytes, Vertex] = {}
+        weights: dict[bytes, float] = {}
+        for weight, atom in zip(warm.weights, warm.atoms, strict=True):
+            key = vertex_key(atom)
+            if key not in vertices:
+                with oracle_errors:
+                    image = np.asarray(problem.map.image(atom)).astype(problem.dtype, copy=False)
+                vertices[key] = Vertex(atom, image, problem.sharp.objective(atom), key)
+            weights[key] = weights.get(key, 0.0) + weight
+        active = ActiveSet(tuple(vertices.values()), np.array(list(weights.values()))).pruned()
+        state = _first_state(problem, active, loss_gradient(problem, active.image()), accuracy)
+        return changed(state, counts=Counts().plus(matvecs=len(vertices)))
 
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and shift weight."""
@@ -144,6 +151,24 @@ class AwayStepFrankWolfe(PairwiseFrankWolfe):
         limit = weight / (1.0 - weight)
         gamma = greedy_gamma(problem, state.image, target, state.mean_objective, cost, limit)
         return active.stepped_away(gamma, away), state.image + gamma * (state.image - leaving.image)
+
+
+def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:
+    return ActiveSetState(
+        iteration=0,
+        dual=lam,
+        primal=active,
+        image=active.image(),
+        mean_objective=active.objective(),
+        certificate=empty_certificate(lam),
+        counts=Counts(),
+        smoothness=math.nan,
+        dual_step=math.nan,
+        gradient_change=math.nan,
+        failure=None,
+        active=active,
+        oracle_tolerance=ORACLE_TOLERANCE * accuracy * problem.scale(0.0),
+    )
 
 
 def _vertex(point: DualPoint) -> Vertex:

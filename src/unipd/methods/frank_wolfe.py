@@ -6,12 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from unipd import atoms, validate
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate
+from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
+from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import greedy_gamma
+from unipd.primal import AtomList
 from unipd.problem import Problem
 from unipd.protocols import Loss, Tracker, inner, norm
 from unipd.records import changed
@@ -30,9 +34,9 @@ class FrankWolfeState(State):
     oracle_tolerance: float
     """Absolute error allowed to an inexact oracle."""
     at_zero: bool
-    """Whether the method started from x = 0 in X, so that even the first step may be a short one."""
+    """Whether the method started from a point of X, 0 or an earlier one, so that even the first step may be short."""
     point: DualPoint | None
-    """The oracle's answer at the gradient of x = 0, which the first step uses."""
+    """The oracle's answer at the gradient of the first x, which the first step uses."""
 
 
 @dataclass(frozen=True)
@@ -65,29 +69,22 @@ class FrankWolfe:
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FrankWolfeState:
         """Start from x = 0 when X contains it, else from the first atom; a dual start is not used."""
         require_smooth_loss(problem, self.name)
-        tolerance = ORACLE_TOLERANCE * accuracy * problem.scale(0.0)
-        image = zero_image(problem)
-        point = evaluate(problem, loss_gradient(problem, image), tolerance=tolerance)
-        zero = atoms.zero_like(point.atom)
+        state = _first_state(problem, tracker, zero_image(problem), accuracy)
+        zero = atoms.zero_like(state.recent_atom)
         known = bool(getattr(problem.sharp, "membership_known", True))
         inside = known and problem.sharp.contains(zero)
-        return FrankWolfeState(
-            iteration=0,
-            dual=point.dual,
-            primal=tracker,
-            image=image,
-            mean_objective=problem.sharp.objective(zero) if inside else 0.0,
-            certificate=empty_certificate(point.dual),
-            counts=Counts().plus(oracle_calls=1, matvecs=point.matvecs),
-            smoothness=math.nan,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
-            recent_atom=point.atom,
-            oracle_tolerance=tolerance,
-            at_zero=inside,
-            point=point,
-        )
+        return changed(state, at_zero=inside, mean_objective=problem.sharp.objective(zero) if inside else 0.0)
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FrankWolfeState | None:
+        """Start from a point of X; None for the open loop, whose first step forgets where it started."""
+        require_smooth_loss(problem, self.name)
+        if self.step_size == "open-loop":
+            return None
+        with oracle_errors:
+            image = np.asarray(problem.map.image(warm.point)).astype(problem.dtype, copy=False)
+        cost = problem.sharp.objective(warm.point)
+        state = _first_state(problem, _filled(tracker, warm), image, accuracy)
+        return changed(state, at_zero=True, mean_objective=cost)
 
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
@@ -126,6 +123,40 @@ class FrankWolfe:
         descent = -inner(point.dual, direction) - (point.objective - state.mean_objective)
         curve = _smooth_loss(problem).curvature() * inner(direction, direction)
         return 1.0 if curve == 0.0 else min(1.0, max(0.0, descent / curve))
+
+
+def _first_state(problem: Problem, tracker: Tracker, image: Array, accuracy: float) -> FrankWolfeState:
+    """Call the oracle at the gradient of the first point."""
+    tolerance = ORACLE_TOLERANCE * accuracy * problem.scale(0.0)
+    point = evaluate(problem, loss_gradient(problem, image), tolerance=tolerance)
+    return FrankWolfeState(
+        iteration=0,
+        dual=point.dual,
+        primal=tracker,
+        image=image,
+        mean_objective=0.0,
+        certificate=empty_certificate(point.dual),
+        counts=Counts().plus(oracle_calls=1, matvecs=point.matvecs),
+        smoothness=math.nan,
+        dual_step=math.nan,
+        gradient_change=math.nan,
+        failure=None,
+        recent_atom=point.atom,
+        oracle_tolerance=tolerance,
+        at_zero=False,
+        point=point,
+    )
+
+
+def _filled(tracker: Tracker, warm: WarmPoint) -> Tracker:
+    """Return the tracker of a point: by its atoms where they are known and kept, else as one atom."""
+    if not (warm.atoms and isinstance(tracker, AtomList)):
+        return tracker.mixed(1.0, warm.point)
+    total = 0.0
+    for weight, atom in zip(warm.weights, warm.atoms, strict=True):
+        total += weight
+        tracker = tracker.mixed(weight / total if total > 0.0 else 1.0, atom)
+    return tracker
 
 
 def loss_gradient(problem: Problem, image: Array) -> Array:

@@ -8,11 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from unipd import validate
-from unipd._typing import Array
 from unipd.errors import OracleError
 from unipd.methods import Method, State
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner
+from unipd.protocols import inner
 from unipd.run import interruption
 from unipd.run.best_so_far import BestSoFar
 from unipd.run.checkpoint import Snapshot, Stage
@@ -48,7 +47,7 @@ class Course:
     def __post_init__(self) -> None:
         self.best = BestSoFar(self.problem)
 
-    def run(self, begin: Callable[[], tuple[Tracker, Array, float]], show: Callable[[Moment], None] | None) -> Status:
+    def run(self, begin: Callable[[], State], show: Callable[[Moment], None] | None) -> Status:
         """Iterate until a rule speaks, from the start or from where the checkpoint stands."""
         ended = self._restored()
         if ended is not None:
@@ -59,11 +58,9 @@ class Course:
         except TimeIsUp:
             return Status.TIME_LIMIT
 
-    def _iterated(
-        self, begin: Callable[[], tuple[Tracker, Array, float]], show: Callable[[Moment], None] | None
-    ) -> Status:
+    def _iterated(self, begin: Callable[[], State], show: Callable[[Moment], None] | None) -> Status:
         with within_range():
-            state = self.state or self.method.start(self.problem, *begin())
+            state = self.state or begin()
         while state.failure is None:
             state = self._stepped(state)
             moment = Moment(self.problem, state, self.seconds, self.history)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from unipd._typing import Array
 from unipd.errors import InvalidInput, OracleError
 from unipd.memory import require_room_for_run
 from unipd.methods import Method, State, as_method
+from unipd.methods.warm import started
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.run.assemble import assembled
@@ -58,13 +59,14 @@ def iterate(
     """
     chosen = as_method(method, problem, **options)
     kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
-    return _states(problem, chosen, kept, dual, validate.positive("accuracy", accuracy))
+    accuracy = validate.positive("accuracy", accuracy)
+    return _states(problem, chosen, lambda: started(chosen, problem, kept, dual, accuracy, start), accuracy)
 
 
-def _states(problem: Problem, method: Method, tracker: Tracker, dual: Array, accuracy: float) -> Iterator[State]:
+def _states(problem: Problem, method: Method, begin: Callable[[], State], accuracy: float) -> Iterator[State]:
     check = FinalCheck(accuracy)
     with within_range():
-        state = method.start(problem, tracker, dual, accuracy)
+        state = begin()
     while state.failure is None:
         with within_range():
             state = method.step(problem, state)
@@ -112,7 +114,8 @@ def solve(
         What is kept of x: "dense", "atoms", "image", for matrices "lowrank" or "sketch", or a tracker; "auto"
         chooses by size. The corrective and factored methods keep their own atoms whatever is asked.
     start
-        Warm start: a previous result or a dual vector.
+        Warm start: a previous result or a dual vector. The Frank-Wolfe methods start from a result's point (its atoms,
+        where it has them: away steps need those, and start from x*(lam) without), the others from its dual vector.
     polish
         Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. Then "auto" keeps the atoms.
     checkpoint, every
@@ -159,7 +162,7 @@ def solve(
         stage = None if book is None else book.begin(problem, chosen, accuracy, tracker, start)
         course = Course(problem, chosen, rules, stage, begun)
         try:
-            status = course.run(lambda: (kept, dual, accuracy), show)
+            status = course.run(lambda: started(chosen, problem, kept, dual, accuracy, start), show)
         except KeyboardInterrupt:
             if course.state is None:
                 raise
