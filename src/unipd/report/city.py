@@ -59,7 +59,7 @@ def draw_city(axes: Any, state: QuantumState, theme: style.Theme) -> None:
     power = power_of_ten(float(np.abs(block).max()))
     rows, cols = np.meshgrid(np.arange(places.size), np.arange(places.size), indexing="ij")
     height = np.abs(block).reshape(-1)
-    shades = colormaps["twilight"]((np.angle(block).reshape(-1) / (2.0 * np.pi) + 0.5) % 1.0)
+    shades = colormaps[theme.phases]((np.angle(block).reshape(-1) / (2.0 * np.pi) + 0.5) % 1.0)
     shades[height < FLAT * height.max()] = (0.85, 0.85, 0.85, 1.0)
     base, towers = np.zeros(height.size), height / 10.0**power
     axes.bar3d(rows.reshape(-1), cols.reshape(-1), base, 0.75, 0.75, towers, color=shades, shade=True)
@@ -90,7 +90,7 @@ def _draw_key(axes: Any, theme: style.Theme) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    colours = ScalarMappable(Normalize(-np.pi, np.pi), "twilight")
+    colours = ScalarMappable(Normalize(-np.pi, np.pi), theme.phases)
     key = axes.figure.colorbar(colours, ax=axes, shrink=0.5, aspect=14, pad=0.12, ticks=[-np.pi, 0.0, np.pi])
     key.ax.set_label("phase")
     key.ax.set_yticklabels(["$-\\pi$", "0", "$\\pi$"], fontsize=6, color=theme.ink)

@@ -71,7 +71,7 @@ def plot_comparison(
     runs = {name: curves(result, axis, best=best) for name, result in results.items()}
     panels = _quantities(runs, quantities)
     accuracy = min(float(result.accuracy) for result in results.values())
-    wide = inches >= 5.5
+    wide = inches >= style.WIDE
     shape = (1, len(panels)) if wide else (len(panels), 1)
     height = 0.45 * inches if wide else (0.35 + 0.55 * len(panels)) * inches
     figure = style.new_figure(inches, height, colours)

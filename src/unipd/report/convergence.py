@@ -84,7 +84,7 @@ def plot_convergence(
 
 
 def _side_by_side(width: float) -> bool:
-    return width >= 5.5
+    return width >= style.WIDE
 
 
 def _panels(data: Curves, width: float, theme: style.Theme) -> tuple[Any, list[Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unipd.errors import InvalidInput
 from unipd.report import style
-from unipd.report.convergence import positive
+from unipd.report.points import positive
 
 if TYPE_CHECKING:
     from unipd.apps.tomography.figure1 import Trace
@@ -40,8 +40,9 @@ def plot_figure1(
     colours, inches = style.as_theme(theme), style.as_width(width)
     if not traces:
         raise InvalidInput("traces", "at least one run", "none")
-    figure = style.new_figure(inches, 0.5 * inches, colours)
-    panels = figure.subplots(1, 2, sharey=True)
+    wide = inches >= style.WIDE
+    figure = style.new_figure(inches, (0.5 if wide else 1.6) * inches, colours)
+    panels = figure.subplots(*((1, 2) if wide else (2, 1)), sharey=True)
     families = list(dict.fromkeys(trace.family for trace in traces))
     for axes, column, label in zip(panels, ("iteration", "seconds"), ("iterations", "seconds"), strict=True):
         axes.set_xscale("log")
@@ -60,8 +61,9 @@ def plot_figure1(
             )
         axes.set_xlabel(label)
         style.dress(axes, colours)
-    panels[0].set_ylabel("objective  $\\frac{1}{2}||A(X) - b||^2$")
-    style.legend(panels[0], colours, title=title, columns=3 if inches >= 5.5 else 1)
+    for axes in panels[: 1 if wide else 2]:
+        axes.set_ylabel("objective  $\\frac{1}{2}||A(X) - b||^2$")
+    style.legend(panels[0], colours, title=title, columns=3 if wide else 1)
     return style.finish(figure, path)
 
 

@@ -77,7 +77,7 @@ def plot_figure2(
     from unipd.apps.completion.figure2_methods import BALL, NORM
 
     colours, inches = style.as_theme(theme), style.as_width(width)
-    figure = style.new_figure(inches, 0.8 * inches, colours)
+    figure = style.new_figure(inches, (0.8 if inches >= style.WIDE else 1.7) * inches, colours)
     panels = figure.subplots(2, 2, sharey="row", sharex="col")
     for place, column in enumerate(("iteration", "seconds")):
         top, bottom = panels[0][place], panels[1][place]
@@ -96,7 +96,7 @@ def plot_figure2(
     panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
     panels[1][0].set_ylabel("RMSE on the test ratings")
     _fit(panels, figure2)
-    style.legend(panels[1][0], colours, title=title, columns=3)
+    style.legend(panels[1][0], colours, title=title, columns=3 if inches >= style.WIDE else 1)
     return style.finish(figure, path)
 
 

@@ -14,6 +14,8 @@ from unipd.report.curves import AXES, Curves, curves, own_bound
 from unipd.report.points import positive, thinned
 
 MEASURES = ("iterations", "oracle_calls", "matvecs", "seconds")
+IN_A_COLUMN = ("oracle_calls", "seconds")
+"""Measures for which a column has room."""
 LABELS = {"residual": "objective residual", "gap": "certified gap", "infeasibility": "infeasibility"}
 MARKERS = "osD^v<>"
 
@@ -23,7 +25,7 @@ def plot_methods(
     path: str | os.PathLike[str] | None = None,
     *,
     truth: float | None = None,
-    measures: Sequence[str] = MEASURES,
+    measures: Sequence[str] | None = None,
     xscale: str = "log",
     width: str | float = "page",
     theme: str = "light",
@@ -40,7 +42,8 @@ def plot_methods(
     truth
         The optimal value that objectives are measured against; default: the best bound that any run found.
     measures
-        Columns: some of "iterations", "oracle_calls", "matvecs", "seconds".
+        Columns: some of "iterations", "oracle_calls", "matvecs", "seconds"; default: all on a page, oracle calls and
+        seconds where the picture is narrower.
     xscale, width, theme, title
         As in :func:`~unipd.report.plot_convergence`.
 
@@ -59,6 +62,8 @@ def plot_methods(
     colours, inches = style.as_theme(theme), style.as_width(width)
     if not results:
         raise InvalidInput("results", "at least one result", "none")
+    if measures is None:
+        measures = MEASURES if inches >= style.WIDE else IN_A_COLUMN
     wrong = [measure for measure in measures if measure not in AXES]
     if wrong or not measures:
         raise InvalidInput("measures", f"some of {', '.join(MEASURES)}", repr(tuple(measures)))
@@ -67,7 +72,8 @@ def plot_methods(
     reference = _best_bound(results) if truth is None else truth
     columns = [{name: curves(run, measure, best=reference) for name, run in results.items()} for measure in measures]
     rows = _rows(columns[0])
-    figure = style.new_figure(inches, (0.12 + 0.24 * len(rows)) * inches, colours)
+    height = 0.24 if inches >= style.WIDE else 0.42
+    figure = style.new_figure(inches, (0.12 + height * len(rows)) * inches, colours)
     grid = np.asarray(figure.subplots(len(rows), len(measures), sharex="col", sharey="row", squeeze=False))
     for column, runs in enumerate(columns):
         for row, quantity in enumerate(rows):
@@ -78,7 +84,7 @@ def plot_methods(
     for row, quantity in enumerate(rows):
         grid[row, 0].set_ylabel(LABELS[quantity])
         _fit(grid[row])
-    style.legend(grid[0, 0], colours, title=title, columns=4)
+    style.legend(grid[0, 0], colours, title=title, columns=4 if inches >= style.WIDE else 2)
     return style.finish(figure, path)
 
 

@@ -57,7 +57,7 @@ def plot_spectrum(
     named = values if isinstance(values, Mapping) else {"": values}
     if not named:
         raise InvalidInput("values", "at least one set of values", "none")
-    figure = style.new_figure(inches, (0.4 if inches >= 5.5 else 0.75) * inches, colours)
+    figure = style.new_figure(inches, (0.4 if inches >= style.WIDE else 0.75) * inches, colours)
     axes = figure.subplots()
     axes.set_yscale("log")
     for place, (name, given) in enumerate(named.items()):

@@ -23,6 +23,8 @@ WIDTHS = {"column": 3.4, "page": 7.0}
 """Widths in inches by name."""
 SCALES = ("auto", "log", "linear")
 LINES = ("-", "--", "-.", ":")
+WIDE = 5.5
+"""Inches from which on panels stand side by side."""
 _SMALL, _NORMAL = 7.0, 8.0
 _DPI = 300
 _SPAN = 30.0
@@ -38,6 +40,8 @@ class Theme:
     faint: str
     grid: str
     cycle: tuple[str, ...]
+    phases: str
+    """Matplotlib's name of a cyclic colour map, far from the background at phase 0."""
 
 
 _BLUE, _SKY, _GREEN, _ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
@@ -45,10 +49,14 @@ _VERMILION, _PURPLE, _YELLOW = "#D55E00", "#CC79A7", "#F0E442"
 
 THEMES: Mapping[str, Theme] = {
     "light": Theme(
-        "#FFFFFF", "#1A1A1A", "#6B6B6B", "#E3E3E3", (_BLUE, _VERMILION, _GREEN, _PURPLE, _ORANGE, _SKY, "#000000")
+        *("#FFFFFF", "#1A1A1A", "#6B6B6B", "#E3E3E3"),
+        (_BLUE, _VERMILION, _GREEN, _PURPLE, _ORANGE, _SKY, "#000000"),
+        "twilight",
     ),
     "dark": Theme(
-        "#14181F", "#E8EAED", "#9AA0A6", "#2C323B", (_SKY, _ORANGE, _GREEN, _PURPLE, _YELLOW, _VERMILION, "#FFFFFF")
+        *("#14181F", "#E8EAED", "#9AA0A6", "#2C323B"),
+        (_SKY, _ORANGE, _GREEN, _PURPLE, _YELLOW, _VERMILION, "#FFFFFF"),
+        "twilight_shifted",
     ),
 }
 

@@ -26,6 +26,8 @@ def plot_tomography(
 ) -> Any:
     """Draw a fit in four panels: convergence, the largest entries of the state, its eigenvalues, and the data.
 
+    Where the picture is narrow they stand one below the other.
+
     Parameters
     ----------
     fit
@@ -52,14 +54,13 @@ def plot_tomography(
     colours, inches = style.as_theme(theme), style.as_width(width)
     if path is not None:
         style.check_path(path)
-    figure = style.new_figure(inches, 0.78 * inches, colours)
-    grid = figure.add_gridspec(2, 2, width_ratios=(1.0, 1.0))
-    panels = [figure.add_subplot(grid[0, 0], label="convergence")]
-    panels.append(figure.add_subplot(grid[0, 1], label="state", projection="3d"))
-    panels += [figure.add_subplot(grid[1, k], label=name) for k, name in enumerate(("spectrum", "data"))]
-    draw_convergence(panels[0], fit, colours)
-    draw_city(panels[1], fit.state, colours)
-    draw_spectrum(panels[2], fit.state, target, colours)
-    draw_data(panels[3], fit, colours)
+    rows, columns, height = (2, 2, 0.78) if inches >= style.WIDE else (4, 1, 2.9)
+    figure = style.new_figure(inches, height * inches, colours)
+    cells = list(figure.add_gridspec(rows, columns))
+    draw_convergence(figure.add_subplot(cells[0], label="convergence"), fit, colours)
+    state = figure.add_subplot(cells[1], label="state", projection="3d")
+    draw_spectrum(figure.add_subplot(cells[2], label="spectrum"), fit.state, target, colours)
+    draw_data(figure.add_subplot(cells[3], label="data"), fit, colours)
+    draw_city(state, fit.state, colours)
     style.caption(figure, title, colours)
     return style.finish(figure, path)

@@ -9,9 +9,8 @@ import numpy as np
 from unipd._typing import FloatArray
 from unipd.report import style
 from unipd.report.city import power_of_ten
-from unipd.report.convergence import positive
 from unipd.report.curves import curves
-from unipd.report.points import thinned
+from unipd.report.points import positive, raised, thinned
 
 if TYPE_CHECKING:
     from unipd.apps.tomography import Fit, QuantumState
@@ -30,7 +29,8 @@ def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
     """Draw the certified gap, and the objective above the final bound where that is another curve."""
     data = curves(fit.result, "matvecs")
     kept = thinned(data.position.size)
-    at, gap, residual = data.position[kept], positive(data.gap)[kept], positive(data.residual)[kept]
+    at, accuracy = data.position[kept], fit.result.accuracy
+    gap, residual = (raised(positive(values), accuracy)[kept] for values in (data.gap, data.residual))
     marker = "o" if at.size < 20 else None
     axes.set_yscale("log")
     both = np.isfinite(gap) & np.isfinite(residual)
@@ -39,10 +39,10 @@ def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
         axes.plot(at, residual, color=theme.cycle[0], linewidth=1.0, marker=marker, markersize=2.5, label=label)
     axes.plot(at, gap, color=theme.cycle[2], linewidth=1.5, marker=marker, markersize=3, label="certified gap")
     if data.infeasibility is not None:
-        shown = positive(data.infeasibility)[kept]
+        shown = raised(positive(data.infeasibility), accuracy)[kept]
         axes.plot(at, shown, color=theme.cycle[1], linewidth=1.3, marker=marker, markersize=3, label="infeasibility")
-    axes.axhline(fit.result.accuracy, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
-    _set_decades(axes, [*gap, *residual, fit.result.accuracy])
+    axes.axhline(accuracy, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
+    _set_decades(axes, [*gap, *residual, accuracy])
     axes.set_xlim(0.0, 1.05 * float(at[-1]))
     if at[0] > 0.25 * at[-1]:
         axes.axvspan(0.0, at[0], color=theme.grid, alpha=0.45, linewidth=0)
@@ -54,7 +54,7 @@ def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
     axes.set_xlabel(data.label)
     axes.set_ylabel("relative error")
     style.dress(axes, theme)
-    _legend(axes, theme, "best" if at[0] <= 0.25 * at[-1] else "upper left")
+    _legend(axes, theme, "best" if at[0] <= 0.25 * at[-1] else "center left")
 
 
 def draw_spectrum(axes: Any, state: QuantumState, target: QuantumState | None, theme: style.Theme) -> None:
