@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from unipd._typing import Array
-from unipd.methods import Counts, State
+from unipd.methods import Counts
 from unipd.problem import Problem
-from unipd.run.history import History, relative_gap
+from unipd.run.history import History
 from unipd.run.moment import Moment
 from unipd.status import Status
 
@@ -19,27 +19,13 @@ KEPT = 12
 
 
 @dataclass(frozen=True)
-class UnderWay:
+class UnderWay(Moment):
     """A run after an iteration, with the attributes of a result that a report reads; its status is None."""
 
     method: str
     accuracy: float
-    problem: Problem
-    state: State
-    seconds: float
-    history: History
     status: Status | None = None
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    @property
-    def objective(self) -> float:
-        """f(x) + phi(A x - b)."""
-        return self.state.certificate.objective
-
-    @property
-    def dual_bound(self) -> float:
-        """The best bound so far."""
-        return self.state.certificate.dual_bound
 
     @property
     def bound_kind(self) -> str:
@@ -51,23 +37,17 @@ class UnderWay:
         """The dual vector of the bound."""
         return self.state.certificate.dual
 
-    @property
-    def gap(self) -> float:
-        """Relative gap."""
-        return relative_gap(self.problem, self.objective, self.dual_bound)
-
     def summary(self) -> dict[str, Any]:
         """Return the headline figures."""
         counts: Counts = self.state.counts
-        infeasibility = self.state.certificate.infeasibility / max(1.0, self.problem.norm_b)
         figures = {
             "objective": self.objective,
             "dual_bound": self.dual_bound,
             "gap": self.gap,
-            "infeasibility": infeasibility,
+            "infeasibility": self.infeasibility,
             "bound_kind": self.bound_kind,
             "method": self.method,
-            "iterations": self.state.iteration,
+            "iterations": self.iteration,
             "oracle_calls": counts.oracle_calls,
             "line_search_trials": counts.trials,
             "matvecs": counts.matvecs,
@@ -88,7 +68,7 @@ class _Seen(NamedTuple):
         method, accuracy, moment = self
         rows = moment.history.table
         rows = rows[rows[:, 0] <= moment.state.iteration]
-        return UnderWay(method, accuracy, moment.problem, moment.state, moment.seconds, History(rows))
+        return UnderWay(moment.problem, moment.state, moment.seconds, History(rows), method, accuracy)
 
 
 class Journal:
