@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from unipd import validate
+from unipd.apps.tomography.subspace import NoisyFactored
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
 from unipd.methods import Method, as_method
@@ -64,8 +65,8 @@ def choose_method(
 
     "auto" is the factored corrective method (for the squared trace, which has no factors, the corrective one). It
     begins with ``rank`` columns, or with ``noisy_rank`` when so many are needed to fit noise; then the preconditioner
-    leaves small eigenvalues alone. The universal methods get the paper's eps, or a smaller one when the accuracy asks
-    for it.
+    leaves small eigenvalues alone, and X is also fitted over spans of eigenvectors. The universal methods get
+    the paper's eps, or a smaller one when the accuracy asks for it.
     """
     options = dict(options)
     if not isinstance(method, str):
@@ -80,7 +81,8 @@ def choose_method(
             options.setdefault("rank", rank)
         elif noisy_rank > 1 and isinstance(problem.sharp, Spectrahedron):
             factors = SpectralFactors(problem.map.domain[0], 0, 1.0, False, NOISY_REGULARISATION)
-            options = {"rank": noisy_rank, "factors": factors, "inner_steps": NOISY_STEPS, **options}
+            chosen: dict[str, Any] = {"rank": noisy_rank, "factors": factors, "inner_steps": NOISY_STEPS}
+            return NoisyFactored(**{**chosen, **options})
         options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
     return as_method(name, problem, **options)
 
