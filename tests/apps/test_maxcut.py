@@ -70,10 +70,26 @@ def test_gains_and_flips_are_those_of_the_cut(seed):
 
 def test_rounding_repeats_and_differs_by_seed():
     factor = np.random.default_rng(0).standard_normal((20, 4))
-    np.testing.assert_array_equal(hyperplane_cuts(factor, 5, 1), hyperplane_cuts(factor, 5, 1))
-    assert (hyperplane_cuts(factor, 5, 1) != hyperplane_cuts(factor, 5, 2)).any()
+    first, again, other = (next(hyperplane_cuts(factor, 5, number)) for number in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
     graph = random_graph(1, 20)
     np.testing.assert_array_equal(best_cut(graph, factor, seed=3), best_cut(graph, factor, seed=3))
+
+
+def test_rounding_is_the_same_on_one_and_two_threads():
+    import numba
+
+    graph, factor = random_graph(2, 30), np.random.default_rng(1).standard_normal((30, 4))
+    before = numba.get_num_threads()
+    found = []
+    try:
+        for threads in {1, min(2, numba.config.NUMBA_NUM_THREADS)}:
+            numba.set_num_threads(threads)
+            found.append(best_cut(graph, factor, hyperplanes=100, seed=5))
+    finally:
+        numba.set_num_threads(before)
+    np.testing.assert_array_equal(found[0], found[-1])
 
 
 def test_graph_without_edges():

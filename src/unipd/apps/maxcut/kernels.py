@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gains(starts: Any, indices: Any, weights: Any, side: Any, out: Any) -> None:
     """Write by how much the cut grows when each node changes sides: sum_j w_ij s_i s_j."""
     for i in range(side.size):
@@ -18,7 +18,7 @@ def gains(starts: Any, indices: Any, weights: Any, side: Any, out: Any) -> None:
         out[i] = total * side[i]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def flip(starts: Any, indices: Any, weights: Any, side: Any, gain: Any, node: int) -> None:
     """Move a node to the other side and update the gains."""
     side[node] = -side[node]
@@ -28,7 +28,7 @@ def flip(starts: Any, indices: Any, weights: Any, side: Any, gain: Any, node: in
         gain[other] += 2.0 * weights[place] * side[node] * side[other]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def ascend(starts: Any, indices: Any, weights: Any, side: Any, gain: Any, floor: float) -> float:
     """Flip nodes while one flip improves the cut by more than ``floor``; return the improvement."""
     improvement = 0.0
@@ -43,7 +43,7 @@ def ascend(starts: Any, indices: Any, weights: Any, side: Any, gain: Any, floor:
     return improvement
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def tabu(
     starts: Any, indices: Any, weights: Any, side: Any, gain: Any, steps: int, tenure: int, noise: Any, floor: float
 ) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,11 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array, IntArray
 from unipd.io import Graph
+from unipd.maps.chunks import available_threads, run_chunks
 from unipd.run import interruption
 
+BATCH = 64
+"""Hyperplanes drawn at a time."""
 FLOOR = 1e-9
 """Improvements below this share of the largest weight are rounding."""
 TABU_STARTS = 8
@@ -20,15 +23,20 @@ TENURE = 20
 """A node rests for one flip in so many nodes: long rests served sparse graphs best."""
 
 
-def hyperplane_cuts(factor: Array, count: int, seed: int = 0) -> IntArray:
-    """Return cuts by random hyperplanes, one a column: the signs of R g for Gaussian g.
+Cut = tuple[float, Array]
+"""The value of a cut, and the side of each node."""
 
-    >>> int(hyperplane_cuts(np.array([[1.0], [-1.0]]), 1, seed=1).sum())
-    0
+
+def hyperplane_cuts(factor: Array, count: int, seed: int = 0) -> Iterator[IntArray]:
+    """Yield cuts by random hyperplanes, a batch at a time and one a column: the signs of R g for Gaussian g.
+
+    >>> [cuts.shape for cuts in hyperplane_cuts(np.array([[1.0], [-1.0]]), 70, seed=1)]
+    [(2, 64), (2, 6)]
     """
-    columns = validate.integer("count", count, minimum=1)
-    directions = np.random.default_rng(seed).standard_normal((factor.shape[1], columns))
-    return np.where(factor @ directions >= 0.0, 1, -1).astype(np.int8)
+    rng = np.random.default_rng(seed)
+    for first in range(0, validate.integer("count", count, minimum=1), BATCH):
+        directions = rng.standard_normal((factor.shape[1], min(BATCH, count - first)))
+        yield np.where(factor @ directions >= 0.0, 1, -1).astype(np.int8)
 
 
 def best_cut(
@@ -36,8 +44,9 @@ def best_cut(
 ) -> IntArray:
     """Return the sides (+1 or -1) of the best cut found from the factors of the semidefinite bound.
 
-    Every rounded cut climbs by single flips; tabu search of ``steps`` flips goes on from the best few. A request to end
-    (:mod:`unipd.run.interruption`) is looked at after every cut, and the best so far returned.
+    Every rounded cut climbs by single flips; tabu search of ``steps`` flips goes on from the best few. Cuts are worked
+    on in parallel by Numba's number of threads, which changes no result. A request to end
+    (:mod:`unipd.run.interruption`) is looked at before every cut, and the best so far returned.
 
     Parameters
     ----------
@@ -60,14 +69,17 @@ def best_cut(
     4
     """
     search = _Search(graph)
-    cuts = hyperplane_cuts(factor, hyperplanes, seed)
     flips = default_steps(graph.nodes) if steps is None else validate.integer("steps", steps, minimum=0)
-    climbed = list(_until_requested(search.climbed(cuts[:, column]) for column in range(cuts.shape[1])))
-    climbed.sort(key=lambda found: -found[0])
-    best = climbed[:TABU_STARTS]
-    searches = (search.searched(side, value, flips, seed + place) for place, (value, side) in enumerate(best))
-    found = best if interruption.requested() else _until_requested(searches)
-    return max(found, key=lambda pair: pair[0])[1].astype(np.int64)
+    best: list[Cut] = []
+    for cuts in hyperplane_cuts(factor, hyperplanes, seed):
+        climbed = _in_parallel(lambda column, cuts=cuts: search.climbed(cuts[:, column]), cuts.shape[1])
+        best = sorted(best + climbed, key=lambda found: -found[0])[:TABU_STARTS]
+        if interruption.requested():
+            break
+    if not interruption.requested():
+        starts = tuple(best)
+        best += _in_parallel(lambda place: search.searched(*starts[place], flips, seed + place), len(starts))
+    return max(best, key=lambda found: found[0])[1].astype(np.int64)
 
 
 def default_steps(nodes: int) -> int:
@@ -79,12 +91,16 @@ def default_steps(nodes: int) -> int:
     return int(min(250 * nodes, 200_000, max(250_000_000 // nodes, 1000)))
 
 
-def _until_requested(cuts: Iterator[tuple[float, Array]]) -> Iterator[tuple[float, Array]]:
-    """Give the cuts, at least one of them, until somebody asks to end."""
-    for cut in cuts:
-        yield cut
-        if interruption.requested():
-            return
+def _in_parallel(work: Callable[[int], Cut], count: int) -> list[Cut]:
+    """Return work(0), work(1), ... in this order; after a request to end, the first and those that were done."""
+    found: list[Cut | None] = [None] * count
+
+    def do(place: int) -> None:
+        if place == 0 or not interruption.requested():
+            found[place] = work(place)
+
+    run_chunks(do, count, available_threads(None))
+    return [cut for cut in found if cut is not None]
 
 
 class _Search:
@@ -96,7 +112,7 @@ class _Search:
         self._floor = FLOOR * float(np.abs(graph.weights).max()) if graph.edges else 0.0
         self._graph = graph
 
-    def climbed(self, side: Array) -> tuple[float, Array]:
+    def climbed(self, side: Array) -> Cut:
         """Return the cut after single flips, with its value."""
         from unipd.apps.maxcut import kernels
 
@@ -106,7 +122,7 @@ class _Search:
         kernels.ascend(*self._csr, out, gain, self._floor)
         return cut_value(self._graph, out), out
 
-    def searched(self, side: Array, value: float, steps: int, seed: int) -> tuple[float, Array]:
+    def searched(self, value: float, side: Array, steps: int, seed: int) -> Cut:
         """Return the best cut of a tabu search, with its value."""
         from unipd.apps.maxcut import kernels
 
