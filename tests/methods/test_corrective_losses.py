@@ -88,3 +88,12 @@ def test_complex_images_in_blocks() -> None:
     best = cp.Problem(cp.Minimize(value), [cp.norm1(x) <= 1, cp.norm1(z) <= 0.5]).solve(solver="CLARABEL")
     assert result.status is unipd.Status.SOLVED
     assert result.objective == pytest.approx(best, rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", [577, *range(5)])
+def test_the_last_step_of_a_master_is_no_leap_over_a_loss_that_is_linear_far_out(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    A, b = random.standard_normal((8, 12)), 3.0 * random.standard_normal(8)
+    problem = unipd.Problem(sharp.L1Ball(12), A, b, couplings.Huber(0.1))
+    result = unipd.solve(problem, accuracy=1e-8, stop=unipd.MaxIterations(50))
+    assert result.status is unipd.Status.SOLVED

@@ -135,7 +135,10 @@ class Master:
 
 
 def solve_master(master: Master, start: FloatArray, tolerance: float = 0.0) -> tuple[FloatArray, Array]:
-    """Return the optimal weights and their multiplier, to rounding or until a step promises at most ``tolerance``."""
+    """Return the optimal weights and their multiplier, to rounding or until a step promises at most ``tolerance``.
+
+    The last step, too, is shortened where a curvature that changes on the way makes it too long.
+    """
     weights = start
     dual = master.dual(weights)
     value = first = master.value(weights, dual)
@@ -145,18 +148,20 @@ def solve_master(master: Master, start: FloatArray, tolerance: float = 0.0) -> t
         target = minimise_quadratic(hessian, linear, weights, sums=master.bundle.sums)
         direction = target - weights
         descent = -float(gradient @ direction)
-        enough = max(tolerance, SHARE * (first - value), _ROUNDING * max(abs(value), master.problem.scale(value)))
-        if descent <= enough:
-            return target, master.dual(target)
+        rounding = _ROUNDING * max(abs(value), master.problem.scale(value))
+        last = descent <= max(tolerance, SHARE * (first - value), rounding)
         length = 1.0
         while True:
-            trial = weights + length * direction
+            trial = target if length == 1.0 else weights + length * direction
             trial_dual = master.dual(trial)
             trial_value = master.value(trial, trial_dual)
-            if trial_value <= value - 1e-4 * length * descent or length < 1e-6:
+            allowed = value + rounding if last else value - 1e-4 * length * descent
+            if trial_value <= allowed or length < 1e-6:
                 break
             length *= 0.5
-        if trial_value > value:
+        if trial_value > allowed and trial_value > value:
             break
         weights, dual, value = trial, trial_dual, trial_value
+        if last:
+            break
     return weights, dual
