@@ -88,7 +88,20 @@ __all__ = [
 _HOMES = {
     "unipd": (
         *("couplings", "doctor", "errors", "maps", "memory", "report", "sharp", "theory"),
-        *("apps", "atoms", "cluster", "interop", "io", "methods", "primal", "protocols", "run", "spectral", "status"),
+        *(
+            "apps",
+            "atoms",
+            "cluster",
+            "dual",
+            "interop",
+            "io",
+            "methods",
+            "primal",
+            "protocols",
+            "run",
+            "spectral",
+            "status",
+        ),
     ),
     "unipd.apps.completion": ("MatrixCompletion",),
     "unipd.apps.maxcut": ("MaxCut",),
