@@ -71,7 +71,7 @@ def halves_with_a_slack():
     ("make", "why"),
     [
         (box_quadratic, "on the diagonal"),
-        (theta_with_a_border, "a positive definite combination"),
+        (theta_with_a_border, "those of a border"),
         (many_small_blocks, "the objective together"),
         (halves_with_a_slack, "a positive definite combination"),
     ],

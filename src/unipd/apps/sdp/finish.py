@@ -45,7 +45,7 @@ def finish(form: Formulation, result: Result, accuracy: float, maximise: bool, c
         x=x,
         dual=dual,
         slack=slack,
-        dimacs_errors=_errors(data, violation, dual, slack, x, bottom, objective),
+        dimacs_errors=errors_of(data, violation, dual, slack, x, bottom, objective),
         trace_bound=form.trace,
         blocks=data.blocks,
         accuracy=accuracy,
@@ -95,9 +95,10 @@ def _full_dual(form: Formulation, result: Result, accuracy: float) -> tuple[Arra
     return dual, bound, bottom
 
 
-def _errors(
+def errors_of(
     data: SdpData, violation: Array, dual: Array, slack: Any, x: Any, bottom: float, objective: float
 ) -> tuple[float, ...]:
+    """Return the error measures of the DIMACS challenge; ``bottom`` bounds the smallest eigenvalue of the slack."""
     largest = float(np.abs(data.cost.value).max()) if data.cost.value.size else 0.0
     product = math.nan if x is None else float(x.inner(slack))
     return dimacs_errors(data.b, largest, violation, bottom, (objective, -price_of(data, dual), product))

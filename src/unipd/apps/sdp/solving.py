@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from unipd import validate
+from unipd.apps.sdp.binary import Binary, brought_back, find_binary
 from unipd.apps.sdp.finish import finish
 from unipd.apps.sdp.formulate import Analysis, analyse, formulate
 from unipd.apps.sdp.impossible import contradiction
@@ -67,6 +69,9 @@ def solve_program(
     impossible = contradiction(program, accuracy)
     if impossible is not None:
         return impossible
+    binary = find_binary(program.data) if method in ("auto", "factored") else None
+    if binary is not None:
+        return _run_binary(program, binary, accuracy, method, rank=rank, seed=seed, **options)
     analysis = analyse(program.data)
     trace = trace_of(analysis, trace_bound)
     if trace is None:
@@ -74,6 +79,22 @@ def solve_program(
 
         return solve_without_trace(program, analysis, accuracy, method, rank=rank, seed=seed, **options)
     return run(program, analysis, trace, accuracy, method, rank=rank, seed=seed, **options)
+
+
+def _run_binary(program: Any, binary: Binary, accuracy: float, method: Any, **options: Any) -> SdpResult:
+    """Solve a relaxation of binary variables by rows of one length; again where only these meet the accuracy."""
+    asked = validate.positive("accuracy", accuracy)
+    other = replace(program, data=binary.data(program.data))
+    analysis, target = analyse(other.data), asked
+    trace = trace_of(analysis)
+    assert trace is not None
+    for attempt in range(RETRIES):
+        found = run(other, analysis, trace, target, method, **options)
+        final = brought_back(program, binary, found, asked)
+        if found.status is not Status.SOLVED or final.status is Status.SOLVED:
+            return final
+        target = asked * 0.1 ** (attempt + 1)
+    return brought_back(program, binary, run(other, analysis, trace, target, method, **options), asked)
 
 
 def run(
