@@ -132,7 +132,7 @@ CASES = {
     ),
     "barely feasible, a vertex": Case(lambda: _program(A, A[:, 3]), FREE, FREE, FREE, float(COST[3])),
     "barely feasible, a tangent": Case(_tangent, FREE, FREE, TAIL, 0.0),
-    "barely feasible, a face of the cone": Case(_face_of_the_cone, TAIL, FREE, TAIL, 1.0),
+    "barely feasible, a face of the cone": Case(_face_of_the_cone, FREE, FREE, TAIL, 1.0),
     "redundant rows": Case(_redundant, FREE, UNFINISHED, UNFINISHED, _optimum(_program(A, CENTRE))),
     "f* = 0, linear": Case(
         lambda: _program(A, A[:, :2] @ [0.5, 0.5], cost=np.repeat([0.0, 1.0], [2, 6])), FREE, FREE, FREE, 0.0

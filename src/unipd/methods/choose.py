@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -22,6 +23,7 @@ from unipd.methods.rescaled import Rescaled
 from unipd.methods.unipdgrad import UniPDGrad
 from unipd.problem import Problem
 from unipd.scaling import equilibrated
+from unipd.sharp import Product
 
 METHODS: dict[str, Callable[..., Method]] = {
     "unipdgrad": UniPDGrad,
@@ -35,6 +37,8 @@ METHODS: dict[str, Callable[..., Method]] = {
 """Methods by the names used in :func:`unipd.solve` and on the command line; "auto" chooses among them."""
 
 
+SMALL_MATRIX, FEW_ROWS = 100 * 100, 500
+"""Entries of a matrix, and rows, up to which the corrective method stands in for the factored one."""
 SCALINGS = ("auto", "rows", None)
 """Values of the option ``scaling``."""
 
@@ -53,7 +57,8 @@ def as_method(
     "auto" is the factored method where X is a spectral set that has factors and there is no loss with kinks, the
     accelerated one with restarts where X is strictly convex (or f, but not quadratic) and there are constraints or
     a loss with kinks, and the corrective one elsewhere; the last two stand in for each other when one gets stuck, see
-    :class:`~unipd.methods.fallback.Fallback`.
+    :class:`~unipd.methods.fallback.Fallback`, and the corrective one for the factored one where a small matrix is
+    constrained (without a Slater point its multipliers grow too slowly).
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
     (the default) to equilibrate badly scaled rows for the method "auto" alone. ``continuation`` and ``restart`` run
     a universal method in stages, see :class:`~unipd.methods.continued.Continued`.
@@ -82,6 +87,8 @@ def _named(method: Method | str, problem: Problem, **options: Any) -> Method:
         if not (callable(getattr(method, "start", None)) and callable(getattr(method, "step", None))):
             raise InvalidInput("method", "a name or a method with start and step", type(method).__name__)
         return method
+    if method == "auto" and not options and _best(problem) == "factored" and _is_small_program(problem):
+        return Fallback(Factored(), Corrective())
     if method == "auto" and not options and _best(problem) == "corrective":
         pair = (Corrective(), Continued(AccUniPDGrad(), continuation=False))
         return Fallback(*pair[::-1]) if not has_smooth_loss(problem) and has_smooth_dual(problem) else Fallback(*pair)
@@ -96,6 +103,12 @@ def _named(method: Method | str, problem: Problem, **options: Any) -> Method:
         has = f"{name} has {', '.join(sorted(known))}" if known else f"{name} has none"
         limits = "limits are given as stop=, e.g. stop=MaxIterations(100)"
         raise InvalidInput("options", f"options of solve or of the method ({has}; {limits})", wrong) from error
+
+
+def _is_small_program(problem: Problem) -> bool:
+    """Whether a matrix under constraints is so small that atoms of all its ranks can stand in for its factors."""
+    one_matrix = problem.loss is None and not isinstance(problem.sharp, Product)
+    return one_matrix and math.prod(problem.sharp.shape) <= SMALL_MATRIX and problem.b.size <= FEW_ROWS
 
 
 def _best(problem: Problem) -> str:
