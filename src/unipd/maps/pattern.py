@@ -114,6 +114,18 @@ class Pattern:
         kernel(starts, places, along[low:high], across, self.order, out, lines, np.zeros(1, np.int64))
         return out
 
+    @property
+    def sweeps(self) -> bool:
+        """Whether products are so small that :meth:`sweep` serves; the number of threads has no part in it."""
+        return self.size < _SERIAL_WORK
+
+    def sweep(self, values: Array, *steps: Any, adjoint: bool) -> tuple[int, int]:
+        """Do Golub-Kahan steps with M or M^T: :func:`unipd.maps.sampling_sweep.sweep`."""
+        from unipd.maps.sampling_sweep import sweep
+
+        structure = (self.starts, self.places, self._line_bounds, self._scatter_bounds)
+        return sweep(structure, values, self.transposed != adjoint, *steps)
+
     def squared_norm(self, values: Array) -> float:
         """Return the squared Frobenius norm of the matrix; measurements of one place add up."""
         if self.duplicated:

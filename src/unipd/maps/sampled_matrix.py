@@ -62,6 +62,18 @@ class SampledMatrix:
         """Return M^* X for the columns of X."""
         return self._adjoint_product(_sized(x, self.shape[0]))
 
+    @property
+    def sweeps(self) -> bool:
+        """Whether it does :meth:`golub_kahan` steps by itself: real and small."""
+        return self.dtype.kind == "f" and self.pattern.sweeps
+
+    def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
+        """Do several steps of the bidiagonalisation of M (or M^*) in one call; return (steps done, products made).
+
+        The arguments are those of :func:`unipd.maps.sampling_sweep.sweep` from ``bases`` on.
+        """
+        return self.pattern.sweep(self.values, *steps, adjoint=adjoint)
+
     def frobenius(self) -> float:
         """Return the Frobenius norm, an upper bound of the spectral norm."""
         return float(np.sqrt(self.pattern.squared_norm(self.values)))
@@ -132,6 +144,15 @@ class OppositeMatrix:
     def rmatmat(self, x: Array) -> Array:
         """Return -M^* X for the columns of X."""
         return _negated(self._matrix.rmatmat(x))
+
+    @property
+    def sweeps(self) -> bool:
+        """As that of M."""
+        return self._matrix.sweeps
+
+    def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
+        """Do steps with -M as M does; matrices that do are so small that their values may be copied."""
+        return self._matrix.pattern.sweep(-self._matrix.values, *steps, adjoint=adjoint)
 
     def frobenius(self) -> float:
         """Return the Frobenius norm."""

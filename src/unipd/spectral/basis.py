@@ -22,8 +22,8 @@ class Basis:
         Columns that there is room for.
     dtype
         Dtype of the vectors.
-    generator
-        Source of the random vectors that replace dependent ones.
+    seed
+        Seed (or generator) of the random vectors that replace dependent ones.
 
     Examples
     --------
@@ -34,10 +34,10 @@ class Basis:
     (array([3.]), 4.0)
     """
 
-    def __init__(self, rows: int, capacity: int, dtype: Any, generator: np.random.Generator) -> None:
+    def __init__(self, rows: int, capacity: int, dtype: Any, seed: int | np.random.Generator) -> None:
         self.array: Array = np.empty((rows, min(rows, capacity)), dtype, order="F")
         self.size = 0
-        self.generator = generator
+        self._seed = seed
         self._negligible = 8.0 * float(np.finfo(self.array.dtype).eps)
 
     @property
@@ -93,8 +93,9 @@ class Basis:
         return coefficients, length if length > self._negligible * original and not self.full else 0.0
 
     def _random_direction(self) -> tuple[Array, float]:
+        self._seed = generator = np.random.default_rng(self._seed)  # made when needed: that takes its time
         while True:
-            rest = self._copied(gaussian(self.generator, (self.array.shape[0],), self.array.dtype))
+            rest = self._copied(gaussian(generator, (self.array.shape[0],), self.array.dtype))
             _, length = self._split(rest)
             if length > 0:
                 return rest, length
@@ -161,10 +162,10 @@ def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any)
 def _length(vector: Array) -> float:
     parts: Array = vector.view(np.real(vector).dtype)
     if parts.size <= 2 * _SERIAL_ENTRIES:
-        squared = float(parts.dot(parts))  # unlike @ it does not warn of overflow
+        squared = float(np.vdot(parts, parts))  # unlike dot and @ it does not warn of overflow
     else:
         pieces = (parts[first : first + 2 * _SERIAL_ENTRIES] for first in range(0, parts.size, 2 * _SERIAL_ENTRIES))
-        squared = sum(float(piece.dot(piece)) for piece in pieces)
+        squared = sum(float(np.vdot(piece, piece)) for piece in pieces)
     if not _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:  # too large or small for single precision, or NaN
         with np.errstate(over="ignore"):
             squared = float(np.sum(np.square(parts, dtype=np.float64)))

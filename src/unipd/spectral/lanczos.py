@@ -68,7 +68,7 @@ def lanczos(products: Multiplier, start: Array, count: int, stop: Stop, limits: 
     >>> float(run.values[0].round(12)), run.converged
     (3.0, True)
     """
-    basis = Basis(products.shape[0], limits.subspace + start.shape[1], products.dtype, np.random.default_rng(seed))
+    basis = Basis(products.shape[0], limits.subspace + start.shape[1], products.dtype, seed)
     for column in start.T:
         basis.append(column)
     projected = np.zeros((basis.array.shape[1],) * 2, np.result_type(products.dtype, np.float64))

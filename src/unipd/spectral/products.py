@@ -40,6 +40,10 @@ class Multiplier(Protocol):
         """Return M^* Y."""
         ...
 
+    def sweep(self, *steps: Any, adjoint: bool = False) -> tuple[int, bool]:
+        """Do Golub-Kahan steps in one go where the operator can; return (steps done, whether it got stuck)."""
+        ...
+
 
 _ACCEPTED = "a matrix, a SciPy sparse matrix, or an operator with shape, dtype and matvec"
 
@@ -96,6 +100,18 @@ class Products:
         if self.dtype.kind == "c":
             return self._typed((self.operator.T @ block.conj()).conj(), self.shape[1], block)
         return self._typed(self.operator.T @ block, self.shape[1], block)
+
+    def sweep(self, *steps: Any, adjoint: bool = False) -> tuple[int, bool]:
+        """Do Golub-Kahan steps with M (or M^*) by the operator's own ``golub_kahan``, where it says that it ``sweeps``.
+
+        Returns how many were done (none where it cannot) and whether the next one is beyond it.
+        """
+        if not getattr(self.operator, "sweeps", False):
+            return 0, False
+        done, made = self.operator.golub_kahan(*steps, adjoint=adjoint)
+        self.count += made
+        beat("singular vectors", made)
+        return done, made > 2 * done
 
     def dense(self) -> Array:
         """Return M as an array; an operator is multiplied by the identity of its smaller side."""

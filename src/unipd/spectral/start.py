@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,15 +22,26 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
     array([[0.],
            [1.]])
     """
-    generator = np.random.default_rng(seed)
-    columns = gaussian(generator, (rows, block), np.result_type(dtype, np.float64))
-    columns /= np.linalg.norm(columns, axis=0)
+    chosen = _random_columns if rows * block <= _MOST_REMEMBERED else _random_columns.__wrapped__
+    columns = chosen(rows, block, np.result_type(dtype, np.float64), seed).copy()
     if start is not None:
         given = _given(start, rows, np.dtype(dtype))[:, :block]
         lengths = np.linalg.norm(given, axis=0)
         used = np.flatnonzero(lengths > 0)
         columns[:, used] = given[:, used] / lengths[used] + mix * columns[:, used]
     return columns.astype(dtype)
+
+
+_MOST_REMEMBERED = 1 << 16
+"""Entries of random columns that are kept for the next call: a method asks for the same ones in every iteration."""
+
+
+@lru_cache(maxsize=8)
+def _random_columns(rows: int, block: int, dtype: np.dtype[Any], seed: int) -> Array:
+    """Return random unit columns; the array is shared."""
+    columns = gaussian(np.random.default_rng(seed), (rows, block), dtype)
+    columns /= np.linalg.norm(columns, axis=0)
+    return columns
 
 
 def _given(start: Any, rows: int, dtype: np.dtype[Any]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -56,9 +57,11 @@ class Stop:
         """
         if self.lookout is None or len(links) != ritz.size:
             return False
-        with np.errstate(divide="ignore", invalid="ignore"):
-            height = np.log(horizon - ritz).sum() - np.log(links).sum()
-        return bool(2.0 * height < -np.log(self.weight))
+        gaps: list[float] = (horizon - ritz).tolist()
+        if min(links) == 0.0 or min(gaps) <= 0.0:
+            return min(links) > 0.0
+        height = sum(map(math.log, gaps)) - sum(map(math.log, links))
+        return 2.0 * height < -math.log(self.weight)
 
 
 def value_error(values: FloatArray, residuals: FloatArray, count: int) -> float:

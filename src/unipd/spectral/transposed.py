@@ -45,6 +45,10 @@ class Transposed:
         """Return M Y."""
         return self._source.forward(block)
 
+    def sweep(self, *steps: Any, adjoint: bool = False) -> tuple[int, bool]:
+        """Do Golub-Kahan steps with M^*."""
+        return self._source.sweep(*steps, adjoint=not adjoint)
+
 
 class Gram(Transposed):
     """M^* M or M M^*, whichever is smaller; each product costs two of M's.

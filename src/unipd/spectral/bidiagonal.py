@@ -1,0 +1,142 @@
+"""The two bases of a Golub-Kahan run and the small matrix between them: M V = U B, M^* U = V B^* + Q R E^*."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd.spectral.basis import Basis
+from unipd.spectral.products import Multiplier
+from unipd.spectral.stopping import Stop
+
+_STEPS_UNTESTED = 4
+"""Steps done at once after a restart, when B is no longer bidiagonal and a sweep cannot see whether it may stop."""
+_NO_GOALS = np.empty(0)
+
+
+class Bidiagonal:
+    """Bases U and V that grow by Golub-Kahan steps, one at a time or many in one call where the operator can.
+
+    Parameters
+    ----------
+    products
+        The operator, with at least as many rows as columns.
+    start
+        Starting block of right vectors; its width is the block size.
+    subspace
+        Columns before a restart.
+    seed
+        Seed of the random vectors that replace dependent ones.
+
+    Examples
+    --------
+    >>> from unipd.spectral.products import Products
+    >>> run = Bidiagonal(Products(np.array([[3.0], [4.0]])), np.ones((1, 1)), 1, 0)
+    >>> run.advance(9, Stop(), 0.0).shape, run.known, float(run.projected[0, 0])
+    ((0, 1), 1, 5.0)
+    """
+
+    def __init__(self, products: Multiplier, start: Array, subspace: int, seed: int) -> None:
+        rows, columns = products.shape
+        self.products = products
+        self.block = start.shape[1]
+        self.right = Basis(columns, subspace + self.block, products.dtype, seed)
+        self.left = Basis(rows, self.right.array.shape[1], products.dtype, seed + 1)
+        for column in start.T:
+            self.right.append(column)
+        self.projected: Array = np.zeros((self.right.array.shape[1],) * 2, np.result_type(products.dtype, np.float64))
+        self.known = 0
+        self.links: list[float] = []
+        self._kept = 0
+        self._stuck = self.block > 1
+
+    @property
+    def small(self) -> Array:
+        """The projected matrix B."""
+        return self.projected[: self.known, : self.known]
+
+    @property
+    def full(self) -> bool:
+        """Whether the next step needs a restart."""
+        room = self.right.array.shape[1]
+        return self.right.size + self.block > room < self.products.shape[1]
+
+    def advance(self, most: int, stop: Stop, top: float) -> Array:
+        """Do a step, or several up to where the run may stop; return R, which couples the last columns to the next.
+
+        ``most`` bounds the products in all, and ``top`` is the largest singular value known so far.
+        """
+        first = self.known
+        if first == 0:
+            top = self._first_sight(most)
+        self._sweep(most, stop, top)
+        if self.known > first:
+            return self.projected[self.known - 1 : self.known, self.known : self.known + 1].copy()
+        self.known = self.right.size
+        coupling = self._absorbed(first)
+        self.links.append(float(np.linalg.norm(coupling)) * float(abs(self.projected[self.known - 1, self.known - 1])))
+        if self.block == 1 and self.known < len(self.projected):
+            self.projected[self.known - 1, self.known] = coupling[0, 0]
+            self._stuck = False
+        return coupling
+
+    def restart(self, outer: Array, values: FloatArray, inner: Array) -> None:
+        """Keep the best Ritz triples, as many as the factors have, and the next block."""
+        kept = values.size
+        self.right.compress(inner.conj().T, self.right.columns(self.known))
+        self.left.compress(outer, self.left.columns(self.known))
+        self.projected[:] = 0.0
+        self.projected[range(kept), range(kept)] = values
+        self.known = self._kept = kept
+        self._stuck = True  # the next column of B is a full one
+
+    def _first_sight(self, most: int) -> float:
+        """Let the operator do the first step; return ||M^* u||, which is near the top value from a warm start."""
+        self._swept(1, most, _NO_GOALS)
+        return math.hypot(self.projected[0, 0], self.projected[0, 1]) if self.known else 0.0
+
+    def _sweep(self, most: int, stop: Stop, top: float) -> None:
+        """Let the operator go on until it seems that the run may stop."""
+        if self._kept:
+            self._swept(_STEPS_UNTESTED, most, _NO_GOALS)
+        else:
+            self._swept(most, most, _goals(stop, top, 8.0 * float(np.finfo(self.products.dtype).eps)))
+
+    def _swept(self, steps: int, most: int, goals: FloatArray) -> None:
+        """Let the operator do steps by itself, where it can, short of the last that there is room for."""
+        first, room = self.known, (most - self.products.count) // 2 - 1
+        last = min(len(self.projected) - 1, first + min(steps, room))
+        if self._stuck or last <= first:
+            return
+        bases = (self.left.array.T, self.right.array.T)
+        done, self._stuck = self.products.sweep(bases, self.projected, first, last, goals)
+        if done > 0:
+            diagonal = self.projected.diagonal()[first : first + done]
+            self.links += (diagonal * self.projected.diagonal(1)[first : first + done]).tolist()
+            self.known = self.left.size = first + done
+            self.right.size = self.known + 1
+
+    def _absorbed(self, first: int) -> Array:
+        """Multiply the last block by M, then its new left vectors by M^*; fill columns of B and return R."""
+        known, recent = self.known, 2 * (self.known - first)
+        for index, image in enumerate(self.products.forward(self.right.columns(first)).T, start=first):
+            coefficients, length = self.left.append(image, recent)
+            self.projected[: coefficients.size, index] = coefficients
+            self.projected[coefficients.size, index] = length
+        coupling = np.zeros((known - first,) * 2, self.projected.dtype)
+        for index, image in enumerate(self.products.adjoint(self.left.columns(first)).T):
+            coefficients, length = self.right.append(image, recent)
+            added = coefficients.size - known
+            coupling[:added, index] = coefficients[known:]
+            if self.right.size > known + added:
+                coupling[added, index] = length
+        return coupling[: self.right.size - known]
+
+
+def _goals(stop: Stop, top: float, precision: float) -> FloatArray:
+    """Return what :func:`unipd.spectral.sweep_kernels.may_stop` asks for: the numbers of a stopping rule."""
+    allowed = math.inf if stop.value is None else stop.value(top)
+    lookout = -1.0 if stop.lookout is None else stop.lookout
+    return np.array([stop.absolute, stop.relative, allowed, lookout, stop.weight, precision])

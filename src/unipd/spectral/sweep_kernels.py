@@ -1,0 +1,161 @@
+"""Compiled pieces of a Golub-Kahan sweep: Gram-Schmidt on one side, and whether the run may stop.
+
+A sweep does many steps in one call, so that small matrices cost their products and little else. Vectors are rows here:
+``basis[j]`` is contiguous. What the stopping test says is confirmed by :class:`~unipd.spectral.stopping.Stop` on
+the singular values of the small matrix; the test only tells when to ask.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from unipd._typing import Array, FloatArray
+
+_REORDERED: Any = {"reassoc", "contract", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def length(vector: Array) -> float:
+    """Return the Euclidean norm, summed in double precision."""
+    total = 0.0
+    for i in range(vector.size):
+        total += np.float64(vector[i]) * np.float64(vector[i])
+    return math.sqrt(total)
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def subtract(vector: Array, factor: float, other: Array) -> None:
+    """Subtract a multiple of another vector in place."""
+    share = vector.dtype.type(factor)
+    for i in range(vector.size):
+        vector[i] -= share * other[i]
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def divide(vector: Array, divisor: float) -> None:
+    """Divide a vector in place."""
+    share = vector.dtype.type(divisor)
+    for i in range(vector.size):
+        vector[i] /= share
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def remove(vector: Array, basis: Array, size: int) -> float:
+    """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest."""
+    rest = length(vector)
+    for _ in range(3):
+        before = rest
+        for j in range(size):
+            inside = vector.dtype.type(0)
+            for i in range(vector.size):
+                inside += basis[j, i] * vector[i]
+            for i in range(vector.size):
+                vector[i] -= inside * basis[j, i]
+        rest = length(vector)
+        if rest > 0.5 * before:
+            break
+    return rest
+
+
+@njit(cache=True, nogil=True)
+def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
+    """Whether the Ritz triple of an upper bidiagonal B (its entry beyond the last column too) seems good enough.
+
+    ``goals`` are the numbers of a stopping rule (:mod:`unipd.spectral.bidiagonal`); the rule is that of ``Stop`` for
+    one triple.
+    """
+    absolute, relative, allowed, lookout, weight, precision = goals
+    squares, links, logarithm = np.empty(size), np.empty(size), 0.0
+    for i in range(size):
+        alpha, beta = projected[i, i], projected[i, i + 1]
+        squares[i] = alpha * alpha + (beta * beta if i < size - 1 else 0.0)
+        links[i] = beta * projected[i + 1, i + 1] if i < size - 1 else 0.0
+        logarithm += math.log(abs(alpha * beta))
+    last = np.zeros(size)
+    last[size - 1] = 1.0
+    if not _diagonalise(squares, links, last):
+        return False
+    order = np.argsort(-squares)
+    values = np.sqrt(np.maximum(squares[order], 0.0))
+    residuals = np.abs(projected[size - 1, size] * last[order])
+    top, rounding = values[0], precision * values[0]
+    if residuals[0] > max(rounding, absolute, relative * top):
+        return False
+    if residuals[0] > rounding and _value_error(values, residuals) > max(allowed, rounding):
+        return False
+    if lookout < 0.0:
+        return True
+    horizon = top + max(lookout * top, allowed if allowed < math.inf else 0.0)
+    height = -logarithm
+    for i in range(size):
+        height += math.log(horizon * horizon - values[i] * values[i])
+    return 2.0 * height >= -math.log(weight)
+
+
+@njit(cache=True, nogil=True)
+def _value_error(values: FloatArray, residuals: FloatArray) -> float:
+    """Do as :func:`unipd.spectral.stopping.value_error` for the first value."""
+    least, squares = residuals[0], 0.0
+    for i in range(values.size - 1):
+        squares += residuals[i] * residuals[i]
+        gap = values[i] - values[i + 1] - residuals[i + 1]
+        if gap > math.sqrt(squares):
+            least = min(least, squares / gap)
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _diagonalise(diagonal: FloatArray, links: FloatArray, row: FloatArray) -> bool:
+    """Turn a symmetric tridiagonal matrix into its eigenvalues in place, and a row e^T into e^T times the eigenvectors.
+
+    QL iteration with implicit shifts; returns whether it ended. ``links[i]`` couples i and i + 1 (the last is free).
+    """
+    size = diagonal.size
+    tiny = np.finfo(np.float64).eps
+    for low in range(size):
+        for sweep in range(31):
+            high = low
+            while high < size - 1:
+                if abs(links[high]) <= tiny * (abs(diagonal[high]) + abs(diagonal[high + 1])):
+                    break
+                high += 1
+            if high == low:
+                break
+            if sweep == 30:
+                return False
+            _chase(diagonal, links, row, low, high)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, high: int) -> None:
+    """Do one implicit QL step on the block from ``low`` to ``high``."""
+    slope = (diagonal[low + 1] - diagonal[low]) / (2.0 * links[low])
+    root = math.copysign(math.sqrt(slope * slope + 1.0), slope)
+    bulge = diagonal[high] - diagonal[low] + links[low] / (slope + root)
+    sine = cosine = 1.0
+    carried = 0.0
+    for i in range(high - 1, low - 1, -1):
+        f, b = sine * links[i], cosine * links[i]
+        radius = math.sqrt(f * f + bulge * bulge)
+        links[i + 1] = radius
+        if radius == 0.0:
+            diagonal[i + 1] -= carried
+            links[high] = 0.0
+            return
+        sine, cosine = f / radius, bulge / radius
+        bulge = diagonal[i + 1] - carried
+        radius = (diagonal[i] - bulge) * sine + 2.0 * cosine * b
+        carried = sine * radius
+        diagonal[i + 1] = bulge + carried
+        bulge = cosine * radius - b
+        old = row[i + 1]
+        row[i + 1] = sine * row[i] + cosine * old
+        row[i] = cosine * row[i] - sine * old
+    diagonal[low] -= carried
+    links[low] = bulge
+    links[high] = 0.0

@@ -1,0 +1,168 @@
+"""Golub-Kahan steps done in one compiled call: the same answers as step by step and as LAPACK."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spectral.matrices import eps_of
+from unipd.errors import OracleError
+from unipd.maps import Sampling
+from unipd.pulse import listening
+from unipd.spectral import Engine
+from unipd.spectral.bidiagonal import Bidiagonal
+from unipd.spectral.products import Products
+from unipd.spectral.stopping import Stop
+from unipd.spectral.sweep_kernels import may_stop
+
+LANCZOS = Engine(solver="lanczos")
+
+
+class StepByStep:
+    """The same matrix, known by its products alone."""
+
+    def __init__(self, matrix) -> None:
+        self.matrix, self.shape, self.dtype = matrix, matrix.shape, matrix.dtype
+
+    def matvec(self, x):
+        return self.matrix.matvec(x)
+
+    def rmatvec(self, x):
+        return self.matrix.rmatvec(x)
+
+
+def sampled(rows: int, columns: int, entries: int, dtype=np.float64, seed: int = 0, by_columns: bool = False):
+    """Return a random sparse matrix, with its places sorted by rows or by columns, or not at all."""
+    generator = np.random.default_rng(seed)
+    places = np.sort(generator.integers(rows * columns, size=entries))
+    i, j = places // columns, places % columns
+    if by_columns:
+        order = np.argsort(j, kind="stable")
+        i, j = i[order], j[order]
+    return Sampling(i, j, (rows, columns), dtype).adjoint(generator.standard_normal(entries).astype(dtype))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    rows=st.integers(1, 40),
+    columns=st.integers(1, 40),
+    entries=st.integers(1, 300),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    by_columns=st.booleans(),
+    scale=st.sampled_from([0.0, 1e-20, 1.0, 1e12]),
+    tolerance=st.sampled_from([1e-9, 1e-3]),
+    seed=st.integers(0, 2**16),
+)
+def test_matches_lapack(rows, columns, entries, dtype, by_columns, scale, tolerance, seed) -> None:
+    """Matrices of every shape and rank, zero and tiny ones among them."""
+    matrix = sampled(rows, columns, entries, dtype, seed, by_columns)
+    matrix.values *= dtype(scale)
+    dense = matrix.toarray().astype(np.float64)
+    truth = float(np.linalg.norm(dense, 2))
+    found = LANCZOS.singular_triples(matrix, tolerance=tolerance)
+    rounding = 100 * eps_of(dtype) * truth + 1e-37
+    assert found.converged
+    assert found.left.dtype == found.right.dtype == dtype
+    assert found.value <= truth + rounding
+    assert found.upper >= truth - rounding
+    if tolerance < 1e-6:
+        assert found.value == pytest.approx(truth, abs=1e-9 * truth + rounding)
+    forward = np.linalg.norm(dense @ found.right - found.left * found.value)
+    adjoint = np.linalg.norm(dense.T @ found.left - found.right * found.value)
+    assert max(forward, adjoint) <= found.residual + rounding
+    for vectors in (found.left, found.right):
+        assert np.linalg.norm(vectors) == pytest.approx(1.0, abs=100 * eps_of(dtype))
+
+
+@pytest.mark.parametrize("shape", [(150, 230), (230, 150)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-4])
+@pytest.mark.parametrize("warm", [False, True])
+def test_stops_where_steps_one_by_one_do(shape, dtype, tolerance, warm) -> None:
+    """The same number of products, up to a step either way, and the same triple."""
+    matrix = sampled(*shape, 5000, dtype)
+    ends = [np.random.default_rng(3).standard_normal((size, 1)) for size in shape]
+    start = tuple(ends) if warm else None
+    options = {"start": start, "tolerance": tolerance, "value_tolerance": lambda top: 1e-2 * tolerance * top}
+    swept, plain = (LANCZOS.singular_triples(form, **options) for form in (matrix, StepByStep(matrix)))
+    assert swept.converged
+    assert abs(swept.matvecs - plain.matvecs) <= 2
+    assert swept.value == pytest.approx(plain.value, rel=1e-2 * tolerance + 100 * eps_of(dtype))
+    assert abs((swept.right * plain.right).sum()) == pytest.approx(1.0, abs=4 * tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_restarts_reach_the_top(dtype: type) -> None:
+    matrix = sampled(200, 150, 6000, dtype)
+    found = Engine(solver="lanczos", subspace=12).singular_triples(matrix, 2, tolerance=1e-4)
+    assert found.converged
+    assert found.matvecs > 30
+    np.testing.assert_allclose(found.values, np.linalg.svd(matrix.toarray(), compute_uv=False)[:2], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_both_bases_stay_orthonormal_and_hold_the_relations(dtype: type) -> None:
+    """M V = U B and M^* U = V B^* + beta q e^*, with left vectors orthogonalised against one neighbour only."""
+    matrix = sampled(300, 200, 6000, dtype)
+    run = Bidiagonal(Products(matrix), np.ones((200, 1), dtype), 30, 0)
+    coupling = run.advance(10**6, Stop(), 0.0)
+    known = run.known
+    assert known > 15
+    left, right, dense = run.left.columns(), run.right.columns(), matrix.toarray()
+    for basis in (left, right):
+        np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e3 * eps_of(dtype))
+    accuracy = 1e2 * eps_of(dtype) * np.linalg.norm(dense, 2)
+    np.testing.assert_allclose(dense @ right[:, :known], left @ run.small, atol=accuracy)
+    rest = np.zeros_like(dense.T @ left)
+    rest[:, -1] = coupling[0, 0] * right[:, -1]
+    np.testing.assert_allclose(dense.T @ left, right[:, :known] @ run.small.T + rest, atol=accuracy)
+
+
+def test_products_are_counted_heard_of_and_limited() -> None:
+    matrix, heard = sampled(200, 150, 3000), []
+    with listening(lambda _, products: heard.append(products)):
+        found = LANCZOS.singular_triples(matrix, tolerance=1e-6)
+    assert sum(heard) == found.matvecs > len(heard)
+    for most in (1, 7, 20):
+        limited = Engine(solver="lanczos", max_products=most).singular_triples(matrix, tolerance=1e-12)
+        assert not limited.converged
+        assert limited.matvecs <= max(most, 2)
+
+
+def test_low_rank_and_what_is_not_finite_are_left_to_single_steps() -> None:
+    """A matrix of rank 2 ends the sweep; a NaN raises the error that single steps raise."""
+    rows, columns = np.divmod(np.arange(100 * 90), 90)
+    values = np.outer(np.arange(1.0, 101.0), np.cos(np.arange(90.0))) + np.outer(np.ones(100), np.ones(90))
+    matrix = Sampling(rows, columns, (100, 90)).adjoint(values.reshape(-1))
+    found = LANCZOS.singular_triples(matrix, tolerance=1e-13)
+    assert found.converged
+    assert found.value == pytest.approx(np.linalg.norm(values, 2), rel=1e-12)
+    matrix.values[7] = np.nan
+    with pytest.raises(OracleError):
+        LANCZOS.singular_triples(matrix)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    size=st.integers(1, 12),
+    value=st.sampled_from([None, 1e-3, 1e-2]),
+    lookout=st.sampled_from([None, 0.1, 0.5]),
+    seed=st.integers(0, 999),
+)
+def test_compiled_stopping_rule_is_that_of_stop(size, value, lookout, seed) -> None:
+    """The same verdict as on the singular values of the small matrix."""
+    generator = np.random.default_rng(seed)
+    projected = np.diag(generator.uniform(0.1, 1.0, size + 1)) + np.diag(generator.uniform(0.01, 1.0, size), 1)
+    projected[0, 0] += 3.0
+    coupling = projected[size - 1, size]
+    outer, values, _ = np.linalg.svd(projected[:size, :size])
+    stop = Stop(0.0, 0.05, None if value is None else lambda _: value, lookout, 1e-3)
+    links = [float(projected[i, i] * projected[i, i + 1]) for i in range(size)]
+    verdict = stop.reached(values, np.abs(coupling * outer[-1]), 1, float(values[0]), 0.0) and not stop.overlooks(
+        values**2, links, stop.horizon(float(values[0]), float(values[0])) ** 2
+    )
+    allowed = np.inf if value is None else value
+    goals = np.array([0.0, 0.05, allowed, -1.0 if lookout is None else lookout, 1e-3, 0.0])
+    assert may_stop(projected, size, goals) == verdict
