@@ -30,10 +30,14 @@ def wavering(limit: int) -> int:
     return worse[0] + 1
 
 
+def ends_after(count: int) -> dict[str, Any]:
+    """Return options that end a run after so many iterations by a callback."""
+    return {"accuracy": 1e-9, "callback": lambda moment: moment.iteration >= count}
+
+
 @pytest.mark.parametrize("tracker", ["dense", "atoms", "image"])
-def test_a_limit_returns_the_best_point(tracker: str) -> None:
-    count = wavering(60)
-    result = solve(problem(), "accunipdgrad", accuracy=1e-9, stop=MaxIterations(count), tracker=tracker)
+def test_a_run_that_is_stopped_returns_the_best_point(tracker: str) -> None:
+    result = solve(problem(), "accunipdgrad", tracker=tracker, **ends_after(wavering(60)))
     objectives = result.history["objective"]
     assert result.objective <= objectives.min() * (1 + 1e-9) < objectives[-1]
     assert result.dual_bound == result.history["dual_bound"].max()
@@ -41,6 +45,12 @@ def test_a_limit_returns_the_best_point(tracker: str) -> None:
     assert result.objective == pytest.approx(0.5 * residual @ residual, rel=1e-9)
     if result.x is not None:
         np.testing.assert_allclose(result.problem.map.image(result.x), result.image, atol=1e-9)
+
+
+def test_a_limit_of_iterations_gives_the_last_one() -> None:
+    result = solve(problem(), "accunipdgrad", accuracy=1e-9, stop=MaxIterations(wavering(60)))
+    assert result.status is Status.ITERATION_LIMIT
+    assert result.objective == pytest.approx(result.history["objective"][-1])
 
 
 def test_ctrl_c_returns_the_best_point() -> None:
@@ -56,19 +66,19 @@ def test_ctrl_c_returns_the_best_point() -> None:
 
 
 def test_resuming_keeps_the_best_point(tmp_path: Path) -> None:
-    count, options = wavering(60), {"accuracy": 1e-9, "checkpoint": tmp_path / "run.ckpt"}
-    first = solve(problem(), "accunipdgrad", stop=MaxIterations(count), **options)
-    again = solve(problem(), "accunipdgrad", stop=MaxIterations(count), resume=True, **options)
+    count, options = wavering(60), {"checkpoint": tmp_path / "run.ckpt"}
+    first = solve(problem(), "accunipdgrad", **ends_after(count), **options)
+    again = solve(problem(), "accunipdgrad", **ends_after(count), **options, resume=True)
     np.testing.assert_array_equal(first.x, again.x)
     assert first.objective == again.objective
-    longer = solve(problem(), "accunipdgrad", stop=MaxIterations(count + 1), resume=True, **options)
-    whole = solve(problem(), "accunipdgrad", accuracy=1e-9, stop=MaxIterations(count + 1))
+    longer = solve(problem(), "accunipdgrad", **ends_after(count + 1), **options, resume=True)
+    whole = solve(problem(), "accunipdgrad", **ends_after(count + 1))
     np.testing.assert_array_equal(longer.x, whole.x)
 
 
 def test_a_large_dense_point_is_not_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_so_far, "LARGEST", 100)
-    result = solve(problem(), "accunipdgrad", accuracy=1e-9, stop=MaxIterations(wavering(60)), tracker="dense")
+    result = solve(problem(), "accunipdgrad", tracker="dense", **ends_after(wavering(60)))
     assert result.objective == pytest.approx(result.history["objective"][-1])
 
 

@@ -25,6 +25,8 @@ from unipd.team import team
 
 FINAL = (Status.SOLVED, Status.INFEASIBLE)
 """Ends that other limits would not change."""
+LAST = (*FINAL, Status.ITERATION_LIMIT)
+"""Ends that show the last point: whoever asks for k iterations gets the k-th iterate, of which the theorems speak."""
 
 
 @dataclass
@@ -108,9 +110,9 @@ class Course:
         return given_up_when(lambda: self.seconds >= limit, lambda: self.state is not None)
 
     def outcome(self, status: Status) -> State:
-        """Return what the run has reached: the last state, for ends other than a proof with the best point in it."""
+        """Return what the run has reached: the last state, after a break with the best point in it."""
         assert self.state is not None
-        return self.state if status in FINAL else self.best.shown(self.state)
+        return self.state if status in LAST else self.best.shown(self.state)
 
     @property
     def seconds(self) -> float:

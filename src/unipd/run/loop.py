@@ -127,9 +127,10 @@ def solve(
         Options of a method given by name, e.g. ``weights="greedy"``.
 
     Ctrl-C ends the run and returns the best point so far with status ``INTERRUPTED``; during the first iteration,
-    when there is no point yet, the ``KeyboardInterrupt`` is passed on. Runs that limits or callbacks end return the
-    best point too: the one with the smallest max(relative infeasibility, gap), measured against the last bound.
-    Dense points above 64 MB are not held a second time; then it is the last one. When the oracle fails, the
+    when there is no point yet, the ``KeyboardInterrupt`` is passed on. Runs that callbacks or limits of time or calls
+    end return the best point too: the one with the smallest max(relative infeasibility, gap), measured against the
+    last bound (dense points above 64 MB are not held a second time; then it is the last one). A limit of k iterations
+    gives the k-th iterate. When the oracle fails, the
     :class:`~unipd.errors.OracleError` has the result so far as ``result``.
 
     Examples
