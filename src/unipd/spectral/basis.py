@@ -84,7 +84,7 @@ class Basis:
         """Leave of a vector the part outside the span; return (Q^* w, length of that part)."""
         length = original = _length(rest)
         coefficients = np.zeros(self.size, self.array.dtype)
-        for sweep in range(_MOST_SWEEPS):
+        for sweep in range(_MOST_SWEEPS if self.size else 0):
             first = max(0, self.size - recent) if sweep == 0 and recent else 0
             coefficients[first:] += _remove(self.columns(first), rest)
             before, length = length, _length(rest)

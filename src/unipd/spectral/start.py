@@ -29,7 +29,7 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
         lengths = np.linalg.norm(given, axis=0)
         used = np.flatnonzero(lengths > 0)
         columns[:, used] = given[:, used] / lengths[used] + mix * columns[:, used]
-    return columns.astype(dtype)
+    return columns.astype(dtype, copy=False)
 
 
 _MOST_REMEMBERED = 1 << 16
