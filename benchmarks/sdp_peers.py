@@ -102,7 +102,11 @@ def main() -> None:
             if solver == "SCS" and program.order > given.largest_scs:
                 continue
             begun = time.process_time()
-            objective, remark = SOLVERS[solver](program, given.limit)
+            try:
+                objective, remark = SOLVERS[solver](program, given.limit)
+            except ModuleNotFoundError as error:
+                print(f"{name:14} {solver:9} skipped: {error.name} is not installed")
+                continue
             spent = time.process_time() - begun
             ours = spent if solver == "unipd" else ours
             ended = ">=" if solver == "SCS" and remark != "optimal" else "  "

@@ -3,6 +3,7 @@
 import contextlib
 import json
 
+import numba
 import numpy as np
 import pytest
 
@@ -35,13 +36,13 @@ def asked_at(monkeypatch, name, call):
 
 
 @pytest.mark.parametrize(("name", "call"), [("climbed", 1), ("climbed", 7), ("climbed", 200), ("searched", 2)])
-def test_rounding_ends_after_the_cut_at_hand(invoke, graph, tmp_path, monkeypatch, name, call):
+def test_rounding_ends_after_the_cuts_at_hand(invoke, graph, tmp_path, monkeypatch, name, call):
     cuts = asked_at(monkeypatch, name, call)
     out = tmp_path / "cut.txt"
     result = invoke("maxcut", graph, "--json", "-", "--sides", out)
     content = json.loads(result.stdout)
     assert (result.exit_code, content["status"]) == (130, "interrupted")
-    assert len(cuts) == call
+    assert call <= len(cuts) <= call + numba.get_num_threads() - 1
     assert content["cut_value"] == max(value for value, _ in cuts)
     assert content["cut_value"] <= content["sdp_bound"]
     assert len(out.read_text().splitlines()) == 30
