@@ -88,7 +88,8 @@ def test_the_error_has_what_was_reached_and_the_checkpoint_goes_on(name: str, fa
     assert reached.status is Status.STOPPED
     assert 1 <= reached.iterations < ITERATIONS
     assert np.isfinite(reached.image).all()
-    assert reached.objective == pytest.approx(whole.history["objective"][reached.iterations - 1])
+    seen = whole.history["objective"][: reached.iterations]
+    assert np.isclose(seen, reached.objective, rtol=1e-6).any()  # the best point so far
     if fault == "raises":
         assert isinstance(caught.value.__cause__, ConnectionError)
     repaired = run(wrapped(name, lambda call, answer, direction: answer), name, checkpoint=path, resume=True)

@@ -186,8 +186,9 @@ def _check_checkpoint(checkpoint: Any, *, resume: bool) -> None:
 
 
 def _result(course: Course, accuracy: float, status: Status) -> Result:
-    state = course.outcome(status)
-    return assembled(course.problem, course.method, state, status, course.history, accuracy, course.seconds)
+    state, stage = course.outcome(status), course.stage
+    with stage.blamed() if stage is not None and stage.unproven else contextlib.nullcontext():
+        return assembled(course.problem, course.method, state, status, course.history, accuracy, course.seconds)
 
 
 def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
