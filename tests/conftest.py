@@ -1,0 +1,9 @@
+"""What all tests share."""
+
+import signal
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C, also in the processes that tests start: a shell makes what it runs in the background ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
