@@ -11,6 +11,7 @@ import pytest
 import unipd
 from unipd import MaxIterations, Problem, Status, solve
 from unipd.couplings import LeastSquares
+from unipd.records import changed
 from unipd.run import best_so_far
 from unipd.sharp import L1Ball
 
@@ -95,3 +96,17 @@ def test_the_frame_has_whole_numbers_and_the_exponent() -> None:
     for name in ("iteration", "oracle_calls", "trials", "matvecs"):
         assert frame[name].dtype.kind == "i"
     np.testing.assert_array_equal(frame["nu"], history["nu"])
+
+
+def test_feasibility_counts_when_the_bound_is_far_away() -> None:
+    """An early point far from feasible, with a large objective, must not win by a small relative gap."""
+    simple = Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    state = next(unipd.iterate(simple, "unipdgrad"))
+    early, late = (
+        changed(state, certificate=changed(state.certificate, objective=f, infeasibility=r, dual_bound=-1e8))
+        for f, r in ((2718.0, 4700.0), (10.0, 0.006))
+    )
+    best = best_so_far.BestSoFar(simple)
+    best.see(early)
+    best.see(late)
+    assert best.shown(late) is late

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from unipd.methods import State
-from unipd.methods.best import error
+from unipd.methods import Certificate, State
 from unipd.primal import AtomList
 from unipd.problem import Problem
 from unipd.records import changed
@@ -15,10 +15,10 @@ LARGEST = 2**26
 
 
 class BestSoFar:
-    """Holds the state with the smallest error, the larger of relative infeasibility and gap, by reference.
+    """Holds the state with the smallest error, the sum of relative infeasibility and gap, by reference.
 
-    Every point is measured against the bound of the latest state. Points that are dense and large are not held; then
-    the latest is the best known.
+    Every point is measured against the bound of the latest state, and gaps are divided by the same scale. Points that
+    are dense and large are not held; then the latest is the best known.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -31,8 +31,14 @@ class BestSoFar:
             self._best = state
 
     def _beats(self, best: State, state: State) -> bool:
-        there = error(self._problem, _measured(best, state).certificate)
-        return there < error(self._problem, state.certificate)
+        here, there, bound = state.certificate, best.certificate, state.certificate.dual_bound
+        scale = max(self._problem.scale(here.objective), self._problem.scale(there.objective))
+
+        def error(point: Certificate) -> float:
+            gap = abs(point.objective - bound) if math.isfinite(bound) else point.objective
+            return point.infeasibility / max(1.0, self._problem.norm_b) + gap / scale
+
+        return error(there) < error(here)
 
     def shown(self, state: State) -> State:
         """Return the latest state with the best point in its place, measured against the latest bound."""

@@ -128,7 +128,7 @@ def solve(
 
     Ctrl-C ends the run and returns the best point so far with status ``INTERRUPTED``; during the first iteration,
     when there is no point yet, the ``KeyboardInterrupt`` is passed on. Runs that callbacks or limits of time or calls
-    end return the best point too: the one with the smallest max(relative infeasibility, gap), measured against the
+    end return the best point too: the one with the smallest sum of relative infeasibility and gap, measured against the
     last bound (dense points above 64 MB are not held a second time; then it is the last one). A limit of k iterations
     gives the k-th iterate. When the oracle fails, the
     :class:`~unipd.errors.OracleError` has the result so far as ``result``.

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from unipd.apps.sdp import SDP
+from unipd.errors import InvalidInput
 from unipd.status import Status
 
 
@@ -92,3 +93,11 @@ def test_variables_keep_their_values():
     X.value = np.eye(4)
     SDP.from_cvxpy(problem)
     assert np.array_equal(X.value, np.eye(4))
+
+
+@pytest.mark.parametrize("kind", ["boolean", "integer"])
+def test_whole_numbers_are_refused(kind):
+    X, z = cp.Variable((2, 2), PSD=True), cp.Variable(2, **{kind: True})
+    problem = cp.Problem(cp.Maximize(cp.sum(z) + X[0, 1]), [cp.trace(X) == 1, z >= 0, cp.sum(z) <= 5])
+    with pytest.raises(InvalidInput, match="continuous"):
+        SDP.from_cvxpy(problem)

@@ -115,6 +115,8 @@ def _check(variable: Any, constraints: Sequence[Any]) -> None:
     """Raise unless a variable is psd or nonnegative, by its attributes or by a constraint."""
     if variable.is_complex():
         raise InvalidInput("problem", "real variables", f"the complex variable {variable.name()}")
+    if variable.attributes["boolean"] or variable.attributes["integer"]:
+        raise InvalidInput("problem", "continuous variables", f"the integer variable {variable.name()}")
     declared = (
         variable.attributes["PSD"] if _is_matrix(variable) else variable.is_nonneg() or variable.attributes["PSD"]
     )

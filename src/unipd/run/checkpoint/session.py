@@ -180,6 +180,8 @@ def _found(path: Path, resume: bool) -> list[Record]:
 
 def _require_usable(path: Path) -> None:
     """Raise unless the file can be written."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InvalidInput("checkpoint", "a plain file", f"{path}, a device")
     if path.is_dir():
         raise InvalidInput("checkpoint", "a file", f"the folder {str(path)!r}")
     if not path.parent.is_dir():
