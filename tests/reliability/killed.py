@@ -44,11 +44,13 @@ def digest(result: Any) -> str:
 
 
 def run(name: str, answer: Path, **settings: Any) -> None:
-    """Solve one case and write its digest."""
+    """Solve one case and write its digest, in one step: a kill may come here too."""
     make, method, tracker = cases()[name]
     stop = MaxIterations(ITERATIONS)
     result = solve(make(), method, accuracy=1e-9, tracker=tracker, stop=stop, **settings)
-    answer.write_text(digest(result))
+    draft = answer.with_suffix(".draft")
+    draft.write_text(digest(result))
+    os.replace(draft, answer)
 
 
 def slow_writes() -> None:
