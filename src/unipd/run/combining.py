@@ -38,19 +38,11 @@ class StoppingRule(ABC):
 
 
 @dataclass(frozen=True)
-class Either(StoppingRule):
-    """Stop when one of two rules says so; the first that does gives the status."""
+class _Pair(StoppingRule):
+    """Two rules, each with a memory of its own."""
 
     first: StoppingRule
     second: StoppingRule
-
-    def __call__(self, moment: Moment) -> Status | None:
-        """Return the first status given."""
-        return self.first(moment) or self.second(moment)
-
-    def deadline(self) -> float:
-        """Return the earlier of the two."""
-        return min(self.first.deadline(), self.second.deadline())
 
     def memory(self) -> Any:
         """Return what the two remember."""
@@ -64,11 +56,21 @@ class Either(StoppingRule):
 
 
 @dataclass(frozen=True)
-class Both(StoppingRule):
-    """Stop when both rules say so; the first one's status is given."""
+class Either(_Pair):
+    """Stop when one of two rules says so; the first that does gives the status."""
 
-    first: StoppingRule
-    second: StoppingRule
+    def __call__(self, moment: Moment) -> Status | None:
+        """Return the first status given."""
+        return self.first(moment) or self.second(moment)
+
+    def deadline(self) -> float:
+        """Return the earlier of the two."""
+        return min(self.first.deadline(), self.second.deadline())
+
+
+@dataclass(frozen=True)
+class Both(_Pair):
+    """Stop when both rules say so; the first one's status is given."""
 
     def __call__(self, moment: Moment) -> Status | None:
         """Return the first rule's status once the second agrees."""
@@ -78,13 +80,3 @@ class Both(StoppingRule):
     def deadline(self) -> float:
         """Return the later of the two."""
         return max(self.first.deadline(), self.second.deadline())
-
-    def memory(self) -> Any:
-        """Return what the two remember."""
-        return (self.first.memory(), self.second.memory())
-
-    def recall(self, memory: Any) -> None:
-        """Let the two remember."""
-        if isinstance(memory, tuple) and len(memory) == 2:
-            self.first.recall(memory[0])
-            self.second.recall(memory[1])
