@@ -16,7 +16,8 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
     """Return ``block`` columns to start from: the given vectors mixed with random ones, then random ones.
 
     A warm start v becomes v / ||v|| + mix * g / ||g|| with g Gaussian, so that its angle to any fixed vector is
-    almost surely not a right one. Vectors of length zero count as absent.
+    almost surely not a right one. g is turned to the phase of v (<g, v> >= 0): the phase of an eigenvector is left to
+    rounding, and what comes of -v must be what comes of v. Vectors of length zero count as absent.
 
     >>> starting_block(np.array([0.0, 5.0]), 2, 1, np.float64, 0, 0.0)
     array([[0.],
@@ -28,7 +29,11 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
         given = _given(start, rows, np.dtype(dtype))[:, :block]
         lengths = np.linalg.norm(given, axis=0)
         used = np.flatnonzero(lengths > 0)
-        columns[:, used] = given[:, used] / lengths[used] + mix * columns[:, used]
+        warm, random = given[:, used] / lengths[used], columns[:, used]
+        products = np.einsum("ij,ij->j", random.conj(), warm)
+        moduli = np.abs(products)
+        phases = np.where(moduli > 0, products, 1.0) / np.where(moduli > 0, moduli, 1.0)
+        columns[:, used] = warm + mix * phases * random
     return columns.astype(dtype, copy=False)
 
 
