@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import warnings
-from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unipd.cli.commands.tomography_checks import check_model, counted
-from unipd.cli.exits import as_typed, say
+from unipd.cli.commands.tomography_data import check_context, fit_file, simulated, warnings_said
 from unipd.cli.options import Options, common_options
-from unipd.cli.outputs import check_file
 from unipd.cli.solving import emit, stopping_rule
-from unipd.errors import FileFormatError, InvalidInput
+from unipd.errors import InvalidInput
 from unipd.status import Status
-from unipd.team import team
 
 if TYPE_CHECKING:
-    from unipd.apps.tomography import PauliTomography, Simulation
+    from unipd.apps.tomography import PauliTomography
 
 EXAMPLES = (
     "unipd tomography measurements.csv --out state.npz --plot state.png",
@@ -107,7 +102,7 @@ def command(
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
-    _check_context(
+    check_context(
         simulate is not None,
         {"max-weight": max_weight, "max-paulis": max_paulis},
         {"qubits": qubits, "measurements": measurements, "state-rank": state_rank, "shots": shots}
@@ -127,15 +122,15 @@ def command(
         method_options=weights,
     )
     truth, title = None, "" if data is None else data.name
-    with _warnings_said():
+    with warnings_said():
         if data is not None:
-            _fit_file(estimator, data, max_weight, max_paulis)
+            fit_file(estimator, data, max_weight, max_paulis)
         else:
             assert simulate is not None
             noise = Noise(shots, depolarising, readout, gaussian)
-            truth = _fit_simulation(
-                estimator, _simulated(simulate, qubits, measurements, state_rank, noise, save_data, options)
-            ).state
+            experiment = simulated(simulate, qubits, measurements, state_rank, noise, save_data, options)
+            estimator.fit_data(experiment.data)
+            truth = experiment.state
             title = f"simulated state: {simulate}"
     figures: dict[str, Any] = estimator.summary(truth)
     if bootstrap is not None and figures["status"] != Status.INTERRUPTED.value:
@@ -148,69 +143,6 @@ def command(
         draw=lambda path: estimator.plot(path, target=truth, title=title),
         title=f"{title}: {figures['qubits']} qubits, {figures['measurements']} measurements",
     )
-
-
-def _check_context(simulated: bool, for_counts: dict[str, Any], for_simulations: dict[str, Any]) -> None:
-    """Raise for options that belong to the other kind of data."""
-    for name, value in (for_counts if simulated else for_simulations).items():
-        if value:
-            expected = "a file of counts instead of --simulate" if simulated else "--simulate instead of a file"
-            raise InvalidInput(f"--{name}", expected, repr(value) if isinstance(value, (int, float)) else str(value))
-
-
-def _simulated(
-    name: str,
-    qubits: int | None,
-    measurements: int | None,
-    state_rank: int | None,
-    noise: Any,
-    save_data: Path | None,
-    options: Options,
-) -> Simulation:
-    """Return the experiment of --simulate."""
-    from unipd.apps.tomography import simulate
-    from unipd.io.pauli_data import FORMATS, write_pauli_data
-
-    if qubits is None:
-        raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
-    check_file("--save-data", save_data, FORMATS)
-    with as_typed({"state": "--simulate", "rank": "--state-rank", "count": "--measurements"}):
-        experiment = simulate(
-            name,
-            qubits,
-            measurements=measurements,
-            noise=noise,
-            rank=state_rank,
-            seed=options.seed,
-            threads=options.threads,
-        )
-    if save_data is not None and team().leads:
-        write_pauli_data(experiment.data, save_data)
-    return experiment
-
-
-def _fit_simulation(estimator: PauliTomography, experiment: Simulation) -> Simulation:
-    estimator.fit_data(experiment.data)
-    return experiment
-
-
-def _fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, max_paulis: int | None) -> None:
-    """Fit what a file holds: expectation values, or counts by basis."""
-    from unipd.apps.tomography.counts import as_counts
-    from unipd.io.pauli_data import PauliData, read_pauli_data
-
-    with as_typed({"path": "DATA"}):
-        content = team().read(read_pauli_data, path)
-    if isinstance(content, PauliData):
-        if max_weight is not None or max_paulis is not None:
-            raise InvalidInput("--max-weight, --max-paulis", "a file of counts with these options", str(path))
-        estimator.fit_data(content)
-        return
-    try:
-        counts = as_counts(content)
-    except InvalidInput as error:
-        raise FileFormatError(str(path), str(error)) from error
-    estimator.fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
 
 
 def _error_bars(estimator: PauliTomography, replicates: int, truth: Any, options: Options) -> dict[str, Any]:
@@ -230,14 +162,3 @@ def _saved(estimator: PauliTomography) -> dict[str, Any]:
     """Return the state for the result file."""
     state = estimator.state_
     return {"qubits": state.qubits, "eigenvalues": state.eigenvalues, "eigenvectors": state.eigenvectors}
-
-
-@contextlib.contextmanager
-def _warnings_said() -> Generator[None]:
-    """Turn the warnings about the measurements into lines on standard error."""
-    from unipd.apps.tomography import MeasurementWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", MeasurementWarning)
-        warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
-        yield
