@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from unipd import validate
-from unipd._typing import FloatArray
 from unipd.apps.tomography.counts import BasisCounts, as_counts
 from unipd.apps.tomography.fit import fit_basis_counts, fit_data
 from unipd.apps.tomography.fitted import Fitted
 from unipd.apps.tomography.measurements import require_room, warn_if_doubtful, warn_if_too_few
 from unipd.apps.tomography.paulis import Paulis, as_paulis
 from unipd.apps.tomography.settings import PRECISIONS, choose_precision
+from unipd.apps.tomography.values import real_values
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
 from unipd.methods import Method
@@ -132,9 +130,9 @@ class PauliTomography(Fitted):
             Number of qubits, for integer masks.
         """
         strings = as_paulis(paulis, qubits)
-        values = _real("expectations", expectations, strings.x.size)
+        values = real_values("expectations", expectations, strings.x.size)
         given = (("shots", shots), ("stderr", stderr))
-        noise = [None if part is None else _real(name, part, strings.x.size, spread=True) for name, part in given]
+        noise = [None if part is None else real_values(name, part, strings.x.size, spread=True) for name, part in given]
         return self.fit_data(PauliData(*strings, values, *noise))
 
     def fit_counts(
@@ -181,21 +179,3 @@ class PauliTomography(Fitted):
     def __repr__(self) -> str:
         fitted = "" if self._fit is None else f", {self._fit.state!r}"
         return f"PauliTomography(objective={self.objective!r}, method={self.method!r}{fitted})"
-
-
-def _real(name: str, value: Any, size: int, *, spread: bool = False) -> FloatArray:
-    """Return one number a string; NaN is left to the check of the measurements, which names the row."""
-    try:
-        given: Any = np.asarray(value)
-        if given.dtype.kind == "c":  # so are Qiskit's expectation values
-            if np.any(given.imag):
-                raise InvalidInput(name, "real numbers", "numbers with imaginary parts")
-            given = given.real
-        array = given.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(name, "real numbers", type(value).__name__) from None
-    if spread and array.ndim == 0:
-        array = np.full(size, float(array))
-    if array.shape != (size,):
-        raise InvalidInput(name, f"{size} values, one a Pauli string", f"shape {array.shape}")
-    return array
