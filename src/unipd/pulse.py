@@ -19,14 +19,11 @@ def beat(work: str, products: int) -> None:
         listener(work, products)
 
 
-def listener() -> Listener | None:
-    """Return who is listening in this thread."""
-    return _listener.get()
-
-
 @contextmanager
 def listening(listener: Listener | None) -> Generator[None]:
-    """Let ``listener`` hear the products that are done inside the block, in this thread.
+    """Let ``listener`` hear the products that are done inside the block, in this thread, after those who listen already.
+
+    With None nobody hears them.
 
     >>> heard = []
     >>> with listening(lambda work, products: heard.append((work, products))):
@@ -35,7 +32,14 @@ def listening(listener: Listener | None) -> Generator[None]:
     >>> heard
     [('eigenvector', 2)]
     """
-    token = _listener.set(listener)
+    others = _listener.get()
+
+    def all_hear(work: str, products: int) -> None:
+        for each in (others, listener):
+            if each is not None:
+                each(work, products)
+
+    token = _listener.set(None if listener is None else all_hear)
     try:
         yield
     finally:

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from unipd import __version__
 from unipd.cli import commands
 from unipd.cli.app import app, command_line
+from unipd.cli.log_file import LOGGER, logged_to
 from unipd.cli.options import ALWAYS, METHODS, SOLVING, WATCHING, WRITING, Options, common_options
-from unipd.cli.session import LOGGER, limited_threads, logged_to
+from unipd.cli.session import limited_threads
 from unipd.cli.solving import REQUIRED, emit, stopping_rule
 from unipd.cli.tables import print_table
 from unipd.errors import InvalidInput

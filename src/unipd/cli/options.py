@@ -13,9 +13,10 @@ from unipd.cli.declarations import declarations
 from unipd.cli.exits import as_typed, say
 from unipd.cli.lasting import lasting
 from unipd.cli.live import served
+from unipd.cli.log_file import logged_to
 from unipd.cli.option_values import ALWAYS, LASTING, SOLVING, WATCHING, WRITING, Options
 from unipd.cli.outputs import check_apart, check_choice
-from unipd.cli.session import about, limited_threads, logged_to
+from unipd.cli.session import about, limited_threads
 from unipd.errors import InvalidInput
 from unipd.methods import choose
 from unipd.team import team

@@ -107,7 +107,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value + 0.0 if math.isfinite(value) else None  # a negative zero says nothing
     if isinstance(value, complex):
         return {"re": plain(value.real), "im": plain(value.imag)}
     if isinstance(value, Mapping):

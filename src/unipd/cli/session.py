@@ -1,20 +1,17 @@
-"""What surrounds a command: threads, the log file, and their end."""
+"""What surrounds a command: versions and threads."""
 
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import platform
 import sys
 from collections.abc import Generator
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from unipd._version import __version__
 
-LOGGER = logging.getLogger("unipd.cli")
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -49,32 +46,6 @@ def limited_threads(count: int | None) -> Generator[None]:
             stack.enter_context(threadpool_limits(limits=count))
         stack.enter_context(_numba_threads(count))
         yield
-
-
-@contextlib.contextmanager
-def logged_to(path: Path | None, title: str) -> Generator[None]:
-    """Append the run's log (and the traceback of what ends it) to a file."""
-    if path is None:
-        yield
-        return
-    handler = logging.FileHandler(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    level, spread = LOGGER.level, LOGGER.propagate
-    LOGGER.addHandler(handler)
-    LOGGER.setLevel(logging.DEBUG)
-    LOGGER.propagate = False
-    try:
-        LOGGER.info("%s begins", title)
-        yield
-        LOGGER.info("%s ends", title)
-    except Exception:
-        LOGGER.exception("%s fails", title)
-        raise
-    finally:
-        LOGGER.removeHandler(handler)
-        LOGGER.setLevel(level)
-        LOGGER.propagate = spread
-        handler.close()
 
 
 @contextlib.contextmanager

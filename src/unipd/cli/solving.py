@@ -10,9 +10,9 @@ from unipd._version import __version__
 from unipd.cli import tables
 from unipd.cli.exits import exit_code, explain, say
 from unipd.cli.live import finished
+from unipd.cli.log_file import LOGGER
 from unipd.cli.options import Options
 from unipd.cli.outputs import write_json
-from unipd.cli.session import LOGGER
 from unipd.cli.summary import SHOWN, headline
 from unipd.memory import peak_memory
 from unipd.team import team
@@ -30,7 +30,6 @@ REQUIRED = (
     "peak_memory_bytes",
 )
 """Keys that the JSON object of every solving command has, null when unknown; ``seed`` and ``version`` besides."""
-_LOG_INTERVAL = 1.0
 
 
 def run_solver(
@@ -70,7 +69,6 @@ def run_solver(
         options.method,
         accuracy=options.accuracy,
         stop=stopping_rule(options),
-        callback=_logging_callback(),
         verbose=not options.quiet,
         **settings,
     )
@@ -178,20 +176,3 @@ def _show(figures: Mapping[str, Any], options: Options, written: list[str], titl
     rows += [(name.replace("_", " "), tables.number(value)) for name, value in figures.items() if name not in SHOWN]
     rows += [("wrote", path) for path in written]
     tables.print_table(rows, stream, title)
-
-
-def _logging_callback() -> Callable[[Any], None] | None:
-    """Return a callback that logs about once a second, None when nobody reads the log."""
-    if not LOGGER.handlers:
-        return None
-    from unipd.run.progress import describe
-
-    last = float("-inf")
-
-    def log(moment: Any) -> None:
-        nonlocal last
-        if moment.seconds - last >= _LOG_INTERVAL:
-            last = moment.seconds
-            LOGGER.info("%s", describe(moment))
-
-    return log

@@ -27,8 +27,6 @@ def given_up_when(over: Callable[[], bool], whole: Callable[[], bool]) -> Genera
     ...     print("given up")
     given up
     """
-    others = pulse.listener()
-
     def look() -> bool:
         if not over():
             return False
@@ -37,8 +35,6 @@ def given_up_when(over: Callable[[], bool], whole: Callable[[], bool]) -> Genera
         return True
 
     def listen(work: str, products: int) -> None:
-        if others is not None:
-            others(work, products)
         look()
 
     with pulse.listening(listen), pulse.timed(look):

@@ -33,24 +33,31 @@ def progress_display(problem: Problem, method: str, accuracy: float) -> Generato
             with _bar(rich_progress, method, accuracy) as show:
                 yield show
             return
-    with _plain_lines(method, accuracy) as show:
+    with plain_lines(method, accuracy, _to_standard_error) as show:
         yield show
+
+
+def _to_standard_error(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def describe(moment: Moment) -> str:
     """Return one line: iteration, objective, infeasibility (for a loss its residual), bound, gap, and the work done.
 
-    The residual of a loss is phi(A x - b) / phi(-b), for least squares ||A x - b||^2 / ||b||^2.
+    The residual of a loss is phi(A x - b) / phi(-b), for least squares ||A x - b||^2 / ||b||^2. An oracle that minimises for a
+    maximisation says how values are ``shown``.
     """
     certificate, counts = moment.state.certificate, moment.state.counts
     gap = relative_gap(moment.problem, certificate.objective, certificate.dual_bound)
     rate = counts.oracle_calls / moment.seconds if moment.seconds > 0 else 0.0
+    shown = getattr(moment.problem.sharp, "shown", float)
     error = f"infeasibility {certificate.infeasibility:.1e}"
     if moment.problem.loss is not None:
         error = f"residual {certificate.objective / moment.problem.scale(certificate.objective):.1e}"
     return (
-        f"iteration {moment.state.iteration}  objective {certificate.objective:.6g}  {error}  "
-        f"bound {certificate.dual_bound:.6g}  gap {gap:.1e}  {rate:.3g} oracle calls/s  {counts.matvecs} products"
+        f"iteration {moment.state.iteration}  objective {shown(certificate.objective) + 0.0:.6g}  {error}  "
+        f"bound {shown(certificate.dual_bound) + 0.0:.6g}  gap {gap:.1e}  {rate:.3g} oracle calls/s  "
+        f"{counts.matvecs} products"
     )
 
 
@@ -87,11 +94,12 @@ class _Curve:
 
 
 @contextmanager
-def _plain_lines(method: str, accuracy: float) -> Generator[Callable[[Moment], None]]:
+def plain_lines(method: str, accuracy: float, write: Callable[[str], None]) -> Generator[Callable[[Moment], None]]:
+    """Give a function that writes a line about a moment every two seconds; long iterations give signs of life."""
     last, curve = -math.inf, _Curve(accuracy)
 
     def say(seconds: float, text: str) -> None:
-        print(f"{method}  {seconds:6.1f} s  {text}", file=sys.stderr, flush=True)
+        write(f"{method}  {seconds:6.1f} s  {text}")
 
     pulse = Heartbeat(say)
 

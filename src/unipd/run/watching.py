@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 
 from unipd.problem import Problem
 from unipd.run.moment import Moment
-from unipd.run.progress import progress_display
+from unipd.run.progress import plain_lines, progress_display
 
 Show = Callable[[Moment], None]
 Watcher = Callable[[Problem, str, float], Show]
 """Called with problem, name of the method and accuracy when a run begins; what it returns, after every iteration."""
 _watcher: ContextVar[Watcher | None] = ContextVar("unipd_watcher", default=None)
+_writer: ContextVar[Callable[[str], None] | None] = ContextVar("unipd_progress_writer", default=None)
 
 
 @contextmanager
@@ -36,17 +37,39 @@ def watching(watcher: Watcher) -> Generator[None]:
 
 
 @contextmanager
+def progress_written(write: Callable[[str], None]) -> Generator[None]:
+    """Let ``write`` have the lines of progress of the runs that begin inside the block, whether or not they are shown.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lines = []
+    >>> with progress_written(lines.append):
+    ...     result = unipd.solve(problem, "unipdgrad", stop=unipd.MaxIterations(3), accuracy=1e-9)
+    >>> len(lines), lines[0].split()[3:5]
+    (1, ['iteration', '1'])
+    """
+    token = _writer.set(write)
+    try:
+        yield
+    finally:
+        _writer.reset(token)
+
+
+@contextmanager
 def shown(problem: Problem, method: str, accuracy: float, *, verbose: bool) -> Generator[Show | None]:
-    """Give a function that shows a moment to the reader of the terminal and to the watcher; None without both."""
-    watcher = _watcher.get()
-    watch = None if watcher is None else watcher(problem, method, accuracy)
-    with progress_display(problem, method, accuracy) if verbose else nullcontext(None) as display:
-        if watch is None or display is None:
-            yield watch or display
-            return
+    """Give a function that shows a moment to whoever follows the run: terminal, log, watcher; None when nobody does."""
+    watcher, write = _watcher.get(), _writer.get()
+    shows: list[Show] = []
+    with ExitStack() as stack:
+        if write is not None:
+            shows.append(stack.enter_context(plain_lines(method, accuracy, write)))
+        if verbose:
+            shows.append(stack.enter_context(progress_display(problem, method, accuracy)))
+        if watcher is not None:
+            shows.append(watcher(problem, method, accuracy))
 
-        def both(moment: Moment) -> None:
-            display(moment)
-            watch(moment)
+        def show_all(moment: Moment) -> None:
+            for show in shows:
+                show(moment)
 
-        yield both
+        yield show_all if shows else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ def command(
     graph: Annotated[Path, typer.Argument(help="A graph: rudy (G-set) file or edge list, perhaps with gzip.")],
     hyperplanes: Annotated[int, typer.Option(help="Random hyperplanes of the rounding.", min=1)] = 200,
     sides: Annotated[Path | None, typer.Option(help="Write each node and its side (1 or -1) to this file.")] = None,
+    form: Annotated[str, typer.Option(help="What the file is: rudy, edges (a list of edges alone) or auto.")] = "auto",
     *,
     options: Options,
 ) -> int:
@@ -35,7 +37,7 @@ def command(
     from unipd.io.graphs import read_graph
 
     check_file("--sides", sides)
-    known = team().read(read_graph, graph)
+    known = team().read(partial(read_graph, form=form), graph)
     weights: dict[str, Any] = {} if options.weights is None else {"weights": options.weights}
     found = maxcut(
         known,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ EXAMPLES = ("unipd theta graph.txt", "unipd theta graph.txt --complement --json 
 def command(
     graph: Annotated[Path, typer.Argument(help="A graph: rudy (G-set) file or edge list; weights do not count.")],
     complement: Annotated[bool, typer.Option("--complement", help="Take the graph of the missing edges.")] = False,
+    form: Annotated[str, typer.Option(help="What the file is: rudy, edges (a list of edges alone) or auto.")] = "auto",
     *,
     options: Options,
 ) -> int:
@@ -29,7 +31,7 @@ def command(
     from unipd.apps import theta as app
     from unipd.io.graphs import read_graph
 
-    known = team().read(read_graph, graph)
+    known = team().read(partial(read_graph, form=form), graph)
     if complement:
         known = app.complement(known)
     weights = {} if options.weights is None else {"weights": options.weights}
