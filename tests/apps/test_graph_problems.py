@@ -27,6 +27,7 @@ def test_theta_of_odd_cycles(nodes):
     assert result.dual_bound >= value - 1e-9
     other = theta_module.theta(theta_module.complement(cycle(nodes)))
     assert result.objective * other.objective == pytest.approx(nodes, rel=1e-5)
+    assert theta_module.theta(cycle(nodes), complement=True).objective == other.objective
 
 
 def test_theta_of_perfect_graphs_is_the_independence_number():
@@ -77,3 +78,8 @@ def test_communities_of_joined_cliques():
 def test_partition_is_refused_for_many_points():
     with pytest.raises(InvalidInput):
         partition_program(np.zeros((300, 300)), 2)
+
+
+def test_there_are_no_more_clusters_than_points():
+    with pytest.raises(InvalidInput, match="at most as many clusters as points, 3, got 4"):
+        kmeans(np.eye(3), 4)

@@ -129,3 +129,14 @@ def test_theta_of_a_cycle(invoke, cycle):
     assert content["independence_bound"] == 2
     other = figures(invoke("theta", cycle, "--complement", "--json", "-"))
     assert other["theta"] == pytest.approx(5**0.5, rel=1e-5)
+
+
+@pytest.mark.parametrize("command", ["maxcut", "theta"])
+def test_the_hint_about_edge_lists_is_one_that_the_shell_can_follow(invoke, tmp_path, command):
+    path = tmp_path / "pairs.txt"
+    path.write_text("3 4\n1 2\n2 3\n")
+    refused = invoke(command, str(path))
+    assert refused.exit_code == 2
+    assert "--form edges" in refused.stderr
+    assert json.loads(invoke(command, str(path), "--form", "edges", "--json", "-").stdout)["status"] == "solved"
+    assert "--form" in invoke(command, str(path), "--form", "tree").stderr

@@ -41,6 +41,8 @@ def partition_program(cost: Any, clusters: int) -> SDP:
     if order > LARGEST:
         raise InvalidInput("cost", f"at most {LARGEST} points", str(order))
     k = validate.integer("clusters", clusters, minimum=1)
+    if k > order:
+        raise InvalidInput("clusters", f"at most as many clusters as points, {order}", str(k))
     sums = [_row_sum(order, row) for row in range(order)]
     pairs = [(i, j) for i in range(order) for j in range(i + 1, order)]
     places = [sp.csr_array(([1.0, 1.0], ([i, j], [j, i])), shape=(order, order)) for i, j in pairs]

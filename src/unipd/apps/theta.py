@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import validate
 from unipd.apps.sdp import SDP, SdpResult
 from unipd.apps.sdp.data import Block, SdpData
 from unipd.io.graphs import Graph, as_graph
@@ -36,14 +37,12 @@ def complement(graph: Any) -> Graph:
     >>> complement(Graph.of(3, [0], [1], [1.0])).edges
     2
     """
-    known = as_graph(graph)
-    joined = np.zeros((known.nodes, known.nodes), bool)
-    joined[known.rows, known.cols] = True
-    rows, cols = np.nonzero(np.triu(~joined, 1))
-    return Graph.of(known.nodes, rows, cols, np.ones(rows.size), known.labels)
+    return as_graph(graph).complement()
 
 
-def theta(graph: Any, accuracy: float = 1e-6, method: Any = "auto", **options: Any) -> SdpResult:
+def theta(
+    graph: Any, accuracy: float = 1e-6, method: Any = "auto", *, complement: bool = False, **options: Any
+) -> SdpResult:
     """Return the theta number as ``objective``, with a certified upper bound in ``dual_bound``.
 
     No independent set has more nodes than ``floor(dual_bound)``, and no colouring of the complement needs fewer
@@ -54,6 +53,9 @@ def theta(graph: Any, accuracy: float = 1e-6, method: Any = "auto", **options: A
     graph
         A :class:`~unipd.io.Graph`, a networkx graph, a symmetric SciPy sparse matrix or (edges, weights); weights
         do not count.
+    complement
+        Whether to take the graph of the missing edges: a bound of the size of the cliques of ``graph``, and of its
+        chromatic number from below.
     accuracy, method, options
         As in :meth:`unipd.apps.sdp.SDP.solve`.
 
@@ -65,4 +67,6 @@ def theta(graph: Any, accuracy: float = 1e-6, method: Any = "auto", **options: A
     >>> round(result.objective, 4)
     2.2361
     """
-    return theta_program(graph).solve(accuracy, method, **options)
+    known = as_graph(graph)
+    taken = known.complement() if validate.flag("complement", complement) else known
+    return theta_program(taken).solve(accuracy, method, **options)

@@ -64,6 +64,17 @@ class Graph:
         matrix = self.adjacency()
         return sp.csr_array(sp.diags_array(matrix.sum(axis=1)) - matrix)
 
+    def complement(self) -> Graph:
+        """Return the graph whose edges are the pairs that are not joined, with unit weights.
+
+        >>> Graph.of(3, [0], [1], [1.0]).complement().edges
+        2
+        """
+        joined = np.zeros((self.nodes, self.nodes), bool)
+        joined[self.rows, self.cols] = True
+        rows, cols = np.nonzero(np.triu(~joined, 1))
+        return Graph.of(self.nodes, rows, cols, np.ones(rows.size), self.labels)
+
 
 def _ends(name: str, given: Any, nodes: int, edges: int) -> IntArray:
     array = np.asarray(given)

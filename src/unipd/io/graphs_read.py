@@ -6,7 +6,7 @@ import io
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,7 @@ _LAYOUT = Layout(widths=(3, 2), comments=_COMMENTS, blanks=PLAIN)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 
-def read_graph(
-    source: Source, *, form: Literal["auto", "rudy", "edges"] = "auto", limits: Limits | None = None
-) -> Graph:
+def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = None) -> Graph:
     r"""Read a weighted graph from a text file, compressed with gzip or not.
 
     Parameters
@@ -111,7 +109,7 @@ def _rudy(header: tuple[float, float], rows: Array, lines: IntArray, name: str, 
     if nodes > limits.order:
         raise FileFormatError(name, f"{nodes:g} nodes are more than the limit of {limits.order}", line)
     if edges != len(rows):
-        hint = ' (for an edge list without this line give form="edges")'
+        hint = ' (if this line is an edge, give form="edges", in the shell --form edges)'
         raise FileFormatError(name, f"{edges:.15g} edges are announced and {len(rows)} follow{hint}", line)
     ends = rows[:, :2]
     _require(np.all((ends >= 1) & (ends <= nodes), axis=1), lines, name, f"a node is not between 1 and {nodes:.15g}")

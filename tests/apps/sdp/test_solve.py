@@ -91,6 +91,52 @@ def test_given_trace_bound():
     assert "user" in result.trace_bound.reason
 
 
+def test_a_trace_bound_below_the_trace_that_the_constraints_fix_is_refused():
+    program = SDP.from_matrices(np.diag([1.0, 2.0]), [np.eye(2)], [1.0])
+    with pytest.raises(InvalidInput, match="at least 1, the trace of every feasible X"):
+        program.solve(trace_bound=0.5)
+    assert program.solve(trace_bound=7.0).trace_bound.value == 1.0
+
+
+@pytest.mark.parametrize(("given", "used"), [(0.5, 0.5), (7.0, 1.0)])
+def test_the_smaller_of_two_trace_bounds_is_used_and_stated(given, used):
+    program = SDP.from_matrices(np.diag([-1.0, 2.0]), [np.eye(2)], [1.0], "<=")
+    result = program.solve(trace_bound=given)
+    assert result.objective == pytest.approx(-used, rel=1e-5)
+    assert result.trace_bound.value == pytest.approx(used)
+    assert ("given by the user" in result.message) == (given < 1.0)
+
+
+def test_an_option_that_does_not_exist_is_named():
+    with pytest.raises(InvalidInput, match="foo: expected one of the options trace_bound, rank"):
+        SDP.from_matrices(np.eye(2), [np.eye(2)], [1.0]).solve(foo=1)
+
+
+def test_nested_lists_are_matrices():
+    program = SDP.from_matrices([[1, 0], [0, 2]], [[[1, 0], [0, 1]]], [1])
+    assert program.solve().objective == pytest.approx(1.0, rel=1e-5)
+
+
+def test_messages_speak_of_sdpa_where_the_program_came_from_such_a_file():
+    """max Y_12 subject to Y_11 - Y_22 = 0: unbounded, and no x_1 F_1 - F_0 is psd."""
+    program = SDP.from_sdpa(SdpaProblem([0.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [1, 0, 1], [1.0, 1.0, -1.0]))
+    result = program.solve()
+    assert result.status is Status.INFEASIBLE
+    assert "primal problem, min c'x, is infeasible and its dual, max <F0, Y>, unbounded" in result.message
+    program = SDP.from_sdpa(SdpaProblem([-1.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [1, 0, 1], [1.0, 1.0, 2.0]))
+    result = program.solve()
+    assert result.status is Status.INFEASIBLE
+    assert "the dual problem, max <F0, Y>, is infeasible" in result.message
+
+
+def test_progress_has_the_sign_of_the_program(graph, capsys):
+    result = maxcut_program(graph).solve(1e-4, verbose=True)
+    line = capsys.readouterr().err.splitlines()[0]
+    objective, bound = (float(line.split(word)[1].split()[0]) for word in ("objective", "bound"))
+    assert 0.0 < objective <= bound * (1.0 + 1e-9)
+    assert bound >= result.objective * (1.0 - 1e-4)
+
+
 def test_unbounded_objective_is_recognised():
     program = SDP.from_matrices(-np.eye(2), [np.array([[0.0, 1.0], [1.0, 0.0]])], [2.0])
     result = program.solve(1e-6)
@@ -112,7 +158,9 @@ def test_infeasible_program_comes_with_a_proof():
 
 def test_level_directions_are_refused_with_a_reason():
     program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.diag([1.0, 0.0])], [1.0])
-    with pytest.raises(InvalidInput, match="trace"):
+    with pytest.raises(
+        InvalidInput, match=r"trace_bound: .*the constraints give none \(there are directions .*solver$"
+    ):
         program.solve(1e-6)
 
 
@@ -139,6 +187,10 @@ def test_runs_repeat_bit_for_bit(graph):
         {"C": np.eye(2), "A": [np.eye(2)], "b": [1.0], "senses": ["=", "="]},
         {"C": np.eye(2), "A": [np.eye(2)], "b": [1.0], "senses": "<=", "lower": [2.0]},
         {"C": np.eye(2), "A": [], "b": []},
+        {"C": np.eye(2), "A": np.eye(2), "b": [1.0, 1.0]},
+        {"C": [1.0, 2.0], "A": [np.eye(2)], "b": [1.0]},
+        {"C": "text", "A": [np.eye(2)], "b": [1.0]},
+        {"C": np.eye(2), "A": 3.0, "b": [1.0]},
         {"C": np.array([[0.0, 1.0], [0.0, 0.0]]), "A": [np.eye(2)], "b": [1.0]},
     ],
 )
@@ -159,6 +211,15 @@ def test_cvxpy_problems():
     assert result.dual_bound == pytest.approx(result.objective, rel=1e-5)
 
 
+def test_cvxpy_parameters_count_with_their_values():
+    x, size = cp.Variable((2, 2), PSD=True), cp.Parameter(name="size")
+    problem = cp.Problem(cp.Minimize(cp.trace(np.diag([1.0, 2.0]) @ x)), [cp.trace(x) == size])
+    with pytest.raises(InvalidInput, match="a value for every parameter, got size without one"):
+        SDP.from_cvxpy(problem)
+    size.value = 3.0
+    assert SDP.from_cvxpy(problem).solve().objective == pytest.approx(3.0, rel=1e-5)
+
+
 def test_cvxpy_problems_that_do_not_fit():
     x, y = cp.Variable((2, 2), PSD=True), cp.Variable()
     plain = cp.Variable((2, 2))
@@ -168,6 +229,8 @@ def test_cvxpy_problems_that_do_not_fit():
         cp.Problem(cp.Minimize(cp.norm(x)), [cp.trace(x) == 1]),
         cp.Problem(cp.Minimize(cp.trace(x)), [cp.norm(x) <= 1]),
         cp.Problem(cp.Minimize(cp.trace(x))),
+        cp.Problem(cp.Minimize(cp.trace(x)), [cp.trace(x) == cp.Parameter()]),
+        cp.Problem(cp.Minimize(1.0)),
         "no problem",
     ):
         with pytest.raises(InvalidInput):

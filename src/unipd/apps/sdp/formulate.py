@@ -98,10 +98,13 @@ class Formulation:
         return dual / self.analysis.reduced.norms
 
 
-def formulate(analysis: Analysis, trace: TraceBound) -> Formulation:
-    """Return min <C, X> over psd X of the given trace subject to the scaled constraints."""
+def formulate(analysis: Analysis, trace: TraceBound, maximise: bool = False, constant: float = 0.0) -> Formulation:
+    """Return min <C, X> over psd X of the given trace subject to the scaled constraints.
+
+    Progress is shown as that of a maximisation, or with a constant, if these are given.
+    """
     reduced, joint = analysis.reduced, analysis.joint()
     kind = FixedTrace if trace.fixed else BoundedTrace
-    cost = SdpCost(joint, kind(joint.domain[0], trace.value))
+    cost = SdpCost(joint, kind(joint.domain[0], trace.value), maximise, constant)
     problem = Problem(cost, joint, reduced.b / reduced.norms, reduced.coupling(reduced.norms))
     return Formulation(analysis, trace, joint, problem)

@@ -34,7 +34,12 @@ def convert(problem: Any) -> SDP:
         raise MissingExtra("cvxpy", "cvxpy", "SDP.from_cvxpy") from error
     if not isinstance(problem, cvxpy.Problem):
         raise InvalidInput("problem", "a cvxpy.Problem", type(problem).__name__)
+    for parameter in problem.parameters():
+        if parameter.value is None:
+            raise InvalidInput("problem", "a value for every parameter", f"{parameter.name()} without one")
     variables: list[Any] = problem.variables()
+    if not variables:
+        raise InvalidInput("problem", "at least one variable", "none")
     rest = [part for part in problem.constraints if not any(_is_cone_of(part, variable) for variable in variables)]
     for variable in variables:
         _check(variable, problem.constraints)

@@ -173,11 +173,17 @@ class SdpCost(Linear):
         The program's map with its cost: ``cost``, ``slack``, ``cost_and_image`` and ``minus``.
     oracle
         The set.
+    maximise, constant
+        How progress is shown: values have the sign of a maximisation, and the constant is added.
     """
 
-    def __init__(self, joint: Any, oracle: Spectrahedron) -> None:
+    def __init__(self, joint: Any, oracle: Spectrahedron, maximise: bool = False, constant: float = 0.0) -> None:
         super().__init__(joint.cost, oracle)
-        self.joint = joint
+        self.joint, self.maximise, self.constant = joint, maximise, constant
+
+    def shown(self, value: float) -> float:
+        """Return an objective or a bound as people know it."""
+        return (-value if self.maximise else value) + self.constant
 
     def _shifted(self, direction: Any) -> Any:
         return self.joint.minus(direction, self.cost)

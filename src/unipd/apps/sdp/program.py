@@ -44,6 +44,8 @@ class SDP:
     """Whether results are reported for the maximum of minus that cost."""
     constant: float = 0.0
     """What is added to objective and bound in results."""
+    sdpa: bool = False
+    """Whether messages speak of SDPA's pair of problems, (P) min c'x and (D) max <F_0, Y>, besides."""
 
     @classmethod
     def from_file(cls, source: str | os.PathLike[str] | BinaryIO) -> SDP:
@@ -61,7 +63,7 @@ class SDP:
         >>> SDP.from_sdpa(problem).maximise
         True
         """
-        return cls(from_sdpa(problem), maximise=True)
+        return cls(from_sdpa(problem), maximise=True, sdpa=True)
 
     @classmethod
     def from_matrices(
@@ -79,9 +81,9 @@ class SDP:
         Parameters
         ----------
         C
-            Symmetric matrix, an array or SciPy sparse.
+            Symmetric matrix, an array, nested lists or SciPy sparse.
         A
-            Symmetric matrices, one a constraint.
+            Symmetric matrices of the order of C, one a constraint, at least one.
         b
             Right-hand sides.
         senses
@@ -97,13 +99,13 @@ class SDP:
         >>> program.data.lower, program.data.upper
         (array([1.]), array([inf]))
         """
-        cost = Entries.from_matrices([C])
-        order = int(np.shape(C)[0] if not sp.issparse(C) else C.shape[0])
-        constraints = Entries.from_matrices(A)
-        for index, matrix in enumerate(A):
+        objective, matrices = _matrix("C", C), _matrices(A)
+        order = int(objective.shape[0])
+        for index, matrix in enumerate(matrices):
             if matrix.shape != (order, order):
-                raise InvalidInput(f"A[{index}]", f"shape {(order, order)}", f"shape {matrix.shape}")
-        right = validate.real_array("b", b, shape=(len(A),)).astype(np.float64)
+                raise InvalidInput(f"A[{index}]", f"shape {(order, order)}, that of C", f"shape {matrix.shape}")
+        cost, constraints = Entries.from_matrices([objective], "C"), Entries.from_matrices(matrices, "A")
+        right = validate.real_array("b", b, shape=(len(matrices),)).astype(np.float64)
         below, above = _bounds(right, senses, lower)
         if maximise:
             cost = Entries(cost.constraint, cost.block, cost.row, cost.col, -cost.value)
@@ -140,6 +142,25 @@ class SDP:
     def __repr__(self) -> str:
         goal = "max" if self.maximise else "min"
         return f"SDP({goal}, order={self.order}, constraints={self.data.size}, blocks={len(self.data.blocks)})"
+
+
+def _matrix(name: str, given: Any) -> Any:
+    """Return a symmetric matrix as an array or SciPy sparse."""
+    found: Any = given if sp.issparse(given) else validate.real_array(name, given)
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or found.shape[0] == 0:
+        raise InvalidInput(name, "a symmetric matrix", f"shape {found.shape}")
+    return found
+
+
+def _matrices(A: Any) -> list[Any]:
+    """Return the matrices of the constraints, at least one."""
+    if sp.issparse(A) or np.isscalar(A):
+        raise InvalidInput("A", "a list of symmetric matrices, one a constraint", type(A).__name__)
+    found = [_matrix(f"A[{index}]", matrix) for index, matrix in enumerate(A)]
+    if not found:
+        expected = 'at least one constraint (tr X <= a alone is A=[np.eye(n)], b=[a], senses="<=")'
+        raise InvalidInput("A", expected, "none")
+    return found
 
 
 def _bounds(b: Any, senses: str | Sequence[str], lower: Any) -> tuple[Any, Any]:

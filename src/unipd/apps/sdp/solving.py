@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from unipd.apps.sdp.formulate import Analysis, analyse, formulate
 from unipd.apps.sdp.impossible import contradiction
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.trace import TraceBound, bound_from_diagonals
+from unipd.errors import InvalidInput
 from unipd.run import MaxIterations, solve
 from unipd.status import Status
 
@@ -22,15 +24,22 @@ ITERATIONS = 5000
 """Iterations of the factored method when no other limit is given: what takes more has other troubles."""
 
 
+ROUNDING = 1e-9
+"""A bound that a user gives may lie below a trace that the constraints fix by this share of it."""
+_SETTINGS = ("trace_bound", "rank", "seed", "stop", "callback", "verbose", "start", "checkpoint", "every", "resume")
+"""What :meth:`SDP.solve` knows besides accuracy and method, for people."""
+
+
 def trace_of(analysis: Analysis, given: float | None = None) -> TraceBound | None:
-    """Return the trace bound that the constraints imply, else the one given, else None."""
+    """Return the smaller of the trace bound that the constraints imply and the one given; None without either."""
     found = bound_from_diagonals(analysis.data, analysis.groups)
-    if found is not None and found.fixed:
-        return found
     if given is None:
         return found
     value = validate.positive("trace_bound", given)
-    if found is not None and found.value <= value:
+    if found is not None and found.fixed and value < (1.0 - ROUNDING) * found.value:
+        expected = f"at least {found.value:.6g}, the trace of every feasible X ({found.reason})"
+        raise InvalidInput("trace_bound", expected, f"{value:.6g}")
+    if found is not None and (found.fixed or found.value <= value):
         return found
     return TraceBound(value, False, "given by the user")
 
@@ -66,11 +75,13 @@ def solve_program(
     """
     if trace_bound is not None:
         validate.positive("trace_bound", trace_bound)
+    if method in ("auto", "factored"):
+        _check_options(options)
     impossible = contradiction(program, accuracy)
     if impossible is not None:
         return impossible
     binary = find_binary(program.data) if method in ("auto", "factored") else None
-    if binary is not None:
+    if binary is not None and (trace_bound is None or trace_bound >= binary.trace(program.data.size).value):
         return _run_binary(program, binary, accuracy, method, rank=rank, seed=seed, **options)
     analysis = analyse(program.data)
     trace = trace_of(analysis, trace_bound)
@@ -79,6 +90,15 @@ def solve_program(
 
         return solve_without_trace(program, analysis, accuracy, method, rank=rank, seed=seed, **options)
     return run(program, analysis, trace, accuracy, method, rank=rank, seed=seed, **options)
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Raise for an option that neither this module nor :func:`unipd.solve` knows."""
+    known = inspect.signature(solve).parameters
+    for name in options:
+        if name not in known and name != "scaling":
+            expected = f"one of the options {', '.join(_SETTINGS)}; those of another method go with its name"
+            raise InvalidInput(name, expected, "an option that the factored method does not have")
 
 
 def _run_binary(program: Any, binary: Binary, accuracy: float, method: Any, **options: Any) -> SdpResult:
@@ -109,7 +129,7 @@ def run(
     **options: Any,
 ) -> SdpResult:
     """Solve with a given trace; again, more accurately, when only the scaled constraints hold well enough."""
-    form, chosen = formulate(analysis, trace), method
+    form, chosen = formulate(analysis, trace, program.maximise, program.constant), method
     if method in ("auto", "factored"):
         chosen = analysis.method(rank, seed, trace)
         options["stop"] = options.get("stop") or MaxIterations(ITERATIONS)

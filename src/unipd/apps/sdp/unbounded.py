@@ -66,7 +66,9 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
         return run(program, analysis, proved, accuracy, method, **options)
     level = level_alternative(analysis.data)
     if level is None:
-        raise _refused("none could be derived from the constraints, nor a direction in which X grows for ever")
+        raise _refused(
+            "neither a positive definite combination of them nor a direction in which X grows for ever was found"
+        )
     if level.multipliers is None:
         return _unbounded(program, level, accuracy, begun)
     trace = _first_trace(analysis.data, level.multipliers, impossible)
@@ -76,8 +78,8 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
         if tried.status in (Status.SOLVED, Status.INTERRUPTED):
             return tried
         raise _refused(
-            "the constraints hardly bound it: some psd matrix of trace 1 changes all constraints and the "
-            f"objective, scaled to unit norm, by only {level.residual:.0e}, and a run without one did not end"
+            "some psd matrix of trace 1 changes them and the objective, all of unit norm, by only "
+            f"{level.residual:.0e}, and a run without a bound came to nothing"
         )
     result = run(program, analysis, trace, accuracy, method, **options)
     for _ in range(ENLARGEMENTS):
@@ -129,9 +131,11 @@ def _unbounded(program: Any, found: Alternative, accuracy: float, begun: float) 
     if slope >= -FALLS * size:
         raise _refused("there are directions in which X may grow for ever and the objective does not change")
     message = (
-        "The dual problem is infeasible: along a psd direction the constraints do not change "
-        f"(up to {found.residual:.0e}) and the objective improves for ever, so no dual bound exists."
+        "The objective is unbounded and the dual problem is infeasible: along the psd direction X returned the "
+        f"constraints do not change (up to {found.residual:.0e}) and the objective improves for ever."
     )
+    if program.sdpa:
+        message += " In SDPA's terms the primal problem, min c'x, is infeasible and its dual, max <F0, Y>, unbounded."
     rows = found.direction.left[: data.order]
     x = LowRank(rows, rows, found.direction.weights)
     return without_bound(program, message, accuracy, begun, x, np.zeros(data.size))
@@ -142,9 +146,15 @@ def _infeasible(program: Any, found: Alternative, accuracy: float, begun: float)
         "No X is feasible: the dual vector returned makes sum y_i A_i positive definite (proved by a Cholesky "
         "factorisation) and b^T y negative."
     )
+    if program.sdpa:
+        message += " In SDPA's terms the dual problem, max <F0, Y>, is infeasible."
     assert found.multipliers is not None
     return without_bound(program, message, accuracy, begun, None, found.multipliers)
 
 
 def _refused(reason: str) -> InvalidInput:
-    return InvalidInput("trace_bound", f"a bound of the trace of X ({reason})", "None")
+    expected = (
+        f"a number that the trace of X does not exceed: the constraints give none ({reason}), and without one there is "
+        "no certificate. Give a bound if you know one for a solution, or take an interior-point solver"
+    )
+    return InvalidInput("trace_bound", expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,7 +34,7 @@ def command(
     known = team().read(partial(read_graph, form=form), graph)
     if complement:
         known = app.complement(known)
-    weights = {} if options.weights is None else {"weights": options.weights}
+    weights: dict[str, Any] = {} if options.weights is None else {"weights": options.weights}
     result = app.theta(
         known,
         options.accuracy,

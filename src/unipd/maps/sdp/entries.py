@@ -45,15 +45,17 @@ class Entries:
         object.__setattr__(self, "value", values)
 
     @classmethod
-    def from_matrices(cls, matrices: Sequence[Any]) -> Entries:
+    def from_matrices(cls, matrices: Sequence[Any], name: str = "matrices") -> Entries:
         """Return the entries of symmetric matrices (arrays or SciPy sparse), one a constraint, of one block.
+
+        ``name`` is what errors call the list.
 
         >>> Entries.from_matrices([np.eye(2)]).row
         array([0, 1], dtype=int32)
         """
         if len(matrices) == 0:
-            raise InvalidInput("matrices", "at least one symmetric matrix", "an empty list")
-        parts = [_upper(f"matrices[{index}]", matrix) for index, matrix in enumerate(matrices)]
+            raise InvalidInput(name, "at least one symmetric matrix", "an empty list")
+        parts = [_upper(f"{name}[{index}]", matrix) for index, matrix in enumerate(matrices)]
         constraint = np.repeat(np.arange(len(parts)), [part.nnz for part in parts])
         row, col, value = (np.concatenate([getattr(part, name) for part in parts]) for name in ("row", "col", "data"))
         return cls(constraint, np.zeros_like(constraint), row, col, value)
