@@ -17,6 +17,7 @@ class Status(str, Enum):
     ITERATION_LIMIT = "iteration_limit"
     ORACLE_LIMIT = "oracle_limit"
     TIME_LIMIT = "time_limit"
+    MEMORY_LIMIT = "memory_limit"
     STALLED = "stalled"
     INTERRUPTED = "interrupted"
     LINE_SEARCH_FAILED = "line_search_failed"
@@ -39,6 +40,7 @@ _MESSAGES = {
     Status.ITERATION_LIMIT: "The iteration limit was reached before the asked accuracy was certified.",
     Status.ORACLE_LIMIT: "The limit on oracle calls was reached before the asked accuracy was certified.",
     Status.TIME_LIMIT: "The time limit was reached before the asked accuracy was certified.",
+    Status.MEMORY_LIMIT: "The memory limit was reached before the asked accuracy was certified.",
     Status.STALLED: (
         "Progress stalled: the gap and the feasibility no longer improve, or the point, measured anew at the end, "
         "fell short of the accuracy that the run had claimed."

@@ -56,6 +56,15 @@ def test_every_command_has_help_with_examples(invoke, name):
     assert "Examples:" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [("compare", "--save"), ("bench", "--folder"), ("data", "--folder"), ("reproduce fig1", "--folder")],
+)
+def test_folders_are_called_folders(invoke, command, option):
+    (line,) = (line for line in invoke(*command.split(), "--help").stdout.splitlines() if option in line[:20])
+    assert "FOLDER" in line
+
+
 def test_help_of_a_solving_command_shows_the_common_options(invoke):
     text = invoke("demo", "--help").stdout
     for name in (*SOLVING, *WRITING, *WATCHING):

@@ -64,6 +64,7 @@ def test_every_status_has_a_documented_exit_code():
         Status.STOPPED: 3,
         Status.ITERATION_LIMIT: 3,
         Status.ORACLE_LIMIT: 3,
+        Status.MEMORY_LIMIT: 3,
         Status.TIME_LIMIT: 3,
         Status.STALLED: 3,
         Status.INTERRUPTED: 130,

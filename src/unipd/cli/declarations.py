@@ -42,7 +42,7 @@ def declarations(methods: Collection[str]) -> dict[str, Any]:
         "time_limit": Annotated[float | None, _option(text="Stop after so many seconds.", panel=_LIMITS, min=0.0)],
         "max_iterations": Annotated[int | None, _option(text="Stop after so many iterations.", panel=_LIMITS, min=1)],
         "max_oracle_calls": Annotated[
-            int | None, _option(text="Stop after so many calls of the sharp oracle.", panel=_LIMITS, min=1)
+            int | None, _option(text="Stop after the iteration that makes the N-th oracle call.", panel=_LIMITS, min=1)
         ],
         "memory_limit": Annotated[
             str | None, _option(text="Refuse runs that need more memory, e.g. 2GB; end those that grow.", panel=_LIMITS)

@@ -62,6 +62,8 @@ def _shorten(parameter: Any, ctx: Any) -> None:
 
 
 def _label(parameter: Any, ctx: Any) -> str:
+    if parameter.metavar is not None:
+        return str(parameter.metavar)
     word = str(parameter.display_type(ctx)).strip("<>").split()[0] if hasattr(parameter, "display_type") else ""
     return _LABELS.get(word, word.upper())
 

@@ -13,7 +13,7 @@ from unipd.cli.live import finished
 from unipd.cli.log_file import LOGGER
 from unipd.cli.options import Options
 from unipd.cli.outputs import write_json
-from unipd.cli.summary import SHOWN, headline
+from unipd.cli.summary import SHOWN, headline, with_limit
 from unipd.memory import peak_memory
 from unipd.team import team
 
@@ -109,6 +109,7 @@ def emit(
         A line above the table.
     """
     figures = {**(result.summary() if result is not None else {}), **summary, **_of_team()}
+    figures = with_limit(figures, options)
     content: dict[str, Any] = {**dict.fromkeys(REQUIRED), **figures, "seed": options.seed, "version": __version__}
     code = exit_code(figures["status"])
     LOGGER.info("%s", content)

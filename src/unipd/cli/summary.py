@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from unipd.cli import tables
+from unipd.cli.option_values import Options
+from unipd.memory import size_text
 from unipd.status import Status
 
 SHOWN = (
@@ -33,8 +35,6 @@ def headline(figures: Mapping[str, Any], accuracy: float | None = None) -> list[
     >>> headline({"status": "solved", "objective": 1.5})[0][1][:17]
     'solved: The asked'
     """
-    from unipd.memory import size_text
-
     known = {**dict.fromkeys(SHOWN), **figures}
     status = Status(known["status"])
     kind = f" ({known['bound_kind']})" if known["bound_kind"] else ""
@@ -51,3 +51,29 @@ def headline(figures: Mapping[str, Any], accuracy: float | None = None) -> list[
         ("peak memory", size_text(known["peak_memory_bytes"] or 0), known["peak_memory_bytes"] is not None),
     ]
     return [(name, text) for name, text, present in rows if present]
+
+
+def with_limit(figures: Mapping[str, Any], options: Options) -> dict[str, Any]:
+    """Return the figures with the numbers of the limit that ended the run in their message.
+
+    >>> figures = {"status": "oracle_limit", "oracle_calls": 9, "iterations": 1}
+    >>> with_limit(figures, Options(max_oracle_calls=2))["message"]
+    'The limit on oracle calls was reached before the asked accuracy was certified. The limit was 2, the first iteration
+    alone took 9.'
+    """
+    status = Status(figures["status"])
+    said = ""
+    if status is Status.ORACLE_LIMIT and options.max_oracle_calls is not None:
+        said = f"The limit was {options.max_oracle_calls}, {_calls(figures, options.max_oracle_calls)}."
+    elif status is Status.MEMORY_LIMIT and options.memory_limit is not None:
+        peak = figures.get("peak_memory_bytes")
+        used = "" if peak is None else f", the process took {size_text(peak)}"
+        said = f"The limit was {options.memory_limit}{used}."
+    return {**figures, "message": f"{figures.get('message') or status.message} {said}".rstrip()}
+
+
+def _calls(figures: Mapping[str, Any], limit: int) -> str:
+    calls = figures["oracle_calls"]
+    if figures["iterations"] == 1 and calls > limit:
+        return f"the first iteration alone took {calls}"
+    return f"the run took {calls}" + (" (iterations are not cut short)" if calls > limit else "")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import IO, Any
+from typing import IO, Any, cast
 
 COLOURS = {"pass": "green", "fail": "bold red", "note": "yellow", "skip": "dim"}
+_DIGITS_OF_MANY = 3
+"""Digits of the numbers in a list."""
 
 
 def stream_for(json_to: str | None) -> IO[str]:
@@ -52,7 +54,11 @@ def number(value: Any, digits: int = 6) -> str:
 
     >>> number(0.000123456789), number(-0.0), number(12), number(None)
     ('0.000123457', '0', '12', 'unknown')
+    >>> number([1.23456e-7, 0.0])
+    '1.23e-07, 0'
     """
     if value is None:
         return "unknown"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(number(part, min(digits, _DIGITS_OF_MANY)) for part in cast("Sequence[Any]", value))
     return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)

@@ -163,6 +163,6 @@ def _text(value: Any, digits: int) -> str:
     if isinstance(value, float):
         value = f"{value + 0.0:.{digits or 6}g}" if not math.isnan(value) else "unknown"
     if isinstance(value, (list, tuple)) and all(isinstance(part, float) for part in value):
-        value = ", ".join(f"{part + 0.0:.{digits or 6}g}" for part in value)
+        value = ", ".join(f"{part + 0.0:.3g}" for part in value)
     text = str(value)
     return escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ...")

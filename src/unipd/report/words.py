@@ -38,9 +38,11 @@ MEANINGS = {
     "try another method.",
     Status.TIME_LIMIT: "The point is valid but less accurate than asked. Allow more time, ask for less, or try another "
     "method.",
+    Status.MEMORY_LIMIT: "The point is valid but less accurate than asked. Allow more memory, or use a tracker or a "
+    "method that keeps less.",
     Status.STALLED: "The point is valid but less accurate than asked, and going on in the same way would not help. "
     "Another method, or data of better scaling, may.",
-    Status.INTERRUPTED: "Somebody stopped the run. The point is that of the last whole iteration.",
+    Status.INTERRUPTED: "Somebody stopped the run. The point is the best of its whole iterations.",
     Status.LINE_SEARCH_FAILED: "The point is valid but less accurate than asked. Ask for less, or use an oracle of "
     "higher precision.",
     Status.INFEASIBLE: "No point satisfies the constraints, and the dual vector of the result is the proof.",

@@ -8,26 +8,16 @@ from typing import Any
 
 from unipd.memory import over_limit
 from unipd.methods import State
-from unipd.problem import Problem
 from unipd.run.certify import FinalCheck
 from unipd.run.combining import StoppingRule
 from unipd.run.contradiction import require_adjoint, require_consistent, require_proof
 from unipd.run.moment import Moment
-from unipd.run.retraction import without_false_bound
 from unipd.run.stopping import Accuracy, Stall
 from unipd.status import Status
 
 Callback = Callable[[Moment], "bool | None"]
 STALL = Stall(window=1000, factor=0.9999)
 """Ends every run whose gap and feasibility have reached what the precision allows."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A state as it stands after the rules have seen it, and the status to stop with (None to go on)."""
-
-    state: State
-    status: Status | None
 
 
 @dataclass(frozen=True)
@@ -39,28 +29,28 @@ class Rules:
     stop: StoppingRule
     callback: Callback | None
 
-    def trusted(self, problem: Problem, state: State) -> State:
-        """Return the state, with its bound certified anew or given up where its own point contradicts it."""
-        return without_false_bound(problem, state, self.check)
+    def verdict(self, moment: Moment) -> tuple[State, Status | None]:
+        """Return the state as it stands after the rules have seen it, and the status to stop with (None to go on).
 
-    def verdict(self, moment: Moment) -> Verdict:
-        """Judge a moment; the callback is called in any case, and oracle calls of the last check are counted."""
+        The callback is called in any case, and oracle calls of the last check are counted.
+        """
         wants_stop = self.callback is not None and self.callback(moment)
-        require_consistent(moment, self.goal.accuracy)
+        if moment.state.certificate.gap < 0.0:
+            require_consistent(moment, self.goal.accuracy)
         proof = None if moment.problem.loss is not None else self.check.of_infeasibility(moment)
         if proof is not None:
             state = _added(self._counted(moment.state), require_proof(moment, proof))
-            return Verdict(replace(state, certificate=proof), Status.INFEASIBLE)
+            return replace(state, certificate=proof), Status.INFEASIBLE
         sure = self.check(moment) if self.goal(moment) is not None else None
         state = self._counted(moment.state)
         if sure is not None:
             state = _added(state, require_adjoint(moment))
-            return Verdict(replace(state, certificate=sure), Status.SOLVED)
-        wants_stop = wants_stop or over_limit()
-        status = self.stop(moment) or state.failure or (Status.STOPPED if wants_stop else STALL(moment))
+            return replace(state, certificate=sure), Status.SOLVED
+        status = self.stop(moment) or state.failure or (Status.MEMORY_LIMIT if over_limit() else None)
+        status = status or (Status.STOPPED if wants_stop else STALL(moment))
         if status is Status.SOLVED:
             status = Status.STOPPED  # an accuracy rule of the caller's own: reached, but not the one asked for
-        return Verdict(state, status)
+        return state, status
 
     def _counted(self, state: State) -> State:
         """Return the state with the work that the last check has done since it was last asked."""

@@ -49,7 +49,10 @@ class MaxIterations(StoppingRule):
 
 @dataclass(frozen=True)
 class MaxOracleCalls(StoppingRule):
-    """Stop after so many calls of the sharp oracle."""
+    """Stop after so many calls of the sharp oracle: at the end of the iteration that makes the last of them.
+
+    An iteration makes several (a line search one for every trial, or more), so that a run may end with more.
+    """
 
     limit: int
 
@@ -93,8 +96,8 @@ class Stall(StoppingRule):
 
     def __call__(self, moment: Moment) -> Status | None:
         """Compare the best of the last iterations with the best before them."""
-        history = moment.history
-        if len(history) <= self.window or len(history) % self.window:
+        history, done = moment.history, len(moment.history)
+        if done % self.window or done <= self.window:
             return None
         for column in ("gap", "relative_infeasibility"):
             values = np.abs(history[column])

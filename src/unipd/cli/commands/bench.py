@@ -33,7 +33,9 @@ def command(
     quick: Annotated[
         bool, typer.Option("--quick", help="Small instances, seconds each: do they run? Goals are not judged.")
     ] = False,
-    folder: Annotated[Path | None, typer.Option(help="Where the benchmarks are; default: beside the sources.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where the benchmarks are; default: beside the sources.", metavar="FOLDER")
+    ] = None,
     *,
     options: Options,
 ) -> int:

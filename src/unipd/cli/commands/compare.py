@@ -59,7 +59,10 @@ def command(
     ] = "oracle_calls",
     theme: Annotated[str, typer.Option(help="Of --plot: light or dark.", rich_help_panel="Output")] = "light",
     save: Annotated[
-        Path | None, typer.Option(help="Write every result to this folder, for unipd report.", rich_help_panel="Output")
+        Path | None,
+        typer.Option(
+            help="Write every result to this folder, for unipd report.", rich_help_panel="Output", metavar="FOLDER"
+        ),
     ] = None,
     *,
     options: Options,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +13,13 @@ from unipd.cli.exits import say
 from unipd.cli.options import LASTING, Options, common_options
 from unipd.cli.solving import emit
 from unipd.errors import InvalidInput
+from unipd.status import Status
 from unipd.team import team
 
 if TYPE_CHECKING:
     from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import Ratings
+    from unipd.run import Result
 
 EXAMPLES = (
     "unipd complete ratings.csv --out model.npz",
@@ -81,6 +84,7 @@ def command(
         raise InvalidInput("--residual", "either --radius or --residual", "both")
     train = team().shard(read_ratings, ratings)
     held = None if test is None else team().read(read_ratings, test)
+    limits = TotalLimits(options.max_iterations, options.max_oracle_calls)
     model = CompletionModel(
         _radius(radius),
         residual=residual,
@@ -93,18 +97,19 @@ def command(
         rank=rank,
         random_state=options.seed,
         max_seconds=options.time_limit,
-        callback=TotalLimits(options.max_iterations, options.max_oracle_calls),
+        callback=limits,
         verbose=not options.quiet,
     )
     if options.verbose:
         say(f"{len(train)} ratings read from {ratings}")
     model.fit(train)
-    figures: dict[str, Any] = model.summary()
+    result = limits.named(model.result_)
+    figures: dict[str, Any] = {**model.summary(), "status": result.status.value, "message": result.status.message}
     figures |= {} if held is None else _tested(model, held)
     figures |= {} if recommend is None else {"recommended": _recommended(model, recommend, top)}
     return emit(
         figures,
-        model.result_,
+        result,
         options,
         save={"completion": model.fit_.fitted.arrays()},
         title=f"{ratings.name}: {figures['ratings']} ratings of {figures['items']} items by {figures['users']} users",
@@ -116,6 +121,9 @@ class TotalLimits:
 
     The search for a radius is not counted.
     """
+
+    reached: Status | None = None
+    """Which limit the last moment had reached."""
 
     def __init__(self, iterations: int | None, oracle_calls: int | None) -> None:
         self._limits = (
@@ -130,8 +138,15 @@ class TotalLimits:
         if now[0] <= self._last[0]:
             self._before = (self._before[0] + self._last[0], self._before[1] + self._last[1])
         self._last = now
-        totals = (before + here for before, here in zip(self._before, now, strict=True))
-        return any(total >= limit for total, limit in zip(totals, self._limits, strict=True))
+        over = (before + here >= limit for before, here, limit in zip(self._before, now, self._limits, strict=True))
+        kinds = (Status.ITERATION_LIMIT, Status.ORACLE_LIMIT)
+        self.reached = next((kind for kind, too_many in zip(kinds, over, strict=True) if too_many), None)
+        return self.reached is not None
+
+    def named(self, result: Result) -> Result:
+        """Return the result with the limit that ended the fit as its status."""
+        ended = self.reached is not None and result.status is Status.STOPPED
+        return replace(result, status=self.reached) if ended else result
 
 
 def _radius(text: str) -> float | str:

@@ -25,7 +25,7 @@ _INTERVAL = 5.0
 def command(
     qubits: Annotated[int, typer.Option(help="Number of qubits; 14 in the paper.")] = 14,
     iterations: Annotated[int, typer.Option(help="Iterations of each method.", min=1)] = 100,
-    folder: Annotated[Path, typer.Option(help="Where fig1.png and fig1.csv go.")] = Path(),
+    folder: Annotated[Path, typer.Option(help="Where fig1.png and fig1.csv go.", metavar="FOLDER")] = Path(),
     *,
     options: Options,
 ) -> int:

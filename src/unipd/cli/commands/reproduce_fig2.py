@@ -25,7 +25,7 @@ _INTERVAL = 5.0
 @common_options(only=("seed", "threads", "time_limit", "json", "quiet", "log_file", "debug"))
 def command(
     iterations: Annotated[int, typer.Option(help="Iterations of each method.", min=1)] = 500,
-    folder: Annotated[Path, typer.Option(help="Where fig2.png and fig2.csv go.")] = Path(),
+    folder: Annotated[Path, typer.Option(help="Where fig2.png and fig2.csv go.", metavar="FOLDER")] = Path(),
     loose: Annotated[
         bool,
         typer.Option("--loose", help="Singular vectors only as precise as a method needs: faster, other iterates."),

@@ -11,7 +11,7 @@ from unipd.cli import tables
 from unipd.cli.exits import SOLVED
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import PICTURES, check_choice, check_file, write_json
-from unipd.cli.summary import headline
+from unipd.cli.summary import SHOWN, headline
 from unipd.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def command(
         rows: list[tuple[str, ...]] = [
             *headline(saved.figures, saved.accuracy),
             *((("what is proven" if k == 0 else ""), text) for k, text in enumerate(proven)),
+            *((name.replace("_", " "), tables.number(v)) for name, v in saved.figures.items() if name not in SHOWN),
             ("problem", str(saved.facts.get("problem"))),
             ("x", describe(saved.x)),
             ("seed", tables.number(saved.seed)),
