@@ -11,7 +11,7 @@ from spectral.matrices import eps_of
 from unipd.errors import OracleError
 from unipd.maps import Sampling
 from unipd.pulse import listening
-from unipd.spectral import Engine
+from unipd.spectral import Engine, products
 from unipd.spectral.bidiagonal import Bidiagonal
 from unipd.spectral.products import Products
 from unipd.spectral.stopping import Stop
@@ -80,17 +80,20 @@ def test_matches_lapack(rows, columns, entries, dtype, by_columns, scale, tolera
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-4])
 @pytest.mark.parametrize("warm", [False, True])
-def test_stops_where_steps_one_by_one_do(shape, dtype, tolerance, warm) -> None:
+def test_stops_where_steps_one_by_one_do(monkeypatch, shape, dtype, tolerance, warm) -> None:
     """The same number of products, up to a step either way, and the same triple."""
     matrix = sampled(*shape, 5000, dtype)
     ends = [np.random.default_rng(3).standard_normal((size, 1)) for size in shape]
     start = tuple(ends) if warm else None
     options = {"start": start, "tolerance": tolerance, "value_tolerance": lambda top: 1e-2 * tolerance * top}
-    swept, plain = (LANCZOS.singular_triples(form, **options) for form in (matrix, StepByStep(matrix)))
-    assert swept.converged
-    assert abs(swept.matvecs - plain.matvecs) <= 2
-    assert swept.value == pytest.approx(plain.value, rel=1e-2 * tolerance + 100 * eps_of(dtype))
-    assert abs((swept.right * plain.right).sum()) == pytest.approx(1.0, abs=4 * tolerance)
+    compiled, plain = (LANCZOS.singular_triples(form, **options) for form in (matrix, StepByStep(matrix)))
+    monkeypatch.setattr(products, "_LARGE", 1)
+    driven = LANCZOS.singular_triples(StepByStep(matrix), **options)
+    for swept in (compiled, driven):
+        assert swept.converged
+        assert abs(swept.matvecs - plain.matvecs) <= 2
+        assert swept.value == pytest.approx(plain.value, rel=1e-2 * tolerance + 100 * eps_of(dtype))
+        assert abs((swept.right * plain.right).sum()) == pytest.approx(1.0, abs=4 * tolerance)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -102,11 +105,13 @@ def test_restarts_reach_the_top(dtype: type) -> None:
     np.testing.assert_allclose(found.values, np.linalg.svd(matrix.toarray(), compute_uv=False)[:2], rtol=1e-5)
 
 
+@pytest.mark.parametrize("form", [lambda matrix: matrix, StepByStep], ids=["compiled", "driven"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_both_bases_stay_orthonormal_and_hold_the_relations(dtype: type) -> None:
+def test_both_bases_stay_orthonormal_and_hold_the_relations(monkeypatch, dtype, form) -> None:
     """M V = U B and M^* U = V B^* + beta q e^*, with left vectors orthogonalised against one neighbour only."""
+    monkeypatch.setattr(products, "_LARGE", 1)
     matrix = sampled(300, 200, 6000, dtype)
-    run = Bidiagonal(Products(matrix), np.ones((200, 1), dtype), 30, 0)
+    run = Bidiagonal(Products(form(matrix)), np.ones((200, 1), dtype), 30, 0)
     coupling = run.advance(10**6, Stop(), 0.0)
     known = run.known
     assert known > 15
@@ -122,7 +127,7 @@ def test_both_bases_stay_orthonormal_and_hold_the_relations(dtype: type) -> None
 
 def test_products_are_counted_heard_of_and_limited() -> None:
     matrix, heard = sampled(200, 150, 3000), []
-    with listening(lambda _, products: heard.append(products)):
+    with listening(lambda _, made: heard.append(made)):
         found = LANCZOS.singular_triples(matrix, tolerance=1e-6)
     assert sum(heard) == found.matvecs > len(heard)
     for most in (1, 7, 20):
@@ -131,17 +136,19 @@ def test_products_are_counted_heard_of_and_limited() -> None:
         assert limited.matvecs <= max(most, 2)
 
 
-def test_low_rank_and_what_is_not_finite_are_left_to_single_steps() -> None:
+@pytest.mark.parametrize("form", [lambda matrix: matrix, StepByStep], ids=["compiled", "driven"])
+def test_low_rank_and_what_is_not_finite_are_left_to_single_steps(monkeypatch, form) -> None:
     """A matrix of rank 2 ends the sweep; a NaN raises the error that single steps raise."""
+    monkeypatch.setattr(products, "_LARGE", 1)
     rows, columns = np.divmod(np.arange(100 * 90), 90)
     values = np.outer(np.arange(1.0, 101.0), np.cos(np.arange(90.0))) + np.outer(np.ones(100), np.ones(90))
     matrix = Sampling(rows, columns, (100, 90)).adjoint(values.reshape(-1))
-    found = LANCZOS.singular_triples(matrix, tolerance=1e-13)
+    found = LANCZOS.singular_triples(form(matrix), tolerance=1e-13)
     assert found.converged
     assert found.value == pytest.approx(np.linalg.norm(values, 2), rel=1e-12)
     matrix.values[7] = np.nan
     with pytest.raises(OracleError):
-        LANCZOS.singular_triples(matrix)
+        LANCZOS.singular_triples(form(matrix))
 
 
 @settings(max_examples=80, deadline=None)

@@ -5,17 +5,12 @@ The products are the kernels of :mod:`unipd.maps.sampling_kernels`, in one threa
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
-from unipd.spectral.sweep_kernels import divide, length, may_stop, remove, subtract
-
-_SAFE = 0.1
-"""Left vectors need their last neighbour alone while what remains of a product is this share of the largest."""
+from unipd.spectral.sweep_kernels import may_stop, settle_left, settle_right
 
 
 @njit(cache=True, nogil=True)
@@ -32,15 +27,14 @@ def sweep(
     """Do steps first, ..., last - 1 of the bidiagonalisation M V = U B; return (steps done, products made).
 
     A step takes right[k] to left[k] and right[k + 1] (vectors are rows), filling alpha = B[k, k] and
-    beta = B[k, k + 1]. Right vectors are orthogonalised against all before them, left ones against the last, which
-    keeps these orthogonal too while no alpha is small. Ends early when the ``goals`` (none: empty) seem reached, and
-    before a step whose vectors vanish or are not finite: that one is for the caller.
+    beta = B[k, k + 1]. Ends early when the ``goals`` (none: empty) seem reached, and before a step whose vectors vanish
+    or are not finite: that one is for the caller.
     """
     left, right = bases
     starts, places, line_bounds, scatter_bounds = structure
     parts = np.empty((scatter_bounds.size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)
     counter = np.zeros(1, np.int64)
-    weak, scale = 8.0 * np.finfo(values.dtype).eps, abs(projected[first - 1, first - 1]) if first > 0 else 0.0
+    scale = abs(projected[first - 1, first - 1]) if first > 0 else 0.0
     for k in range(first, last):
         counter[0] = 0
         if scattered_first:
@@ -48,27 +42,18 @@ def sweep(
             _add(parts, left[k])
         else:
             gather(starts, places, values, right[k], left[k], line_bounds, counter)
-        scale = max(scale, length(left[k]))
-        if k > 0:
-            subtract(left[k], projected[k - 1, k], left[k - 1])
-        alpha = length(left[k])
-        if alpha < _SAFE * scale:
-            alpha = remove(left[k], left, k)
-        if not weak * scale < alpha < math.inf:
+        alpha, scale = settle_left(left, k, projected, scale)
+        if alpha == 0.0:
             return k - first, 2 * (k - first) + 1
-        divide(left[k], alpha)
         counter[0] = 0
         if scattered_first:
             gather(starts, places, values, left[k], right[k + 1], line_bounds, counter)
         else:
             scatter(starts, places, values, left[k], parts, scatter_bounds, counter)
             _add(parts, right[k + 1])
-        scale = max(scale, length(right[k + 1]))
-        subtract(right[k + 1], alpha, right[k])
-        beta = remove(right[k + 1], right, k + 1)
-        if not weak * scale < beta < math.inf:
+        beta, scale = settle_right(right, k, alpha, scale)
+        if beta == 0.0:
             return k - first, 2 * (k - first) + 2
-        divide(right[k + 1], beta)
         projected[k, k], projected[k, k + 1] = alpha, beta
         if goals.size > 0 and may_stop(projected, k + 1, goals):
             return k + 1 - first, 2 * (k + 1 - first)

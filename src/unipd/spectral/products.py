@@ -12,6 +12,7 @@ from unipd import validate
 from unipd._typing import Array, Shape
 from unipd.errors import InvalidInput, OracleError
 from unipd.pulse import beat
+from unipd.spectral.sweep import sweep
 
 
 class Multiplier(Protocol):
@@ -45,6 +46,8 @@ class Multiplier(Protocol):
         ...
 
 
+_LARGE = 1000
+"""Rows or columns from which compiled steps are worth their import."""
 _ACCEPTED = "a matrix, a SciPy sparse matrix, or an operator with shape, dtype and matvec"
 
 
@@ -102,15 +105,20 @@ class Products:
         return self._typed(self.operator.T @ block, self.shape[1], block)
 
     def sweep(self, *steps: Any, adjoint: bool = False) -> tuple[int, bool]:
-        """Do Golub-Kahan steps with M (or M^*) by the operator's own ``golub_kahan``, where it says that it ``sweeps``.
+        """Do Golub-Kahan steps with M (or M^*), as :func:`unipd.spectral.sweep.sweep` from ``bases`` on.
 
-        Returns how many were done (none where it cannot) and whether the next one is beyond it.
+        They are the operator's own ``golub_kahan`` where it says that it ``sweeps``. Returns how many were done (none
+        where M is small or complex) and whether the next one is beyond a sweep.
         """
-        if not getattr(self.operator, "sweeps", False):
+        if getattr(self.operator, "sweeps", False):
+            done, made = self.operator.golub_kahan(*steps, adjoint=adjoint)
+            self.count += made
+            beat("singular vectors", made)
+            return done, made > 2 * done
+        if self.dtype.kind == "c" or max(self.shape) < _LARGE:
             return 0, False
-        done, made = self.operator.golub_kahan(*steps, adjoint=adjoint)
-        self.count += made
-        beat("singular vectors", made)
+        there, back = (self.adjoint, self.forward) if adjoint else (self.forward, self.adjoint)
+        done, made = sweep(lambda x: there(x[:, np.newaxis])[:, 0], lambda y: back(y[:, np.newaxis])[:, 0], *steps)
         return done, made > 2 * done
 
     def dense(self) -> Array:

@@ -16,6 +16,8 @@ from numba import njit
 from unipd._typing import Array, FloatArray
 
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
+_SAFE = 0.1
+"""Left vectors need their last neighbour alone while what remains of a product is this share of the largest."""
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
@@ -59,6 +61,40 @@ def remove(vector: Array, basis: Array, size: int) -> float:
         if rest > 0.5 * before:
             break
     return rest
+
+
+@njit(cache=True, nogil=True)
+def settle_left(left: Array, k: int, projected: FloatArray, scale: float) -> tuple[float, float]:
+    """Make of the product M v in ``left[k]`` the next left vector; return alpha = B[k, k] and the largest length seen.
+
+    Left vectors are orthogonalised against the last one alone, which keeps them orthogonal to all while no alpha is
+    small. An alpha of 0 tells that the vector vanishes or is not finite.
+    """
+    scale = max(scale, length(left[k]))
+    if k > 0:
+        subtract(left[k], projected[k - 1, k], left[k - 1])
+    alpha = length(left[k])
+    if alpha < _SAFE * scale:
+        alpha = remove(left[k], left, k)
+    if not 8.0 * np.finfo(left.dtype).eps * scale < alpha < math.inf:
+        return 0.0, scale
+    divide(left[k], alpha)
+    return alpha, scale
+
+
+@njit(cache=True, nogil=True)
+def settle_right(right: Array, k: int, alpha: float, scale: float) -> tuple[float, float]:
+    """Make of the product M^* u in ``right[k + 1]`` the next right vector, orthogonal to all before it.
+
+    Returns beta = B[k, k + 1] (0 as in :func:`settle_left`) and the largest length seen.
+    """
+    scale = max(scale, length(right[k + 1]))
+    subtract(right[k + 1], alpha, right[k])
+    beta = remove(right[k + 1], right, k + 1)
+    if not 8.0 * np.finfo(right.dtype).eps * scale < beta < math.inf:
+        return 0.0, scale
+    divide(right[k + 1], beta)
+    return beta, scale
 
 
 @njit(cache=True, nogil=True)
