@@ -75,6 +75,8 @@ class Problem:
             raise InvalidInput("b", "numbers with finite squares (divide A and b by a common factor)", "larger ones")
         self.epsilon = float(np.finfo(self.b.dtype).eps)
         self._loss_at_zero = self.loss.value(-self.b) if self.loss else 0.0
+        self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
+        self.slack_radius: float | None = getattr(self.loss, "slack_radius", None) if self.split else None
 
     def _right_hand_side(self, b: Any) -> Array:
         vector = validate.finite_array("b", b, shape=self.map.codomain)

@@ -219,7 +219,7 @@ _PART = 1 << 13
 def inner(left: Array, right: Array) -> float:
     """Return the real inner product Re <left, right>, summed in double precision."""
     if left.dtype is _DOUBLE is right.dtype:
-        return float(np.vdot(left, right))
+        return float(left.dot(right) if left.ndim == 1 else np.vdot(left, right))
     if left.size <= _PART or left.dtype.char not in "fF":
         return float(np.vdot(_in_double(left), right).real)
     one, other = left.reshape(-1), right.reshape(-1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unipd._typing import Array
 from unipd.dual.point import DualPoint, DualValue
@@ -15,8 +15,7 @@ _ROUNDING = 64.0
 """Units of rounding below which a sum along a ray counts as zero."""
 
 
-@dataclass(frozen=True)
-class LowerBound:
+class LowerBound(NamedTuple):
     """A certified lower bound of the optimal value and where it is attained."""
 
     value: float
@@ -36,7 +35,7 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
     In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
     see :func:`_unrestricted_bound`.
     """
-    if problem.split and getattr(problem.loss, "slack_radius", None) is not None:
+    if problem.slack_radius is not None:
         return _unrestricted_bound(problem, point)
     linear, conjugate = inner(point.dual, problem.b), point.conjugate
     coupled = point.slack_conjugate
@@ -46,7 +45,7 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
         return LowerBound(-math.inf, 1.0)
     plain = -(conjugate + linear + coupled)
     first, second = linear, 0.0
-    for term, degree in ((conjugate, problem.sharp.degree), (coupled, problem.coupling.conjugate_degree)):
+    for term, degree in zip((conjugate, coupled), problem.degrees, strict=True):
         if degree == 1.0:
             first += term
         elif degree == 2.0:

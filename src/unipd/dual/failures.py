@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from unipd.errors import InvalidInput, OracleError, UnipdError
+
+
+def blame(error: Exception) -> NoReturn:
+    """Raise an error from inside an oracle or a map again, with its source unless it names one."""
+    if isinstance(error, (UnipdError, MemoryError)) and not isinstance(error, InvalidInput):
+        raise error
+    raise OracleError(f"the sharp oracle or the map failed: {type(error).__name__}: {error}") from error
 
 
 class _OracleErrors:
@@ -14,9 +21,8 @@ class _OracleErrors:
         return
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        foreign = isinstance(error, Exception) and not isinstance(error, (UnipdError, MemoryError))
-        if foreign or isinstance(error, InvalidInput):
-            raise OracleError(f"the sharp oracle or the map failed: {type(error).__name__}: {error}") from error
+        if isinstance(error, Exception):
+            blame(error)
 
 
 oracle_errors = _OracleErrors()

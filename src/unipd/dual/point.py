@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import scaled
-from unipd.dual.failures import oracle_errors
+from unipd.dual.failures import blame
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, inner, norm
@@ -60,8 +60,10 @@ def evaluate(
 
     ``certified`` asks an oracle that has one for its strongest affordable certificate.
     """
-    with oracle_errors:
+    try:
         direction = problem.map.adjoint(-dual)
+    except Exception as error:
+        blame(error)
     return evaluate_along(problem, dual, direction, tolerance=tolerance, start=start, certified=certified)
 
 
@@ -70,9 +72,11 @@ def evaluate_along(
 ) -> DualPoint:
     """Do the same as :func:`evaluate` where the direction -A^* lam is at hand."""
     oracle = getattr(problem.sharp, "certified", problem.sharp) if certified else problem.sharp
-    with oracle_errors:
+    try:
         answer = _bounded(oracle(direction, tolerance=tolerance, start=start))
         image = np.asarray(problem.map.image(answer.atom), problem.b.dtype)
+    except Exception as error:
+        blame(error)
     if image.shape != problem.b.shape:
         raise OracleError(f"the image of an atom has shape {image.shape}, not {problem.b.shape}")
     return attach(problem, dual, answer, image)
@@ -148,8 +152,10 @@ class DualValue:
 
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
     """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
-    with oracle_errors:
+    try:
         answer = _bounded(problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start))
+    except Exception as error:
+        blame(error)
     value = answer.value + inner(dual, problem.b)
     conjugate = None
     if problem.split and problem.loss is not None:
@@ -170,6 +176,8 @@ def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: fl
 
 def _bounded(answer: SharpAnswer) -> SharpAnswer:
     """Return an oracle's answer, or raise when it says that there is no maximiser."""
+    if math.isfinite(answer.value):
+        return answer
     if answer.value == math.inf or (isinstance(answer.atom, np.ndarray) and np.isinf(answer.atom).any()):
         raise UnboundedOracle(
             "the sharp operator has no maximiser: <-A^* lam, x> - f(x) is unbounded above over X; "

@@ -36,7 +36,7 @@ def require_consistent(moment: Moment, accuracy: float) -> None:
     the accuracy asked for.
     """
     problem, certificate = moment.problem, moment.state.certificate
-    if certificate.gap >= 0.0 or certificate.kind != RIGOROUS:
+    if certificate.kind != RIGOROUS:
         return
     if certificate.infeasibility > accuracy * max(1.0, problem.norm_b):
         return

@@ -12,6 +12,7 @@ from unipd.errors import OracleError
 from unipd.methods import Method, State
 from unipd.problem import Problem
 from unipd.protocols import inner
+from unipd.records import made
 from unipd.run import interruption
 from unipd.run.best_so_far import BestSoFar
 from unipd.run.checkpoint import Snapshot, Stage
@@ -19,6 +20,7 @@ from unipd.run.deadline import TimeIsUp, given_up_when
 from unipd.run.floating_range import within_range
 from unipd.run.history import History
 from unipd.run.moment import Moment
+from unipd.run.retraction import without_false_bound
 from unipd.run.rules import Rules
 from unipd.status import Status
 from unipd.team import team
@@ -61,24 +63,24 @@ class Course:
             return Status.TIME_LIMIT
 
     def _iterated(self, begin: Callable[[], State], show: Callable[[Moment], None] | None) -> Status:
-        with within_range():
+        with within_range:
             state = self.state or begin()
         while state.failure is None:
             state = self._stepped(state)
-            moment = Moment(self.problem, state, self.seconds, self.history)
+            moment = made(Moment, problem=self.problem, state=state, seconds=self.seconds, history=self.history)
             self.history.record(self.problem, state, moment.seconds)
             self.state = state
             self.best.see(state)
             if show is not None:
                 show(moment)
-            verdict = self.rules.verdict(moment)
-            state = self.state = verdict.state
-            cut = verdict.status is Status.TIME_LIMIT and state.failure is not None  # not a state to go on from
+            state, status = self.rules.verdict(moment)
+            self.state = state
+            cut = status is Status.TIME_LIMIT and state.failure is not None  # not a state to go on from
             if self.stage is not None and not cut:
-                snapshot = self._snapshot(state, moment.seconds, verdict.status)
-                (self.stage.settled if verdict.status is None else self.stage.ended)(snapshot)
-            if verdict.status is not None:
-                return verdict.status
+                snapshot = self._snapshot(state, moment.seconds, status)
+                (self.stage.settled if status is None else self.stage.ended)(snapshot)
+            if status is not None:
+                return status
             if interruption.requested():
                 return self.interrupted()
         return state.failure
@@ -91,10 +93,10 @@ class Course:
         return self._next(state)
 
     def _next(self, state: State) -> State:
-        with within_range():
+        with within_range:
             new = self.method.step(self.problem, state)
         check_finite(new)
-        return self.rules.trusted(self.problem, new)
+        return without_false_bound(self.problem, new, self.rules.check)
 
     def interrupted(self) -> Status:
         """Write the checkpoint and return the status of a run that was interrupted."""
@@ -139,8 +141,8 @@ class Course:
             return None
         self.begun = team().now() - saved.seconds
         moment = Moment(self.problem, saved.state, saved.seconds, self.history)
-        verdict = self.rules.verdict(moment)  # callbacks may set what applications read after a run
-        return saved.status if saved.status in FINAL or saved.state.failure is not None else verdict.status
+        _, status = self.rules.verdict(moment)  # callbacks may set what applications read after a run
+        return saved.status if saved.status in FINAL or saved.state.failure is not None else status
 
 
 def check_finite(state: State) -> None:

@@ -65,10 +65,10 @@ def iterate(
 
 def _states(problem: Problem, method: Method, begin: Callable[[], State], accuracy: float) -> Iterator[State]:
     check = FinalCheck(accuracy)
-    with within_range():
+    with within_range:
         state = begin()
     while state.failure is None:
-        with within_range():
+        with within_range:
             state = method.step(problem, state)
         state = without_false_bound(problem, state, check)
         yield state
