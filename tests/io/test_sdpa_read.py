@@ -228,3 +228,18 @@ SDPLIB = {
 def test_sdplib_files_have_their_published_sizes(name: str) -> None:
     problem = read_sdpa(Path(os.environ["UNIPD_DATA"], "sdplib", f"{name}.dat-s"))
     assert (problem.m, problem.order) == SDPLIB[name]
+
+
+def test_a_gzip_bomb_is_refused_before_its_numbers_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unipd.io.sdpa_stream._RATIO_FROM", 1 << 16)
+    monkeypatch.setattr("unipd.io.sdpa_read.table", lambda *_: pytest.fail("the numbers were read"))
+    with pytest.raises(FileFormatError, match="200 times longer"):
+        read_sdpa(io.BytesIO(gzip.compress(PLAIN + PLAIN.splitlines(keepends=True)[-1] * 500_000)))
+
+
+def test_more_entries_than_the_sizes_have_room_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unipd.io.sdpa_read._SPARE", 3)
+    text = b"1\n2\n2 -3\n1\n" + b"1 2 1 1 5\n" * 31
+    assert read_sdpa(io.BytesIO(text)).value.size == 1
+    with pytest.raises(FileFormatError, match="32 entries or more, and 2 matrices of these sizes have only 14"):
+        read_sdpa(io.BytesIO(text + b"1 2 1 1 5\n"))

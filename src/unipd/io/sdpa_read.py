@@ -19,6 +19,10 @@ _COMMENTS = b'"*'
 _LAYOUT = Layout(widths=(5,), comments=_COMMENTS, blanks=LOOSE)
 _SKIPPED = 100_000
 """Most blank and comment lines in a row before the entries."""
+_REPEATS = 2
+"""How often every place may be given on average, and ..."""
+_SPARE = 1_000_000
+"""... how many more entries are read without complaint."""
 
 
 def read_sdpa(source: Source, *, limits: Limits | None = None) -> SdpaProblem:
@@ -131,7 +135,7 @@ class _Body:
 
     def read(self, stream: io.BufferedReader, line: int, b: Array) -> SdpaProblem:
         """Return the problem, its entries settled."""
-        parts = [self.entries(*table(text, _LAYOUT, self.name, at)) for text, at in chunks(stream, self.name, line)]
+        parts = self.parts(stream, line)
         indices: Any = np.concatenate([part[0] for part in parts] or [np.zeros((5, 0), np.int32)], axis=1)
         values: Any = np.concatenate([part[1] for part in parts] or [np.zeros(0)])
         constraint, block, first, second, lines = indices
@@ -143,6 +147,20 @@ class _Body:
             raise FileFormatError(self.name, problem, new)
         places = (constraint[kept], block[kept], row[kept], col[kept])
         return SdpaProblem(b, self.sizes, *places, values[kept])
+
+    def parts(self, stream: io.BufferedReader, line: int) -> list[tuple[IntArray, Array]]:
+        """Return the entries of each piece of the text, no more than the declared sizes have room for."""
+        found: list[tuple[IntArray, Array]] = []
+        sizes = np.abs(self.sizes).astype(np.float64)
+        places = (self.m + 1.0) * float(np.where(self.sizes > 0, sizes * sizes, sizes).sum())
+        have = 0
+        for text, at in chunks(stream, self.name, line):
+            found.append(self.entries(*table(text, _LAYOUT, self.name, at)))
+            have += found[-1][1].size
+            if have > _REPEATS * places + _SPARE:
+                problem = f"{have} entries or more, and {self.m + 1} matrices of these sizes have only {places:g}"
+                raise FileFormatError(self.name, problem, at)
+        return found
 
     def entries(self, rows: Array, lines: IntArray) -> tuple[IntArray, Array]:
         """Return checked entries: an array of (matrix, block, row, column, line), from zero, and the values."""

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias
 
 from unipd.errors import FileFormatError
 
@@ -17,6 +17,9 @@ Source: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 
 _RATIO_FROM = 1 << 26
 """Decompressed bytes (64 MiB) below which no ratio is suspicious."""
+
+_PIECE = 1 << 17
+"""Bytes read at a time."""
 
 LINE_LIMIT = 1 << 20
 """Longest line of a table, in bytes."""
@@ -85,8 +88,18 @@ def _wrapped(file: BinaryIO, name: str, limits: Limits) -> io.BufferedReader:
     start = file.tell()
     magic = file.read(2)
     file.seek(start)
-    inner = cast("Any", gzip.GzipFile(fileobj=file, mode="rb")) if magic == b"\x1f\x8b" else file
-    return io.BufferedReader(_Bounded(inner, file, name, limits), 1 << 17)
+    if magic != b"\x1f\x8b":
+        return io.BufferedReader(_Bounded(file, file, name, limits), _PIECE)
+    _require_honest(_Bounded(gzip.GzipFile(fileobj=file, mode="rb"), file, name, limits))
+    file.seek(start)
+    return io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=file, mode="rb"), file, name, limits), _PIECE)
+
+
+def _require_honest(stream: _Bounded) -> None:
+    """Raise when the text goes beyond the limits: to decompress is far cheaper than to read numbers."""
+    piece = bytearray(_PIECE)
+    while stream.readinto(piece):
+        pass
 
 
 def chunks(stream: io.BufferedReader, name: str, line: int, size: int = 1 << 22) -> Iterator[tuple[bytes, int]]:
