@@ -10,18 +10,11 @@ from unipd import validate
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
-from unipd.methods.nonmonotone import Accelerated, falling_search
+from unipd.methods.line_search import Search
+from unipd.methods.nonmonotone import falling_search
 from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, squared_certificate, streamed_search
-from unipd.methods.universal import (
-    ORACLE_SHARE,
-    UniversalSettings,
-    UniversalState,
-    averaged,
-    certified,
-    first_state,
-    holder_pair,
-    search,
-)
+from unipd.methods.universal import ORACLE_SHARE, UniversalState, averaged, first_state, holder_pair, search
+from unipd.methods.universal_settings import UniversalSettings
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
 from unipd.records import changed
@@ -104,27 +97,15 @@ class AccUniPDGrad(UniversalSettings):
         """Do one iteration of Algorithm 2."""
         if self._is_streamed(problem):
             return self._streamed_step(problem, state)
-        step = self._rising_search(problem, state) if self.monotone else falling_search(self, problem, state)
-        t, found = step.momentum, step.found
-        trial = found.trial
-        average = averaged(self, problem, state, found.base, t / found.smoothness)
-        next_t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
+        found, t = self._rising_search(problem, state) if self.monotone else falling_search(self, problem, state)
+        trial, next_t = found.trial, 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
         dual_step, change = holder_pair(state.last_base, found.base)
         return changed(
             state,
-            iteration=state.iteration + 1,
-            dual=trial.dual,
-            primal=average.primal,
-            image=average.image,
-            mean_objective=average.mean_objective,
-            certificate=certified(problem, state, average, trial),
-            counts=state.counts.plus(found.oracle_calls, found.trials, found.matvecs),
-            smoothness=found.smoothness,
+            **averaged(self, problem, state, found, t / found.smoothness),
             dual_step=dual_step,
             gradient_change=change,
-            failure=None if found.accepted else Status.LINE_SEARCH_FAILED,
             point=None,
-            weight_sum=average.weight_sum,
             previous=state.dual,
             pull=(t - 1.0) / next_t,
             momentum=next_t,
@@ -132,16 +113,16 @@ class AccUniPDGrad(UniversalSettings):
             last_base=found.base,
         )
 
-    def _rising_search(self, problem: Problem, state: AccUniPDGradState) -> Accelerated:
+    def _rising_search(self, problem: Problem, state: AccUniPDGradState) -> tuple[Search, float]:
         """Search M from M_{k-1} upwards at lambda-hat_k, as in Algorithm 2."""
         base, delta = state.point, state.eps / state.momentum
-        calls = matvecs = 0
         if base is None:
             base = evaluate(problem, state.ahead, tolerance=0.5 * ORACLE_SHARE * delta, start=state.recent_atom)
-            calls, matvecs = 1, base.matvecs
         found = search(self, problem, base, state.smoothness, delta, full_trials=False)
-        work = changed(found, oracle_calls=found.oracle_calls + calls, matvecs=found.matvecs + matvecs)
-        return Accelerated(work, state.momentum)
+        if base is not state.point:
+            found.oracle_calls += 1
+            found.matvecs += base.matvecs
+        return found, state.momentum
 
     def _is_streamed(self, problem: Problem) -> bool:
         plain = self.monotone and self.step_rule == "search" and self.weights == "theory"

@@ -20,9 +20,9 @@ _TIE = 8.0
 """Weight of the slack in what rounding may explain: the analytic step meets the condition with equality."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Search:
-    """Outcome of a line search."""
+    """Outcome of a line search; whoever asks for it adds the work done around it."""
 
     base: DualPoint
     """The point the step starts from: the one given, or a better answer found on the way."""
@@ -42,20 +42,20 @@ class Search:
     """||lam_trial - lam||."""
 
 
-@dataclass(frozen=True)
-class SearchSettings:
-    """Fixed parameters of the line search."""
+def backtrack(
+    problem: Problem,
+    base: DualPoint,
+    smoothness: float,
+    slack: float,
+    *,
+    full_trials: bool,
+    tolerance: float,
+    max_doublings: int,
+) -> Search:
+    """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack, at most ``max_doublings`` times.
 
-    full_trials: bool
-    """Whether trials need their gradient (UniPDGrad reuses the accepted one)."""
-    tolerance: float
-    """Absolute error allowed to an inexact oracle at a trial point."""
-    max_doublings: int
-    """Give up after so many doublings of M."""
-
-
-def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float, settings: SearchSettings) -> Search:
-    """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack.
+    Trials have their gradient when ``full_trials`` asks for it (UniPDGrad reuses the accepted one); ``tolerance`` is
+    the absolute error allowed to an inexact oracle.
 
     Two things are done for inexact oracles. Every atom x gives g(lam) >= <lam, b - A x> - f(x), so when a
     trial's atom beats the answer at the base point, it replaces it; otherwise an underestimated g(lam) would
@@ -70,8 +70,8 @@ def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float
         dual = proximal_step(problem, base.dual, base.gradient, smoothness)
         if first is not None and on_one_ray:
             trial = stretched(problem, first, first_smoothness / smoothness)
-        elif settings.full_trials or not exact:
-            trial = evaluate(problem, dual, tolerance=settings.tolerance, start=base.atom)
+        elif full_trials or not exact:
+            trial = evaluate(problem, dual, tolerance=tolerance, start=base.atom)
             first, first_smoothness = trial, smoothness
             calls += 1
         else:
@@ -82,16 +82,15 @@ def backtrack(problem: Problem, base: DualPoint, smoothness: float, slack: float
         step: Array = trial.dual - base.dual
         squared = inner(step, step)
         model = base.value + inner(base.gradient, step) + 0.5 * smoothness * squared
-        if _accepts(problem, base.value, trial.value, model, slack):
-            return Search(base, trial, smoothness, trials, calls, matvecs, True, math.sqrt(squared))
-        if isinstance(trial, DualPoint) and not exact:
+        accepted = _accepts(problem, base.value, trial.value, model, slack)
+        if not (accepted or exact) and isinstance(trial, DualPoint):
             better = moved(problem, trial, base.dual)
             if better.value > base.value + _REPLACEMENT_SHARE * slack and not pulse.out_of_time():
                 base, first = better, None
                 doublings += 1
                 continue
-        if doublings >= settings.max_doublings or pulse.out_of_time():
-            return Search(base, trial, smoothness, trials, calls, matvecs, False, math.sqrt(squared))
+        if accepted or doublings >= max_doublings or pulse.out_of_time():
+            return Search(base, trial, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
         smoothness *= 2.0
         doublings += 1
 

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unipd import pulse
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
-from unipd.methods.line_search import Search, SearchSettings, backtrack
+from unipd.methods.line_search import Search, backtrack
 from unipd.methods.universal import ORACLE_SHARE
 from unipd.problem import Problem
-from unipd.records import changed
 
 if TYPE_CHECKING:
     from unipd.methods.accunipdgrad import AccUniPDGrad, AccUniPDGradState
-
-
-@dataclass(frozen=True)
-class Accelerated:
-    """A line search that chose M, and the momentum that goes with it."""
-
-    found: Search
-    momentum: float
-    """t_k for the M accepted."""
 
 
 def momentum_for(previous: float, ratio: float) -> float:
@@ -36,8 +25,10 @@ def momentum_for(previous: float, ratio: float) -> float:
     return 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * ratio * previous * previous))
 
 
-def falling_search(method: AccUniPDGrad, problem: Problem, state: AccUniPDGradState) -> Accelerated:
+def falling_search(method: AccUniPDGrad, problem: Problem, state: AccUniPDGradState) -> tuple[Search, float]:
     """Search M from M_{k-1}/2 upwards; every trial has its own t_k, its own lambda-hat_k and an oracle call there.
+
+    Returned are the search and the t_k that goes with its M.
 
     The proof of Theorem 4.2 needs t_k (t_k - 1) / M_k <= t_{k-1}^2 / M_{k-1} and the line-search condition at the
     lambda-hat_k made with that t_k. Both hold here, so the estimates in terms of S_k = sum t_i / M_i = t_k^2 / M_k
@@ -52,11 +43,14 @@ def falling_search(method: AccUniPDGrad, problem: Problem, state: AccUniPDGradSt
         if base is None:
             base = _ahead(problem, state, state.dual + pull / t, state.eps / t)
             calls, matvecs = calls + 1, matvecs + base.matvecs
-        one_trial = SearchSettings(False, 0.5 * ORACLE_SHARE * state.eps / t, max_doublings=0)
-        found = backtrack(problem, base, smoothness, 0.5 * state.eps / t, one_trial)
+        slack = 0.5 * state.eps / t
+        found = backtrack(
+            problem, base, smoothness, slack, full_trials=False, tolerance=ORACLE_SHARE * slack, max_doublings=0
+        )
         calls, trials, matvecs = calls + found.oracle_calls, trials + found.trials, matvecs + found.matvecs
         if found.accepted or attempt == method.max_doublings or pulse.out_of_time():
-            return Accelerated(changed(found, oracle_calls=calls, trials=trials, matvecs=matvecs), t)
+            found.oracle_calls, found.trials, found.matvecs = calls, trials, matvecs
+            return found, t
         smoothness *= 2.0
         base = None if before > 0.0 else found.base
     raise AssertionError("the search ends in its loop")

@@ -6,19 +6,11 @@ from dataclasses import dataclass
 
 from unipd._typing import Array
 from unipd.dual import DualPoint
-from unipd.methods.universal import (
-    UniversalSettings,
-    UniversalState,
-    averaged,
-    between,
-    certified,
-    first_state,
-    search,
-)
+from unipd.methods.universal import UniversalState, averaged, between, first_state, search, share
+from unipd.methods.universal_settings import UniversalSettings
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
 from unipd.records import changed
-from unipd.status import Status
 
 
 @dataclass(frozen=True)
@@ -63,24 +55,15 @@ class UniPDGrad(UniversalSettings):
         found = search(self, problem, state.point, 0.5 * state.smoothness, state.eps, full_trials=True)
         trial, weight = found.trial, 1.0 / found.smoothness
         assert isinstance(trial, DualPoint)
-        average = averaged(self, problem, state, found.base, weight)
+        fields = averaged(self, problem, state, found, weight)
         coupled = 0.0 if problem.split else problem.coupling.conjugate(trial.dual)
-        share = average.share
+        gamma = share(weight, fields["weight_sum"])
         return changed(
             state,
-            iteration=state.iteration + 1,
-            dual=trial.dual,
-            primal=average.primal,
-            image=average.image,
-            mean_objective=average.mean_objective,
-            certificate=certified(problem, state, average, trial),
-            counts=state.counts.plus(found.oracle_calls, found.trials, found.matvecs),
-            smoothness=found.smoothness,
+            **fields,
             dual_step=found.dual_step,
             gradient_change=norm(trial.gradient - found.base.gradient),
-            failure=None if found.accepted else Status.LINE_SEARCH_FAILED,
             point=trial,
-            weight_sum=average.weight_sum,
-            average_dual=between(state.average_dual, share, trial.dual),
-            average_dual_value=(1.0 - share) * state.average_dual_value + share * (trial.value + trial.error + coupled),
+            average_dual=between(state.average_dual, gamma, trial.dual),
+            average_dual_value=(1.0 - gamma) * state.average_dual_value + gamma * (trial.value + trial.error + coupled),
         )
