@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import BinaryIO
@@ -14,6 +15,8 @@ from typing import BinaryIO
 def replacing(target: Path) -> Generator[BinaryIO, None, None]:
     """Write beside the target and rename: whoever reads sees the old file or the new one, safely on disk.
 
+    Links are followed, permissions kept, and devices written to directly. An error names the target.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with replacing(Path(folder, "a.txt")) as stream:
@@ -21,14 +24,41 @@ def replacing(target: Path) -> Generator[BinaryIO, None, None]:
     ...     [path.name for path in Path(folder).iterdir()]
     ['a.txt']
     """
+    place = Path(os.path.realpath(target))
+    try:
+        with _beside(place) if place.is_file() or not place.exists() else open(place, "wb") as stream:
+            yield stream
+    except OSError as error:
+        if error.errno is None or (error.filename is not None and Path(error.filename).parent != place.parent):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+@contextlib.contextmanager
+def _beside(target: Path) -> Generator[BinaryIO, None, None]:
     part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         with open(part, "xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, part)
         os.replace(part, target)
     except BaseException:
         with contextlib.suppress(OSError):
             part.unlink()
         raise
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write text in UTF-8, with plain line ends: the whole file or none of it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(Path(folder, "a.txt"), "whole")
+    ...     Path(folder, "a.txt").read_text()
+    'whole'
+    """
+    with replacing(target) as stream:
+        stream.write(text.encode("utf-8"))

@@ -44,6 +44,11 @@ def test_a_mistake_is_one_line_on_standard_error(invoke, arguments):
     assert result.stderr.startswith("unipd")
 
 
+def test_a_full_disk_under_standard_output_is_named():
+    assert explain(OSError(28, "No space left on device")) == ("standard output: No space left on device", 1)
+    assert explain(OSError(28, "No space left on device", "a.npz"))[0] == "a.npz: No space left on device"
+
+
 def test_debug_shows_the_traceback(invoke):
     result = invoke("demo", "--kind", "crash", "--debug")
     assert result.exit_code == 1

@@ -6,6 +6,7 @@ import pytest
 
 from unipd.cli.lasting import parse_size
 from unipd.errors import InvalidInput
+from unipd.run.checkpoint.file import MAGIC
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,8 @@ from unipd.errors import InvalidInput
         (["--checkpoint", "{folder}"], "--checkpoint: expected a file"),
         (["--checkpoint", "{folder}/no/run.ckpt"], "--checkpoint: expected a file in an existing folder"),
         (["--checkpoint", "{folder}/notes"], "--checkpoint: expected a new file"),
-        (["--checkpoint", "{folder}/notes", "--resume"], "not a checkpoint of unipd"),
+        (["--checkpoint", "{folder}/notes", "--resume"], "not a checkpoint of unipd; name another"),
+        (["--checkpoint", "{folder}/cut", "--resume"], "delete it to begin afresh"),
         (["--checkpoint", "{folder}/run.ckpt", "--every", "often"], "--every: expected an interval"),
         (["--memory-limit", "much"], "--memory-limit: expected a size"),
         (["--memory-limit", "1MB"], "more than the memory limit of 1 MB"),
@@ -23,6 +25,7 @@ from unipd.errors import InvalidInput
 )
 def test_what_cannot_be_is_said_in_one_line_before_the_run(words, message, invoke, tmp_path):
     (tmp_path / "notes").write_text("mine")
+    (tmp_path / "cut").write_bytes(MAGIC[:5])
     done = invoke("demo", *(word.format(folder=tmp_path) for word in words))
     assert (done.exit_code, done.stdout) == (2, "")
     assert message in done.stderr

@@ -159,3 +159,71 @@ def test_two_outputs_in_one_file_are_refused(invoke, tmp_path, second):
     assert result.exit_code == 2
     assert result.stderr.startswith(f"unipd: {second}: expected another file than that of --out, got ")
     assert not same.exists()
+
+
+def full_at(names):
+    """Return an ``os.fsync`` for a disk that has no room for the files of these names."""
+    import errno
+
+    plainly = os.fsync
+
+    def fsync(handle):
+        if any(f".{name}." in os.readlink(f"/proc/self/fd/{handle}") for name in names):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        plainly(handle)
+
+    return fsync
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="files are told apart by /proc")
+@pytest.mark.parametrize("failing", [["run.npz"], ["run.svg"], ["run.json"], ["run.npz", "run.svg", "run.json"]])
+def test_what_a_full_disk_takes_is_named_and_the_rest_is_written(invoke, tmp_path, monkeypatch, failing):
+    names = ["run.npz", "run.svg", "run.json"]
+    monkeypatch.setattr(os, "fsync", full_at(failing))
+    out, plot, to = (tmp_path / name for name in names)
+    result = invoke("demo", "--out", out, "--plot", plot, "--json", to)
+    assert result.exit_code == 1
+    complaints = [f"unipd: {tmp_path / name}: No space left on device" for name in failing]
+    assert [line for line in result.stderr.splitlines() if line.startswith("unipd: ")] == complaints
+    assert "objective" in result.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(set(names) - set(failing))
+    assert ("wrote" in result.stdout) == (failing != names)
+    if "run.json" not in failing:
+        assert strict(to.read_text())["exit_code"] == 1
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="files are told apart by /proc")
+def test_other_commands_write_what_they_can_too(invoke, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", full_at(["methods.png", "unipdgrad.npz", "sides.txt"]))
+    plot, runs = tmp_path / "methods.png", tmp_path / "runs"
+    words = ("--demo", "least-squares", "--size", 5, "--methods", "unipdgrad,pairwise", "--accuracy", "1e-2")
+    result = invoke("compare", *words, "--save", runs, "--plot", plot, "--json", "-", "-q")
+    assert (result.exit_code, strict(result.stdout)["exit_code"]) == (1, 1)
+    assert [line.split("/")[-1] for line in result.stderr.splitlines()] == [
+        "unipdgrad.npz: No space left on device",
+        "methods.png: No space left on device",
+    ]
+    assert [path.name for path in runs.iterdir()] == ["pairwise.npz"]
+    graph = tmp_path / "triangle.txt"
+    graph.write_text("3 3\n1 2 1\n2 3 1\n1 3 1\n")
+    result = invoke("maxcut", graph, "--sides", tmp_path / "sides.txt", "--out", tmp_path / "cut.npz", "-q")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "sides.txt: No space left" in result.stderr
+    assert (tmp_path / "cut.npz").exists()
+    assert not (tmp_path / "sides.txt").exists()
+
+
+def test_outputs_keep_permissions_and_follow_links(invoke, tmp_path):
+    to, link = tmp_path / "run.json", tmp_path / "link.json"
+    to.write_text("old")
+    to.chmod(0o600)
+    link.symlink_to(to)
+    assert invoke("demo", "-q", "--json", link).exit_code == 0
+    assert link.is_symlink()
+    assert to.stat().st_mode & 0o777 == 0o600
+    assert strict(to.read_text())["status"] == "solved"
+
+
+def test_devices_are_written_to_and_not_replaced(tmp_path):
+    write_json({"a": 1}, os.devnull)
+    assert not os.path.isfile(os.devnull)

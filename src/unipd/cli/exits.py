@@ -63,7 +63,8 @@ def explain(error: BaseException) -> tuple[str, int]:
     if isinstance(error, OSError) and error.errno in _USERS_OS_ERRORS and error.filename is not None:
         return f"{_named(error.filename)}: {_USERS_OS_ERRORS[error.errno]}", BAD_INPUT
     if isinstance(error, OSError) and error.errno is not None:
-        where = "" if error.filename is None else f"{_named(error.filename)}: "
+        unnamed = "standard output: " if error.errno == errno.ENOSPC else ""  # files are always named
+        where = unnamed if error.filename is None else f"{_named(error.filename)}: "
         return f"{where}{error.strerror}", UNEXPECTED
     text = _one_line(error) or "no message"
     return f"unexpected {type(error).__name__}: {text} (--debug shows where)", UNEXPECTED

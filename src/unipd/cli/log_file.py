@@ -12,6 +12,7 @@ from unipd.cli.exits import say
 from unipd.cli.session import about
 
 LOGGER = logging.getLogger("unipd.cli")
+LOGGER.addHandler(logging.NullHandler())
 
 
 class LogFile(logging.FileHandler):

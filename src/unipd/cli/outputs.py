@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from unipd.errors import InvalidInput, MissingExtra
+from unipd.replacing import write_text
 
 STANDARD_OUTPUT = "-"
 PICTURES = (".png", ".svg", ".pdf")
@@ -126,4 +127,4 @@ def write_json(content: Mapping[str, Any], to: str | None) -> None:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
     else:
-        Path(to).write_text(text + "\n", encoding="utf-8")
+        write_text(Path(to), text + "\n")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 from unipd._version import __version__
 from unipd.cli import tables
-from unipd.cli.exits import exit_code, explain, say
+from unipd.cli.delivery import Delivery
+from unipd.cli.exits import exit_code, say
 from unipd.cli.live import finished
 from unipd.cli.log_file import LOGGER
 from unipd.cli.options import Options
-from unipd.cli.outputs import write_json
 from unipd.cli.summary import SHOWN, headline, with_limit
 from unipd.memory import peak_memory
 from unipd.team import team
@@ -30,6 +31,7 @@ REQUIRED = (
     "peak_memory_bytes",
 )
 """Keys that the JSON object of every solving command has, null when unknown; ``seed`` and ``version`` besides."""
+Writer = Callable[[Path], Any]
 
 
 def run_solver(
@@ -88,6 +90,7 @@ def emit(
     *,
     save: Mapping[str, Any] | None = None,
     draw: Callable[[str], Any] | None = None,
+    files: Mapping[Path, Writer] | None = None,
     title: str | None = None,
 ) -> int:
     """Show and write a result as the common options say, and return the exit code that its status means.
@@ -105,6 +108,8 @@ def emit(
         More for the result file.
     draw
         Called with the path of ``--plot`` in the place of :func:`unipd.report.plot_convergence`.
+    files
+        What writes a command's files of its own.
     title
         A line above the table.
     """
@@ -114,17 +119,15 @@ def emit(
     code = exit_code(figures["status"])
     LOGGER.info("%s", content)
     finished(title or "result", result)
-    written: list[str] = []
+    delivery = Delivery()
+    for path, writer in {**_files(result, options, save, draw), **(files or {})}.items():
+        delivery.write(path, writer)
     try:
-        _write_files(result, options, save, draw, written)
-    except BaseException as error:
-        code = explain(error)[1]
-        raise
-    finally:
         if not options.quiet:
-            _show(figures, options, written, title, tables.stream_for(options.json))
-        write_json({**content, "exit_code": code}, options.json)
-    return code
+            _show(figures, options, delivery.written, title, tables.stream_for(options.json))
+    finally:
+        delivery.write_json(content, options.json, code)
+    return delivery.complete(code, debug=options.debug)
 
 
 def _of_team() -> dict[str, Any]:
@@ -149,27 +152,22 @@ def stopping_rule(options: Options) -> Any:
     return functools.reduce(lambda left, right: left | right, rules) if rules else None
 
 
-def _write_files(
-    result: Any,
-    options: Options,
-    save: Mapping[str, Any] | None,
-    draw: Callable[[str], Any] | None,
-    written: list[str],
-) -> None:
-    """Write the result and the picture, and note what has been written."""
+def _files(
+    result: Any, options: Options, save: Mapping[str, Any] | None, draw: Callable[[str], Any] | None
+) -> dict[Path, Writer]:
+    """Return what writes the result and the picture."""
+    files: dict[Path, Writer] = {}
     if options.out is not None and result is not None:
         from unipd.io.results import save as save_result
 
-        save_result(result, options.out, seed=options.seed, settings=options.settings(), extra=save)
-        written.append(str(options.out))
+        settings = options.settings()
+        files[options.out] = lambda path: save_result(result, path, seed=options.seed, settings=settings, extra=save)
     if options.plot is not None:
-        if draw is not None:
-            draw(str(options.plot))
-        else:
-            from unipd.report import plot_convergence
+        from unipd.report import plot_convergence
 
-            plot_convergence(result, options.plot, show_bound=options.weights != "greedy")
-        written.append(str(options.plot))
+        picture = draw or (lambda path: plot_convergence(result, path, show_bound=options.weights != "greedy"))
+        files[options.plot] = lambda path: picture(str(path))
+    return files
 
 
 def _show(figures: Mapping[str, Any], options: Options, written: list[str], title: str | None, stream: IO[str]) -> None:

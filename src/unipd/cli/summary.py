@@ -45,12 +45,16 @@ def headline(figures: Mapping[str, Any], accuracy: float | None = None) -> list[
         ("dual bound", tables.number(known["dual_bound"], 10) + kind, known["dual_bound"] is not None),
         ("gap (relative)", tables.number(known["gap"], 3) + asked, known["gap"] is not None),
         ("infeasibility", f"{tables.number(known['infeasibility'], 3)} (relative)", known["infeasibility"] is not None),
-        ("method", f"{known['method']}, {known['iterations']} iterations", known["method"] is not None),
+        ("method", f"{known['method']}, {_counted(known['iterations'])}", known["method"] is not None),
         ("oracle calls", f"{known['oracle_calls']} ({known['matvecs']} products)", known["oracle_calls"] is not None),
         ("seconds", tables.number(known["seconds"], 3), known["seconds"] is not None),
         ("peak memory", size_text(known["peak_memory_bytes"] or 0), known["peak_memory_bytes"] is not None),
     ]
     return [(name, text) for name, text, present in rows if present]
+
+
+def _counted(iterations: Any) -> str:
+    return f"{iterations} iteration" + ("" if iterations == 1 else "s")
 
 
 def with_limit(figures: Mapping[str, Any], options: Options) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import NoReturn
 from unipd.cli import exits
 from unipd.cluster.agreement import require_same
 from unipd.cluster.environment import limit_threads, processes
+from unipd.cluster.journal import Disagreement
 from unipd.cluster.ranks import Ranks
 from unipd.errors import InvalidInput, MissingExtra
 
@@ -52,6 +53,11 @@ def _run(ranks: Ranks, arguments: list[str]) -> int:
             return exits.SOLVED
         with working_in(Team() if alone else together):
             code = command_line().main(args=arguments, prog_name="unipd", standalone_mode=False)
+        if not alone:
+            try:
+                ranks.part()
+            except Disagreement as error:
+                return exits.complain(error, debug="--debug" in arguments)
     return code if isinstance(code, int) else exits.SOLVED
 
 

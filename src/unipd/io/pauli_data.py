@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from unipd.io.pauli_archive import read_archive
 from unipd.io.pauli_model import PauliData
 from unipd.io.pauli_rows import COLUMNS, Rows, joined
 from unipd.maps.pauli.strings import write
+from unipd.replacing import replacing, write_text
 
 Counts: TypeAlias = dict[str, dict[str, int]]
 """Counts of bit-strings by measurement basis."""
@@ -72,19 +74,21 @@ def write_pauli_data(data: PauliData, path: str | os.PathLike[str]) -> None:
     columns = {"expectation": data.expectations, "shots": data.shots, "stderr": data.stderr}
     known = {key: values for key, values in columns.items() if values is not None}
     if kind == ".npz":
-        np.savez(name, allow_pickle=False, qubits=np.array(data.qubits), x=data.x, z=data.z, **known)
+        with replacing(Path(name)) as stream:
+            np.savez(stream, allow_pickle=False, qubits=np.array(data.qubits), x=data.x, z=data.z, **known)
         return
     if kind not in FORMATS:
         raise InvalidInput("path", _READABLE, repr(name))
     labels = write(data.qubits, data.x, data.z)
     lists = {"pauli": labels, **{key: [_short(value) for value in values] for key, values in known.items()}}
     if kind == ".json":
-        Path(name).write_text(json.dumps(lists), encoding="utf-8")
+        write_text(Path(name), json.dumps(lists))
         return
-    with open(name, "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(lists)
-        writer.writerows(zip(*lists.values(), strict=True))
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(lists)
+    writer.writerows(zip(*lists.values(), strict=True))
+    write_text(Path(name), table.getvalue())
 
 
 def _short(value: float) -> float | int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
+from pathlib import Path
 from typing import IO, Any
 
 from unipd.io.sdpa_problem import SdpaProblem
+from unipd.replacing import replacing
 
 _LINES = 1 << 16
 """Entries formatted at a time."""
@@ -29,7 +31,7 @@ def write_sdpa(problem: SdpaProblem, path: str | os.PathLike[str], *, comment: s
     True
     """
     name = os.fspath(path)
-    with open(name, "wb") as file:
+    with replacing(Path(name)) as file:
         if not name.endswith(".gz"):
             _write(problem, file, comment)
             return

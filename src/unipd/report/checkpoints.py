@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unipd._typing import Array
-from unipd.errors import FileFormatError
-from unipd.run.checkpoint.file import MAGIC, read_checkpoint
+from unipd.run.checkpoint.file import MAGIC, read_checkpoint, unusable
 from unipd.run.checkpoint.packing import unpack
 from unipd.run.checkpoint.snapshot import rows_of
 from unipd.run.history import History
@@ -72,7 +71,7 @@ def load_checkpoint(path: str | os.PathLike[str]) -> list[FromCheckpoint]:
     try:
         return [_run(header, run, arrays[run["first"] : run["first"] + run["count"]]) for run in header["runs"]]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise FileFormatError(str(path), f"the checkpoint does not hold together ({error})") from error
+        raise unusable(Path(path), f"the checkpoint does not hold together ({error})") from error
 
 
 def _run(header: dict[str, Any], run: dict[str, Any], arrays: list[Array]) -> FromCheckpoint:

@@ -13,9 +13,9 @@ from typing import Any
 
 from unipd._version import __version__
 from unipd.errors import InvalidInput
+from unipd.replacing import write_text
 from unipd.report.page_data import embedded, page_data
 from unipd.report.sections import written
-from unipd.report.writing import write_text
 
 POLL_MILLISECONDS = 1000
 _PAGE = """<!DOCTYPE html>

@@ -17,6 +17,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import FloatArray
 from unipd.errors import InvalidInput, MissingExtra
+from unipd.replacing import replacing
 
 FORMATS = (".png", ".svg", ".pdf")
 WIDTHS = {"column": 3.4, "page": 7.0}
@@ -187,5 +188,7 @@ def finish(figure: Any, path: str | os.PathLike[str] | None) -> Any:
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "unipd", "pdf.fonttype": 42}
     undated: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     with mpl.rc_context(settings):
-        figure.savefig(target, dpi=_DPI, metadata=undated[target.suffix.lower()])
+        kind = target.suffix.lower()
+        with replacing(target) as stream:
+            figure.savefig(stream, format=kind[1:], dpi=_DPI, metadata=undated[kind])
     return figure

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from unipd.apps.completion.precise import PRECISION, engine_for
 from unipd.apps.completion.solving import Plan, solve_design
 from unipd.io.ratings import Ratings
 from unipd.maps import Sampling
+from unipd.replacing import write_text
 from unipd.run import History, MaxIterations, iterate, solve
 
 REFERENCE_ACCURACY = 1e-6
@@ -173,13 +176,14 @@ def run_figure2(
 
 def write_figure2(figure: Figure2, path: str | os.PathLike[str]) -> None:
     """Write the curves to a CSV file, one row a run and iteration."""
-    with open(path, "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("formulation", "method", *COLUMNS, "objective_residual", "test_rmse"))
-        for trace in figure.traces:
-            name = (trace.contestant.formulation, trace.contestant.name)
-            columns = [*(trace.history[column] for column in COLUMNS), residual(figure, trace), trace.rmse]
-            writer.writerows((*name, *(f"{value:.10g}" for value in row)) for row in zip(*columns, strict=True))
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(("formulation", "method", *COLUMNS, "objective_residual", "test_rmse"))
+    for trace in figure.traces:
+        name = (trace.contestant.formulation, trace.contestant.name)
+        columns = [*(trace.history[column] for column in COLUMNS), residual(figure, trace), trace.rmse]
+        writer.writerows((*name, *(f"{value:.10g}" for value in row)) for row in zip(*columns, strict=True))
+    write_text(Path(path), table.getvalue())
 
 
 def residual(figure: Figure2, trace: Trace) -> FloatArray:

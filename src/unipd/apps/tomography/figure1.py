@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from unipd import validate
@@ -18,6 +20,7 @@ from unipd.apps.tomography.settings import PAPER_EPS
 from unipd.apps.tomography.simulate import simulate
 from unipd.methods import AccUniPDGrad, FrankWolfe, Method, UniPDGrad
 from unipd.problem import Problem
+from unipd.replacing import write_text
 from unipd.run import History, iterate
 from unipd.spectral import Engine
 
@@ -140,9 +143,10 @@ def run_figure1(
 
 def write_figure1(traces: Sequence[Trace], path: str | os.PathLike[str]) -> None:
     """Write the curves to a CSV file, one row a method and iteration."""
-    with open(path, "w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("method", *COLUMNS))
-        for trace in traces:
-            columns = [trace.history[name] for name in COLUMNS]
-            writer.writerows((trace.name, *(f"{value:.10g}" for value in row)) for row in zip(*columns, strict=True))
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(("method", *COLUMNS))
+    for trace in traces:
+        columns = [trace.history[name] for name in COLUMNS]
+        writer.writerows((trace.name, *(f"{value:.10g}" for value in row)) for row in zip(*columns, strict=True))
+    write_text(Path(path), table.getvalue())

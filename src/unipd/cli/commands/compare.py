@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,11 @@ import typer
 from unipd._version import __version__
 from unipd.cli import tables
 from unipd.cli.commands.compare_tasks import Task, parse_methods, task_for
+from unipd.cli.delivery import Delivery
 from unipd.cli.demos import DEMOS
 from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, exit_code, say
 from unipd.cli.options import SOLVING, WATCHING, WRITING, Options, common_options
-from unipd.cli.outputs import check_choice, write_json
+from unipd.cli.outputs import check_choice
 from unipd.cli.solving import stopping_rule
 from unipd.errors import InvalidInput
 from unipd.status import Status
@@ -78,11 +80,12 @@ def command(
     chosen = task.check(asked)
     _prepare_folder(save)
     results: dict[str, Any] = {}
+    delivery = Delivery()
     for name, result in _solved(task, chosen, options):
         results[name] = result
         if save is not None:
-            _save(result, save / f"{name}.npz", name, options)
-    return _emit(task, results, {"axis": axis, "theme": theme}, options)
+            delivery.write(save / f"{name}.npz", partial(_save, result, name=name, options=options))
+    return _emit(task, results, {"axis": axis, "theme": theme}, options, delivery)
 
 
 def _solved(task: Task, names: Sequence[str], options: Options) -> Iterator[tuple[str, Any]]:
@@ -99,19 +102,19 @@ def _solved(task: Task, names: Sequence[str], options: Options) -> Iterator[tupl
             return
 
 
-def _emit(task: Task, results: dict[str, Any], look: dict[str, Any], options: Options) -> int:
+def _emit(task: Task, results: dict[str, Any], look: dict[str, Any], options: Options, delivery: Delivery) -> int:
     code = code_of([Status(result.status) for result in results.values()])
     if options.plot is not None:
         from unipd.report import plot_comparison
 
-        plot_comparison(results, options.plot, title=task.title, **look)
+        delivery.write(options.plot, lambda path: plot_comparison(results, path, title=task.title, **look))
     if not options.quiet:
         rows = [_HEAD, *(_row(name, result.summary()) for name, result in results.items())]
         tables.print_table(rows, tables.stream_for(options.json), f"{task.title}: {task.known}")
     runs = [{"name": name, **result.summary()} for name, result in results.items()]
     content = {"problem": task.known, "title": task.title, "accuracy": options.accuracy, "runs": runs}
-    write_json({**content, "seed": options.seed, "version": __version__, "exit_code": code}, options.json)
-    return code
+    delivery.write_json({**content, "seed": options.seed, "version": __version__}, options.json, code)
+    return delivery.complete(code, debug=options.debug)
 
 
 def code_of(statuses: Sequence[Status]) -> int:

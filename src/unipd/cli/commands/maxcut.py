@@ -11,6 +11,7 @@ import typer
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
 from unipd.cli.solving import emit, stopping_rule
+from unipd.replacing import write_text
 from unipd.team import team
 
 EXAMPLES = (
@@ -49,9 +50,8 @@ def command(
         verbose=not options.quiet,
         **weights,
     )
-    if sides is not None and team().leads:
-        lines = (f"{label} {side}" for label, side in zip(known.labels, found.sides, strict=True))
-        sides.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines = "".join(f"{label} {side}\n" for label, side in zip(known.labels, found.sides, strict=True))
+    files = {sides: lambda path: write_text(path, lines)} if sides is not None and team().leads else {}
     figures: dict[str, Any] = {
         "cut_value": found.cut_value,
         "sdp_bound": found.sdp_bound,
@@ -60,4 +60,4 @@ def command(
         "edges": known.edges,
     }
     title = f"{graph.name}: {known.nodes} nodes, {known.edges} edges"
-    return emit(figures, found.sdp, options, save={"sides": found.sides}, title=title)
+    return emit(figures, found.sdp, options, save={"sides": found.sides}, files=files, title=title)

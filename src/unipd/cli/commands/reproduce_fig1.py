@@ -10,9 +10,10 @@ import typer
 
 from unipd._version import __version__
 from unipd.cli import tables
+from unipd.cli.delivery import Delivery
 from unipd.cli.exits import SOLVED, say
 from unipd.cli.options import Options, common_options
-from unipd.cli.outputs import check_file, write_json
+from unipd.cli.outputs import check_file
 
 EXAMPLES = (
     "unipd reproduce fig1 --folder out",
@@ -47,15 +48,16 @@ def command(
         time_limit=options.time_limit,
         progress=None if options.quiet else _progress(),
     )
-    write_figure1(traces, table)
     title = f"{qubits} qubits, {problem.b.size} Pauli measurements"
-    plot_figure1(traces, picture, title=title)
+    delivery = Delivery()
+    delivery.write(picture, lambda path: plot_figure1(traces, path, title=title))
+    delivery.write(table, lambda path: write_figure1(traces, path))
     rows = [trace.summary() for trace in traces]
     if not options.quiet:
-        _show(rows, [str(picture), str(table)], title, options)
+        _show(rows, delivery.written, title, options)
     about = {"qubits": qubits, "measurements": problem.b.size, "seed": options.seed, "version": __version__}
-    write_json({**about, "methods": rows, "picture": str(picture), "table": str(table)}, options.json)
-    return SOLVED
+    delivery.write_json({**about, "methods": rows, "picture": str(picture), "table": str(table)}, options.json, SOLVED)
+    return delivery.complete(SOLVED, debug=options.debug)
 
 
 def _progress() -> Any:

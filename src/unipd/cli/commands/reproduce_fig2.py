@@ -10,9 +10,10 @@ import typer
 
 from unipd._version import __version__
 from unipd.cli import tables
+from unipd.cli.delivery import Delivery
 from unipd.cli.exits import SOLVED, say
 from unipd.cli.options import Options, common_options
-from unipd.cli.outputs import check_file, write_json
+from unipd.cli.outputs import check_file
 
 EXAMPLES = (
     "unipd reproduce fig2 --folder out",
@@ -59,17 +60,18 @@ def command(
         precision=None if loose else PRECISION,
         progress=None if options.quiet else _progress(),
     )
-    write_figure2(figure, table)
-    plot_figure2(figure, picture, title=title)
+    delivery = Delivery()
+    delivery.write(picture, lambda path: plot_figure2(figure, path, title=title))
+    delivery.write(table, lambda path: write_figure2(figure, path))
     rows = [trace.summary() for trace in figure.traces]
     if not options.quiet:
-        _show(figure, rows, [str(picture), str(table)], title, options)
+        _show(figure, rows, delivery.written, title, options)
     ball, norm = figure.optima["ball"], figure.optima["norm"]
     about = {"optimum": ball.value, "optimum_gap": ball.gap, "optimum_rmse": ball.rmse, "radius": radius}
     about |= {"norm_optimum": norm.value, "norm_optimum_gap": norm.gap, "norm_optimum_rmse": norm.rmse}
     files = {"picture": str(picture), "table": str(table), "seed": options.seed, "version": __version__}
-    write_json({**about, "methods": rows, **files}, options.json)
-    return SOLVED
+    delivery.write_json({**about, "methods": rows, **files}, options.json, SOLVED)
+    return delivery.complete(SOLVED, debug=options.debug)
 
 
 def _movielens() -> tuple[Any, Any, tuple[int, int], float, str]:

@@ -64,7 +64,7 @@ def command(
             ("problem", str(saved.facts.get("problem"))),
             ("x", describe(saved.x)),
             ("seed", tables.number(saved.seed)),
-            *((f"option {name}", tables.number(value)) for name, value in saved.settings.items() if name != "seed"),
+            *((f"option {name}", _setting(value)) for name, value in saved.settings.items() if name != "seed"),
             *((f"extra: {name}", describe(value)) for name, value in saved.extra.items()),
             ("saved", f"{saved.saved}, " + ", ".join(f"{name} {version}" for name, version in known)),
         ]
@@ -86,6 +86,10 @@ def _draw(saved: SavedResult, plot: Path | None, spectrum: Path | None, axis: st
         except InvalidInput as error:
             raise InvalidInput("--spectrum", "a result whose point is a matrix", error.got) from error
         report.plot_spectrum(values, spectrum, theme=theme)
+
+
+def _setting(value: object) -> str:
+    return "automatic" if value is None else tables.number(value)
 
 
 def describe(value: object) -> str:

@@ -31,6 +31,15 @@ _WIDEST = 1 << 16
 Header = dict[str, Any]
 
 
+def unusable(path: Path, problem: str) -> FileFormatError:
+    """Return the error for a file that is no good, with what to do about it.
+
+    >>> print(unusable(Path("run.ckpt"), "the checkpoint is cut short"))
+    run.ckpt: the checkpoint is cut short; put back a copy that is whole, or delete it to begin afresh
+    """
+    return FileFormatError(str(path), f"{problem}; put back a copy that is whole, or delete it to begin afresh")
+
+
 def write_checkpoint(path: Path, header: Header, arrays: Sequence[Array]) -> None:
     """Write a checkpoint to ``path``: the file there is replaced in one step once the new one is safely on disk."""
     table, place = list[Any](), 0
@@ -46,11 +55,11 @@ def write_checkpoint(path: Path, header: Header, arrays: Sequence[Array]) -> Non
 def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
     """Return header and arrays; a damaged, truncated or foreign file raises :class:`FileFormatError`."""
     content = path.read_bytes()
-    if not content.startswith(MAGIC):
-        raise FileFormatError(str(path), "not a checkpoint of unipd")
+    if not content.startswith(MAGIC[: len(content)]):
+        raise FileFormatError(str(path), "not a checkpoint of unipd; name another file to begin afresh")
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
     if len(body) < len(MAGIC) + _LENGTH or hashlib.sha256(body).digest() != digest:
-        raise FileFormatError(str(path), "the checkpoint is damaged or cut short (its checksum does not match)")
+        raise unusable(path, "the checkpoint is damaged or cut short (its checksum does not match)")
     begin = len(MAGIC) + _LENGTH
     end = begin + int.from_bytes(body[len(MAGIC) : begin], "little")
     try:
@@ -58,13 +67,13 @@ def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
         number = header["format"]
         if not isinstance(number, int) or number > FORMAT:
             problem = f"format {number} is newer than this version of unipd reads (up to {FORMAT})"
-            raise FileFormatError(str(path), problem)
+            raise FileFormatError(str(path), f"{problem}: go on with the newer one")
         blob = memoryview(body)[end:]
         return header, [_array(blob, *row) for row in header.pop("arrays")]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, FileFormatError):
             raise
-        raise FileFormatError(str(path), f"the checkpoint does not hold together ({error})") from error
+        raise unusable(path, f"the checkpoint does not hold together ({error})") from error
 
 
 def remove_leftovers(path: Path) -> None:

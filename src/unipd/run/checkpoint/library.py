@@ -52,6 +52,11 @@ def _made_sketch(content: Fields) -> SketchTracker:
     return tracker
 
 
+def _taken_set(active: ActiveSet) -> Fields:
+    """Return vertices and weights, from which the rest follows."""
+    return {"vertices": active.vertices, "weights": active.weights}
+
+
 def _made_vertex(content: Fields) -> Vertex:
     if not hasattr(content["atom"], "nbytes"):
         raise ValueError("a vertex without an atom")
@@ -65,5 +70,6 @@ def register_library() -> None:
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
     register(AtomList, take=_taken_list, make=attributes(AtomList)["make"])
     register(Dense, take=lambda tracker: dict(vars(tracker)), make=_made_dense)
-    for kind in (ImageOnly, Fixed, ActiveSet):
+    register(ActiveSet, take=_taken_set, make=lambda content: ActiveSet(content["vertices"], content["weights"]))
+    for kind in (ImageOnly, Fixed):
         register(kind, **attributes(kind))

@@ -19,11 +19,11 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._version import __version__
-from unipd.errors import FileFormatError, InvalidInput
+from unipd.errors import InvalidInput
 from unipd.methods import Method
 from unipd.problem import Problem
 from unipd.run.checkpoint.every import Every
-from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, write_checkpoint
+from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, unusable, write_checkpoint
 from unipd.run.checkpoint.fingerprint import fingerprint
 from unipd.run.checkpoint.snapshot import Record
 from unipd.run.checkpoint.stage import Stage
@@ -199,4 +199,4 @@ def _records(path: Path) -> list[Record]:
     try:
         return [Record(run, arrays[run["first"] : run["first"] + run["count"]]) for run in header["runs"]]
     except (KeyError, TypeError) as error:
-        raise FileFormatError(str(path), f"the checkpoint does not hold together ({error})") from error
+        raise unusable(path, f"the checkpoint does not hold together ({error})") from error

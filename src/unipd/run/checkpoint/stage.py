@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from unipd.errors import CheckpointMismatch, FileFormatError, OracleError
+from unipd.errors import CheckpointMismatch, OracleError
 from unipd.methods import Method
 from unipd.problem import Problem
+from unipd.run.checkpoint.file import unusable
 from unipd.run.checkpoint.fingerprint import differences
 from unipd.run.checkpoint.snapshot import Record, Snapshot, put_together, taken_apart
 from unipd.team import team
@@ -54,7 +55,7 @@ class Stage:
             raise
         except Exception as error:
             problem = f"the checkpoint cannot be read by this version ({type(error).__name__}: {error})"
-            raise FileFormatError(str(self._book.path), problem) from error
+            raise unusable(self._book.path, problem) from error
 
     def settled(self, snapshot: Snapshot) -> None:
         """Note the state after an iteration and write it when the time has come."""
