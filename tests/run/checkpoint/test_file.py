@@ -98,7 +98,8 @@ def test_a_file_cut_short_at_any_place_is_refused_and_left_alone(tmp_path: Path)
     whole = path.read_bytes()
     for length in [*range(0, 60, 7), *range(60, len(whole), 397), len(whole) - 33, len(whole) - 32, len(whole) - 1]:
         path.write_bytes(whole[:length])
-        with pytest.raises(FileFormatError, match=r"run\.ckpt: .* damaged .*; put back a copy that is whole, or delete it"):
+        advice = r"run\.ckpt: .* damaged .*; put back a copy that is whole, or delete it"
+        with pytest.raises(FileFormatError, match=advice):
             made(path, resume=True)
         assert path.read_bytes() == whole[:length]
 
