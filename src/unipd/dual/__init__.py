@@ -9,7 +9,7 @@ In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, a
 """
 
 from unipd.dual.bound import LowerBound, lower_bound
-from unipd.dual.failures import oracle_errors
+from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.point import (
     DualPoint,
     DualValue,
@@ -27,6 +27,7 @@ __all__ = [
     "DualValue",
     "LowerBound",
     "attach",
+    "blame",
     "evaluate",
     "evaluate_along",
     "lower_bound",

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate, evaluate_along, oracle_errors
+from unipd.dual import DualPoint, blame, evaluate, evaluate_along, oracle_errors
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, loss_gradient, require_smooth_loss
 from unipd.methods.warm import WarmPoint
-from unipd.methods.weights import greedy_gamma
+from unipd.methods.weights import best_step
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner, norm
@@ -77,7 +77,8 @@ class PairwiseFrankWolfe:
                     image = np.asarray(problem.map.image(atom)).astype(problem.dtype, copy=False)
                 vertices[key] = Vertex(atom, image, problem.sharp.objective(atom), key)
             weights[key] = weights.get(key, 0.0) + weight
-        active = ActiveSet(tuple(vertices.values()), np.array(list(weights.values()))).pruned()
+        active = ActiveSet(tuple(vertices.values()), np.array(list(weights.values())))
+        active = active.reweighted(active.weights)
         state = _first_state(problem, active, loss_gradient(problem, active.image()), accuracy)
         return changed(state, counts=Counts().plus(matvecs=len(vertices)))
 
@@ -85,11 +86,13 @@ class PairwiseFrankWolfe:
         """Call the oracle at the gradient and shift weight."""
         lam = loss_gradient(problem, state.image)
         start = state.active.vertices[-1].atom
-        with oracle_errors:
+        try:
             direction = problem.map.adjoint(-lam)
+        except Exception as error:
+            blame(error)
         point = evaluate_along(problem, lam, direction, tolerance=state.oracle_tolerance, start=start)
         certificate = state.certificate.improved(problem, point)
-        away = int(np.argmax(state.active.scores(lam, direction)))
+        away = int(state.active.scores(lam, direction).argmax())
         active, image = self._move(problem, state, point, away)
         if (state.iteration + 1) % REFRESH == 0:
             image = active.image()
@@ -111,12 +114,9 @@ class PairwiseFrankWolfe:
         """Shift weight to the oracle's vertex; ``away`` is the place of the worst active one."""
         active, toward = state.active, _vertex(point)
         leaving = active.vertices[away]
-        target = state.image + (toward.image - leaving.image)
-        cost = state.mean_objective + toward.objective - leaving.objective
-        limit = float(active.weights[away])
-        gamma = greedy_gamma(problem, state.image, target, state.mean_objective, cost, limit)
-        image = state.image + gamma * (toward.image - leaving.image)
-        return active.moved(gamma, toward, away), image
+        direction, rise = toward.image - leaving.image, toward.objective - leaving.objective
+        gamma = best_step(problem, state.image - problem.b, direction, rise, float(active.weights[away]))
+        return active.moved(gamma, toward, away), state.image + gamma * direction
 
 
 @dataclass(frozen=True)
@@ -139,18 +139,19 @@ class AwayStepFrankWolfe(PairwiseFrankWolfe):
 
     def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint, away: int) -> tuple[ActiveSet, Array]:
         """Move towards the oracle's vertex or away from the worst active one."""
-        active, toward, lam = state.active, _vertex(point), point.dual
+        active, lam = state.active, point.dual
         leaving, weight = active.vertices[away], float(active.weights[away])
         current = inner(lam, state.image) + state.mean_objective
-        forward = current - inner(lam, toward.image) - toward.objective
+        forward = current - inner(lam, point.image) - point.objective
         backward = inner(lam, leaving.image) + leaving.objective - current
+        residual = state.image - problem.b
         if forward >= backward or weight >= 1.0:
-            gamma = greedy_gamma(problem, state.image, toward.image, state.mean_objective, toward.objective)
-            return active.moved(gamma, toward, None), state.image + gamma * (toward.image - state.image)
-        target, cost = 2.0 * state.image - leaving.image, 2.0 * state.mean_objective - leaving.objective
-        limit = weight / (1.0 - weight)
-        gamma = greedy_gamma(problem, state.image, target, state.mean_objective, cost, limit)
-        return active.stepped_away(gamma, away), state.image + gamma * (state.image - leaving.image)
+            direction = point.image - state.image
+            gamma = best_step(problem, residual, direction, point.objective - state.mean_objective)
+            return active.moved(gamma, _vertex(point), None), state.image + gamma * direction
+        direction, rise = state.image - leaving.image, state.mean_objective - leaving.objective
+        gamma = best_step(problem, residual, direction, rise, weight / (1.0 - weight))
+        return active.stepped_away(gamma, away), state.image + gamma * direction
 
 
 def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:

@@ -14,7 +14,7 @@ from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
 from unipd.methods.warm import WarmPoint
-from unipd.methods.weights import greedy_gamma
+from unipd.methods.weights import best_step
 from unipd.primal import AtomList
 from unipd.problem import Problem
 from unipd.protocols import Loss, Tracker, inner, norm
@@ -88,13 +88,13 @@ class FrankWolfe:
 
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
-        lam = loss_gradient(problem, state.image)
-        point, counts = state.point, state.counts
+        loss, residual = _smooth_loss(problem), state.image - problem.b
+        lam, point, counts = loss.gradient(residual), state.point, state.counts
         if point is None:
             point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(oracle_calls=1, matvecs=point.matvecs)
         certificate = state.certificate.improved(problem, point)
-        gamma = self._gamma(problem, state, point)
+        gamma = self._gamma(problem, state, point, residual)
         image = (1.0 - gamma) * state.image + gamma * point.image
         cost = (1.0 - gamma) * state.mean_objective + gamma * point.objective
         primal = state.primal.mixed(gamma, point.atom)
@@ -112,15 +112,15 @@ class FrankWolfe:
             point=None,
         )
 
-    def _gamma(self, problem: Problem, state: FrankWolfeState, point: DualPoint) -> float:
+    def _gamma(self, problem: Problem, state: FrankWolfeState, point: DualPoint, residual: Array) -> float:
         if state.iteration == 0 and not state.at_zero:
             return 1.0
         if self.step_size == "open-loop":
             return 2.0 / (state.iteration + 2.0)
+        direction, rise = point.image - state.image, point.objective - state.mean_objective
         if self.step_size == "line-search":
-            return greedy_gamma(problem, state.image, point.image, state.mean_objective, point.objective)
-        direction = point.image - state.image
-        descent = -inner(point.dual, direction) - (point.objective - state.mean_objective)
+            return best_step(problem, residual, direction, rise)
+        descent = -inner(point.dual, direction) - rise
         curve = _smooth_loss(problem).curvature() * inner(direction, direction)
         return 1.0 if curve == 0.0 else min(1.0, max(0.0, descent / curve))
 

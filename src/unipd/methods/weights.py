@@ -32,12 +32,15 @@ def greedy_gamma(
     A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K).
     Both are convex in gamma, and parabolas for quadratic losses and for K = {0}.
     """
-    direction = atom_image - image
-    residual = image - problem.b
+    return best_step(problem, image - problem.b, atom_image - image, atom_objective - objective, upper)
+
+
+def best_step(problem: Problem, residual: Array, direction: Array, rise: float, upper: float = 1.0) -> float:
+    """Return the best gamma in [0, upper] from a residual A x - b along a direction that adds ``rise`` to f."""
     if is_quadratic(problem):
-        return _vertex_of_parabola(problem, residual, direction, atom_objective - objective, upper)
+        return _vertex_of_parabola(problem, residual, direction, rise, upper)
     if problem.loss is not None:
-        loss, rise = problem.loss, atom_objective - objective
+        loss = problem.loss
 
         def slope(gamma: float) -> float:
             return inner(loss.gradient(residual + gamma * direction), direction) + rise
