@@ -124,7 +124,7 @@ def test_every_string_of_seven_qubits():
 
 def test_arrays_and_sparse_points_on_many_qubits():
     rng = np.random.default_rng(8)
-    measure = PauliMap(8, *random_paulis(8, 100, seed=2))
+    measure = PauliMap(8, *random_paulis(8, 100, seed=2), method="matrix-free")
     x = complex_normal(rng, (256, 256))
     expected = [np.sum(measure.adjoint(row).toarray().conj() * x).real for row in np.eye(100)[:3]]
     np.testing.assert_allclose(measure.image(x)[:3], expected, rtol=1e-5)
@@ -136,7 +136,7 @@ def test_arrays_and_sparse_points_on_many_qubits():
 def test_scales_do_not_change_accuracy(scale):
     """Dual vectors and factors are scaled before they are rounded to single precision."""
     rng = np.random.default_rng(3)
-    measure = PauliMap(8, *random_paulis(8, 300, seed=3))
+    measure = PauliMap(8, *random_paulis(8, 300, seed=3), method="matrix-free")
     dual, v = rng.standard_normal(300), complex_normal(rng, 256)
     product = measure.adjoint(scale * dual).matvec(v)
     np.testing.assert_allclose(product / scale, measure.adjoint(dual).matvec(v), rtol=1e-5)
@@ -145,7 +145,7 @@ def test_scales_do_not_change_accuracy(scale):
 
 
 def test_zero_dual_and_zero_factors():
-    measure = PauliMap(8, *random_paulis(8, 50, seed=4))
+    measure = PauliMap(8, *random_paulis(8, 50, seed=4), method="matrix-free")
     operator = measure.adjoint(np.zeros(50))
     assert not operator.matvec(np.ones(256)).any()
     assert operator.norm_bound() == 0.0
@@ -155,7 +155,7 @@ def test_zero_dual_and_zero_factors():
 
 def test_two_adjoints_live_at_once():
     rng = np.random.default_rng(5)
-    measure = PauliMap(8, *random_paulis(8, 200, seed=5))
+    measure = PauliMap(8, *random_paulis(8, 200, seed=5), method="matrix-free")
     dual = rng.standard_normal(200)
     kept = dual.copy()
     v = complex_normal(rng, 256)
@@ -172,7 +172,9 @@ def test_memory_used_again_leaves_no_trace():
     """Maps of other sizes and precisions between two products change nothing."""
     rng = np.random.default_rng(9)
     maps = [
-        PauliMap(q, *random_paulis(q, 300, seed=q), precision) for q in (8, 9) for precision in ("single", "double")
+        PauliMap(q, *random_paulis(q, 300, seed=q), precision, method="matrix-free")
+        for q in (8, 9)
+        for precision in ("single", "double")
     ]
     vectors = [complex_normal(rng, m.domain[0]) for m in maps]
 
@@ -187,7 +189,7 @@ def test_memory_used_again_leaves_no_trace():
 
 def test_scipy_takes_the_operator():
     rng = np.random.default_rng(6)
-    measure = PauliMap(8, *random_paulis(8, 200, seed=6))
+    measure = PauliMap(8, *random_paulis(8, 200, seed=6), method="matrix-free")
     operator = measure.adjoint(rng.standard_normal(200))
     block = complex_normal(rng, (256, 3))
     np.testing.assert_array_equal(aslinearoperator(operator).matmat(block), operator @ block)

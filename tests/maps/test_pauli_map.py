@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from unipd.atoms import LowRank, SparsePoint
 from unipd.errors import InvalidInput
-from unipd.maps.pauli import DenseOperator, PauliMap
+from unipd.maps.pauli import DenseOperator, PauliMap, random_paulis, strings
 
 from .test_pauli_naive import all_labels, complex_normal, kronecker
 
@@ -131,3 +131,25 @@ def test_adjoint_is_qiskits_operator():
     dual = np.array([0.5, -1.0, 2.0, 0.25, 3.0])
     expected = qiskit.SparsePauliOp(labels, dual).to_matrix()
     np.testing.assert_allclose(PauliMap.from_labels(labels, "double").adjoint(dual).toarray(), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize(("qubits", "count", "dense"), [(8, 10, True), (9, 32_767, False), (9, 32_768, True)])
+def test_matrices_are_formed_where_they_are_faster(qubits, count, dense):
+    assert PauliMap(qubits, *random_paulis(qubits, count)).dense == dense
+
+
+@precisions
+def test_matrices_of_repeated_strings(precision):
+    """Repeated strings add up, and answers stay as they are when others are computed."""
+    rng = np.random.default_rng(4)
+    x, z = rng.integers(0, 8, 200), rng.integers(0, 8, 200)
+    dual, other = rng.standard_normal((2, 200))
+    measure = PauliMap(3, x, z, precision)
+    found = measure.adjoint(dual).toarray()
+    image = measure.image(found)
+    measure.image(measure.adjoint(other).toarray())
+    expected = sum(c * strings.matrix(3, a, b) for c, a, b in zip(dual, x.tolist(), z.tolist(), strict=True))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 if precision == "single" else 1e-12)
+    np.testing.assert_allclose(measure.adjoint(dual).toarray(), found, rtol=0, atol=0)
+    traces = [np.trace(strings.matrix(3, a, b) @ found).real for a, b in zip(x.tolist(), z.tolist(), strict=True)]
+    np.testing.assert_allclose(image, traces, rtol=0, atol=1e-3 if precision == "single" else 1e-11)

@@ -44,7 +44,7 @@ def test_callers_in_parallel():
 
 
 def test_small_work_stays_on_one_thread():
-    measure = PauliMap(8, *random_paulis(8, 10))
+    measure = PauliMap(8, *random_paulis(8, 10), method="matrix-free")
     assert kernel_threads(measure._layout, 256, 8) == 1
 
 

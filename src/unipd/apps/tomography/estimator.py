@@ -22,7 +22,7 @@ from unipd.run import Moment, StoppingRule
 class PauliTomography(Fitted):
     """Estimate a quantum state of low rank from Pauli measurements: min 1/2 ||A(X) - b||^2 over density matrices.
 
-    Nothing of size p x p is formed above seven qubits. The answer is a :class:`QuantumState` (eigenvalues and
+    Nothing of size p x p is formed above nine qubits. The answer is a :class:`QuantumState` (eigenvalues and
     eigenvectors; positive semidefinite with trace one by construction) whose fit is certified by a dual bound.
 
     Parameters

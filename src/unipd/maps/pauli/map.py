@@ -19,16 +19,19 @@ from unipd.maps.pauli.memory import interleaved, length, scratch
 from unipd.maps.pauli.operator import DenseOperator, HermitianOperator, PauliOperator, kernel_threads
 from unipd.maps.pauli.threads import share
 
-DENSE_QUBITS = 7
+DENSE_QUBITS = 8
 """Up to so many qubits a dense matrix and BLAS are faster than the kernels (measured; see the benchmarks)."""
+MANY_STRINGS = 64
+"""With so many strings a row of the matrix that still holds for one qubit more."""
 
 
 class PauliMap(Map):
     """A(X)_k = tr(P_k X) for Hermitian X of size p = 2^q, with adjoint sum_k lam_k P_k.
 
     The strings may be any, in any order: repeated, the identity, one or many for the same x mask. With more than
-    seven qubits nothing of size p x p is formed: the kernels need the strings and a few vectors. With fewer the
-    adjoint is a dense matrix, which is faster there. The kernels' tables are made at the first product.
+    eight qubits (nine for very many strings) nothing of size p x p is formed: the kernels need the strings and a few
+    vectors. With fewer the adjoint is a dense matrix, which is faster there. The kernels' tables are made at the first
+    product.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ class PauliMap(Map):
         self.threads = None if threads is None else validate.integer("threads", threads, minimum=1)
         size = 1 << self.qubits
         super().__init__((size, size), (self.x.size,), np.float64)
-        self.dense = _use_dense(method, self.qubits)
+        self.dense = _use_dense(method, self.qubits, self.x.size)
 
     @cached_property
     def _dense(self) -> DensePaulis | None:
@@ -173,10 +176,11 @@ class PauliMap(Map):
         return result
 
 
-def _use_dense(method: str, qubits: int) -> bool:
-    """Whether to form matrices: the caller's choice, or up to :data:`DENSE_QUBITS` qubits."""
+def _use_dense(method: str, qubits: int, count: int) -> bool:
+    """Whether to form matrices: the caller's choice, or what is faster for so many strings."""
     if method not in ("auto", "dense", "matrix-free"):
         raise InvalidInput("method", "'auto', 'dense' or 'matrix-free'", repr(method))
     if method == "matrix-free" and qubits < BLOCK_BITS:
         raise InvalidInput("method", f"'dense' or 'auto' below {BLOCK_BITS} qubits", repr(method))
-    return method == "dense" or (method == "auto" and qubits <= DENSE_QUBITS)
+    most = DENSE_QUBITS + (count >= MANY_STRINGS << qubits)
+    return method == "dense" or (method == "auto" and qubits <= most)
