@@ -56,10 +56,10 @@ class Counted(Sampling):
         self.images += 1
         return super().image(atom)
 
-    def image_parts(self, atom: Any) -> Any:
+    def image_lines(self, atom: Any) -> Any:
         """Count an image that is made in parts."""
         self.images += 1
-        return super().image_parts(atom)
+        return super().image_lines(atom)
 
 
 def median_seconds(call: Callable[[], object], repeats: int = 9) -> float:

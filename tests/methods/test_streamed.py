@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -10,9 +11,12 @@ import numpy as np
 import pytest
 
 import unipd
+from unipd.atoms import LowRank
 from unipd.dual import evaluate, lower_bound
+from unipd.errors import OracleError
 from unipd.maps import Sampling, pattern
 from unipd.methods import streamed
+from unipd.protocols import SharpAnswer
 from unipd.run.loop import iterate
 
 SHAPE = (60, 40)
@@ -58,7 +62,7 @@ def test_the_iterates_are_those_of_whole_vectors(
     monkeypatch.setattr(pattern, "_PART_ENTRIES", 90)
     given = problem(coupling, by_column=by_column)
     assert streamed.is_streamed(given)
-    assert len(given.map.parts()) > 5  # pyright: ignore[reportAttributeAccessIssue]
+    assert given.map.pattern.image_lines(np.ones((60, 1)), np.ones((40, 1)))[-1].size > 5  # pyright: ignore
     for one, other in zip(whole, states(given), strict=True):
         scale = np.abs(one.dual).max()
         np.testing.assert_allclose(one.dual, other.dual, atol=1e-4 * scale)
@@ -69,6 +73,37 @@ def test_the_iterates_are_those_of_whole_vectors(
         assert one.counts.oracle_calls == other.counts.oracle_calls
         assert one.counts.trials == other.counts.trials
         np.testing.assert_allclose(other.image, given.map.image(other.primal.point()), atol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [1, 3])
+@pytest.mark.parametrize("by_column", [False, True])
+@pytest.mark.parametrize("coupling", [LOSS, "="], ids=["loss", "constraint"])
+@pytest.mark.usefixtures("in_parts")
+def test_passes_are_those_of_numpy(coupling: Any, by_column: bool, rank: int) -> None:
+    """Step, trial, value of another atom, average and extrapolation, with all their sums."""
+    given, rng = problem(coupling, by_column=by_column), np.random.default_rng(rank)
+    left, right = (rng.standard_normal((size, rank)) for size in SHAPE)
+    answer = SharpAnswer(LowRank(left, right, np.arange(1.0, rank + 1)), 7.0, 0.25, 0.5, 3)
+    dual, mean = rng.standard_normal((2, given.b.size))
+    image, streams = given.map.image(answer.atom), streamed.Streams(given)
+    inverse, halved = (2.0, 1.0) if given.split else (0.0, 0.0)
+    step = streams.stepped(dual, answer, 4.0)
+    gradient = given.b - image + inverse * dual
+    np.testing.assert_allclose(step.dual, dual - gradient / 4.0)
+    assert step.rise == pytest.approx(-(gradient @ gradient) / 8.0)
+    assert step.base == pytest.approx(dual @ (given.b - image) - 0.25 + halved * (dual @ dual))
+    assert streams.attained(dual, answer.atom, 0.25, step.slack) == pytest.approx(step.base)
+    trial = streams.tried(step, answer)
+    assert trial.value == pytest.approx(7.0 + step.dual @ given.b + halved * (step.dual @ step.dual))
+    assert (trial.conjugate, trial.matvecs) == (7.5, 3)
+    plain = replace(trial, sums=None)
+    assert lower_bound(given, trial).value == pytest.approx(lower_bound(given, plain).value)
+    mixed, squared = streams.mixed(mean, 0.25, answer.atom)
+    np.testing.assert_allclose(mixed, 0.75 * mean + 0.25 * image)
+    assert squared == pytest.approx(float(np.sum((mixed - given.b) ** 2)))
+    np.testing.assert_allclose(streams.ahead(dual, mean, 0.5), 1.5 * dual - 0.5 * mean)
+    with pytest.raises(OracleError, match="nan"):
+        streams.mixed(np.where(mean > 2, np.nan, mean), 0.25, answer.atom)
 
 
 @pytest.mark.usefixtures("in_parts")

@@ -37,7 +37,9 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
     """
     if problem.slack_radius is not None:
         return _unrestricted_bound(problem, point)
-    linear, conjugate = inner(point.dual, problem.b), point.conjugate
+    sums = point.sums if isinstance(point, DualValue) else None
+    linear = inner(point.dual, problem.b) if sums is None else sums[0]
+    conjugate = point.conjugate
     coupled = point.slack_conjugate
     if coupled is None:
         coupled = problem.coupling.conjugate(point.dual)
@@ -54,7 +56,8 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
             return LowerBound(plain, 1.0)
     reach = point.reach
     extent = problem.norm_b + (problem.norm_b if reach is None else reach)
-    rounding = _ROUNDING * math.sqrt(point.dual.size) * problem.epsilon * norm(point.dual) * extent
+    size = norm(point.dual) if sums is None else sums[1]
+    rounding = _ROUNDING * math.sqrt(point.dual.size) * problem.epsilon * size * extent
     second += rounding if second > 0 else 0.0
     if first >= -rounding:
         return LowerBound(max(plain, 0.0), 0.0)

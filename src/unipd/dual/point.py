@@ -148,6 +148,8 @@ class DualValue:
     """||A x^*(lam)||, where the atom's image was looked at."""
     atom: Any = None
     """x^*(lam), where it is known."""
+    sums: tuple[float, float] | None = None
+    """<lam, b> and ||lam||, where they are at hand."""
 
 
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:

@@ -8,7 +8,6 @@ would be no faster (its values have to be permuted for every new matrix) and tak
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ _LINE_CHUNKS = 32
 _SCATTER_CHUNKS = 8
 _ENTRIES_PER_OUTPUT = 16
 """A scatter chunk must hold this many entries for each place of the output it adds."""
-_PART_ENTRIES = 1 << 17
+_PART_ENTRIES = 1 << 14
 """Entries of a part: its vectors stay in the processor's cache."""
 _MANY = 1 << 21
 """Entries from which places take 16 bits where they fit."""
@@ -97,22 +96,10 @@ class Pattern:
         self._shared(kernel, (*factors, self.order, out), self._line_bounds, self.size * left.shape[1])
         return out
 
-    @property
-    def parts(self) -> list[slice]:
-        """Consecutive parts of the measurements, whole lines each; none unless these come sorted."""
-        ends = self.starts[self._part_bounds].tolist() if self.order.size == 0 else []
-        return [slice(low, high) for low, high in itertools.pairwise(ends)]
-
-    def sampled_part(self, left: Array, right: Array, part: int) -> Array:
-        """Return what :meth:`sampled` does for the entries of one of the :attr:`parts`."""
-        low, high = (int(bound) for bound in self._part_bounds[part : part + 2])
-        starts = self.starts[low : high + 1] - self.starts[low]
-        places = self.places[self.starts[low] : self.starts[high]]
-        out = np.empty(places.size, left.dtype)
-        kernel, (along, across) = self._sampler(left, right)
-        lines = np.array([0, high - low], np.uint64)
-        kernel(starts, places, along[low:high], across, self.order, out, lines, np.zeros(1, np.int64))
-        return out
+    def image_lines(self, left: Array, right: Array) -> tuple[IntArray, IntArray, Array, Array, IntArray]:
+        """Return starts, places, the factors along lines and across, and the bounds of parts: whole lines each."""
+        along, across = (right, left) if self.transposed else (left, right)
+        return self.starts, self.places, along, across, self._part_bounds
 
     @property
     def sweeps(self) -> bool:

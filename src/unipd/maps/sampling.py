@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -107,14 +106,18 @@ class Sampling(Map):
             raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
         return SampledMatrix(self.pattern, self.pattern.arranged(np.ascontiguousarray(vector, floating(vector.dtype))))
 
-    def parts(self) -> list[slice]:
-        """Return consecutive parts of the measurements for :meth:`image_parts`; none unless these come sorted."""
-        return self.pattern.parts
+    @property
+    def in_lines(self) -> bool:
+        """Whether the measurements come sorted, as :meth:`image_lines` needs them."""
+        return self.pattern.order.size == 0
 
-    def image_parts(self, atom: atoms.LowRank) -> Callable[[int], Array]:
-        """Return a function that gives the sampled entries of a low-rank X in one of the :meth:`parts`."""
-        left, right = self._factors(atom)
-        return lambda part: self._cast(self.pattern.sampled_part(left, right, part))
+    def image_lines(self, atom: atoms.LowRank) -> tuple[IntArray, IntArray, Array, Array, IntArray]:
+        """Return what makes the sampled entries of a low-rank X line by line, for compiled passes over parts of them.
+
+        (starts, places, along, across, bounds): entry k of line i, ``starts[i] <= k < starts[i + 1]``, is
+        <along[i], across[places[k]]>, and lines from ``bounds[c]`` to ``bounds[c + 1]`` are the parts.
+        """
+        return self.pattern.image_lines(*self._factors(atom))
 
     def opposite_adjoint(self, dual: Array) -> OppositeMatrix:
         """Return A^*(-lam) without an array for -lam; it refers to ``dual``."""

@@ -37,6 +37,11 @@ class AccUniPDGradState(UniversalState):
     """The oracle's answer at the previous lambda-hat, for estimating nu (None where vectors are too long to keep)."""
 
     @property
+    def known_finite(self) -> bool:
+        """Vectors too long to keep have been summed up part by part (:mod:`unipd.methods.streamed`)."""
+        return self.iteration > 0 and self.last_base is None
+
+    @property
     def ahead(self) -> Array:
         """The extrapolated dual vector lambda-hat_k = lam_k + pull (lam_k - lam_{k-1}), made when asked for."""
         if self.pull == 0.0:
@@ -160,7 +165,8 @@ class AccUniPDGrad(UniversalSettings):
         )
 
     def _streamed_search(self, streams: Streams, state: AccUniPDGradState, slack: float) -> StreamedSearch:
-        ahead, known, tolerance = state.ahead, state.point, ORACLE_SHARE * slack
+        ahead, known = streams.ahead(state.dual, state.previous, state.pull), state.point
+        tolerance = ORACLE_SHARE * slack
         calls = matvecs = 0
         if known is None:
             answer = streams.asked(ahead, tolerance, state.recent_atom)

@@ -113,6 +113,11 @@ class State:
     failure: Status | None
     """Set when the method cannot go on."""
 
+    @property
+    def known_finite(self) -> bool:
+        """Whether the step itself has made sure that its vectors are finite."""
+        return False
+
 
 class Method(Protocol):
     """A method: an initial state and a step; nothing else."""

@@ -1,15 +1,15 @@
 """AccUniPDGrad on very long dual vectors: images of atoms are made part by part, and no more than needed is kept.
 
 An image A x^* of millions of entries takes as much memory as the data. Where the map can make it in parts
-(``parts``, ``image_parts`` and ``opposite_adjoint``, as :class:`~unipd.maps.Sampling` does), an iteration keeps
-lam_{k-1}, lam_k, A xbar, the new lam and the new A xbar, and a vector of the best bound at most; every other vector
-lives in the processor's cache. An image is made anew for the step and for the average: one product more an iteration.
+(``image_lines`` and ``opposite_adjoint``, as :class:`~unipd.maps.Sampling` does), an iteration keeps lam_{k-1}, lam_k,
+A xbar, the new lam and the new A xbar, and a vector of the best bound at most; every other vector lives in the
+processor's cache. An image is made anew for the step and for the average: one product more an iteration. Every sum
+that the search and the bound ask for comes from the passes that write lam and A xbar.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from unipd._typing import Array
 from unipd.couplings import Equality, LeastSquares
 from unipd.dual import DualValue, oracle_errors
 from unipd.errors import OracleError
-from unipd.maps.chunks import available_threads, run_chunks
+from unipd.maps.chunks import available_threads, share
 from unipd.methods.base import Certificate
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
@@ -34,12 +34,30 @@ def is_streamed(problem: Problem) -> bool:
     if math.prod(problem.dual_shape) < LONG or problem.sharp.exact or not problem.free_dual:
         return False
     simple = isinstance(problem.coupling, (Equality, LeastSquares))
-    return simple and problem.dtype.kind == "f" and bool(getattr(problem.map, "parts", list)())
+    return simple and problem.dtype.kind == "f" and getattr(problem.map, "in_lines", False)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the dual vector and the sums that came with it."""
+
+    dual: Array
+    """lam' = lam - grad g / M."""
+    rise: float
+    """What the model Q_M adds to g(lam) there."""
+    base: float
+    """g(lam) as attained by the atom."""
+    slack: float | None
+    """phi^*(lam) in the slack split."""
+    linear: float
+    """<lam', b>."""
+    energy: float
+    """||lam'||^2."""
 
 
 @dataclass(frozen=True)
 class Streams:
-    """The sums over long vectors that a step needs; each works on parts, added up in their order."""
+    """The passes over long vectors that a step needs; sums over parts are added up in their order."""
 
     problem: Problem
 
@@ -49,66 +67,68 @@ class Streams:
         loss = self.problem.coupling
         return 1.0 / loss.scale if isinstance(loss, LeastSquares) else 0.0
 
+    def ahead(self, dual: Array, previous: Array, pull: float) -> Array:
+        """Return lambda-hat = lam + pull (lam - lam_{k-1})."""
+        if pull == 0.0:
+            return dual
+        out, share_of_way = np.empty_like(dual), dual.dtype.type(pull)
+        share(available_threads(None), lambda turn: _kernels().extrapolate(turn, dual, previous, share_of_way, out))
+        return out
+
     def asked(self, dual: Array, tolerance: float, start: Any) -> SharpAnswer:
         """Call the sharp oracle at -A^* lam."""
         linear_map: Any = self.problem.map
         with oracle_errors:
             return self.problem.sharp(linear_map.opposite_adjoint(dual), tolerance=tolerance, start=start)
 
-    def valued(self, dual: Array, answer: SharpAnswer) -> DualValue:
-        """Return g(lam) as attained by the answer's atom, with its certified upper bound."""
-        b, kernel = self.problem.b, _kernels().value_sums
-        sums = self._summed(answer.atom, lambda part, image: kernel(dual[part], b[part], image))
-        linear, along, squared, energy = sums
-        value, conjugate = self._value(linear, energy, answer)
-        upper = -along - answer.objective + answer.error
-        reach, matvecs = math.sqrt(squared), 1 + max(answer.matvecs, 1)
-        return DualValue(dual, value, upper, matvecs, answer.bound, conjugate, reach, answer.atom)
-
-    def stepped(self, dual: Array, answer: SharpAnswer, smoothness: float) -> tuple[Array, float, float]:
-        """Return lam - grad g / M, what the model Q_M adds to g(lam) there, and g(lam), all from one image."""
-        out, b, kernel = np.empty_like(dual), self.problem.b, _kernels().step_sums
+    def stepped(self, dual: Array, answer: SharpAnswer, smoothness: float) -> Step:
+        """Return lam - grad g / M and the sums of the line search, all from one image."""
+        out = np.empty_like(dual)
         inverse, step = dual.dtype.type(self.inverse), dual.dtype.type(1.0 / smoothness)
+        slope, length, linear, energy, linear_there, energy_there = self._summed(
+            _kernels().step_parts, answer.atom, (dual, self.problem.b, inverse, step, out), 6
+        )
+        slack = self._slack(energy)
+        base = _finite(linear - answer.objective + (slack or 0.0))
+        return Step(out, slope + 0.5 * smoothness * length, base, slack, linear_there, energy_there)
 
-        def sums(part: slice, image: Array) -> tuple[float, ...]:
-            return kernel(dual[part], b[part], image, inverse, step, out[part])
+    def tried(self, step: Step, answer: SharpAnswer) -> DualValue:
+        """Return g(lam') from the oracle's value there and the sums of the step: no product, no pass."""
+        slack = self._slack(step.energy)
+        value = _finite(answer.value + step.linear + (slack or 0.0))
+        upper, sums = answer.value + answer.error, (step.linear, math.sqrt(step.energy))
+        work = max(answer.matvecs, 1)
+        return DualValue(step.dual, value, upper, work, answer.bound, slack, atom=answer.atom, sums=sums)
 
-        slope, length, linear, energy = self._summed(answer.atom, sums)
-        return out, slope + 0.5 * smoothness * length, self._value(linear, energy, answer)[0]
-
-    def _value(self, linear: float, energy: float, answer: SharpAnswer) -> tuple[float, float | None]:
-        """Return g(lam) and its phi^*(lam) from <lam, b - A x> and ||lam||^2."""
-        conjugate = 0.5 * self.inverse * energy if self.problem.split else None
-        value = linear - answer.objective + (conjugate or 0.0)
-        if not math.isfinite(value):
-            raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
-        return value, conjugate
+    def attained(self, dual: Array, atom: Any, objective: float, slack: float | None) -> float:
+        """Return what an atom attains of g(lam): <lam, b - A x> - f(x), and phi^*(lam) in the slack split."""
+        linear = self._summed(_kernels().value_parts, atom, (dual, self.problem.b), 1)[0]
+        return linear - objective + (slack or 0.0)
 
     def mixed(self, image: Array, gamma: float, atom: Any) -> tuple[Array, float]:
         """Return (1 - gamma) A xbar + gamma A x and its squared distance to b."""
-        out, b, kernel = np.empty_like(image), self.problem.b, _kernels().mixed_sums
-        share, rest = image.dtype.type(gamma), image.dtype.type(1.0 - gamma)
+        out, kind = np.empty_like(image), image.dtype.type
+        arguments = (image, kind(gamma), kind(1.0 - gamma), self.problem.b, out)
+        return out, _finite(self._summed(_kernels().mixed_parts, atom, arguments, 1)[0])
 
-        def sums(part: slice, fresh: Array) -> tuple[float, ...]:
-            return (kernel(image[part], fresh, share, rest, b[part], out[part]),)
+    def _slack(self, energy: float) -> float | None:
+        return 0.5 * self.inverse * energy if self.problem.split else None
 
-        return out, self._summed(atom, sums)[0]
-
-    def _summed(self, atom: Any, sums: Callable[[slice, Array], tuple[float, ...]]) -> list[float]:
-        """Return the sums over all parts of the image of an atom."""
+    def _summed(self, kernel: Any, atom: Any, arguments: tuple[Any, ...], columns: int) -> list[float]:
+        """Run a kernel on the parts of the image of an atom; return its sums."""
         linear_map: Any = self.problem.map
-        parts = linear_map.parts()
-        found: list[tuple[float, ...]] = [()] * len(parts)
         with oracle_errors:
-            image_of = linear_map.image_parts(atom)
+            lines = linear_map.image_lines(atom)
+        sums = np.zeros((lines[-1].size - 1, columns))
+        share(available_threads(None), lambda turn: kernel(lines, turn, *arguments, sums))
+        return [math.fsum(column) for column in sums.T]
 
-        def work(number: int) -> None:
-            with oracle_errors:
-                image = image_of(number)
-            found[number] = sums(parts[number], image)
 
-        run_chunks(work, len(parts), available_threads(None))
-        return [math.fsum(column) for column in zip(*found, strict=True)]
+def _finite(value: float) -> float:
+    """Return a sum over the iterates: NaN and infinity in them survive in it."""
+    if not math.isfinite(value):
+        raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -137,19 +157,20 @@ def streamed_search(
     """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack, as :func:`~unipd.methods.line_search.backtrack`."""
     trials = matvecs = 0
     for doublings in range(max_doublings + 1):
-        dual, rise, base = streams.stepped(ahead, answer, smoothness)
-        found = streams.asked(dual, tolerance, answer.atom)
-        trial = streams.valued(dual, found)
+        step = streams.stepped(ahead, answer, smoothness)
+        found = streams.asked(step.dual, tolerance, answer.atom)
+        trial = streams.tried(step, found)
         trials, matvecs = trials + 1, matvecs + trial.matvecs + 1
-        rounding = 8.0 * streams.problem.epsilon * (abs(base) + abs(trial.value) + 8.0 * slack)
-        accepted = trial.value <= base + rise + slack + rounding
+        rounding = 8.0 * streams.problem.epsilon * (abs(step.base) + abs(trial.value) + 8.0 * slack)
+        accepted = trial.value <= step.base + step.rise + slack + rounding
         if accepted or doublings == max_doublings or pulse.out_of_time():
             return StreamedSearch(answer, trial, smoothness, trials, trials, matvecs, accepted)
-        del dual, trial
-        better = streams.valued(ahead, replace(found, error=math.inf))
+        base, conjugate = step.base, step.slack
+        del step, trial
+        better = streams.attained(ahead, found.atom, found.objective, conjugate)
         matvecs += 1
-        if better.value > base + REPLACEMENT_SHARE * slack:
-            answer = found
+        if better > base + REPLACEMENT_SHARE * slack:
+            answer = replace(found, error=math.inf)
         else:
             smoothness *= 2.0
     raise AssertionError("the search ends in its loop")

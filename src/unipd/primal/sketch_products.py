@@ -21,7 +21,7 @@ def averaged(old: Array, gamma: float, left: Array, right: Array | None) -> Arra
     step = max(1, _PIECE // old.shape[1])
     for first in range(0, len(old), step):
         rows = slice(first, first + step)
-        piece = left[rows] if right is None else left[rows] @ right
+        piece = left[rows] if right is None else np.dot(left[rows], right)  # @ does without BLAS for one column
         np.multiply(old[rows], rest, out=mean[rows])
         mean[rows] += share * piece.astype(old.dtype, copy=False)
     return mean

@@ -6,7 +6,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.spectral.bidiagonal import Bidiagonal
-from unipd.spectral.lanczos import Limits, Ritz, kept_after_restart, unit_columns
+from unipd.spectral.lanczos import Limits, Ritz, combined, kept_after_restart
 from unipd.spectral.products import Multiplier
 from unipd.spectral.stopping import Stop
 
@@ -40,8 +40,8 @@ def golub_kahan(products: Multiplier, start: Array, count: int, stop: Stop, limi
             and not stop.overlooks(values**2, run.links, stop.horizon(scale, scale) ** 2)
         )
         if done or products.count + 2 * (right.size - known) > limits.products:
-            vectors = unit_columns(right.columns(0, known) @ inner[:count].conj().T.astype(products.dtype))
-            others = unit_columns(left.columns(0, known) @ outer[:, :count].astype(products.dtype))
+            vectors = combined(right.columns(0, known), inner[:count].conj().T)
+            others = combined(left.columns(0, known), outer[:, :count])
             return Ritz(values[:count].copy(), vectors, others, residuals[:count] + rounding, done)
         if run.full:
             kept = kept_after_restart(known, count, start.shape[1])

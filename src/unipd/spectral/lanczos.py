@@ -88,7 +88,7 @@ def lanczos(products: Multiplier, start: Array, count: int, stop: Stop, limits: 
             and not stop.overlooks(values, links, stop.horizon(float(values[0]), spread))
         )
         if done or products.count + basis.size - known > limits.products:
-            vectors = unit_columns(basis.columns(0, known) @ rotation[:, :count].astype(products.dtype))
+            vectors = combined(basis.columns(0, known), rotation[:, :count])
             return Ritz(values[:count].copy(), vectors, vectors, residuals[:count] + rounding, done)
         if basis.size + start.shape[1] > basis.array.shape[1] < products.shape[0]:
             kept = kept_after_restart(known, count, start.shape[1])
@@ -118,7 +118,8 @@ def kept_after_restart(known: int, count: int, block: int) -> int:
     return max(1, min(known - block, max(count + block, (2 * known) // 5)))
 
 
-def unit_columns(vectors: Array) -> Array:
-    """Return the columns scaled to length one (zero columns stay)."""
+def combined(columns: Array, coefficients: Array) -> Array:
+    """Return combinations of basis columns, scaled to length one (zero ones stay)."""
+    vectors = np.dot(columns, coefficients.astype(columns.dtype))  # the operator @ does without BLAS for one column
     lengths = np.linalg.norm(vectors, axis=0)
     return np.asfortranarray(vectors / np.where(lengths > 0, lengths, 1.0).astype(lengths.dtype))
