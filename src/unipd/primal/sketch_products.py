@@ -9,9 +9,12 @@ import scipy
 
 from unipd import atoms
 from unipd._typing import Array
+from unipd.maps.chunks import available_threads, run_chunks
 
 _PIECE = 1 << 16
 """Entries of a sketch that are averaged at a time, in the processor's cache."""
+_MANY = 1 << 20
+"""Entries of a sketch from which threads share the work."""
 
 
 def averaged(old: Array, gamma: float, left: Array, right: Array | None) -> Array:
@@ -19,11 +22,14 @@ def averaged(old: Array, gamma: float, left: Array, right: Array | None) -> Arra
     mean = np.empty_like(old)
     share, rest = old.dtype.type(gamma), old.dtype.type(1.0 - gamma)
     step = max(1, _PIECE // old.shape[1])
-    for first in range(0, len(old), step):
-        rows = slice(first, first + step)
+
+    def average(number: int) -> None:
+        rows = slice(number * step, (number + 1) * step)
         piece = left[rows] if right is None else np.dot(left[rows], right)  # @ does without BLAS for one column
         np.multiply(old[rows], rest, out=mean[rows])
         mean[rows] += share * piece.astype(old.dtype, copy=False)
+
+    run_chunks(average, -(-len(old) // step), available_threads(None) if old.size >= _MANY else 1)
     return mean
 
 
