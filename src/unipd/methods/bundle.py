@@ -68,29 +68,34 @@ class Bundle:
         """Return the bundle with other weights."""
         return replace(self, weights=weights)
 
-    def joined(self, point: DualPoint) -> Bundle:
-        """Return the bundle with one more atom of weight zero; an atom already there is not repeated."""
-        vertex = self.entering(point)
-        if any(vertex.key == other.key for other in self.vertices):
+    def joined(self, *points: DualPoint) -> Bundle:
+        """Return the bundle with more atoms of weight zero; an atom already there is not repeated."""
+        known = {vertex.key for vertex in self.vertices}
+        entering: dict[bytes, Vertex] = {}
+        for vertex in map(self.entering, points):
+            entering.setdefault(vertex.key, vertex)
+        fresh = tuple(vertex for key, vertex in entering.items() if key not in known)
+        if not fresh:
             return self
-        column = vertex.image.reshape(-1) - (0.0 if self.conic else self.target)
-        columns = np.concatenate([self.columns, column[:, None]], axis=1)
+        more = np.stack([vertex.image.reshape(-1) for vertex in fresh], axis=1)
+        more = more if self.conic else more - self.target[:, None]
+        columns = np.concatenate([self.columns, more], axis=1)
         return replace(
             self,
-            vertices=(*self.vertices, vertex),
+            vertices=self.vertices + fresh,
             columns=columns,
-            gram=_bordered(self.gram, (column.conj() @ columns).real),
-            weights=np.append(self.weights, 0.0),
-            bending=self._bent(vertex.atom),
+            gram=_bordered(self.gram, (more.conj().T @ columns).real),
+            weights=np.append(self.weights, np.zeros(len(fresh))),
+            bending=self._bent(fresh),
         )
 
-    def _bent(self, atom: Any) -> FloatArray | None:
-        """Return <x_i, D x_j> with one more atom."""
+    def _bent(self, fresh: tuple[Vertex, ...]) -> FloatArray | None:
+        """Return <x_i, D x_j> with more atoms."""
         if self.diagonal is None or self.bending is None:
             return None
-        turned = self.diagonal * atom
-        products = [np.vdot(other.atom, turned).real for other in self.vertices]
-        return _bordered(self.bending, np.array([*products, np.vdot(atom, turned).real]))
+        turned = [self.diagonal * vertex.atom for vertex in fresh]
+        others = self.vertices + fresh
+        return _bordered(self.bending, np.array([[np.vdot(x.atom, y).real for x in others] for y in turned]))
 
     def entering(self, point: DualPoint) -> Vertex:
         """Return a point as the vertex that the model takes."""
@@ -164,11 +169,12 @@ class Bundle:
 
 
 def _bordered(matrix: FloatArray, last: FloatArray) -> FloatArray:
-    """Return a symmetric matrix with one more row and column."""
-    size = matrix.shape[0]
-    larger = np.empty((size + 1, size + 1))
+    """Return a symmetric matrix with more rows, and columns like them."""
+    size, more = matrix.shape[0], last.shape[0]
+    larger = np.empty((size + more, size + more))
     larger[:size, :size] = matrix
-    larger[size, :] = larger[:, size] = last
+    larger[size:, :size], larger[:size, size:] = last[:, :size], last[:, :size].T
+    larger[size:, size:] = 0.5 * (last[:, size:] + last[:, size:].T)
     return larger
 
 

@@ -61,9 +61,7 @@ def _over_the_hull(problem: Problem, state: State, accuracy: float) -> State:
     dual = state.certificate.dual
     points = [_measured(problem, atom, dual) for atom in kept]
     counts = state.counts.plus(matvecs=len(points))
-    bundle = Bundle.of(problem, points[0])
-    for point in points[1:]:
-        bundle = bundle.joined(point)
+    bundle = Bundle.of(problem, points[0]).joined(*points[1:])
     bundle = bundle.at(_first_weights(bundle, points, weights))
     smoothness, counts = _smoothness(problem, state, points[0], accuracy, counts)
     bundle, dual = _optimised(problem, bundle, dual, smoothness, accuracy)

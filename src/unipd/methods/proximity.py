@@ -17,7 +17,7 @@ _FEASIBLE_SHARE = 0.5
 """Share of the accuracy asked for that is near enough for A x - b."""
 _STRAIGHT_SHARE = 0.9
 """Where G falls by this share of the promise, the model holds all along the step."""
-_PATIENCE = 10
+_PATIENCE = 40
 """Null steps after which M is doubled."""
 _ROUNDING = 1e-14
 
@@ -36,7 +36,7 @@ def adapted(
     """Return the next M after a step for which the model promised that G falls by ``promised``.
 
     With one model of the whole x, M falls by what a parabola through G and its slope along the step says, a factor of
-    2 to 10, when at least half of the promise was kept, and is doubled after every ten null steps; so too for a loss
+    2 to 10, when at least half of the promise was kept, and is doubled after every forty null steps; so too for a loss
     with kinks. Where there are constraints, a model a block learns much from a call: M is halved after every promise
     kept, and doubled when G rose by as much. In both cases M stays when A x - b is well within the accuracy asked
     for, since a smaller one would only let lam run; unless the gap is open and the model held all along the step, as
