@@ -25,6 +25,7 @@ from unipd.apps.tomography.outcomes import (
     histogram_of,
     outcome_problem,
     suit_outcomes,
+    weighs_well,
 )
 from unipd.apps.tomography.overfit import starting_rank
 from unipd.apps.tomography.paulis import Paulis
@@ -129,17 +130,21 @@ def fit_basis_counts(
 
 
 def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: QuantumState | None) -> Fit:
-    """Fit the outcomes, with weights from the state fitted before; a round that is cut short is the last."""
+    """Fit the outcomes, by the counts' weights or those of the state fitted before; a round cut short is the last."""
     precision = "single" if estimator.precision == "single" else "double"
     measured = OutcomeMap([part.basis for part in counts], precision, estimator.threads)
     histogram, options = histogram_of(counts), oracle_options(estimator.method)
     data = measured.pooled(histogram)
-    if estimator.objective == "gaussian":
-        return _fit(estimator, gaussian_problem(measured, histogram, **options), measured.pauli_map, data)
+    done: list[Result] = []
+    if estimator.objective != "outcomes":
+        fit = _fit(estimator, gaussian_problem(measured, histogram, **options), measured.pauli_map, data)
+        whole = fit.result.status in _WHOLE
+        if estimator.objective == "gaussian" or not whole or weighs_well(measured, histogram, fit.state):
+            return fit
+        done, prior = [fit.result], fit.state if prior is None else prior
     rough = copy.copy(estimator)
     rough.accuracy, rough.solver_options = max(ROUGH, estimator.accuracy), {}
     chances = hedged_chances(histogram) if prior is None else measured.image(prior.low_rank)
-    done: list[Result] = []
     for worker in [estimator] if prior is not None else [rough] * (ROUNDS - 1) + [estimator]:
         fit = _fit(worker, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
         done.append(fit.result)

@@ -5,9 +5,10 @@ them: its probability is known to be small. Both are respected when the probabil
 p(s | B) = 2^-q sum over sets S of qubits of (-1)^|s & S| tr(P_(B, S) rho), a Walsh-Hadamard transform for each basis.
 
 The weights are N / p, for a multinomial the inverse of the covariance on frequencies that sum to one. Taken from the
-counts (Neyman) they favour outcomes that were never seen, and a little white noise is lost; so p comes from a state
-fitted before (Pearson). Fitting again and again is Fisher's scoring: where it ends, the gradient sum (N - n / p) Pi is
-that of the likelihood.
+counts (Neyman) they favour outcomes that were never seen. That makes up for what a fit at the border of the set of
+states adds, and states of low rank come out best; but a little white noise is lost. With p from a state fitted before
+(Pearson) it is not. Fitting again and again is Fisher's scoring: where it ends, the gradient sum (N - n / p) Pi is
+that of the likelihood. Which of the two suits is seen from the likelihood's slope towards white noise.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.mapping import pauli_map
 from unipd.apps.tomography.paulis import Paulis
+from unipd.apps.tomography.state import QuantumState
 from unipd.apps.tomography.supports import walsh_hadamard
 from unipd.couplings import WeightedLeastSquares
 from unipd.io.pauli_model import PauliData
@@ -41,6 +43,10 @@ HEDGE = 1.0
 """Counts added to every outcome for the weights of the first fit."""
 LEAST_COUNT = 0.1
 """Expected count of an outcome that is assumed at least; smaller ones would only make the problem ill-conditioned."""
+SCORES = (-4.0, 1.5)
+"""Slopes of the likelihood towards white noise, in standard errors, at which weights from the counts suit."""
+LEAST_SCORED = 0.5
+"""Expected count of an outcome that such a slope takes at least."""
 ROUGH = 1e-3
 """Accuracy of the fits that only give the weights of the next."""
 ROUNDS = 2
@@ -147,6 +153,20 @@ def gaussian_problem(measured: OutcomeMap, histogram: FloatArray, **options: Any
     hedged = (histogram + GAUSSIAN_HEDGE) / (shots + GAUSSIAN_HEDGE * histogram.shape[1])
     loss = WeightedLeastSquares((shots / (hedged * (1.0 - hedged))).reshape(-1))
     return Problem(Spectrahedron(measured.domain[0], **options), measured, (histogram / shots).reshape(-1), loss)
+
+
+def weighs_well(measured: OutcomeMap, histogram: FloatArray, state: QuantumState) -> bool:
+    """Whether a state fitted with weights from the counts has neither lost white noise nor gained it.
+
+    Moving the state towards I/p changes the likelihood at the rate sum (n - N p)(2^-q - p) / p, whose variance is
+    sum N (2^-q - p)^2 / p. Beyond :data:`SCORES` such errors it says that the weights have misled the fit: above, of
+    states with a little noise; below, of states with many outcomes that never happen, as GHZ states have.
+    """
+    shots = histogram.sum(axis=1, keepdims=True)
+    chances = np.maximum(measured.image(state.low_rank).reshape(histogram.shape), LEAST_SCORED / shots)
+    rise = 1.0 / histogram.shape[1] - chances
+    slope, variance = np.sum((histogram - shots * chances) * rise / chances), np.sum(shots * rise**2 / chances)
+    return bool(SCORES[0] <= slope / np.sqrt(variance) <= SCORES[1]) if variance > 0.0 else True
 
 
 def histogram_of(counts: list[BasisCounts]) -> FloatArray:
