@@ -1,4 +1,3 @@
-import math
 
 import numpy as np
 import pytest
@@ -7,6 +6,7 @@ from hypothesis import strategies as st
 
 import unipd
 from unipd import theory
+from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 from unipd.io.results import load, save
 from unipd.report.curves import curves, weight_sums
@@ -57,12 +57,40 @@ def test_the_bound_holds_for_a_loss(method, scale):
     problem = least_squares(scale)
     best = run(problem, "pairwise", 2000)
     result = run(problem, method)
-    largest = result.dual / np.linalg.norm(result.dual) * math.sqrt(2 * scale * result.history["objective"].max())
-    data = curves(result, start=result.dual - largest)
+    data = curves(result)
     residual = (result.history["objective"] - best.objective) / problem.scale(1.0)
     assert data.infeasibility is None
     assert data.bound is not None
     assert (residual <= data.bound + 1e-12).all()
+
+
+@pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
+@pytest.mark.parametrize("loss", [unipd.couplings.LeastSquares(), unipd.couplings.Huber(0.1)])
+def test_the_bound_holds_where_the_best_dual_vector_is_zero(method, loss):
+    """Data without noise: the bound of the optimum is 0 at lam = 0, which says nothing of how far the run has to go."""
+    result = run(unipd.Problem(unipd.sharp.Simplex(9), MATRIX, INSIDE, loss), method)
+    data = curves(result)
+    assert data.bound is not None
+    assert (data.residual <= data.bound).all()
+    assert data.bound[-1] < 1e-2 * data.bound[0]
+
+
+def test_a_loss_with_kinks_has_no_bound():
+    problem = unipd.Problem(unipd.sharp.Simplex(9), MATRIX, INSIDE, unipd.couplings.Absolute())
+    assert curves(run(problem, "unipdgrad", 20)).bound is None
+
+
+@pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
+def test_semidefinite_programs_have_the_bound_too(method, tmp_path):
+    n = 8
+    weights = np.triu(GENERATOR.random((n, n)), 1)
+    units = [np.outer(row, row) for row in np.eye(n)]
+    program = SDP.from_matrices(weights + weights.T, units, np.ones(n))
+    result = program.solve(1e-3, method, stop=unipd.MaxIterations(100))
+    before, after = curves(result), curves(load(save(result, tmp_path / "run.npz")))
+    assert before.infeasibility is not None
+    assert (before.infeasibility <= before.bound).all()
+    np.testing.assert_array_equal(before.bound, after.bound)
 
 
 def test_residual_and_gap():

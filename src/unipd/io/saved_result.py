@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from unipd._typing import Array
 from unipd.methods import Counts
+from unipd.protocols import norm
 from unipd.run.history import History
 from unipd.status import Status
 
@@ -27,7 +30,8 @@ class SavedResult:
     history: History = field(repr=False)
     """One row an iteration."""
     facts: dict[str, Any]
-    """The problem in words, whether it has a loss, ||b||, the scale of gaps and the method's eps."""
+    """The problem in words, whether it has a loss (and its curvature), ||b||, the scale of gaps, the method's eps, and
+    the norm of the dual vector in the units of the history."""
     accuracy: float
     """The accuracy that was asked for."""
     infeasibility: float
@@ -120,14 +124,30 @@ def facts(result: Any) -> dict[str, Any]:
     if isinstance(result, SavedResult):
         return result.facts
     problem = getattr(result, "problem", None)
+    state, dual = getattr(result, "state", None), getattr(result, "dual", None)
     known = {
         "problem": None if problem is None else repr(problem),
         "loss": None if problem is None else problem.loss is not None,
         "norm_b": None if problem is None else float(problem.norm_b),
         "scale": None if problem is None else float(problem.scale(result.objective)),
-        "eps": getattr(getattr(result, "state", None), "eps", None),
+        "curvature": None if problem is None else _curvature(problem),
+        "eps": getattr(result, "eps", getattr(state, "eps", None)),
+        "dual_norm": getattr(result, "dual_norm", None if dual is None else norm(dual)),
     }
     return known
+
+
+def _curvature(problem: Any) -> float | None:
+    """Return c with ||grad phi(r)||^2 <= 2 c (f + phi(r)), for smooth losses of a least value of 0 and f >= 0.
+
+    The least value of f is -f^*(0), and zero for homogeneous conjugates.
+    """
+    loss = problem.loss
+    if loss is None or problem.sharp.degree is None:
+        return None
+    curvature = float(loss.curvature())
+    least = -float(loss.conjugate(np.zeros(problem.dual_shape, problem.dtype)))
+    return curvature if math.isfinite(curvature) and least >= 0.0 else None
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd.errors import InvalidInput
 from unipd.report import style
-from unipd.report.curves import Curves, curves, own_bound
+from unipd.report.curves import Curves, best_bound, curves
 from unipd.report.points import positive, raised, thinned
 
 QUANTITIES = {
@@ -67,7 +67,7 @@ def plot_comparison(
         raise InvalidInput("results", "at least one result", "none")
     if path is not None:
         style.check_path(path)
-    best = _best_bound(results)
+    best = best_bound(results)
     runs = {name: curves(result, axis, best=best) for name, result in results.items()}
     panels = _quantities(runs, quantities)
     accuracy = min(float(result.accuracy) for result in results.values())
@@ -83,11 +83,6 @@ def plot_comparison(
         axes.set_xlabel(next(iter(runs.values())).label)
     style.legend(grid[0], colours, title=title)
     return style.finish(figure, path)
-
-
-def _best_bound(results: Mapping[str, Any]) -> float:
-    bounds = [own_bound(result) for result in results.values()]
-    return max((bound for bound in bounds if np.isfinite(bound)), default=np.nan)
 
 
 def _quantities(runs: Mapping[str, Curves], asked: tuple[str, ...] | None) -> tuple[str, ...]:

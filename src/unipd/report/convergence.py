@@ -12,7 +12,7 @@ from unipd.report import style
 from unipd.report.curves import Curves, curves
 from unipd.report.points import banded, positive, raised, thinned
 
-_HEADROOM, _VISIBLE = 1e4, 5.0
+_VISIBLE = 5.0
 _BOUND = "theorem's bound (estimate)"
 
 
@@ -41,9 +41,9 @@ def plot_convergence(
     axis
         What runs along the bottom: "iterations", "oracle_calls", "matvecs" or "seconds".
     show_bound
-        Draw the bound of the theorems' proofs, with the run's own S_k and the best dual vector at hand in the
-        place of lam^*: an estimate. It bounds the infeasibility of a constrained problem and the objective
-        residual of a loss. Greedy weights and methods without a theorem have none.
+        Draw the bound of the theorems' proofs, with the run's own S_k (the sum of the weights 1/M_k or t_k/M_k) and
+        the best dual vector at hand in the place of lam^*: an estimate. It bounds the infeasibility of a constrained
+        problem and the objective residual of a loss. Greedy weights and methods without a theorem have none.
     start
         lam_0 of a warm start, for that bound.
     xscale
@@ -118,19 +118,28 @@ def _draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *
     for label, values, colour, thickness in lines:
         shown = raised(positive(values), accuracy)
         if np.isfinite(shown).any():
-            axes.plot(at, shown[kept], color=colour, linewidth=thickness, label=label, marker=marker, markersize=3)
+            look = {"color": colour, "linewidth": thickness, "zorder": 4.0 - thickness}  # thin ones above thick ones
+            axes.plot(at, shown[kept], label=label, marker=marker, markersize=3, **look)
             low.append(np.nanmin(shown))
             high.append(np.nanmax(shown))
     top = float(np.nanmax(high))
-    if show_bound and data.bound is not None and np.min(data.bound) < _HEADROOM * top:
-        colour = blue if data.infeasibility is None else red
-        axes.plot(at, data.bound[kept], color=colour, linewidth=1.0, linestyle="--", label=_BOUND)
-        top = max(top, min(_VISIBLE * float(np.min(data.bound)), float(np.max(data.bound))))
+    if show_bound:
+        top = max(top, draw_bound(axes, data, theme))
     if np.isfinite(accuracy):
         axes.axhline(accuracy, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
     style.set_log_limits(axes, float(np.nanmin(low)), top)
     axes.set_ylabel("relative error")
     style.dress(axes, theme)
+
+
+def draw_bound(axes: Any, data: Curves, theme: style.Theme) -> float:
+    """Draw the theorem's bound, if there is one; return how far up the axis must reach to show where it ends."""
+    if data.bound is None:
+        return 0.0
+    kept = thinned(data.position.size)
+    colour = theme.cycle[0 if data.infeasibility is None else 1]
+    axes.plot(data.position[kept], data.bound[kept], color=colour, linewidth=1.0, linestyle="--", label=_BOUND)
+    return min(_VISIBLE * float(np.min(data.bound)), float(np.max(data.bound)))
 
 
 def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:

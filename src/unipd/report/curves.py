@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,12 @@ def own_bound(result: Any) -> float:
     return -float(result.dual_bound) if maximises(result) else float(result.dual_bound)
 
 
+def best_bound(results: Mapping[str, Any]) -> float:
+    """Return the best bound of several results of one problem, as their histories count it; nan without any."""
+    bounds = [own_bound(result) for result in results.values()]
+    return max((bound for bound in bounds if math.isfinite(bound)), default=math.nan)
+
+
 def weight_sums(method: str, smoothness: FloatArray) -> FloatArray | None:
     """Return S_k = sum_i w_i: w = 1/M for UniPDGrad, t/M with FISTA's t for AccUniPDGrad; else None.
 
@@ -123,11 +130,11 @@ def feasibility_bound(weight_sum: FloatArray, distance: float, eps: float) -> Fl
     return (2.0 * distance + np.sqrt(weight_sum * eps)) / weight_sum
 
 
-def loss_bound(weight_sum: FloatArray, distance: float, eps: float) -> FloatArray:
+def loss_bound(weight_sum: FloatArray, distance: FloatArray | float, eps: float) -> FloatArray:
     """Return eps/2 + ||lam_0 - lam||^2 / (2 S_k), which bounds f(xbar_k) + phi(A xbar_k - b) - f^*.
 
     With lam = grad phi(A xbar_k - b) in the proofs' inequality for f(xbar_k) - f^*, convexity of phi turns its
-    right-hand side into this; lam tends to lam^*.
+    left-hand side into this; lam tends to lam^*. For a phi of curvature c, ||lam||^2 is at most 2 c phi(A xbar_k - b).
 
     >>> loss_bound(np.array([4.0]), 2.0, 1.0)
     array([1.])
@@ -143,10 +150,14 @@ def _theorem_bound(result: Any, known: dict[str, Any], scale: float, start: Arra
     proven = settings.get("weights") in (None, "theory") and settings.get("step_rule") in (None, "search")
     if sums is None or not whole or not proven or known["eps"] is None or result.dual is None:
         return None
-    distance = norm(result.dual if start is None else result.dual - start)
-    if known["loss"]:
-        return loss_bound(sums, distance, known["eps"]) / scale
-    return feasibility_bound(sums, distance, known["eps"]) / max(1.0, known["norm_b"])
+    distance = known.get("dual_norm") if start is None else norm(result.dual - start)
+    distance = norm(result.dual) if distance is None else distance
+    if not known["loss"]:
+        return feasibility_bound(sums, distance, known["eps"]) / max(1.0, known["norm_b"])
+    if known.get("curvature") is None:
+        return None
+    slopes = np.sqrt(2.0 * known["curvature"] * np.maximum(history["objective"], 0.0))
+    return loss_bound(sums, slopes + (0.0 if start is None else norm(start)), known["eps"]) / scale
 
 
 def _only_numbers(values: FloatArray) -> FloatArray | None:

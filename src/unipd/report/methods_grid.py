@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd.errors import InvalidInput
 from unipd.report import style
-from unipd.report.curves import AXES, Curves, curves, own_bound
+from unipd.report.curves import AXES, Curves, best_bound, curves
 from unipd.report.points import positive, thinned
 
 MEASURES = ("iterations", "oracle_calls", "matvecs", "seconds")
@@ -69,7 +69,7 @@ def plot_methods(
         raise InvalidInput("measures", f"some of {', '.join(MEASURES)}", repr(tuple(measures)))
     if path is not None:
         style.check_path(path)
-    reference = _best_bound(results) if truth is None else truth
+    reference = best_bound(results) if truth is None else truth
     columns = [{name: curves(run, measure, best=reference) for name, run in results.items()} for measure in measures]
     rows = _rows(columns[0])
     height = 0.24 if inches >= style.WIDE else 0.42
@@ -91,11 +91,6 @@ def plot_methods(
 def _rows(runs: Mapping[str, Curves]) -> tuple[str, ...]:
     constrained = any(run.infeasibility is not None for run in runs.values())
     return ("residual", "infeasibility", "gap") if constrained else ("residual", "gap")
-
-
-def _best_bound(results: Mapping[str, Any]) -> float:
-    bounds = [own_bound(result) for result in results.values()]
-    return max((bound for bound in bounds if np.isfinite(bound)), default=np.nan)
 
 
 def _draw(axes: Any, runs: Mapping[str, Curves], quantity: str, theme: style.Theme) -> None:

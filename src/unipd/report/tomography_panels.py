@@ -9,6 +9,7 @@ import numpy as np
 from unipd._typing import FloatArray
 from unipd.report import style
 from unipd.report.city import power_of_ten
+from unipd.report.convergence import draw_bound
 from unipd.report.curves import curves
 from unipd.report.points import positive, raised, thinned
 
@@ -41,8 +42,9 @@ def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
     if data.infeasibility is not None:
         shown = raised(positive(data.infeasibility), accuracy)[kept]
         axes.plot(at, shown, color=theme.cycle[1], linewidth=1.3, marker=marker, markersize=3, label="infeasibility")
+    top = draw_bound(axes, data, theme) or accuracy
     axes.axhline(accuracy, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
-    _set_decades(axes, [*gap, *residual, accuracy])
+    _set_decades(axes, [*gap, *residual, accuracy, top])
     axes.set_xlim(0.0, 1.05 * float(at[-1]))
     if at[0] > 0.25 * at[-1]:
         axes.axvspan(0.0, at[0], color=theme.grid, alpha=0.45, linewidth=0)

@@ -57,6 +57,8 @@ def finish(form: Formulation, result: Result, accuracy: float, maximise: bool, c
         history=result.history,
         problem=result.problem,
         image=image,
+        eps=getattr(result.state, "eps", None),
+        dual_norm=float(np.linalg.norm(result.dual)),
     )
 
 

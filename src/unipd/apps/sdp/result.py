@@ -59,6 +59,10 @@ class SdpResult:
     problem: Any = field(repr=False)
     image: Array = field(repr=False)
     """A(X)."""
+    eps: float | None = field(default=None, repr=False)
+    """The accuracy that a universal method works with."""
+    dual_norm: float | None = field(default=None, repr=False)
+    """Norm of the dual vector in the units of the history."""
 
     @property
     def rank(self) -> int:

@@ -110,7 +110,7 @@
     let [low, high] = range;
     for (const curve of curves.filter((each) => each.theorem)) {
       const bound = extent(inside(curve), log);
-      if (bound && bound[0] < 1e4 * high) high = Math.max(high, Math.min(5 * bound[0], bound[1]));
+      if (bound) high = Math.max(high, Math.min(5 * bound[0], bound[1]));
     }
     if (log) return high / low < 10 ? scale(low / 2, high * 5, true) : scale(low / 1.5, high * 1.5, true);
     const room = 0.05 * (high - low || Math.abs(high) || 1);
