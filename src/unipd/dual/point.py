@@ -73,7 +73,9 @@ def evaluate_along(
     """Do the same as :func:`evaluate` where the direction -A^* lam is at hand."""
     oracle = getattr(problem.sharp, "certified", problem.sharp) if certified else problem.sharp
     try:
-        answer = _bounded(oracle(direction, tolerance=tolerance, start=start))
+        answer = oracle(direction, tolerance=tolerance, start=start)
+        if not math.isfinite(answer.value):
+            require_bounded(answer)
         image = np.asarray(problem.map.image(answer.atom), problem.b.dtype)
     except Exception as error:
         blame(error)
@@ -155,7 +157,9 @@ class DualValue:
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
     """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
     try:
-        answer = _bounded(problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start))
+        answer = problem.sharp.value(problem.map.adjoint(-dual), tolerance=tolerance, start=start)
+        if not math.isfinite(answer.value):
+            require_bounded(answer)
     except Exception as error:
         blame(error)
     value = answer.value + inner(dual, problem.b)
@@ -165,7 +169,16 @@ def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: 
         value += conjugate
     if not math.isfinite(value):
         raise OracleError(f"the sharp oracle returned a value that is {value}")
-    return DualValue(dual, value, answer.value + answer.error, 1, answer.bound, conjugate)
+    upper = answer.value + answer.error
+    return made(
+        DualValue,
+        dual=dual,
+        value=value,
+        conjugate=upper,
+        matvecs=1,
+        bound=answer.bound,
+        slack_conjugate=conjugate,
+    )
 
 
 def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: float) -> Array:
@@ -176,13 +189,10 @@ def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: fl
     return problem.coupling.prox_conjugate(moved_dual, 1.0 / smoothness)
 
 
-def _bounded(answer: SharpAnswer) -> SharpAnswer:
-    """Return an oracle's answer, or raise when it says that there is no maximiser."""
-    if math.isfinite(answer.value):
-        return answer
+def require_bounded(answer: SharpAnswer) -> None:
+    """Raise when an oracle says that there is no maximiser."""
     if answer.value == math.inf or (isinstance(answer.atom, np.ndarray) and np.isinf(answer.atom).any()):
         raise UnboundedOracle(
             "the sharp operator has no maximiser: <-A^* lam, x> - f(x) is unbounded above over X; "
             "bound X, or use an objective that grows faster (a squared norm)"
         )
-    return answer

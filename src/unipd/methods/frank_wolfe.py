@@ -88,8 +88,9 @@ class FrankWolfe:
 
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
-        loss, residual = _smooth_loss(problem), state.image - problem.b
-        lam, point, counts = loss.gradient(residual), state.point, state.counts
+        assert problem.loss is not None
+        residual, point, counts = state.image - problem.b, state.point, state.counts
+        lam = problem.loss.gradient(residual)
         if point is None:
             point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(oracle_calls=1, matvecs=point.matvecs)

@@ -32,6 +32,7 @@ class Dense:
         self._value = value
         self._scale = 1.0
         self._apart: tuple[tuple[float, SparsePoint], ...] = ()
+        self._bytes_apart = 0
 
     def mixed(self, gamma: float, atom: Any) -> Dense:
         """Return the tracker of (1 - gamma) xbar + gamma atom."""
@@ -43,12 +44,13 @@ class Dense:
         if gamma == 0.0:
             return self
         scale = (1.0 - gamma) * self._scale
-        foldable = isinstance(atom, SparsePoint) and atom.dtype == self._value.dtype
+        foldable = isinstance(atom, SparsePoint) and atom.values.dtype == self._value.dtype
         if not foldable or len(self._apart) == APART or scale < _SMALLEST_SCALE:
             return Dense(_between(self.point(), gamma, atom))
         new = Dense(self._value)
         new._scale = scale
         new._apart = (*self._apart, (gamma / scale, atom))
+        new._bytes_apart = self._bytes_apart + atom.indices.nbytes + atom.values.nbytes
         return new
 
     def point(self) -> Any:
@@ -68,7 +70,7 @@ class Dense:
         """Bytes of the array and of what is set apart."""
         if isinstance(self._value, tuple):
             return sum(part.nbytes for part in self._value)
-        return 0 if self._value is None else self._value.nbytes + sum(atom.nbytes for _, atom in self._apart)
+        return 0 if self._value is None else self._value.nbytes + self._bytes_apart
 
 
 def _between(x: Array, gamma: float, atom: Any) -> Array:

@@ -12,6 +12,8 @@ from unipd.run.infeasible import is_separating, worth_a_look, worth_asking
 from unipd.run.moment import Moment
 from unipd.spectral import RESIDUAL
 
+NOTHING = (0, 0)
+"""No oracle calls, no products."""
 TOLERANCE_SHARE = 0.1
 """The certifying oracle call may err by this share of the accuracy asked for."""
 
@@ -28,7 +30,8 @@ class FinalCheck:
         self.accuracy = accuracy
         self._next_gap = math.inf
         self._next_bound = -math.inf
-        self._spent = (0, 0)
+        self.spent = NOTHING
+        """Oracle calls and products that are not counted yet."""
 
     def __call__(self, moment: Moment) -> Certificate | None:
         """Return the certificate that stands, or None when the run has to go on."""
@@ -47,7 +50,7 @@ class FinalCheck:
         """Return a certificate that proves the problem infeasible, or None; asks again after the bound has doubled."""
         problem, certificate = moment.problem, moment.state.certificate
         if worth_a_look(moment) and certificate.kind != RESIDUAL:
-            self._spent = (self._spent[0], self._spent[1] + 2)
+            self.spent = (self.spent[0], self.spent[1] + 2)
             if is_separating(problem, certificate.ray):
                 return certificate
         if worth_asking(problem, moment.state):
@@ -68,13 +71,8 @@ class FinalCheck:
         """Return the certificate with the bound at its dual vector from the oracle's strongest certificate."""
         absolute = TOLERANCE_SHARE * self.accuracy * problem.scale(certificate.objective)
         point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
-        self._spent = (self._spent[0] + 1, self._spent[1] + point.matvecs)
+        self.spent = (self.spent[0] + 1, self.spent[1] + point.matvecs)
         return replace(certificate, dual_bound=-math.inf).improved(problem, point)
-
-    def spent(self) -> tuple[int, int]:
-        """Return the oracle calls and products since this was last asked."""
-        spent, self._spent = self._spent, (0, 0)
-        return spent
 
     def memory(self) -> dict[str, float]:
         """Return when the oracle is asked next."""

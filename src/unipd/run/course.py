@@ -63,8 +63,7 @@ class Course:
             return Status.TIME_LIMIT
 
     def _iterated(self, begin: Callable[[], State], show: Callable[[Moment], None] | None) -> Status:
-        with within_range:
-            state = self.state or begin()
+        state = self.state or within_range(begin)
         while state.failure is None:
             state = self._stepped(state)
             moment = made(Moment, problem=self.problem, state=state, seconds=self.seconds, history=self.history)
@@ -93,8 +92,7 @@ class Course:
         return self._next(state)
 
     def _next(self, state: State) -> State:
-        with within_range:
-            new = self.method.step(self.problem, state)
+        new = within_range(self.method.step, self.problem, state)
         check_finite(new)
         return without_false_bound(self.problem, new, self.rules.check)
 

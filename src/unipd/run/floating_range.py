@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from unipd.errors import OracleError
 
+T = TypeVar("T")
 
-class _WithinRange:
-    """Context that tells of a division by zero or an overflow in a method's arithmetic as what it is: extreme units.
 
-    >>> with within_range:
-    ...     1.0 / 0.0
+def within_range(call: Callable[..., T], *arguments: Any) -> T:
+    """Call a method's own arithmetic; tell of a division by zero or an overflow as what it is: data of extreme units.
+
+    >>> within_range(lambda x: 1.0 / x, 0.0)
     Traceback (most recent call last):
     ...
     unipd.errors.OracleError: the numbers of the run have left the range of floating point: divide A and b by a ...
     """
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, (ZeroDivisionError, OverflowError)):
-            advice = "divide A and b by a common factor"
-            raise OracleError(f"the numbers of the run have left the range of floating point: {advice}") from error
-
-
-within_range = _WithinRange()
+    try:
+        return call(*arguments)
+    except (ZeroDivisionError, OverflowError) as error:
+        advice = "divide A and b by a common factor"
+        raise OracleError(f"the numbers of the run have left the range of floating point: {advice}") from error

@@ -65,11 +65,9 @@ def iterate(
 
 def _states(problem: Problem, method: Method, begin: Callable[[], State], accuracy: float) -> Iterator[State]:
     check = FinalCheck(accuracy)
-    with within_range:
-        state = begin()
+    state = within_range(begin)
     while state.failure is None:
-        with within_range:
-            state = method.step(problem, state)
+        state = within_range(method.step, problem, state)
         state = without_false_bound(problem, state, check)
         yield state
 

@@ -70,7 +70,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     status = Status.STOPPED if result.status is Status.SOLVED else result.status
     if sure is not None:
         certificate, status = sure, Status.SOLVED
-    calls, matvecs = check.spent()
+    calls, matvecs = check.spent
     return replace(
         result,
         status=status,

@@ -8,7 +8,7 @@ from typing import Any
 
 from unipd.memory import over_limit
 from unipd.methods import State
-from unipd.run.certify import FinalCheck
+from unipd.run.certify import NOTHING, FinalCheck
 from unipd.run.combining import StoppingRule
 from unipd.run.contradiction import require_adjoint, require_consistent, require_proof
 from unipd.run.moment import Moment
@@ -42,7 +42,7 @@ class Rules:
             state = _added(self._counted(moment.state), require_proof(moment, proof))
             return replace(state, certificate=proof), Status.INFEASIBLE
         sure = self.check(moment) if self.goal(moment) is not None else None
-        state = self._counted(moment.state)
+        state = moment.state if self.check.spent is NOTHING else self._counted(moment.state)
         if sure is not None:
             state = _added(state, require_adjoint(moment))
             return replace(state, certificate=sure), Status.SOLVED
@@ -53,8 +53,9 @@ class Rules:
         return state, status
 
     def _counted(self, state: State) -> State:
-        """Return the state with the work that the last check has done since it was last asked."""
-        return _added(state, self.check.spent())
+        """Return the state with the work that the last check has done and nobody has counted."""
+        spent, self.check.spent = self.check.spent, NOTHING
+        return _added(state, spent)
 
     def memory(self) -> dict[str, Any]:
         """Return what the rules remember from one moment to the next."""
@@ -68,4 +69,4 @@ class Rules:
 
 def _added(state: State, spent: tuple[int, int]) -> State:
     """Return the state with these oracle calls and products counted."""
-    return state if spent == (0, 0) else replace(state, counts=state.counts.plus(spent[0], 0, spent[1]))
+    return state if spent == NOTHING else replace(state, counts=state.counts.plus(spent[0], 0, spent[1]))
