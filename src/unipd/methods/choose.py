@@ -60,8 +60,9 @@ def as_method(
     :class:`~unipd.methods.fallback.Fallback`, and the corrective one for the factored one where a small matrix is
     constrained (without a Slater point its multipliers grow too slowly).
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
-    (the default) to equilibrate badly scaled rows for the method "auto" alone. ``continuation`` and ``restart`` run
-    a universal method in stages, see :class:`~unipd.methods.continued.Continued`.
+    (the default) to equilibrate badly scaled rows for the method "auto" alone, and a large b beside a power of a norm
+    for "corrective" too. ``continuation`` and ``restart`` run a universal method in stages, see
+    :class:`~unipd.methods.continued.Continued`.
     """
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
@@ -74,8 +75,13 @@ def as_method(
         if not isinstance(chosen, (UniPDGrad, AccUniPDGrad)):
             raise InvalidInput("continuation", "the method unipdgrad or accunipdgrad for stages", chosen.name)
         chosen = Continued(chosen, continuation=continuation)
-    wanted = scaling == "rows" or (scaling == "auto" and method == "auto" and equilibrated(problem) is not None)
+    wanted = scaling == "rows" or (scaling == "auto" and _is_badly_scaled(method, problem))
     return Rescaled(chosen) if wanted and not isinstance(chosen, Rescaled) else chosen
+
+
+def _is_badly_scaled(method: Method | str, problem: Problem) -> bool:
+    scaled = equilibrated(problem) if isinstance(method, str) and method in ("auto", "corrective") else None
+    return scaled is not None and (method == "auto" or scaled.cost != 1.0)
 
 
 def _named(method: Method | str, problem: Problem, **options: Any) -> Method:

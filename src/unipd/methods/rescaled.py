@@ -30,10 +30,10 @@ class RescaledState(State):
 class Rescaled:
     """Run a method on the problem with its rows brought to about unit norm, and undo that in all that is reported.
 
-    Dual vectors, images, feasibility and status are those of the original problem, and so is the bound:
-    -G is the same number in both units. While the run lasts, the infeasibility reported is the larger of the
-    one in original units and the one in scaled units (each relative to its own max(1, ||b||)), so that rows in small
-    units are not declared satisfied for being small. Guarantees of the method inside hold in the scaled units.
+    Dual vectors, images, feasibility, objective, bound and status are those of the original problem. While the run
+    lasts, the infeasibility reported is the larger of the one in original units and the one in scaled units (each
+    relative to its own max(1, ||b||)), so that rows in small units are not declared satisfied for being small.
+    Guarantees of the method inside hold in the scaled units.
 
     Parameters
     ----------
@@ -81,8 +81,9 @@ class Rescaled:
 
 def reported(problem: Problem, scaling: Scaling | None, inner: State) -> RescaledState:
     """Return the state in the original units."""
-    image, dual, certificate = inner.image, inner.dual, inner.certificate
+    image, dual, certificate, cost = inner.image, inner.dual, inner.certificate, inner.mean_objective
     if scaling is not None:
+        cost *= scaling.cost
         image, dual = scaling.image_back(image), scaling.dual_back(dual)
         certificate = _certificate(problem, scaling, image, certificate)
     return RescaledState(
@@ -90,7 +91,7 @@ def reported(problem: Problem, scaling: Scaling | None, inner: State) -> Rescale
         dual=dual,
         primal=inner.primal,
         image=image,
-        mean_objective=inner.mean_objective,
+        mean_objective=cost,
         certificate=certificate,
         counts=inner.counts,
         smoothness=inner.smoothness,
@@ -108,5 +109,11 @@ def _certificate(problem: Problem, scaling: Scaling, image: Array, certificate: 
         share = infeasibility / max(1.0, scaling.problem.norm_b)
         distance = problem.coupling.distance(image - problem.b)
         infeasibility = max(distance, share * max(1.0, problem.norm_b))
-    back = scaling.dual_back(certificate.dual)
-    return replace(certificate, infeasibility=infeasibility, ray=back, stretch=1.0)
+    return replace(
+        certificate,
+        objective=scaling.cost * certificate.objective,
+        infeasibility=infeasibility,
+        dual_bound=scaling.cost * certificate.dual_bound,
+        ray=scaling.dual_back(certificate.dual),
+        stretch=1.0,
+    )
