@@ -212,20 +212,23 @@ def show_tomography(qubits: int, ranks: int = 2) -> None:
 
 
 def show_model(constants: dict[str, float], latency: float, byte: float) -> None:
-    """Print the projected time and memory of one product, from the constants of the largest size measured."""
-    print(f"\nProjected (not measured): ranks of {THREADS} threads that scale ideally, exchanges as measured here")
-    print(f"{'qubits':>6} {'cores':>6} {'ranks':>6} {'product':>10} {'exchange':>10} {'sent':>9} {'memory a rank':>14}")
+    """Print the projected time and memory of an iteration, from the constants of the largest size measured."""
+    print(f"\nProjected (not measured): ranks of {THREADS} threads that scale ideally, exchanges as measured here;")
+    print("an iteration is one product with the adjoint and one image")
+    heads = ("product", "image", "of both exchanged", "sent", "memory a rank")
+    print(f"{'qubits':>6} {'cores':>6} {'ranks':>6} " + " ".join(f"{head:>10}" for head in heads))
     for qubits in (18, 20):
         for cores in (64, 1024):
             ranks = cores // THREADS
-            growth = work(qubits) / work(int(constants["qubits"]))
+            growth = work(qubits) / work(int(constants["qubits"])) / cores
             size, strings = 1 << qubits, default_count(qubits)
-            sent = 2 * 8 * size * (ranks - 1) / ranks
-            exchange = 2 * ranks * latency + sent * byte
+            sums, joins = (8 * count * (ranks - 1) / ranks for count in (2 * size, strings))
+            product, image = 2 * ranks * latency + sums * byte, ranks * latency + joins * byte
             memory = 2.5e8 + strings * (constants["tables"] / ranks + 20 + 10 * 8) + 40 * 8 * size
             print(
-                f"{qubits:>6} {cores:>6} {ranks:>6} {constants['matvec'] * growth / cores + exchange:>8.2f} s"
-                f" {exchange:>8.3f} s {sent / 1e6:>6.1f} MB {memory / 1e9:>11.2f} GB"
+                f"{qubits:>6} {cores:>6} {ranks:>6} {constants['matvec'] * growth + product:>8.3f} s"
+                f" {constants['image'] * growth + image:>8.3f} s {product + image:>15.3f} s"
+                f" {(sums + joins) / 1e6:>7.1f} MB {memory / 1e9:>11.2f} GB"
             )
 
 

@@ -31,12 +31,15 @@ def killed(tmp_path_factory):
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment()
     ) as job:
-        assert job.stdout is not None
-        while len(told) < 5:
-            told.append(int(job.stdout.readline()))
-        os.kill(ranks_of(job.pid)[-1], signal.SIGKILL)
-        rest = job.stdout.read()
-        assert job.wait(timeout=30) != 0
+        try:
+            assert job.stdout is not None
+            while len(told) < 5:
+                told.append(int(job.stdout.readline()))
+            os.kill(ranks_of(job.pid)[-1], signal.SIGKILL)
+            rest, _ = job.communicate(timeout=30)
+            assert job.returncode != 0
+        finally:
+            job.terminate()
     return path, [*told, *(int(line) for line in rest.splitlines() if line.isdigit())]
 
 

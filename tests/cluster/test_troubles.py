@@ -2,14 +2,14 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-from support.mpi import PATIENCE, answers, command, environment, needs_mpi, program, ranks_of, run
+from support.mpi import answers, command, environment, needs_mpi, program, ranks_of, run
 from unipd.cluster import session
 from unipd.cluster.environment import SIZES
 from unipd.errors import MissingExtra
@@ -47,12 +47,31 @@ def test_what_all_ranks_refuse_is_told_once():
     assert done.stderr.count("the options: expected the same on every rank, got accuracy") == 1
 
 
-def test_failure_of_one_rank_ends_all_and_names_it():
-    begun = time.monotonic()
-    done = run(program(3, "troubles", "raising"))
-    assert done.returncode != 0
-    assert "unipd: rank 1 of 3: ValueError: the disk of this machine is full" in done.stderr
-    assert time.monotonic() - begun < PATIENCE
+@pytest.mark.parametrize(
+    ("ranks", "case", "words"),
+    [
+        (3, "raising", "ValueError: the disk of this machine is full"),
+        (2, "breaking", "OracleError: the sharp oracle or the map failed: ZeroDivisionError: the oracle of this rank"),
+        (4, "breaking", "OracleError: the sharp oracle or the map failed: ZeroDivisionError: the oracle of this rank"),
+    ],
+)
+def test_failure_of_one_rank_ends_all_and_names_it(ranks, case, words):
+    done = run(program(ranks, "troubles", case))
+    assert done.returncode == 1
+    assert [line for line in done.stderr.splitlines() if line.startswith(f"unipd: rank 1 of {ranks}: {words}")]
+    assert "come apart" not in done.stderr
+
+
+@pytest.mark.parametrize(("ranks", "case"), [(2, "finished"), (4, "pleased"), (2, "elsewhere"), (4, "elsewhere")])
+def test_ranks_that_wait_for_different_exchanges_end(ranks, case):
+    done = run(program(ranks, "troubles", case))
+    assert done.returncode == 1
+    told = rf"unipd: rank \d of {ranks}: Disagreement: the ranks have come apart: rank [\d, ]+ is in another exchange"
+    assert re.search(told, done.stderr)
+
+
+def test_ranks_that_wait_long_go_on():
+    assert answers(3, "troubles", "late") == {"total": [3.0, 3.0, 3.0]}
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unipd.cluster.agreement import Disagreement
     from unipd.cluster.dividing import distribute, distribute_problem, idle_ranks
+    from unipd.cluster.journal import Disagreement
     from unipd.cluster.ranks import Ranks
     from unipd.cluster.solving import run
     from unipd.cluster.together import session
 
 _PLACES = {
-    "Disagreement": "agreement",
+    "Disagreement": "journal",
     "Ranks": "ranks",
     "distribute": "dividing",
     "distribute_problem": "dividing",

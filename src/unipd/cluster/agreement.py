@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd.cluster.journal import ADVICE, Disagreement
 from unipd.cluster.ranks import Ranks
-from unipd.errors import InvalidInput, UnipdError
+from unipd.errors import InvalidInput
 
 EVERY = 8
 """The dual vector is compared at the first so many products with the adjoint, then at every so many of them."""
 BLOCKS, BLOCK = 16, 1 << 16
 """Files are compared by so many blocks of so many bytes, evenly spread: those of up to a megabyte entirely."""
-
-
-class Disagreement(UnipdError, RuntimeError):
-    """Ranks that must agree do not."""
 
 
 def digest(value: Any) -> int:
@@ -39,7 +36,7 @@ def digest(value: Any) -> int:
 def require_same(ranks: Ranks, what: str, values: Mapping[str, Any]) -> None:
     """Raise on every rank unless all have the same values; the message names those that differ.
 
-    >>> from unipd.cluster.ranks import Single
+    >>> from unipd.cluster.world import Single
     >>> require_same(Ranks(Single()), "options", {"seed": 1})
     """
     if ranks.size == 1:
@@ -117,5 +114,5 @@ class Watch:
             who = ", ".join(str(rank) for rank in strays)
             raise Disagreement(
                 f"the ranks have come apart: the dual vector of rank {who} is not that of rank 0 (product "
-                f"{self._calls}); have all ranks the same data, options and callbacks, and are the machines alike?"
+                f"{self._calls}); {ADVICE}"
             )

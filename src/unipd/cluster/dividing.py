@@ -49,7 +49,7 @@ def distribute(map: Any, comm: Any = None) -> Any:
 
     Examples
     --------
-    >>> from unipd.cluster.ranks import Single
+    >>> from unipd.cluster.world import Single
     >>> from unipd.maps import DenseMatrix
     >>> distribute(DenseMatrix(np.eye(2)), Ranks(Single())).image(np.array([1.0, 2.0]))
     array([1., 2.])

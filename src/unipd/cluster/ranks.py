@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
-from unipd.cluster.environment import available_cores, processes
+from unipd.cluster.environment import available_cores
+from unipd.cluster.journal import Journal, journal_of
 from unipd.cluster.packing import packed, unpacked
-from unipd.errors import MissingExtra
+from unipd.cluster.world import everybody, mpi
 
 SMALL = 1 << 13
 """Bytes up to which every rank gets all parts and adds them itself."""
@@ -25,37 +26,8 @@ NAP = 5e-5
 EAGER, SLOW = 1e-2, 1e-8
 """Seconds of waiting, and more for every byte sent, without a nap (which would hold up long messages, that go in
 pieces), where every rank has a core of its own."""
-
-
-def mpi() -> Any:
-    """Return mpi4py's MPI module, imported on first use."""
-    try:
-        from mpi4py import MPI
-    except ImportError as error:
-        raise MissingExtra("mpi4py", "cluster", "running under MPI") from error
-    return MPI
-
-
-class Single:
-    """The communicator of one process, without MPI."""
-
-    def Get_rank(self) -> int:  # noqa: N802  (mpi4py's name)
-        """Return 0."""
-        return 0
-
-    def Get_size(self) -> int:  # noqa: N802
-        """Return 1."""
-        return 1
-
-
-def everybody() -> Any:
-    """Return the communicator of all processes; of one process that no launcher started also without mpi4py."""
-    try:
-        return mpi().COMM_WORLD
-    except MissingExtra:
-        if processes() > 1:
-            raise
-        return Single()
+STALLED, LOOK = 2.0, 0.1
+"""Seconds of waiting after which ranks ask each other whether they wait for the same exchange, and between answers."""
 
 
 class Ranks:
@@ -68,6 +40,7 @@ class Ranks:
 
     Examples
     --------
+    >>> from unipd.cluster.world import Single
     >>> ranks = Ranks(Single())
     >>> ranks.size, ranks.summed(np.array([1.0, 2.0]))
     (1, array([1., 2.]))
@@ -101,6 +74,7 @@ class Ranks:
         mine = int(counts[self.rank])
         parts = np.empty((self.size, mine), flat.dtype)
         held = np.full(self.size, mine), mine * np.arange(self.size)
+        self._note("sum", flat.nbytes)
         self._done(self.comm.Ialltoallv([flat, (counts, starts)], [parts, held]), flat.nbytes)
         return self._spread(_in_order(parts), counts).reshape(array.shape)
 
@@ -125,6 +99,7 @@ class Ranks:
         """
         if self.size > 1:
             starts = np.cumsum(counts) - counts
+            self._note("complete", array.nbytes)
             request = self.comm.Iallgatherv(mpi().IN_PLACE, [array, (counts, starts)])
             self._done(request, int(counts[self.rank]) * array.itemsize)
         return array
@@ -134,6 +109,7 @@ class Ranks:
         if self.size == 1:
             return value
         number = np.array([value], np.float64)
+        self._note("first", number.nbytes)
         self._done(self.comm.Ibcast(number, 0), number.nbytes)
         return float(number[0])
 
@@ -156,11 +132,17 @@ class Ranks:
         incoming = table[:, self.rank]
         out = np.empty(int(incoming.sum()), parts[0].dtype)
         sent = np.concatenate(parts)
+        self._note("exchange", int(table.sum()))
         request = self.comm.Ialltoallv(
             [sent, (counts, np.cumsum(counts) - counts)], [out, (incoming, np.cumsum(incoming) - incoming)]
         )
         self._done(request, sent.nbytes)
         return np.split(out, np.cumsum(incoming)[:-1])
+
+    def part(self) -> None:
+        """Wait until every rank has come to the end: one that is still in an exchange is told that nobody comes."""
+        if self.size > 1:
+            journal_of(self.comm).end()
 
     def timed(self, work: Callable[[], Any]) -> tuple[Any, float]:
         """Return what ``work`` returns and the seconds that it spent in exchanges."""
@@ -169,23 +151,39 @@ class Ranks:
         return result, self.seconds - before
 
     def _gathered(self, array: Array) -> Array:
-        parts = np.empty((self.size, array.size), array.dtype)
-        self._done(self.comm.Iallgather(array, parts), array.nbytes)
-        return parts
+        """Return the ranks' short vectors; with them go the marks, so that no other exchange is taken for this one."""
+        journal = self._note("gather", array.nbytes)
+        own = np.concatenate([np.array([journal.mark], np.int64).view(np.uint8), array.view(np.uint8)])
+        parts = np.empty((self.size, own.size), np.uint8)
+        self._done(self.comm.Iallgather(own, parts), own.nbytes)
+        journal.check(parts[:, :8].copy().view(np.int64)[:, 0])
+        return parts[:, 8:].copy().view(array.dtype)
 
     def _spread(self, share: Array, counts: IntArray) -> Array:
         out = np.empty(int(counts.sum()), share.dtype)
         starts = np.cumsum(counts) - counts
+        self._note("spread", out.nbytes)
         self._done(self.comm.Iallgatherv(share, [out, (counts, starts)]), share.nbytes)
         return out
+
+    def _note(self, kind: str, size: int) -> Journal:
+        """Write an exchange down: its kind and a size that is the same on every rank."""
+        journal = journal_of(self.comm)
+        journal.note(kind, size)
+        return journal
 
     def _done(self, request: Any, sent: int) -> None:
         """Wait for an exchange, never inside MPI (signals must be heard); ranks that share a core nap at once."""
         begun = time.perf_counter()
         eager = begun + (0.0 if self._crowded else EAGER + SLOW * sent)
+        stalled = begun + STALLED
         while not request.Test():
-            if time.perf_counter() > eager:
+            now = time.perf_counter()
+            if now > eager:
                 time.sleep(NAP)
+            if now > stalled:
+                journal_of(self.comm).compare()
+                stalled = now + LOOK
         self.seconds += time.perf_counter() - begun
         self.bytes += sent
 

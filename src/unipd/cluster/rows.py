@@ -29,7 +29,7 @@ class DistributedRows(Map):
 
     Examples
     --------
-    >>> from unipd.cluster.ranks import Single
+    >>> from unipd.cluster.world import Single
     >>> from unipd.maps import DenseMatrix
     >>> DistributedRows(DenseMatrix(np.eye(2)), Ranks(Single())).image(np.array([1.0, 2.0]))
     array([1., 2.])
@@ -93,7 +93,7 @@ class DistributedRows(Map):
 class SummedOperator(MatrixOperator):
     """The sum of the ranks' matrices, through its products.
 
-    >>> from unipd.cluster.ranks import Single
+    >>> from unipd.cluster.world import Single
     >>> SummedOperator(np.eye(2), (2, 2), np.float64, Ranks(Single())).matvec(np.ones(2))
     array([1., 1.])
     """

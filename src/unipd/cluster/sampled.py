@@ -29,7 +29,7 @@ class DistributedSampledMatrix:
 
     Examples
     --------
-    >>> from unipd.cluster.ranks import Single
+    >>> from unipd.cluster.world import Single
     >>> empty = DistributedSampledMatrix(None, 2, np.array([0, 3]), np.dtype(np.float64), Ranks(Single()))
     >>> empty.shape, empty.matvec(np.ones(2))
     ((3, 2), array([0., 0., 0.]))

@@ -38,7 +38,7 @@ class DistributedSampling(Map):
 
     Examples
     --------
-    >>> from unipd.cluster.ranks import Single
+    >>> from unipd.cluster.world import Single
     >>> part = DistributedSampling([0, 1], [1, 0], (2, 2), np.array([0, 2]), Ranks(Single()))
     >>> part.adjoint(np.array([3.0, 4.0])).matvec(np.array([1.0, 2.0]))
     array([6., 4.])

@@ -135,12 +135,26 @@ def session(comm: Any = None, *, threads: int | None = None) -> Generator[MpiTea
     """
     team = MpiTeam(as_ranks(comm))
     try:
-        with working_in(team), limited(threads if threads is not None else threads_for(), team.size):
+        count = threads if threads is not None else threads_for()
+        with working_in(team), limited(count, team.size), _to_the_end(team.ranks):
             yield team
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         if team.size > 1 and not (isinstance(error, SystemExit) and not error.code):
             _told(error, team)
         raise
+
+
+@contextlib.contextmanager
+def _to_the_end(ranks: Ranks) -> Generator[None]:
+    """Wait for the others at the end, also when this rank leaves early and pleased (``sys.exit(0)``)."""
+    try:
+        yield
+    except SystemExit as end:
+        if end.code:
+            raise
+        ranks.part()
+        raise
+    ranks.part()
 
 
 @contextlib.contextmanager

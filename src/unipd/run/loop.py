@@ -167,8 +167,9 @@ def solve(
                 raise
             status = course.interrupted()
         except OracleError as error:
+            known = course.state is not None and team().size == 1  # several would have to measure the point together
             with contextlib.suppress(Exception):  # the oracle may fail again when the point is measured
-                error.result = None if course.state is None else _result(course, accuracy, Status.STOPPED)
+                error.result = _result(course, accuracy, Status.STOPPED) if known else None
             raise
     result = _result(course, accuracy, status)
     return polished_result(problem, result) if polish else result

@@ -9,6 +9,7 @@ import numpy as np
 import unipd
 from unipd.cluster import Ranks, distribute, distribute_problem, run, session
 from unipd.cluster.agreement import require_same
+from unipd.cluster.ranks import STALLED
 from unipd.couplings import LeastSquares
 from unipd.errors import UnipdError
 from unipd.maps import DenseMatrix, Identity
@@ -60,14 +61,66 @@ def different():
     distribute(DenseMatrix(np.eye(3)), RANKS).adjoint(np.full(3, 1.0 + RANKS.rank))
 
 
-def raising():
-    """An oracle that fails on rank 1 while the others wait for it."""
+class Breaking(Simplex):
+    """An oracle that fails on rank 1, once the run is under way, while the others wait for it."""
 
-    def oracle(moment):
+    calls = 0
+
+    def __call__(self, direction, **options):
+        self.calls += 1
+        if RANKS.rank == 1 and self.calls == 12:
+            raise ZeroDivisionError("the oracle of this rank is broken")
+        return super().__call__(direction, **options)
+
+
+def breaking():
+    broken = made()
+    run(unipd.Problem(Breaking(4), broken.map, broken.b, LeastSquares()), "unipdgrad", accuracy=1e-300)
+
+
+def raising():
+    """A callback that fails on rank 1 while the others wait for it."""
+
+    def callback(moment):
         if RANKS.rank == 1 and moment.state.iteration == 2:
             raise ValueError("the disk of this machine is full")
 
-    run(made(), "unipdgrad", accuracy=1e-300, callback=oracle)
+    run(made(), "unipdgrad", accuracy=1e-300, callback=callback)
+
+
+def finished():
+    """The last rank is done while the others wait for it."""
+    with session() as team:
+        if RANKS.rank != LAST:
+            team.total(np.ones(3))
+
+
+def pleased():
+    """The last rank leaves without an error while the others wait for it."""
+    with session() as team:
+        if RANKS.rank == LAST:
+            sys.exit(0)
+        team.total(np.ones(3))
+
+
+def elsewhere():
+    """The last rank sums long vectors while the others join short ones."""
+    with session() as team:
+        team.total(np.ones(2))
+        if RANKS.rank == LAST:
+            team.total(np.ones(40_000))
+        team.joined(np.ones(3))
+
+
+def late():
+    """Ranks that only wait long are left alone, in the run and at its end."""
+    with session() as team:
+        for product in range(2):
+            time.sleep((STALLED + 0.5) * (RANKS.rank == product))
+            total = team.total(np.ones(3))
+        time.sleep((STALLED + 0.5) * (RANKS.rank == 0))
+    if RANKS.rank == 0:
+        print(json.dumps({"total": total.tolist()}))
 
 
 def endless():
