@@ -111,6 +111,17 @@ def test_the_likelihood_chooses_the_weights(state, share, chosen):
     assert estimate.objective_ == pytest.approx(expected.objective)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_checkpoints_are_those_of_the_fit_that_was_chosen(share, tmp_path):
+    state = random_pure(3, 1) if share == 0.0 else ghz(4)
+    counts = simulate_counts(state, all_bases(state.qubits), 1000, noise=Noise(depolarising=share), seed=3)
+    found = [
+        PauliTomography(threads=1, solver_options=options).fit_counts(counts).objective_
+        for options in ({}, {"checkpoint": tmp_path / "a"}, {"checkpoint": tmp_path / "a", "resume": True})
+    ]
+    assert found == [found[0]] * 3
+
+
 def test_states_of_low_rank_are_no_worse_than_by_weights_from_the_counts():
     """Maximum likelihood mixes pure states a little: seven thousandths here."""
     truth = random_pure(4, 2)

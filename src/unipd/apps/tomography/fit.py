@@ -135,15 +135,19 @@ def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: 
     measured = OutcomeMap([part.basis for part in counts], precision, estimator.threads)
     histogram, options = histogram_of(counts), oracle_options(estimator.method)
     data = measured.pooled(histogram)
+    rough, scout = copy.copy(estimator), copy.copy(estimator)
+    rough.accuracy, rough.solver_options = max(ROUGH, estimator.accuracy), {}
     done: list[Result] = []
     if estimator.objective != "outcomes":
-        fit = _fit(estimator, gaussian_problem(measured, histogram, **options), measured.pauli_map, data)
-        whole = fit.result.status in _WHOLE
-        if estimator.objective == "gaussian" or not whole or weighs_well(measured, histogram, fit.state):
+        problem = gaussian_problem(measured, histogram, **options)
+        sure = estimator.objective == "gaussian"
+        scout.solver_options = estimator.solver_options if sure else {}  # a checkpoint is for the last fit
+        fit = _fit(scout, problem, measured.pauli_map, data)
+        if sure or fit.result.status not in _WHOLE:
             return fit
+        if weighs_well(measured, histogram, fit.state):
+            return _fit(estimator, problem, measured.pauli_map, data) if estimator.solver_options else fit
         done, prior = [fit.result], fit.state if prior is None else prior
-    rough = copy.copy(estimator)
-    rough.accuracy, rough.solver_options = max(ROUGH, estimator.accuracy), {}
     chances = hedged_chances(histogram) if prior is None else measured.image(prior.low_rank)
     for worker in [estimator] if prior is not None else [rough] * (ROUNDS - 1) + [estimator]:
         fit = _fit(worker, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
