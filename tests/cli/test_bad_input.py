@@ -180,3 +180,18 @@ def test_contradictory_options(mistaken, name):
     command, *options = CONTRADICTIONS[name]
     line = mistaken(*good_words(command), *options)
     assert any(str(option) in line for option in options if str(option).startswith("--"))
+
+
+def test_a_folder_without_anything_to_put_there_is_refused(invoke, tmp_path):
+    done = invoke("data", "--folder", tmp_path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("unipd: --folder: expected the name of what to put there beside it (movielens-100k)")
+
+
+@pytest.mark.parametrize(("command", "word"), [("report", "RESULT"), ("show", "RESULT"), ("complete", "RATINGS")])
+def test_arguments_are_called_what_the_help_calls_them(invoke, tmp_path, command, word):
+    name = tmp_path / "input.npz"
+    name.write_bytes(b"")
+    done = invoke(command, name, "--log-file", name)
+    assert done.exit_code == 2
+    assert f"expected another file than {word}, got" in done.stderr

@@ -90,7 +90,7 @@ def _words(function: Callable[..., int], wanted: Collection[str]) -> dict[str, s
         declared = [part for part in getattr(hint, "__metadata__", ()) if hasattr(part, "help")]
         if declared and name != "options":
             positional = type(declared[0]).__name__ == "ArgumentInfo"
-            words[name] = name.upper() if positional else f"--{name.replace('_', '-')}"
+            words[name] = (declared[0].metavar or name.upper()) if positional else f"--{name.replace('_', '-')}"
     return words
 
 

@@ -40,6 +40,8 @@ def command(
 
     if name is not None and name not in NAMES:
         raise InvalidInput("NAME", f"one of {', '.join(NAMES)}", repr(name))
+    if name is None and folder is not None:
+        raise InvalidInput("--folder", f"the name of what to put there beside it ({', '.join(NAMES)})", "none")
     if name is None:
         place = movielens.find()
         rows = [(NAMES[0], "not here" if place is None else str(place))]
