@@ -15,7 +15,7 @@ from unipd.spectral import Engine, products
 from unipd.spectral.bidiagonal import Bidiagonal
 from unipd.spectral.products import Products
 from unipd.spectral.stopping import Stop
-from unipd.spectral.sweep_kernels import may_stop
+from unipd.spectral.sweep_kernels import may_stop, top_triple
 
 LANCZOS = Engine(solver="lanczos")
 
@@ -62,7 +62,7 @@ def test_matches_lapack(rows, columns, entries, dtype, by_columns, scale, tolera
     dense = matrix.toarray().astype(np.float64)
     truth = float(np.linalg.norm(dense, 2))
     found = LANCZOS.singular_triples(matrix, tolerance=tolerance)
-    rounding = 100 * eps_of(dtype) * truth + 1e-37
+    rounding = eps_of(dtype) * (100 * truth + float(np.abs(matrix.values).sum())) + 1e-37  # entries of a place add up
     assert found.converged
     assert found.left.dtype == found.right.dtype == dtype
     assert found.value <= truth + rounding
@@ -94,6 +94,22 @@ def test_stops_where_steps_one_by_one_do(monkeypatch, shape, dtype, tolerance, w
         assert abs(swept.matvecs - plain.matvecs) <= 2
         assert swept.value == pytest.approx(plain.value, rel=1e-2 * tolerance + 100 * eps_of(dtype))
         assert abs((swept.right * plain.right).sum()) == pytest.approx(1.0, abs=4 * tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ritz_triple_is_that_of_the_small_matrix(dtype: type) -> None:
+    generator = np.random.default_rng(2)
+    size = 7
+    projected = np.diag(generator.uniform(0.1, 1.0, size + 1)) + np.diag(generator.uniform(0.1, 1.0, size), 1)
+    left, right = (np.linalg.qr(generator.standard_normal((30, size + 1)))[0].T.astype(dtype) for _ in range(2))
+    value, residual, u, v = top_triple((left, right), projected, size)
+    outer, values, inner = np.linalg.svd(projected[:size, :size])
+    assert value == pytest.approx(values[0], rel=1e-12)
+    assert residual == pytest.approx(abs(projected[size - 1, size] * outer[-1, 0]), rel=1e-9)
+    for vector, expected in ((u, outer[:, 0] @ left[:size]), (v, inner[0] @ right[:size])):
+        assert vector.dtype == dtype
+        assert abs(vector @ expected) == pytest.approx(1.0, rel=20 * eps_of(dtype))
+    assert (u @ (left[:size].T @ projected[:size, :size] @ right[:size]) @ v) == pytest.approx(values[0], rel=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -14,6 +14,8 @@ from unipd.spectral.stopping import Stop
 _STEPS_UNTESTED = 4
 """Steps done at once after a restart, when B is no longer bidiagonal and a sweep cannot see whether it may stop."""
 _NO_GOALS = np.empty(0)
+_ALLOWED = 2
+"""Where the goals have the error allowed in the top value."""
 
 
 class Bidiagonal:
@@ -49,6 +51,7 @@ class Bidiagonal:
         self.projected: Array = np.zeros((self.right.array.shape[1],) * 2, np.result_type(products.dtype, np.float64))
         self.known = 0
         self.links: list[float] = []
+        self._allowed: float | None = None
         self._kept = 0
         self._stuck = self.block > 1
 
@@ -82,6 +85,20 @@ class Bidiagonal:
             self._stuck = False
         return coupling
 
+    def top_triple(self, stop: Stop) -> tuple[float, float, Array, Array] | None:
+        """Return the top Ritz value, residual norm, left and right vector where a sweep has ended at its goals.
+
+        The goals know the error allowed for the top value before the sweep; None where that for the present one is
+        less, so that the rule itself has to be asked.
+        """
+        if self._allowed is None:
+            return None
+        from unipd.spectral.sweep_kernels import top_triple
+
+        found = top_triple((self.left.array.T, self.right.array.T), self.projected, self.known)
+        allowed, self._allowed = self._allowed, None
+        return found if found[0] > 0.0 and (stop.value is None or stop.value(found[0]) >= allowed) else None
+
     def restart(self, outer: Array, values: FloatArray, inner: Array) -> None:
         """Keep the best Ritz triples, as many as the factors have, and the next block."""
         kept = values.size
@@ -102,14 +119,19 @@ class Bidiagonal:
         if self._kept:
             self._swept(_STEPS_UNTESTED, most, _NO_GOALS)
         else:
-            self._swept(most, most, _goals(stop, top, 8.0 * float(np.finfo(self.products.dtype).eps)))
+            goals = _goals(stop, top, 8.0 * float(np.finfo(self.products.dtype).eps))
+            if self._swept(most, most, goals):
+                self._allowed = float(goals[_ALLOWED])
 
-    def _swept(self, steps: int, most: int, goals: FloatArray) -> None:
-        """Let the operator do steps by itself, where it can, short of the last that there is room for."""
+    def _swept(self, steps: int, most: int, goals: FloatArray) -> bool:
+        """Let the operator do steps by itself, where it can, short of the last that there is room for.
+
+        Returns whether it has ended because the goals were reached.
+        """
         first, room = self.known, (most - self.products.count) // 2 - 1
         last = min(len(self.projected) - 1, first + min(steps, room))
         if self._stuck or last <= first:
-            return
+            return False
         bases = (self.left.array.T, self.right.array.T)
         done, self._stuck = self.products.sweep(bases, self.projected, first, last, goals)
         if done > 0:
@@ -117,6 +139,7 @@ class Bidiagonal:
             self.links += (diagonal * self.projected.diagonal(1)[first : first + done]).tolist()
             self.known = self.left.size = first + done
             self.right.size = self.known + 1
+        return 0 < done < last - first and not self._stuck and goals.size > 0
 
     def _absorbed(self, first: int) -> Array:
         """Multiply the last block by M, then its new left vectors by M^*; fill columns of B and return R."""

@@ -31,6 +31,11 @@ def golub_kahan(products: Multiplier, start: Array, count: int, stop: Stop, limi
     while True:
         coupling = run.advance(limits.products, stop, scale)
         known, right, left = run.known, run.right, run.left
+        found = run.top_triple(stop) if count == 1 else None
+        if found is not None:
+            rounding = 8.0 * float(np.finfo(products.dtype).eps) * found[0]
+            u, v = found[2][:, np.newaxis], found[3][:, np.newaxis]
+            return Ritz(np.array([found[0]]), v, u, np.array([found[1] + rounding]), True)
         outer, values, inner = np.linalg.svd(run.small)
         residuals = np.linalg.norm(coupling @ outer[known - coupling.shape[1] :], axis=0)
         scale = float(values[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -27,13 +28,13 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
     columns = chosen(rows, block, np.result_type(dtype, np.float64), seed).copy()
     if start is not None:
         given = _given(start, rows, np.dtype(dtype))[:, :block]
-        lengths = np.linalg.norm(given, axis=0)
-        used = np.flatnonzero(lengths > 0)
-        warm, random = given[:, used] / lengths[used], columns[:, used]
-        products = np.einsum("ij,ij->j", random.conj(), warm)
-        moduli = np.abs(products)
-        phases = np.where(moduli > 0, products, 1.0) / np.where(moduli > 0, moduli, 1.0)
-        columns[:, used] = warm + mix * phases * random
+        for number, column in enumerate(given.T):
+            length = math.sqrt(np.vdot(column, column).real)
+            if length > 0:
+                random = columns[:, number]
+                product = np.vdot(random, column)
+                phase = product / abs(product) if product != 0 else 1.0
+                columns[:, number] = column / length + mix * phase * random
     return columns.astype(dtype, copy=False)
 
 

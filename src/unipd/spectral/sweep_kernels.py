@@ -105,19 +105,14 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     one triple.
     """
     absolute, relative, allowed, lookout, weight, precision = goals
-    squares, links, logarithm = np.empty(size), np.empty(size), 0.0
-    for i in range(size):
-        alpha, beta = projected[i, i], projected[i, i + 1]
-        squares[i] = alpha * alpha + (beta * beta if i < size - 1 else 0.0)
-        links[i] = beta * projected[i + 1, i + 1] if i < size - 1 else 0.0
-        logarithm += math.log(abs(alpha * beta))
-    last = np.zeros(size)
-    last[size - 1] = 1.0
+    squares, links = _gram(projected, size)
+    last = np.zeros((1, size))
+    last[0, size - 1] = 1.0
     if not _diagonalise(squares, links, last):
         return False
     order = np.argsort(-squares)
     values = np.sqrt(np.maximum(squares[order], 0.0))
-    residuals = np.abs(projected[size - 1, size] * last[order])
+    residuals = np.abs(projected[size - 1, size] * last[0][order])
     top, rounding = values[0], precision * values[0]
     if residuals[0] > max(rounding, absolute, relative * top):
         return False
@@ -126,10 +121,49 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     if lookout < 0.0:
         return True
     horizon = top + max(lookout * top, allowed if allowed < math.inf else 0.0)
-    height = -logarithm
+    height = 0.0
     for i in range(size):
         height += math.log(horizon * horizon - values[i] * values[i])
+        height -= math.log(abs(projected[i, i] * projected[i, i + 1]))
     return 2.0 * height >= -math.log(weight)
+
+
+@njit(cache=True, nogil=True)
+def top_triple(bases: tuple[Array, Array], projected: FloatArray, size: int) -> tuple[float, float, Array, Array]:
+    """Return the top Ritz value of an upper bidiagonal B, its residual norm, and its left and right vectors.
+
+    A value of 0 tells that there is none to be had here.
+    """
+    left, right = bases
+    squares, links = _gram(projected, size)
+    vectors = np.eye(size)
+    u, v = np.zeros(left.shape[1], left.dtype), np.zeros(right.shape[1], right.dtype)
+    if not _diagonalise(squares, links, vectors):
+        return 0.0, 0.0, u, v
+    outer = vectors[:, np.argmax(squares)]
+    value = math.sqrt(max(squares.max(), 0.0))
+    for i in range(size):
+        inner = projected[i, i] * outer[i] + (projected[i - 1, i] * outer[i - 1] if i > 0 else 0.0)
+        subtract(u, -outer[i], left[i])
+        subtract(v, -inner, right[i])
+    sizes = length(u), length(v)
+    if min(sizes) == 0.0:
+        return 0.0, 0.0, u, v
+    divide(u, sizes[0])
+    divide(v, sizes[1])
+    return value, abs(projected[size - 1, size] * outer[size - 1]), u, v
+
+
+@njit(cache=True, nogil=True)
+def _gram(projected: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """Return the diagonal of B B^T and what is beside it."""
+    squares, links = np.empty(size), np.zeros(size)
+    for i in range(size):
+        squares[i] = projected[i, i] * projected[i, i]
+        if i < size - 1:
+            squares[i] += projected[i, i + 1] * projected[i, i + 1]
+            links[i] = projected[i, i + 1] * projected[i + 1, i + 1]
+    return squares, links
 
 
 @njit(cache=True, nogil=True)
@@ -145,8 +179,8 @@ def _value_error(values: FloatArray, residuals: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _diagonalise(diagonal: FloatArray, links: FloatArray, row: FloatArray) -> bool:
-    """Turn a symmetric tridiagonal matrix into its eigenvalues in place, and a row e^T into e^T times the eigenvectors.
+def _diagonalise(diagonal: FloatArray, links: FloatArray, rows: FloatArray) -> bool:
+    """Turn a symmetric tridiagonal matrix into its eigenvalues in place, and rows E into E times the eigenvectors.
 
     QL iteration with implicit shifts; returns whether it ended. ``links[i]`` couples i and i + 1 (the last is free).
     """
@@ -163,12 +197,12 @@ def _diagonalise(diagonal: FloatArray, links: FloatArray, row: FloatArray) -> bo
                 break
             if sweep == 30:
                 return False
-            _chase(diagonal, links, row, low, high)
+            _chase(diagonal, links, rows, low, high)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, high: int) -> None:
+def _chase(diagonal: FloatArray, links: FloatArray, rows: FloatArray, low: int, high: int) -> None:
     """Do one implicit QL step on the block from ``low`` to ``high``."""
     slope = (diagonal[low + 1] - diagonal[low]) / (2.0 * links[low])
     root = math.copysign(math.sqrt(slope * slope + 1.0), slope)
@@ -189,9 +223,10 @@ def _chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, h
         carried = sine * radius
         diagonal[i + 1] = bulge + carried
         bulge = cosine * radius - b
-        old = row[i + 1]
-        row[i + 1] = sine * row[i] + cosine * old
-        row[i] = cosine * row[i] - sine * old
+        for row in range(len(rows)):
+            old = rows[row, i + 1]
+            rows[row, i + 1] = sine * rows[row, i] + cosine * old
+            rows[row, i] = cosine * rows[row, i] - sine * old
     diagonal[low] -= carried
     links[low] = bulge
     links[high] = 0.0
