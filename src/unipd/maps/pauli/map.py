@@ -18,6 +18,7 @@ from unipd.maps.pauli.layout import BLOCK_BITS, Layout, arrange
 from unipd.maps.pauli.memory import interleaved, length, scratch
 from unipd.maps.pauli.operator import DenseOperator, HermitianOperator, PauliOperator, kernel_threads
 from unipd.maps.pauli.threads import share
+from unipd.maps.pauli.wide import WIDE, WideStrings
 
 DENSE_QUBITS = 8
 """Up to so many qubits a dense matrix and BLAS are faster than the kernels (measured; see the benchmarks)."""
@@ -94,6 +95,12 @@ class PauliMap(Map):
         return arrange(self.qubits, self.x, self.z, np.float32 if self.precision == "single" else np.float64)
 
     @cached_property
+    def wide(self) -> WideStrings:
+        """The strings in the order that products with many columns need."""
+        kind = np.complex64 if self.precision == "single" else np.complex128
+        return WideStrings(self.qubits, self.x, self.z, kind)
+
+    @cached_property
     def repeats(self) -> int:
         """How often the most frequent string occurs."""
         return strings.most_repeats(self.x, self.z)
@@ -125,7 +132,7 @@ class PauliMap(Map):
         if self._layout is None:
             assert self._dense is not None
             return DenseOperator(self._dense.matrix(vector))
-        return PauliOperator(self._layout, self.domain[0], vector, self.threads, self.repeats)
+        return PauliOperator(self._layout, self.domain[0], vector, self.threads, self.repeats, wide=lambda: self.wide)
 
     def image(self, atom: Any) -> FloatArray:
         """Return Re tr(P_k X), for X an array or given by factors X = sum_i w_i u_i v_i^*."""
@@ -139,6 +146,8 @@ class PauliMap(Map):
 
     def _image_of_factors(self, atom: atoms.LowRank) -> FloatArray:
         """Return sum_i Re w_i v_i^* P_k u_i; for u != v by polarisation, Re v^* P u = (|u + v|_P - |u - v|_P) / 4."""
+        if atom.rank >= WIDE and self.wide.pays(atom.rank):
+            return self.wide.image(atom.left * atom.weights.astype(atom.left.dtype), atom.right)
         result = np.zeros(self.codomain)
         for i, weight in enumerate(atom.weights):
             u, v = atom.left[:, i], atom.right[:, i]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from unipd.maps.chunks import available_threads
 from unipd.maps.pauli.layout import Layout
 from unipd.maps.pauli.memory import gathered, interleaved, length, reused, scratch
 from unipd.maps.pauli.threads import share
+from unipd.maps.pauli.wide import WIDE, WideStrings
 
 SERIAL = 1 << 20
 """Pairs of groups times entries below which one thread is faster than several."""
@@ -99,6 +101,8 @@ class PauliOperator(HermitianOperator):
         Number of threads; None for Numba's.
     repeats
         How often a string occurs at most.
+    wide
+        Gives the strings in the order that products with many columns need; None: one column after the other.
 
     Notes
     -----
@@ -106,11 +110,21 @@ class PauliOperator(HermitianOperator):
     scaled back: tiny and huge dual vectors lose nothing.
     """
 
-    def __init__(self, layout: Layout, size: int, dual: Array, threads: int | None = None, repeats: int = 1) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        size: int,
+        dual: Array,
+        threads: int | None = None,
+        repeats: int = 1,
+        *,
+        wide: Callable[[], WideStrings] | None = None,
+    ) -> None:
         real = layout.signs.dtype
         super().__init__(size, np.result_type(real, np.complex64))
         self._layout = layout
         self._threads = threads
+        self._dual, self._wide = dual, wide
         self._scale = float(np.abs(dual).max())
         frobenius = math.sqrt(size * repeats) * length(dual)
         self._norm_bound = min(float(np.abs(dual).sum()), frobenius) * _allowance(self.dtype)
@@ -138,6 +152,13 @@ class PauliOperator(HermitianOperator):
 
         share(kernel_threads(layout, self.shape[0], self._threads), work)
         return gathered(parts.sum(axis=0), self._scale)
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X: column by column, or many columns at once where that is faster."""
+        columns = np.shape(x)[1]
+        if columns < WIDE or self._wide is None or not self._wide().pays(columns):
+            return super().matmat(x)
+        return self._wide().product(self._dual, np.asarray(x))
 
 
 def _allowance(dtype: Any) -> float:
