@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd.cluster.agreement import BLOCK, BLOCKS, digest, file_marks
-from unipd.cluster.balance import contiguous, scattered
+from unipd.cluster.balance import contiguous, scattered, shares
 from unipd.cluster.environment import limit_threads, processes, threads_for
 from unipd.cluster.pauli import divided
-from unipd.cluster.ranks import Ranks, shares
+from unipd.cluster.ranks import Ranks
 from unipd.cluster.shards import read_shard
 from unipd.cluster.world import Single
 from unipd.errors import FileFormatError, InvalidInput

@@ -132,16 +132,17 @@ def test_rank_that_leaves_alone_ends_the_run():
     assert "unipd: rank 1 of 2: SystemExit: 7" in done.stderr
 
 
-def test_mpi4py_missing_is_told_in_one_line(tmp_path):
+@pytest.mark.parametrize(("where", "prefix"), [("0123", ""), ("1", "rank 1: ")], ids=("everywhere", "on one rank"))
+def test_mpi4py_missing_is_told_in_one_line(tmp_path, where, prefix):
     (tmp_path / "sitecustomize.py").write_text(
-        "import sys\n\n\nclass Blocker:\n    def find_spec(self, name, path=None, target=None):\n"
+        "import os, sys\n\n\nclass Blocker:\n    def find_spec(self, name, path=None, target=None):\n"
         "        if name.split('.')[0] == 'mpi4py':\n            raise ImportError(name=name)\n\n\n"
-        "sys.meta_path.insert(0, Blocker())\n"
+        f"if os.environ.get('PMI_RANK', '-') in '{where}':\n    sys.meta_path.insert(0, Blocker())\n"
     )
     done = run(command(2, "unipd", "tomography", "--simulate", "ghz", "--qubits", 3), PYTHONPATH=str(tmp_path))
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if line.startswith("unipd")]
-    assert lines == ['unipd: running under MPI needs mpi4py: pip install "unipd[cluster]"']
+    assert lines == [f'unipd: {prefix}running under MPI needs mpi4py: pip install "unipd[cluster]"']
     assert done.stdout == ""
 
 

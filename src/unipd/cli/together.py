@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Generator, Sequence
 from typing import NoReturn
 
 from unipd.cli import exits
 from unipd.cluster.agreement import require_same
-from unipd.cluster.environment import limit_threads, processes
+from unipd.cluster.environment import end_all, limit_threads, processes
+from unipd.cluster.failure import PATIENCE
 from unipd.cluster.journal import Disagreement
 from unipd.cluster.ranks import Ranks
 from unipd.errors import InvalidInput, MissingExtra
@@ -30,10 +32,23 @@ def main(arguments: Sequence[str]) -> NoReturn:
             raise InvalidInput("MPI", expected, "one: mpirun and mpi4py belong to different MPI libraries")
     except (MissingExtra, InvalidInput) as error:
         line, code = exits.explain(error)
-        if next((os.environ[name] for name in _RANKS if name in os.environ), "0") == "0":
+        rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
+        if rank == "0":
             exits.say(line)
+        if isinstance(error, MissingExtra):
+            _end_all(line, code, rank)
         sys.exit(code)
     sys.exit(_run(ranks, list(arguments)))
+
+
+def _end_all(line: str, code: int, rank: str) -> None:
+    """End all processes where the launcher would leave others waiting; rank 0 is given the time to speak for all."""
+    if rank != "0" and "PMI_FD" in os.environ:
+        time.sleep(PATIENCE)
+        exits.say(f"rank {rank}: {line}")
+    sys.stderr.flush()
+    if end_all(code):
+        time.sleep(PATIENCE)  # the launcher ends this process too
 
 
 def _run(ranks: Ranks, arguments: list[str]) -> int:

@@ -10,6 +10,17 @@ import numpy as np
 from unipd._typing import IntArray
 
 
+def shares(count: int, parts: int) -> IntArray:
+    """Return the sizes of ``parts`` nearly equal parts of ``count`` things.
+
+    >>> shares(7, 3)
+    array([3, 2, 2])
+    """
+    sizes = np.full(parts, count // parts, np.int64)
+    sizes[: count % parts] += 1
+    return sizes
+
+
 def contiguous(work: Any, parts: int) -> IntArray:
     """Return the bounds of ``parts`` runs of things with about equal work; runs may be empty.
 

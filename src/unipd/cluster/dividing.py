@@ -12,9 +12,10 @@ from scipy.sparse import issparse
 from unipd.apps.sdp.face import FacedMap
 from unipd.apps.sdp.joint import JointMap
 from unipd.cluster.agreement import require_same
+from unipd.cluster.balance import shares
 from unipd.cluster.blocks import DistributedBlockMap, DistributedProduct
 from unipd.cluster.pauli import DistributedPauliMap
-from unipd.cluster.ranks import Ranks, shares
+from unipd.cluster.ranks import Ranks
 from unipd.cluster.rows import DistributedRows
 from unipd.cluster.sampling import DistributedSampling
 from unipd.cluster.sdp import DistributedSdpMap

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, MutableMapping
 
@@ -51,6 +52,24 @@ def limit_threads(environment: MutableMapping[str, str] = os.environ) -> int:
     for name in THREADS:
         environment.setdefault(name, str(count))
     return count
+
+
+def end_all(code: int, environment: Mapping[str, str] = os.environ) -> bool:
+    """Ask MPICH's launcher to end all processes, from one that cannot start MPI; return whether it was asked.
+
+    Others may be waiting for this one as they start MPI, and this launcher does not end them when one has left before.
+
+    >>> end_all(2, {})
+    False
+    """
+    line = environment.get("PMI_FD", "")
+    if not line.isdigit():
+        return False
+    with contextlib.suppress(OSError):
+        os.write(int(line), b"cmd=init pmi_version=1 pmi_subversion=1\n")
+        os.read(int(line), 1024)
+        os.write(int(line), f"cmd=abort exitcode={code}\n".encode())
+    return True
 
 
 def _number(environment: Mapping[str, str], name: str) -> int:

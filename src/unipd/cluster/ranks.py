@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
+from unipd.cluster.balance import shares
 from unipd.cluster.environment import available_cores
 from unipd.cluster.journal import Journal, journal_of
 from unipd.cluster.packing import packed, unpacked
@@ -192,17 +193,6 @@ class Ranks:
         count = int(local.Get_size())
         local.Free()
         return count
-
-
-def shares(count: int, parts: int) -> IntArray:
-    """Return the sizes of ``parts`` nearly equal parts of ``count`` things.
-
-    >>> shares(7, 3)
-    array([3, 2, 2])
-    """
-    sizes = np.full(parts, count // parts, np.int64)
-    sizes[: count % parts] += 1
-    return sizes
 
 
 def _in_order(parts: Array) -> Array:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd.cluster.balance import contiguous
-from unipd.cluster.ranks import Ranks, shares
+from unipd.cluster.balance import contiguous, shares
+from unipd.cluster.ranks import Ranks
 from unipd.io.ratings import Ratings, Shard, read_ratings
 from unipd.io.ratings_text import Layout, find_layout
 
