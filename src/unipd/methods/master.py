@@ -19,7 +19,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.couplings import Equality, LeastSquares
-from unipd.couplings.jacobian import differences
+from unipd.couplings.loss_jacobian import gradient_jacobian
 from unipd.methods.curvature import prox_curvature
 from unipd.methods.quadratic import minimise_quadratic
 from unipd.problem import Problem
@@ -124,7 +124,7 @@ class Master:
         columns, residual = self.bundle.columns, self._residual(weights)
         if self.smoothness == 0.0:
             assert self.problem.loss is not None
-            product = (columns.conj().T @ differences(self.problem.loss.gradient, residual, columns)).real
+            product = (columns.conj().T @ gradient_jacobian(self.problem.loss, residual, columns)).real
             return 0.5 * (product + product.T)
         step = 1.0 / self.smoothness
         moved = self.centre + step * residual
