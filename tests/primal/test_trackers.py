@@ -182,7 +182,7 @@ def big_problem() -> Problem:
 
 
 def test_a_forecast_names_the_trackers_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 10_000)
+    monkeypatch.setattr(memory.forecasting, "available_memory", lambda: 10_000)
     with pytest.raises(MemoryForecastError) as caught:
         solve(big_problem(), tracker="dense")
     message = str(caught.value)

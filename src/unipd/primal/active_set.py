@@ -97,7 +97,7 @@ class ActiveSet:
 
     def objective(self) -> float:
         """Return sum_i w_i f(v_i)."""
-        return float(self.weights.dot(self.index.objectives))
+        return inner(self.weights, self.index.objectives)
 
     def point(self) -> Any:
         """Return xbar."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import sys
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
 from unipd import validate
 from unipd.errors import InvalidInput, MemoryForecastError
+from unipd.memory.limits import available_memory, memory_limit
+from unipd.memory.system import resident_memory, size_text
 from unipd.problem import Problem
 
 _DUAL_VECTORS = 12
@@ -102,108 +100,22 @@ def require_room_for_dense(problem: Problem, limit: int | None = None) -> None:
         )
 
 
-def available_memory() -> int:
-    """Return the bytes that a new allocation can count on: the machine's, the container's or the limit's, if less."""
-    return min(_machine_memory(), _container_memory(), _left_of_limit())
-
-
-_limits: list[int] = []
-
-
-@contextlib.contextmanager
-def limited_memory(limit: int | None) -> Generator[None]:
-    """Let forecasts count on no more than ``limit`` bytes for the whole process.
-
-    >>> with limited_memory(1):
-    ...     available_memory()
-    0
-    """
-    if limit is None:
-        yield
-        return
-    _limits.append(validate.integer("limit", limit, minimum=1))
-    try:
-        yield
-    finally:
-        _limits.pop()
-
-
 def require_room_for_run(problem: Problem, tracker: Any = "image") -> None:
     """Raise when a memory limit is set and the forecast of a run exceeds what is left of it."""
-    if not _limits:
+    limit = memory_limit()
+    if limit is None:
         return
     known = isinstance(tracker, str) and tracker != "auto"
     part = forecast(problem, tracker if known else "lowrank" if _is_matrix(problem) else "image")
     needed, held = part.dual + part.primal, resident_memory()
-    if held + needed > min(_limits):
+    if held + needed > limit:
         raise MemoryForecastError(
             f"the run needs about {size_text(needed)} beyond the {size_text(held)} that the program holds already: "
-            f"more than the memory limit of {size_text(min(_limits))}"
+            f"more than the memory limit of {size_text(limit)}"
         )
-
-
-def over_limit() -> bool:
-    """Whether a memory limit is set and the process holds more than that."""
-    return bool(_limits) and resident_memory() > min(_limits)
-
-
-def _left_of_limit() -> int:
-    return max(0, min(_limits) - resident_memory()) if _limits else sys.maxsize
-
-
-def resident_memory() -> int:
-    """Return the bytes of memory that this process holds now (where the system does not tell, its peak)."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as numbers:
-            return int(numbers.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return peak_memory()
-
-
-def _container_memory() -> int:
-    """Return what a control group leaves, or a very large number without one."""
-    folder = "/sys/fs/cgroup"
-    try:
-        with open(f"{folder}/memory.max", encoding="ascii") as limit, open(f"{folder}/memory.current") as used:
-            return max(0, int(limit.read()) - int(used.read()))
-    except (OSError, ValueError):
-        return sys.maxsize
-
-
-def _machine_memory() -> int:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def peak_memory() -> int:
-    """Return the largest resident size of this process so far, in bytes."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak) if sys.platform == "darwin" else int(peak) * 1024
 
 
 def _entries(shape: Any) -> int:
     if shape and isinstance(shape[0], tuple):
         return sum(_entries(part) for part in shape)
     return math.prod(shape)
-
-
-def size_text(count: float) -> str:
-    """Return a number of bytes with its unit.
-
-    >>> size_text(2_500_000)
-    '2.5 MB'
-    """
-    value = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000.0:
-            return f"{value:.3g} {unit}"
-        value /= 1000.0
-    return f"{value:.3g} TB"
