@@ -8,7 +8,7 @@ Hermitian half. D_x[j ^ x] = conj D_x[j], so the same four entries, conjugated, 
 entries to the partner block: every diagonal entry is made once and used twice, and only half of the blocks are
 visited.
 
-No shuffles. The partner's vectors come lane-permuted (see :mod:`unipd.maps.pauli.interleave`), so lane l always meets
+No shuffles. The partner's vectors come lane-permuted (see :mod:`unipd.maps.pauli.turning`), so lane l always meets
 lane l; what is added to the partner is in permuted order too.
 """
 # pyright: reportUnknownParameterType=false, reportMissingParameterType=false
