@@ -1,9 +1,9 @@
 """Quantum tomography beside CVXPY with SCS, and beside the fitters of qiskit-experiments, on the same noisy data.
 
-    python benchmarks/tomography_peers.py [--quick] [--seeds N]
+    python benchmarks/tomography_peers.py [--quick] [--seeds N] [--most QUBITS]
 
 CPU seconds of one thread, every solver after a warm-up, means of several experiments: three beside SCS, which stops
-after some minutes, ten beside qiskit-experiments. The SCS problem is the same least
+after some minutes, ten beside qiskit-experiments. Below a row stand the goals and whether they are met. The SCS problem is the same least
 squares over density matrices; qiskit-experiments fits counts in all local bases, of pure states and of the same with
 white noise. Peers that are not installed are skipped.
 """
@@ -41,6 +41,15 @@ from unipd.io.pauli_data import PauliData
 from unipd.maps.pauli.strings import bit_count
 
 SCS_SECONDS = 240.0
+
+
+def verdict(*claims: tuple[str, float, float, bool]) -> None:
+    """Print for every (name, value, goal, at least) whether the goal is met."""
+    parts: list[str] = []
+    for name, value, goal, at_least in claims:
+        met = value >= goal if at_least else value <= goal
+        parts.append(f"{name} {value:.3g} (goal {'>=' if at_least else '<='} {goal:g}): {'met' if met else 'MISSED'}")
+    print("       " + "; ".join(parts), flush=True)
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
@@ -116,6 +125,11 @@ def against_scs(sizes: list[int], sigma: float, seeds: int) -> None:
             f"{mean['our fidelity']:8.5f} {mean['fidelity']:8.5f} {mean['eigenvalue']:21.1e}",
             flush=True,
         )
+        verdict(
+            ("SCS / unipd", ratio, 10.0 if qubits >= 6 else 1.0, True),
+            ("objective above SCS's, share", excess, 1e-4, False),
+            ("fidelity below SCS's", mean["fidelity"] - mean["our fidelity"], 1e-4, False),
+        )
 
 
 def _one_against_scs(qubits: int, sigma: float, seed: int) -> dict[str, float]:
@@ -184,6 +198,11 @@ def against_qiskit(sizes: list[int], shots: int, seeds: int, share: float) -> No
                 note(f"{qubits} qubits, {kind}: {name} / unipd", seconds / ours[0], "x", 1.0, at_least=True)
                 note(f"{qubits} qubits, {kind}: fidelity below {name}'s", fidelity - ours[2], "share", 1e-4)
                 note(f"{qubits} qubits, {kind}: chi-square of unipd / {name}'s", ours[1] / loss, "x", 1.0001)
+                verdict(
+                    ("seconds / unipd's", seconds / ours[0], 1.0, True),
+                    ("unipd's chi-square above, share", ours[1] / loss - 1.0, 1e-4, False),
+                    ("unipd's fidelity below", fidelity - ours[2], 1e-4, False),
+                )
 
 
 def _one_against_qiskit(
@@ -217,12 +236,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small instances only")
     parser.add_argument("--seeds", type=int, default=10, help="experiments beside qiskit-experiments")
+    parser.add_argument("--most", type=int, default=7, help="most qubits beside SCS")
     options = parser.parse_args()
     repeats = 1 if options.quick else 3
     if find_spec("cvxpy") is None:
         print("CVXPY is not installed: skipped")
     else:
-        against_scs([4] if options.quick else [4, 5, 6, 7], 0.01, repeats)
+        against_scs([4] if options.quick else list(range(4, options.most + 1)), 0.01, repeats)
     if find_spec("qiskit_experiments") is None:
         print("qiskit-experiments is not installed: skipped")
     else:
