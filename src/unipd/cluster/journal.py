@@ -22,9 +22,8 @@ KEPT = 64
 """Marks that are remembered."""
 TAG = 30_011
 """Tag of the messages."""
-
-
 NAP = 1e-3
+"""Seconds between two looks at the messages while a rank waits for the others' end."""
 ADVICE = "have all ranks the same data, options and callbacks, and are the machines alike?"
 
 
