@@ -77,11 +77,10 @@ def test_the_bundle_keeps_its_limit_and_its_point() -> None:
     random = np.random.default_rng(0)
     problem = unipd.Problem(sharp.L2Ball(6), random.standard_normal((4, 6)), np.zeros(4), "=")
     points = [evaluate(problem, random.standard_normal(4)) for _ in range(5)]
-    bundle = Bundle.of(problem, points[0])
-    for point in points[1:]:
-        bundle = bundle.joined(point)
+    bundle = Bundle.of(problem, points[0]).joined(*points[1:], points[2])
+    assert [vertex.image.tolist() for vertex in bundle.vertices] == [point.image.tolist() for point in points]
     bundle = bundle.at(np.array([0.1, 0.3, 0.05, 0.25, 0.3]))
-    merged = limited(bundle, 3)
+    merged = limited(bundle, 3, np.zeros(4))
     assert len(merged.vertices) == 3
     np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
     np.testing.assert_allclose(merged.gram, (merged.columns.T @ merged.columns).real, atol=1e-12)
@@ -160,13 +159,26 @@ def test_redundant_rows_and_a_zero_optimum() -> None:
     np.testing.assert_allclose(result.x, x, atol=1e-6)
 
 
+def test_of_idle_atoms_the_dearest_leave() -> None:
+    random = np.random.default_rng(1)
+    problem = unipd.Problem(sharp.L2Ball(6), random.standard_normal((4, 6)), random.standard_normal(4), "=")
+    points = [evaluate(problem, random.standard_normal(4)) for _ in range(6)]
+    bundle = Bundle.of(problem, points[0]).joined(*points[1:]).at(np.array([0.5, 0.0, 0.0, 0.5, 0.0, 0.0]))
+    dual = random.standard_normal(4)
+    prices = np.array([point.image @ dual for point in points])
+    kept = limited(bundle, 4, dual).columns + problem.b[:, None]
+    idle = sorted([1, 2, 4, 5], key=lambda place: prices[place])
+    expected = sorted([0, 3, *idle[:2]])
+    np.testing.assert_allclose(kept.T, [points[place].image for place in expected])
+
+
 def test_merging_onto_an_atom_that_is_there_keeps_the_point() -> None:
     problem = unipd.Problem(sharp.Box(-1.0, 1.0, 2), np.eye(2), np.zeros(2), "=")
     bundle = Bundle.of(problem, evaluate(problem, np.array([-1.0, -1.0])))
     for dual in ([-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]):
         bundle = bundle.joined(evaluate(problem, np.array(dual)))
     bundle = bundle.at(np.array([0.1, 0.2, 0.3, 0.4]))
-    merged = limited(limited(bundle, 3), 2)
+    merged = limited(limited(bundle, 3, np.zeros(2)), 2, np.zeros(2))
     np.testing.assert_allclose(merged.image(problem), bundle.image(problem))
 
 

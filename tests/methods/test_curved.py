@@ -68,9 +68,7 @@ def _bundle(oracle: Any, seed: int, count: int) -> tuple[Bundle, unipd.Problem]:
     random = np.random.default_rng(seed)
     problem = unipd.Problem(oracle, random.standard_normal((3, 5)), random.standard_normal(3), "=")
     points = [evaluate(problem, random.standard_normal(3)) for _ in range(count)]
-    bundle = Bundle.of(problem, points[0])
-    for point in points[1:]:
-        bundle = bundle.joined(point)
+    bundle = Bundle.of(problem, points[0]).joined(*points[1:])
     return bundle.at(random.dirichlet(np.ones(len(bundle.vertices)))), problem
 
 
@@ -78,7 +76,7 @@ def _bundle(oracle: Any, seed: int, count: int) -> tuple[Bundle, unipd.Problem]:
 def test_the_model_of_a_quadratic_cost_is_exact(name: str, seed: int) -> None:
     """At any weights the model is f at the combined point, and stays so when atoms are merged."""
     bundle, problem = _bundle(QUADRATICS[name], seed, 6)
-    for model in (bundle, limited(bundle, 3)):
+    for model in (bundle, limited(bundle, 3, np.zeros(3))):
         x = model.tracker().point()
         assert model.objective() == pytest.approx(problem.sharp.objective(x), rel=1e-9, abs=1e-12)
         np.testing.assert_allclose(model.image(problem), problem.map.image(x), atol=1e-10)

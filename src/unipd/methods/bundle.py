@@ -154,14 +154,16 @@ class Bundle:
         used = np.flatnonzero(self.weights > 0) if self.weights.any() else np.zeros(1, np.intp)
         return ActiveSet(tuple(self.vertices[i] for i in used), self.weights[used])
 
+    def prices(self, dual: Array) -> FloatArray:
+        """Return f(x_i) + <lam, A x_i - b>, with A x_i alone in a conic model."""
+        return self.costs + (dual.reshape(-1).conj() @ self.columns).real
+
     def lower_model(self, problem: Problem, dual: Array) -> float:
         """Return the cutting-plane model of g at lam: the best that the atoms kept, and the point, promise."""
         slopes = -(dual.reshape(-1).conj() @ self.columns).real
         linear = inner(dual, problem.b) if self.conic else 0.0
-        if self.conic:
-            best = 0.25 * max(0.0, float(slopes.max(initial=0.0))) ** 2
-        else:
-            best = float((slopes - self.costs).max())
+        steepest = float(slopes.max(initial=0.0))
+        best = 0.25 * steepest**2 if self.conic else float((slopes - self.costs).max())
         if self.bending is not None:
             cost, size = self.objective(), float(np.abs(slopes) @ self.weights)
             best = max(best, float(slopes @ self.weights) - cost - _ROUNDING * (size + abs(cost)))

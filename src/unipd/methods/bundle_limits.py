@@ -7,18 +7,22 @@ import math
 import numpy as np
 
 from unipd import atoms
+from unipd._typing import Array
 from unipd.dual import DualPoint
 from unipd.methods.bundle import Bundle
 
 
-def limited(bundle: Bundle, limit: int) -> Bundle:
-    """Return the bundle with at most ``limit`` atoms and the same point: idle ones leave first, the lightest merge."""
+def limited(bundle: Bundle, limit: int, dual: Array) -> Bundle:
+    """Return the bundle with at most ``limit`` atoms and the same point.
+
+    Of the atoms without weight the dearest at lam leave first; then the lightest are merged into their weighted mean.
+    """
     excess = len(bundle.vertices) - limit
     if excess <= 0:
         return bundle
-    order = np.argsort(bundle.weights, kind="stable")
-    idle = order[bundle.weights[order] <= 0.0][:excess]
-    kept = bundle.kept(np.setdiff1d(np.arange(len(bundle.vertices)), idle))
+    idle = np.flatnonzero(bundle.weights <= 0.0)
+    dearest = idle[np.argsort(-bundle.prices(dual)[idle], kind="stable")][:excess]
+    kept = bundle.kept(np.setdiff1d(np.arange(len(bundle.vertices)), dearest))
     return kept if len(kept.vertices) <= limit else _merged(kept, len(kept.vertices) - limit + 1)
 
 

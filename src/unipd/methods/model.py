@@ -46,4 +46,4 @@ def grown(
         each = memory if type(problem.coupling) in SIGNS else max(2, memory // bundle.count)
         return limited_blocks(bundle, each - 1, points[0].dual).joined(problem, points[0])
     fitting = points[: max(1, memory // 4)]
-    return limited(bundle, memory - len(fitting)).joined(*fitting)
+    return limited(bundle, memory - len(fitting), points[0].dual).joined(*fitting)
