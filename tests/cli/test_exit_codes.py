@@ -49,6 +49,12 @@ def test_a_full_disk_under_standard_output_is_named():
     assert explain(OSError(28, "No space left on device", "a.npz"))[0] == "a.npz: No space left on device"
 
 
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_an_interruption_before_the_run_is_told(invoke, quiet):
+    result = invoke("demo", "--kind", "interrupt", *quiet)
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "unipd: interrupted\n")
+
+
 def test_debug_shows_the_traceback(invoke):
     result = invoke("demo", "--kind", "crash", "--debug")
     assert result.exit_code == 1

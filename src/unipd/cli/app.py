@@ -67,6 +67,13 @@ class Group(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.load() if isinstance(command, Stub) else command, rest
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; Ctrl-C outside a run is told to :meth:`main`, where typer would leave without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise typer.Abort from error
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, then the exit codes."""
         shortened(self, ctx)
