@@ -9,7 +9,7 @@ from scipy.sparse.linalg import svds
 
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.maps import SampledMatrix, Sampling, pattern
+from unipd.maps import SampledMatrix, Sampling, compressing, pattern
 
 SHAPE = (60, 40)
 
@@ -190,7 +190,7 @@ def test_other_bad_input():
 
 @pytest.mark.parametrize("by_column", [False, True])
 def test_many_places_are_kept_in_sixteen_bits(monkeypatch: pytest.MonkeyPatch, by_column: bool) -> None:
-    monkeypatch.setattr(pattern, "_MANY", 1)
+    monkeypatch.setattr(compressing, "_MANY", 1)
     rng = np.random.default_rng(3)
     rows, cols = np.nonzero(rng.random((50, 70)) < 0.3)
     if by_column:
@@ -210,7 +210,7 @@ def test_many_places_are_kept_in_sixteen_bits(monkeypatch: pytest.MonkeyPatch, b
 
 
 def test_places_beyond_sixteen_bits_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern, "_MANY", 1)
+    monkeypatch.setattr(compressing, "_MANY", 1)
     sampling = Sampling([0, 1], [70_000, 3], (2, 70_001))
     assert sampling.cols.tolist() == [70_000, 3]
     wide = Sampling([0, 69_999], [1, 0], (70_000, 2))

@@ -14,8 +14,8 @@ from unipd.pulse import listening
 from unipd.spectral import Engine, products
 from unipd.spectral.bidiagonal import Bidiagonal
 from unipd.spectral.products import Products
+from unipd.spectral.ritz_kernels import may_stop, top_triple
 from unipd.spectral.stopping import Stop
-from unipd.spectral.sweep_kernels import may_stop, top_triple
 
 LANCZOS = Engine(solver="lanczos")
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd.maps.chunks import available_threads, share
+from unipd.maps.compressing import balanced, line_starts, orientation, short, sorting_order
 
 _LINE_CHUNKS = 32
 _SCATTER_CHUNKS = 8
@@ -21,8 +22,6 @@ _ENTRIES_PER_OUTPUT = 16
 """A scatter chunk must hold this many entries for each place of the output it adds."""
 _PART_ENTRIES = 1 << 14
 """Entries of a part: its vectors stay in the processor's cache."""
-_MANY = 1 << 21
-"""Entries from which places take 16 bits where they fit."""
 _SERIAL_WORK = 1 << 19
 """Multiplications below which waking threads costs more than it saves."""
 
@@ -39,17 +38,17 @@ class Pattern:
         self.shape = shape
         self.size = int(rows.size)
         self.threads = threads
-        self.transposed, is_sorted = _orientation(rows, cols, shape)
+        self.transposed, is_sorted = orientation(rows, cols, shape)
         lines, places = (cols, rows) if self.transposed else (rows, cols)
         self.lines, self.width = shape[::-1] if self.transposed else shape
-        self.starts = _line_starts(lines, self.lines)
-        self.order = np.empty(0, np.uint32) if is_sorted else _sorting_order(lines, self.starts)
-        self.places = self.arranged(_short(places, self.width))
+        self.starts = line_starts(lines, self.lines)
+        self.order = np.empty(0, np.uint32) if is_sorted else sorting_order(lines, self.starts)
+        self.places = self.arranged(short(places, self.width))
         self.duplicated: bool = _passes().has_duplicates(self.starts, self.places, self.width)
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
-        self._line_bounds = _balanced(self.starts, _LINE_CHUNKS)
-        self._scatter_bounds = _balanced(self.starts, 1 << (chunks.bit_length() - 1))
-        self._part_bounds = _balanced(self.starts, max(1, self.size // _PART_ENTRIES))
+        self._line_bounds = balanced(self.starts, _LINE_CHUNKS)
+        self._scatter_bounds = balanced(self.starts, 1 << (chunks.bit_length() - 1))
+        self._part_bounds = balanced(self.starts, max(1, self.size // _PART_ENTRIES))
 
     @property
     def nbytes(self) -> int:
@@ -164,36 +163,6 @@ def _passes() -> Any:
     return pattern_kernels
 
 
-def _orientation(rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> tuple[bool, bool]:
-    """Return whether lines are columns, and whether the entries come sorted by line."""
-    if _nondecreasing(rows):
-        return False, True
-    if _nondecreasing(cols):
-        return True, True
-    return shape[1] > shape[0], False
-
-
-def _short(places: IntArray, width: int) -> IntArray:
-    """Return places as 16-bit integers where they fit and there are so many that memory is what products wait for."""
-    return places.astype(np.uint16) if places.size >= _MANY and width <= 1 << 16 else places
-
-
-def _nondecreasing(array: IntArray) -> bool:
-    return bool(np.all(array[1:] >= array[:-1]))
-
-
-def _line_starts(lines: IntArray, count: int) -> IntArray:
-    starts = np.zeros(count + 1, np.uint64)
-    _passes().count(lines, starts)
-    return np.cumsum(starts, dtype=np.uint64)
-
-
-def _sorting_order(lines: IntArray, starts: IntArray) -> IntArray:
-    order = np.empty(lines.size, np.uint32 if lines.size < 2**32 else np.uint64)
-    _passes().counting_sort(lines, starts, order)
-    return order
-
-
 def _added(parts: Array) -> Array:
     """Return the sum of the parts in their order (for few parts faster than NumPy's sum along an axis)."""
     if len(parts) == 1:
@@ -202,11 +171,3 @@ def _added(parts: Array) -> Array:
     for part in parts[2:]:
         total += part
     return total
-
-
-def _balanced(starts: IntArray, chunks: int) -> IntArray:
-    """Cut the lines into chunks of about as many entries and lines each."""
-    cost = starts.astype(np.float64) + np.arange(starts.size)
-    bounds = np.searchsorted(cost, np.linspace(0.0, cost[-1], chunks + 1)).astype(np.uint64)
-    bounds[0], bounds[-1] = 0, starts.size - 1
-    return bounds

@@ -10,7 +10,8 @@ from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
-from unipd.spectral.sweep_kernels import may_stop, settle_left, settle_right
+from unipd.spectral.ritz_kernels import may_stop
+from unipd.spectral.sweep_kernels import settle_left, settle_right
 
 
 @njit(cache=True, nogil=True)

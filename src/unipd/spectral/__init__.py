@@ -4,8 +4,9 @@ from unipd.spectral.bounds import norm_bound
 from unipd.spectral.certificates import certify_eigenvalues, certify_singular_value
 from unipd.spectral.certify import Certification, Certified, certified_norm, certified_upper
 from unipd.spectral.definite import gershgorin_upper, is_psd_shifted, rigorous_upper
-from unipd.spectral.engine import SOLVERS, Engine, top_eigenpairs, top_singular_triples
+from unipd.spectral.engine import SOLVERS, Engine
 from unipd.spectral.results import PROBABILISTIC, RESIDUAL, RIGOROUS, EigenPairs, SingularTriples
+from unipd.spectral.top import top_eigenpairs, top_singular_triples
 
 __all__ = [
     "PROBABILISTIC",

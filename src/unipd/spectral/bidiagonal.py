@@ -93,7 +93,7 @@ class Bidiagonal:
         """
         if self._allowed is None:
             return None
-        from unipd.spectral.sweep_kernels import top_triple
+        from unipd.spectral.ritz_kernels import top_triple
 
         found = top_triple((self.left.array.T, self.right.array.T), self.projected, self.known)
         allowed, self._allowed = self._allowed, None
@@ -159,7 +159,7 @@ class Bidiagonal:
 
 
 def _goals(stop: Stop, top: float, precision: float) -> FloatArray:
-    """Return what :func:`unipd.spectral.sweep_kernels.may_stop` asks for: the numbers of a stopping rule."""
+    """Return what :func:`unipd.spectral.ritz_kernels.may_stop` asks for: the numbers of a stopping rule."""
     allowed = math.inf if stop.value is None else stop.value(top)
     lookout = -1.0 if stop.lookout is None else stop.lookout
     return np.array([stop.absolute, stop.relative, allowed, lookout, stop.weight, precision])

@@ -184,23 +184,3 @@ def _stop(tolerance: float, relative: bool, value: float | Callable[[float], flo
         fixed = validate.nonnegative("value_tolerance", value)
         return Stop(0.0 if relative else allowed, allowed if relative else 0.0, lambda _: fixed)
     return Stop(0.0 if relative else allowed, allowed if relative else 0.0, value)
-
-
-def top_eigenpairs(operator: Any, count: int = 1, **options: Any) -> EigenPairs:
-    """Return the algebraically largest eigenpairs with the default :class:`Engine`; options as there.
-
-    >>> import numpy as np
-    >>> top_eigenpairs(np.array([[2.0, 1.0], [1.0, 2.0]])).value.__round__(10)
-    3.0
-    """
-    return Engine().eigenpairs(operator, count, **options)
-
-
-def top_singular_triples(operator: Any, count: int = 1, **options: Any) -> SingularTriples:
-    """Return the largest singular triples with the default :class:`Engine`; options as there.
-
-    >>> import numpy as np
-    >>> top_singular_triples(np.array([[3.0, 0.0, 4.0]])).value
-    5.0
-    """
-    return Engine().singular_triples(operator, count, **options)

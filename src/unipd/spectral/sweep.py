@@ -29,7 +29,8 @@ def sweep(
     >>> sweep(lambda x: M @ x, lambda y: M.T @ y, bases, small, 0, 1, np.empty(0)), bases[0]
     ((0, 2), array([[0., 1.]]))
     """
-    from unipd.spectral.sweep_kernels import may_stop, settle_left, settle_right
+    from unipd.spectral.ritz_kernels import may_stop
+    from unipd.spectral.sweep_kernels import settle_left, settle_right
 
     left, right = bases
     scale = float(abs(projected[first - 1, first - 1])) if first > 0 else 0.0
