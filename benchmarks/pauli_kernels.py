@@ -13,11 +13,11 @@ of the product, relative to the kernel in double precision. ``--full`` adds 14 q
 A matrix must be formed before BLAS can multiply it. So the last table compares what a method asks for, a dual vector,
 some products and an image, by kernels and by dense matrices, and says which of the two ``PauliMap`` chooses by itself.
 
-What limits a second thread at 12 qubits (CPU microseconds of one product of 2,830): 86 are serial, namely 21 to bring the
-vector into SIMD units, 35 to sum the 32 chunks' vectors and 29 to bring the sum back; to wake a helper takes about 40; a
-chunk takes 92 to 132, so threads wait for each other for half of that at the end. By this account the gain is at most
-2,830 / (2,744 / 2 + 86 + 40 + 56) = 1.82; measured were 1.45 to 1.6, so more is lost to what the cores share. A compiled
-sum and conversion would take 30 instead of 64.
+What limits a second thread at 12 qubits (CPU microseconds of one product of 2,830): 86 are serial, namely 21 to bring
+the vector into SIMD units, 35 to sum the 32 chunks' vectors and 29 to bring the sum back; to wake a helper takes about
+40; a chunk takes 92 to 132, so threads wait for each other for half of that at the end. By this account the gain is at
+most 2,830 / (2,744 / 2 + 86 + 40 + 56) = 1.82; measured were 1.45 to 1.6, so more is lost to what the cores share. A
+compiled sum and conversion would take 30 instead of 64.
 """
 
 from __future__ import annotations
