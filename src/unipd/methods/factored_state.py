@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from unipd._typing import Array
 from unipd.methods.augmented import Augmented, Evaluation
@@ -16,7 +16,20 @@ from unipd.protocols import norm
 
 
 @dataclass(frozen=True)
-class FactoredState(State):
+class JudgedState(State):
+    """State of a method that moves by itself, and asks the oracle for its word."""
+
+    accuracy: float
+    """Relative accuracy asked for."""
+    recent_atom: Any
+    """The last atom of the oracle."""
+
+
+AnyJudged = TypeVar("AnyJudged", bound=JudgedState)
+
+
+@dataclass(frozen=True)
+class FactoredState(JudgedState):
     """State of the factored method."""
 
     model: Augmented
@@ -27,14 +40,10 @@ class FactoredState(State):
     """The model at R."""
     memory: Memory
     """Pairs of the quasi-Newton directions."""
-    accuracy: float
-    """Relative accuracy asked for."""
     inner_tolerance: float
     """Relative stationarity at which the multipliers move (constrained problems)."""
     least_infeasibility: float
     """Smallest infeasibility at a move of the multipliers so far."""
-    recent_atom: Any
-    """The last atom of the oracle."""
     radius: float = 0.0
     """Radius of the trust region of Newton steps; 0 before the first."""
 
@@ -44,7 +53,7 @@ def stationarity(state: FactoredState) -> float:
     return norm(state.here.gradient) * norm(state.factor)
 
 
-def target(problem: Problem, state: FactoredState) -> float:
+def target(problem: Problem, state: JudgedState) -> float:
     """Return the absolute accuracy asked for, at the present objective."""
     objective = state.certificate.objective
     return state.accuracy * problem.scale(objective if math.isfinite(objective) else 0.0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
 from unipd.methods.augmented import Evaluation
-from unipd.methods.factored_state import FactoredState, reported, stationarity, target
+from unipd.methods.factored_state import AnyJudged, FactoredState, reported, stationarity, target
 from unipd.methods.lbfgs import Memory
 from unipd.methods.row_newton import newton_applies
 from unipd.problem import Problem
@@ -39,6 +39,20 @@ def judged(problem: Problem, state: FactoredState) -> FactoredState:
     tolerance = max(ORACLE_SHARE * eps, 0.0 if newton_applies(state.model) else 0.03 * abs(state.certificate.gap))
     if not math.isfinite(tolerance):
         tolerance = START_TOLERANCE * problem.scale(0.0)
+    state, point = asked(problem, state, dual, tolerance)
+    here = state.here
+    promise = inner(dual, here.image - point.image) + here.cost - point.objective
+    if promise <= max(0.25 * eps, 2.0 * stationarity(state)):
+        return state
+    return escaped(problem, state, point)
+
+
+def asked(problem: Problem, state: AnyJudged, dual: Array, tolerance: float) -> tuple[AnyJudged, DualPoint]:
+    """Return the state with the oracle's bound at a dual vector, and the answer.
+
+    The strongest certificate is asked for when the gap is within reach of the accuracy.
+    """
+    eps = target(problem, state)
     point = evaluate(problem, dual, tolerance=tolerance, start=state.recent_atom)
     state = _with_bound(problem, state, dual, point)
     if point.error > MISSED * tolerance:  # begun at the last atom, the search may end within a cluster it knows
@@ -48,14 +62,10 @@ def judged(problem: Problem, state: FactoredState) -> FactoredState:
     if state.certificate.gap > eps and within_reach:
         sure = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
         state = _with_bound(problem, state, dual, sure)
-    here = state.here
-    promise = inner(dual, here.image - point.image) + here.cost - point.objective
-    if promise <= max(0.25 * eps, 2.0 * stationarity(state)):
-        return state
-    return escaped(problem, state, point)
+    return state, point
 
 
-def _with_bound(problem: Problem, state: FactoredState, dual: Array, point: DualPoint) -> FactoredState:
+def _with_bound(problem: Problem, state: AnyJudged, dual: Array, point: DualPoint) -> AnyJudged:
     """Return the state with the bound that an oracle's answer gives."""
     certificate = state.certificate.improved(problem, point)
     counts = state.counts.plus(1, 0, point.matvecs)

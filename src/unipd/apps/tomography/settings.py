@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from unipd import validate
-from unipd.apps.tomography.subspace import NoisyFactored
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
 from unipd.methods import Method, as_method
 from unipd.methods.factors import SpectralFactors
 from unipd.methods.product_factors import is_factorable
+from unipd.methods.projected import Projected
 from unipd.primal.lowrank import LowRankTracker
 from unipd.problem import Problem
 from unipd.sharp.spectral_trace import Spectrahedron
@@ -63,15 +63,18 @@ def choose_method(
 ) -> Method:
     """Return the method of this name with options that suit tomography; a method object is used as it is.
 
-    "auto" is the factored corrective method (for the squared trace, which has no factors, the corrective one). It
-    begins with ``rank`` columns, or with ``noisy_rank`` when so many are needed to fit noise; then the preconditioner
-    leaves small eigenvalues alone, and X is also fitted over spans of eigenvectors. The universal methods get
-    the paper's eps, or a smaller one when the accuracy asks for it.
+    "auto" is the factored corrective method (for the squared trace, which has no factors, the corrective one), and
+    where ``noisy_rank`` > 1 columns are needed to fit noise the one of projected steps. The factored one begins with
+    ``rank`` columns, or with ``noisy_rank``; then the preconditioner leaves small eigenvalues alone. The universal
+    methods get the paper's eps, or a smaller one when the accuracy asks for it.
     """
     options = dict(options)
     if not isinstance(method, str):
         return as_method(method, problem, **options)
     name = method
+    noisy = noisy_rank > 1 and isinstance(problem.sharp, Spectrahedron) and problem.loss is not None
+    if name == "auto" and noisy and rank is None and not options:
+        return Projected(rank=noisy_rank)
     if name == "auto":
         name = "factored" if is_factorable(problem.sharp) else "corrective"
     if name in _UNIVERSAL and problem.loss is not None:
@@ -79,10 +82,10 @@ def choose_method(
     if name == "factored":
         if rank is not None:
             options.setdefault("rank", rank)
-        elif noisy_rank > 1 and isinstance(problem.sharp, Spectrahedron):
+        elif noisy:
             factors = SpectralFactors(problem.map.domain[0], 0, 1.0, False, NOISY_REGULARISATION)
             chosen: dict[str, Any] = {"rank": noisy_rank, "factors": factors, "inner_steps": NOISY_STEPS}
-            return NoisyFactored(**{**chosen, **options})
+            return as_method(name, problem, **{**chosen, **options})
         options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
     return as_method(name, problem, **options)
 
