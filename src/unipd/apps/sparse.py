@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from unipd import validate
 from unipd._typing import Array
+from unipd.apps.estimators import warn_of_gap
 from unipd.couplings import Equality, Huber, L2Ball, LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
@@ -18,7 +18,6 @@ from unipd.sharp import L2Ball as L2Set
 
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise MissingExtra("scikit-learn", "learn", "a regressor") from error
@@ -112,9 +111,7 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         self.coef_, self.intercept_ = self._found(self.result_.x)
         self.gap_, self.n_iter_ = self.result_.gap, self.result_.iterations
         if not self.result_.status.success:
-            warnings.warn(
-                f"the gap is {self.gap_:.1e} after {self.n_iter_} iterations", ConvergenceWarning, stacklevel=2
-            )
+            warn_of_gap(self.gap_, self.n_iter_)
         return self
 
     def predict(self, X: Any) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array
+from unipd.apps.estimators import warn_of_gap
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
@@ -17,7 +18,6 @@ from unipd.sharp import CappedSimplex, Product
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils.multiclass import type_of_target
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
@@ -93,9 +93,7 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         self.gap_ = _relative_gap(self.result_.objective, self.result_.dual_bound)
         self.n_iter_ = self.result_.iterations
         if steepness and self.gap_ > self.accuracy:
-            warnings.warn(
-                f"the gap is {self.gap_:.1e} after {self.n_iter_} iterations", ConvergenceWarning, stacklevel=2
-            )
+            warn_of_gap(self.gap_, self.n_iter_)
         return self
 
     def decision_function(self, X: Any) -> Array:

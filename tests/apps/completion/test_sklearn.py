@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.apps.completion.base import PlainEstimator
 from unipd.apps.completion.generated import generate
+from unipd.apps.estimators import PlainEstimator
 from unipd.errors import InvalidInput
 
 sklearn = pytest.importorskip("sklearn")

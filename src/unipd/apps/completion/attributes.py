@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from unipd._typing import Array, FloatArray
-from unipd.apps.completion.base import not_fitted
 from unipd.apps.completion.fitting import Fit
+from unipd.apps.estimators import not_fitted
 from unipd.run import Result
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unipd.apps.completion.base import estimator_base
 from unipd.apps.completion.model import CompletionModel
+from unipd.apps.estimators import estimator_base
 
 _Base: Any = estimator_base()
 

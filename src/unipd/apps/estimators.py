@@ -1,9 +1,10 @@
-"""scikit-learn's base class where it is installed, and the same few methods where it is not."""
+"""What estimators share: scikit-learn's base class (or the same methods where it is not there), errors, warnings."""
 
 from __future__ import annotations
 
 import inspect
 import sys
+import warnings
 from typing import Any
 
 from unipd.errors import InvalidInput, UnipdError
@@ -64,3 +65,10 @@ def not_fitted(name: str) -> NotFitted:
 
         kind = type("NotFitted", (NotFitted, NotFittedError), {})
     return kind(f"this {name} is not fitted yet: call fit first")
+
+
+def warn_of_gap(gap: float, iterations: int) -> None:
+    """Warn in scikit-learn's way that a fit has ended short of its accuracy; to be called by ``fit`` itself."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(f"the gap is {gap:.1e} after {iterations} iterations", ConvergenceWarning, stacklevel=3)
