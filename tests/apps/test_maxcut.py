@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.maxcut import MaxCut, cut, cut_value, kernels, maxcut
+from unipd.apps.maxcut import MaxCut, cut, cut_value, kernels, maxcut, rounding
 from unipd.apps.maxcut.rounding import best_cut, hyperplane_cuts
 from unipd.errors import InvalidInput
 from unipd.io import Graph
@@ -139,3 +139,18 @@ def test_nodes_without_edges_do_not_hold_up_the_search():
     beside = best_cut(Graph.of(160, rows, cols, weights), factor, hyperplanes=1, steps=5000)
     values = [float(weights @ (sides[rows] != sides[cols])) for sides in (alone, beside)]
     assert values[1] == pytest.approx(values[0], rel=1e-3)
+
+
+def test_cuts_that_are_crossed_are_different_and_keep_what_their_parents_share():
+    rng = np.random.default_rng(5)
+    sides = [np.where(rng.random(30) < 0.5, 1.0, -1.0) for _ in range(3)]
+    pool = rounding._distinct([(1.0, sides[0]), (3.0, sides[1]), (3.0, -sides[1]), (2.0, sides[2])])
+    assert [value for value, _ in pool] == [3.0, 2.0, 1.0]
+    first, second = pool[0][1], pool[1][1]
+    child = rounding._crossed(pool[:2], rng)
+    aligned = second if first @ second >= 0 else -second
+    shared = first == aligned
+    parent = first if np.array_equal(child[shared], first[shared]) else -first
+    np.testing.assert_array_equal(child[shared], parent[shared])
+    assert set(np.unique(child)) == {-1.0, 1.0}
+    assert rounding._crossed(pool[:1], rng) @ pool[0][1] == 30.0

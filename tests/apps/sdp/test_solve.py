@@ -156,6 +156,15 @@ def test_infeasible_program_comes_with_a_proof():
     assert result.dual @ program.data.b < 0
 
 
+def test_weak_infeasibility_ends_with_what_is_proved():
+    """X_11 = 0 and X_12 = 1 are met as nearly as one likes by large X, and by none."""
+    matrices = [np.diag([1.0, 0.0]), np.array([[0.0, 0.5], [0.5, 0.0]])]
+    result = SDP.from_matrices(np.eye(2), matrices, [0.0, 1.0]).solve(1e-6, stop=MaxIterations(100))
+    assert result.status is Status.STALLED
+    assert "No X of trace at most" in result.message
+    assert 0.0 < result.infeasibility < 1e-2
+
+
 def test_level_directions_are_refused_with_a_reason():
     program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.diag([1.0, 0.0])], [1.0])
     with pytest.raises(

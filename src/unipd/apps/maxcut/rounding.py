@@ -17,8 +17,12 @@ BATCH = 64
 """Hyperplanes drawn at a time."""
 FLOOR = 1e-9
 """Improvements below this share of the largest weight are rounding."""
-TABU_STARTS = 8
-"""Best rounded cuts that tabu search begins from."""
+POOL = 8
+"""Best cuts that tabu search begins from, and that are crossed with one another."""
+GENERATIONS = 5
+"""How often new cuts are crossed from the best; the flips are shared out evenly."""
+CROSSING_STREAM = 1
+"""Second word of the seed of the crossings."""
 TENURE = 20
 """A node rests for one flip in so many nodes: long rests served sparse graphs best."""
 
@@ -44,9 +48,10 @@ def best_cut(
 ) -> IntArray:
     """Return the sides (+1 or -1) of the best cut found from the factors of the semidefinite bound.
 
-    Every rounded cut climbs by single flips; tabu search of ``steps`` flips goes on from the best few. Cuts are worked
-    on in parallel by Numba's number of threads, which changes no result. A request to end
-    (:mod:`unipd.run.interruption`) is looked at before every cut, and the best so far returned.
+    Every rounded cut climbs by single flips; tabu search goes on from the best few, and from cuts crossed from the best
+    of these, which share the sides on which their parents agree. Cuts are worked on in parallel by Numba's number of
+    threads, which changes no result. A request to end (:mod:`unipd.run.interruption`) is looked at before every cut,
+    and the best so far returned.
 
     Parameters
     ----------
@@ -57,7 +62,8 @@ def best_cut(
     hyperplanes
         Number of random hyperplanes.
     steps
-        Flips of each tabu search; default 250 a node, at most 200,000 and less for large graphs.
+        Flips of tabu search for each of the best cuts, those of its successors included; default 250 a node, at most
+        200,000 and less for large graphs.
     seed
         Seed of the hyperplanes and of the tie breaks.
 
@@ -73,13 +79,33 @@ def best_cut(
     best: list[Cut] = []
     for cuts in hyperplane_cuts(factor, hyperplanes, seed):
         climbed = _in_parallel(lambda column, cuts=cuts: search.climbed(cuts[:, column]), cuts.shape[1])
-        best = sorted(best + climbed, key=lambda found: -found[0])[:TABU_STARTS]
+        best = _distinct(best + climbed)
         if interruption.requested():
             break
-    if not interruption.requested():
-        starts = tuple(best)
-        best += _in_parallel(lambda place: search.searched(*starts[place], flips, seed + place), len(starts))
-    return max(best, key=lambda found: found[0])[1].astype(np.int64)
+    starts, rng = tuple(side for _, side in best), np.random.default_rng([seed, CROSSING_STREAM])
+    for generation in range(GENERATIONS + 1 if flips else 0):
+        if interruption.requested():
+            break
+        seeds, share = seed + POOL * generation, -(-flips // (GENERATIONS + 1))
+        searched = _in_parallel(lambda k, s=starts, n=share, o=seeds: search.searched(s[k], n, o + k), len(starts))
+        best = _distinct(best + searched)
+        starts = tuple(_crossed(best, rng) for _ in range(POOL))
+    return best[0][1].astype(np.int64)
+
+
+def _distinct(cuts: list[Cut]) -> list[Cut]:
+    """Return the best cuts, the best first, no two of them the same."""
+    found: list[Cut] = []
+    for value, side in sorted(cuts, key=lambda cut: -cut[0]):
+        if len(found) < POOL and all(abs(float(side @ other)) < side.size for _, other in found):
+            found.append((value, side))
+    return found
+
+
+def _crossed(cuts: list[Cut], rng: np.random.Generator) -> Array:
+    """Return the sides of two of the cuts where they agree, those of either where they do not."""
+    first, second = (cuts[place][1] for place in rng.choice(len(cuts), 2, replace=len(cuts) < 2))
+    return np.where(rng.random(first.size) < 0.5, first, second if first @ second >= 0.0 else -second)
 
 
 def default_steps(nodes: int) -> int:
@@ -122,14 +148,13 @@ class _Search:
         kernels.ascend(*self._csr, out, gain, self._floor)
         return cut_value(self._graph, out), out
 
-    def searched(self, value: float, side: Array, steps: int, seed: int) -> Cut:
-        """Return the best cut of a tabu search, with its value."""
+    def searched(self, side: Array, steps: int, seed: int) -> Cut:
+        """Return the best cut of single flips and a tabu search, with its value."""
         from unipd.apps.maxcut import kernels
 
-        if steps == 0:
-            return value, side
         out, gain = side.copy(), np.empty(side.size)
         kernels.gains(*self._csr, out, gain)
+        kernels.ascend(*self._csr, out, gain, self._floor)
         tenure = max(3, out.size // TENURE)
         noise = np.random.default_rng(seed).integers(0, 2**31, 65_521)
         kernels.tabu(*self._csr, out, gain, steps, tenure, noise, self._floor)
