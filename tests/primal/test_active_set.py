@@ -25,3 +25,25 @@ def test_scores_are_those_of_the_images(kind: str, dtype: type) -> None:
     naive = [float(np.vdot(dual, A @ atoms.dense(v.atom)).real) + v.objective for v in vertices]
     for after in (active, active.moved(0.1, vertices[1], 0), active.stepped_away(0.01, 2)):
         np.testing.assert_allclose(after.scores(dual, -A.conj().T @ dual), naive, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["one", "several", "dense", "mixed", "empty"])
+def test_vertices_that_enter_and_leave_are_known_at_once(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    A = rng.standard_normal((4, 6))
+    active = ActiveSet()
+    for number in range(12):
+        count = {"one": 1, "several": 1 + number % 3, "mixed": 1, "dense": 1, "empty": number % 2}[kind]
+        atom = atoms.SparsePoint((6,), rng.permutation(6)[:count], rng.standard_normal(count))
+        point = atom.dense() if kind == "dense" or (kind == "mixed" and number % 2) else atom
+        vertex = Vertex(point, A @ atom.dense(), 0.1 * number, vertex_key(point))
+        active = active.moved(0.3, vertex, None) if active.vertices else ActiveSet((vertex,), np.ones(1))
+        if number % 4 == 3:  # all the weight of a vertex goes to the last one
+            active = active.moved(float(active.weights[1]), active.vertices[-1], 1)
+        fresh = ActiveSet(active.vertices, active.weights)
+        assert active.index.places == fresh.index.places == {v.key: i for i, v in enumerate(active.vertices)}
+        dual = rng.standard_normal(4)
+        np.testing.assert_array_equal(active.scores(dual, -A.T @ dual), fresh.scores(dual, -A.T @ dual))
+        naive = sum(w * v.objective for w, v in zip(active.weights, active.vertices, strict=True))
+        assert active.objective() == pytest.approx(naive)
+        assert active.weights.sum() == pytest.approx(1.0)
