@@ -27,6 +27,7 @@ def given_up_when(over: Callable[[], bool], whole: Callable[[], bool]) -> Genera
     ...     print("given up")
     given up
     """
+
     def look() -> bool:
         if not over():
             return False

@@ -44,8 +44,8 @@ def _to_standard_error(line: str) -> None:
 def describe(moment: Moment) -> str:
     """Return one line: iteration, objective, infeasibility (for a loss its residual), bound, gap, and the work done.
 
-    The residual of a loss is phi(A x - b) / phi(-b), for least squares ||A x - b||^2 / ||b||^2. An oracle that minimises
-    for a maximisation says how values are ``shown``.
+    The residual of a loss is phi(A x - b) / phi(-b), for least squares ||A x - b||^2 / ||b||^2. An oracle that
+    minimises for a maximisation says how values are ``shown``.
     """
     certificate, counts = moment.state.certificate, moment.state.counts
     gap = relative_gap(moment.problem, certificate.objective, certificate.dual_bound)
