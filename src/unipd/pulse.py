@@ -21,7 +21,7 @@ def beat(work: str, products: int) -> None:
 
 @contextmanager
 def listening(listener: Listener | None) -> Generator[None]:
-    """Let ``listener`` hear the products that are done inside the block, in this thread, after those who listen already.
+    """Let ``listener`` hear the products done inside the block, in this thread, after those who listen already.
 
     With None nobody hears them.
 
