@@ -119,5 +119,8 @@ class Projected:
         if not (worth or ended):
             return moved
         tolerance = max(ORACLE_SHARE * eps, ORACLE_SHARE * promise)
-        answered, _ = asked(problem, moved, moved.dual, tolerance)
-        return replace(answered, promised=promise)
+        answered, point = asked(problem, moved, moved.dual, tolerance)
+        basis = answered.basis  # an eigenvector that the Ritz vectors miss joins them
+        if basis.shape[1] < basis.shape[0]:
+            basis = np.concatenate([basis, joined(basis, point.atom.left)], axis=1)
+        return replace(answered, promised=promise, basis=basis)
