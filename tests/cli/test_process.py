@@ -125,3 +125,20 @@ def test_an_interrupt_while_modules_are_imported_is_no_traceback():
     script = "import unipd.cli.main as m\ndef stop(given): raise KeyboardInterrupt\nm._run = stop\nm.main([])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "unipd: interrupted\n")
+
+
+SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+
+
+@SIGNALS
+def test_a_signal_when_all_is_done_changes_nothing(number):
+    late = f"import atexit, os\natexit.register(os.kill, os.getpid(), {int(number)})\n"
+    done = run("demo", "--quiet", code=late + DEMO)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@SIGNALS
+def test_a_signal_outside_a_run_is_one_line_and_130(number, tmp_path):
+    early = f"import os, unipd.cli.outputs as o\no.check_file = lambda *_: os.kill(os.getpid(), {int(number)})\n"
+    done = run("show", tmp_path / "run.npz", "--plot", "a.png", code=early + DEMO)
+    assert (done.returncode, done.stderr) == (130, "unipd: interrupted\n")

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+
+from unipd.cluster.environment import processes
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code.
 
-    Without the packages of the extra ``cli`` this says so in one line and leaves with 1.
+    Without arguments it runs those of the process, and takes charge of the process's signals. Without the packages of
+    the extra ``cli`` this says so in one line and leaves with 1.
 
     >>> main(["--version"])
     Traceback (most recent call last):
     SystemExit: 0
     """
+    alone = arguments is None and processes() == 1  # mpirun has signals of its own
+    with _signals() if alone else contextlib.nullcontext():
+        try:
+            _run(arguments)
+        except KeyboardInterrupt:  # while modules were being imported, or when the command was over
+            print("unipd: interrupted", file=sys.stderr)
+            sys.exit(130)
+
+
+@contextlib.contextmanager
+def _signals() -> Generator[None]:
+    """Let SIGTERM interrupt as SIGINT does where no run is under way, and neither change the exit code at the end."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        _run(arguments)
-    except KeyboardInterrupt:  # while modules were being imported
-        print("unipd: interrupted", file=sys.stderr)
-        sys.exit(130)
+        yield
+    finally:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_IGN)
 
 
 def _run(arguments: Sequence[str] | None) -> None:
@@ -29,8 +47,6 @@ def _run(arguments: Sequence[str] | None) -> None:
     except ImportError as error:
         print(f'unipd: the command line needs {error.name}: pip install "unipd[cli]"', file=sys.stderr)
         sys.exit(1)
-    from unipd.cluster.environment import processes
-
     if processes() > 1:
         from unipd.cli.together import main as main_together
 
