@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 @contextlib.contextmanager
 def _signals() -> Generator[None]:
-    """Let SIGTERM interrupt as SIGINT does where no run is under way, and neither change the exit code at the end."""
+    """Let SIGTERM interrupt as SIGINT does where no run is under way; neither changes the exit code at the end."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
