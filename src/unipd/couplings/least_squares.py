@@ -49,7 +49,7 @@ class LeastSquares(ConvexLoss):
 
     def slack(self, dual: Array) -> tuple[Array, float]:
         """Return lam / c and phi^*(lam)."""
-        return dual if self.scale == 1.0 else dual / self.scale, self.conjugate(dual)
+        return dual if self.scale == 1.0 else dual / self.scale, 0.5 * inner(dual, dual) / self.scale
 
     def prox(self, vector: Array, step: float) -> Array:
         """Return v / (1 + c step)."""

@@ -11,6 +11,8 @@ from unipd.problem import Problem
 from unipd.protocols import Coupling, inner, norm
 
 _BISECTIONS = 40
+_ON_RAYS = (1.0, 2.0)
+"""Degrees of which the bound along a ray has its maximum in closed form."""
 _ROUNDING = 64.0
 """Units of rounding below which a sum along a ray counts as zero."""
 
@@ -37,27 +39,22 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
     """
     if problem.slack_radius is not None:
         return _unrestricted_bound(problem, point)
-    sums = point.sums if isinstance(point, DualValue) else None
-    linear = inner(point.dual, problem.b) if sums is None else sums[0]
-    conjugate = point.conjugate
-    coupled = point.slack_conjugate
+    dual, sums, conjugate, coupled = point.dual, point.sums, point.conjugate, point.slack_conjugate
+    linear = inner(dual, problem.b) if sums is None else sums[0]
     if coupled is None:
-        coupled = problem.coupling.conjugate(point.dual)
+        coupled = problem.coupling.conjugate(dual)
     if not math.isfinite(coupled):
         return LowerBound(-math.inf, 1.0)
     plain = -(conjugate + linear + coupled)
-    first, second = linear, 0.0
-    for term, degree in zip((conjugate, coupled), problem.degrees, strict=True):
-        if degree == 1.0:
-            first += term
-        elif degree == 2.0:
-            second += term
-        else:
-            return LowerBound(plain, 1.0)
+    one, other = problem.degrees
+    if one not in _ON_RAYS or other not in _ON_RAYS:
+        return LowerBound(plain, 1.0)
+    first = linear + (conjugate if one == 1.0 else 0.0) + (coupled if other == 1.0 else 0.0)
+    second = (conjugate if one == 2.0 else 0.0) + (coupled if other == 2.0 else 0.0)
     reach = point.reach
     extent = problem.norm_b + (problem.norm_b if reach is None else reach)
-    size = norm(point.dual) if sums is None else sums[1]
-    rounding = _ROUNDING * math.sqrt(point.dual.size) * problem.epsilon * size * extent
+    size = norm(dual) if sums is None else sums[1]
+    rounding = _ROUNDING * math.sqrt(dual.size) * problem.epsilon * size * extent
     second += rounding if second > 0 else 0.0
     if first >= -rounding:
         return LowerBound(max(plain, 0.0), 0.0)

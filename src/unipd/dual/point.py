@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class DualPoint:
     """Kind of the certified error: "rigorous", "probabilistic" or "residual" (see SharpAnswer)."""
     slack_conjugate: float | None = None
     """phi^*(lam) in the slack split, where it is part of the value."""
+    sums: ClassVar[None] = None
+    """Sums over lam are not at hand (see :class:`DualValue`)."""
 
     @property
     def reach(self) -> float:

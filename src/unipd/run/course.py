@@ -17,11 +17,12 @@ from unipd.run import interruption
 from unipd.run.best_so_far import BestSoFar
 from unipd.run.checkpoint import Snapshot, Stage
 from unipd.run.deadline import TimeIsUp, given_up_when
-from unipd.run.floating_range import within_range
+from unipd.run.floating_range import OUT_OF_RANGE, out_of_range, within_range
 from unipd.run.history import History
 from unipd.run.moment import Moment
 from unipd.run.retraction import without_false_bound
 from unipd.run.rules import Rules
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
 from unipd.team import team
 
@@ -63,11 +64,13 @@ class Course:
             return Status.TIME_LIMIT
 
     def _iterated(self, begin: Callable[[], State], show: Callable[[Moment], None] | None) -> Status:
-        state = self.state or within_range(begin)
+        state, crew = self.state or within_range(begin), team()
         while state.failure is None:
-            state = self._stepped(state)
-            moment = made(Moment, problem=self.problem, state=state, seconds=self.seconds, history=self.history)
-            self.history.record(self.problem, state, moment.seconds)
+            unproven = self.stage is not None and self.stage.unproven
+            state = self._first_after_checkpoint(state) if unproven else self._stepped(state)
+            seconds = crew.now() - self.begun
+            moment = made(Moment, problem=self.problem, state=state, seconds=seconds, history=self.history)
+            self.history.record(self.problem, state, seconds)
             self.state = state
             self.best.see(state)
             if show is not None:
@@ -76,24 +79,29 @@ class Course:
             self.state = state
             cut = status is Status.TIME_LIMIT and state.failure is not None  # not a state to go on from
             if self.stage is not None and not cut:
-                snapshot = self._snapshot(state, moment.seconds, status)
+                snapshot = self._snapshot(state, seconds, status)
                 (self.stage.settled if status is None else self.stage.ended)(snapshot)
             if status is not None:
                 return status
-            if interruption.requested():
+            if interruption.requested(crew):
                 return self.interrupted()
         return state.failure
 
-    def _stepped(self, state: State) -> State:
+    def _first_after_checkpoint(self, state: State) -> State:
         """Return the next state; a checkpoint from which no iteration can be done is refused."""
-        if self.stage is not None and self.stage.unproven:
-            with self.stage.blamed():
-                return self._next(state)
-        return self._next(state)
+        assert self.stage is not None
+        with self.stage.blamed():
+            return self._stepped(state)
 
-    def _next(self, state: State) -> State:
-        new = within_range(self.method.step, self.problem, state)
+    def _stepped(self, state: State) -> State:
+        """Return the next state, whose numbers are finite and whose bound its point does not disprove."""
+        try:
+            new = self.method.step(self.problem, state)
+        except OUT_OF_RANGE as error:
+            raise out_of_range() from error
         check_finite(new)
+        if new.certificate.kind == RIGOROUS:
+            return new
         return without_false_bound(self.problem, new, self.rules.check)
 
     def interrupted(self) -> Status:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from unipd.errors import OracleError
 
 T = TypeVar("T")
+OUT_OF_RANGE = (ZeroDivisionError, OverflowError)
+"""What numbers of Python raise when they leave the range."""
 
 
 def within_range(call: Callable[..., T], *arguments: Any) -> T:
@@ -20,6 +22,11 @@ def within_range(call: Callable[..., T], *arguments: Any) -> T:
     """
     try:
         return call(*arguments)
-    except (ZeroDivisionError, OverflowError) as error:
-        advice = "divide A and b by a common factor"
-        raise OracleError(f"the numbers of the run have left the range of floating point: {advice}") from error
+    except OUT_OF_RANGE as error:
+        raise out_of_range() from error
+
+
+def out_of_range() -> OracleError:
+    """Return the error that tells what to do about it."""
+    advice = "divide A and b by a common factor"
+    return OracleError(f"the numbers of the run have left the range of floating point: {advice}")

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from unipd.team import team
+from unipd.team import Team, team
 
 _requested = threading.Event()
 
 
-def requested() -> bool:
+def requested(crew: Team | None = None) -> bool:
     """Whether somebody has asked the runs of this process, or of a member of its team, to end."""
-    mine = _requested.is_set()
-    return mine if team().size == 1 else bool(team().total(np.array([float(mine)]))[0])
+    mine, crew = _requested.is_set(), crew or team()
+    return mine if crew.size == 1 else bool(crew.total(np.array([float(mine)]))[0])
 
 
 @contextlib.contextmanager

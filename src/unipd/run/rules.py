@@ -35,7 +35,8 @@ class Rules:
         The callback is called in any case, and oracle calls of the last check are counted.
         """
         wants_stop = self.callback is not None and self.callback(moment)
-        if moment.state.certificate.gap < 0.0:
+        certificate = moment.state.certificate
+        if certificate.objective < certificate.dual_bound:
             require_consistent(moment, self.goal.accuracy)
         proof = None if moment.problem.loss is not None else self.check.of_infeasibility(moment)
         if proof is not None:

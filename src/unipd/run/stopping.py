@@ -28,9 +28,9 @@ class Accuracy(StoppingRule):
     def __call__(self, moment: Moment) -> Status | None:
         """Compare the certificate with the accuracy."""
         problem, certificate = moment.problem, moment.state.certificate
-        feasible = certificate.infeasibility <= self.accuracy * max(1.0, problem.norm_b)
-        close = abs(certificate.gap) <= self.accuracy * problem.scale(certificate.objective)
-        return Status.SOLVED if feasible and close else None
+        gap, goal = certificate.objective - certificate.dual_bound, self.accuracy
+        reached = abs(gap) <= goal * problem.scale(certificate.objective)
+        return Status.SOLVED if reached and certificate.infeasibility <= goal * max(1.0, problem.norm_b) else None
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,8 @@ class Stall(StoppingRule):
 
     def __call__(self, moment: Moment) -> Status | None:
         """Compare the best of the last iterations with the best before them."""
-        history, done = moment.history, len(moment.history)
+        history = moment.history
+        done = len(history)
         if done % self.window or done <= self.window:
             return None
         for column in ("gap", "relative_infeasibility"):
