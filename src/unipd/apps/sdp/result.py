@@ -72,6 +72,12 @@ class SdpResult:
         squares = np.linalg.svd(self.x.left, compute_uv=False) ** 2
         return int(np.count_nonzero(squares > RANK_SHARE * squares[0])) if squares[0] > 0.0 else 0
 
+    @property
+    def worst(self) -> float:
+        """The larger of gap and infeasibility; inf where one is not known."""
+        both = max(abs(self.gap), self.infeasibility)
+        return both if both == both else float("inf")
+
     def block(self, index: int) -> Array:
         """Return one block of X: an array, for a diagonal block its diagonal."""
         block = self.blocks[index]

@@ -9,8 +9,10 @@ from typing import Any
 from unipd import validate
 from unipd.apps.sdp.binary import Binary, brought_back, find_binary
 from unipd.apps.sdp.finish import finish
-from unipd.apps.sdp.formulate import Analysis, analyse, formulate
+from unipd.apps.sdp.formulate import Analysis, Formulation, analyse, formulate
 from unipd.apps.sdp.impossible import contradiction
+from unipd.apps.sdp.interior import Interior, affordable
+from unipd.apps.sdp.patience import Later, Patience
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.trace import TraceBound, bound_from_diagonals
 from unipd.errors import InvalidInput
@@ -63,7 +65,8 @@ def solve_program(
     accuracy
         Relative accuracy of gap and feasibility.
     method
-        "auto" (the factored method), the name of any method of the library, or a method.
+        "auto" (the factored method, then interior points for small programs that it stalls on), the name of any
+        method of the library, or a method.
     trace_bound
         A bound of the trace of X, for programs whose constraints imply none.
     rank
@@ -126,20 +129,35 @@ def run(
     *,
     rank: int | None,
     seed: int,
+    interior: bool = True,
     **options: Any,
 ) -> SdpResult:
-    """Solve with a given trace; again, more accurately, when only the scaled constraints hold well enough."""
+    """Solve with a given trace: small programs that the factored method stalls on by interior points."""
     form, chosen = formulate(analysis, trace, program.maximise, program.constant), method
-    if method in ("auto", "factored"):
-        chosen = analysis.method(rank, seed, trace)
-        options["stop"] = options.get("stop") or MaxIterations(ITERATIONS)
+    if method not in ("auto", "factored"):
+        return _repeated(program, form, chosen, accuracy, **options)
+    chosen, stop = analysis.method(rank, seed, trace), options.pop("stop", None) or MaxIterations(ITERATIONS)
+    work = affordable(form.problem) if interior and method == "auto" else None
+    if work is None:
+        return _repeated(program, form, chosen, accuracy, stop=stop, **options)
+    first = _repeated(program, form, chosen, accuracy, stop=stop | Patience(work), **options)
+    if first.status is not Status.STALLED:
+        return first
+    watched = {name: options[name] for name in ("callback", "verbose") if name in options}
+    second = _repeated(program, form, Interior(), accuracy, stop=Later(stop, first.seconds), **watched)
+    if first.worst < second.worst and second.status not in (Status.SOLVED, Status.INFEASIBLE):
+        second = replace(first, status=second.status, message=second.message)
+    return replace(second, seconds=first.seconds + second.seconds)
+
+
+def _repeated(program: Any, form: Formulation, method: Any, accuracy: float, **options: Any) -> SdpResult:
+    """Solve; again, more accurately, when only the scaled constraints hold well enough."""
     target = asked = validate.positive("accuracy", accuracy)
     for attempt in range(RETRIES):
-        result = solve(form.problem, chosen, accuracy=target, **options)
+        result = solve(form.problem, method, accuracy=target, **options)
         final = finish(form, result, asked, program.maximise, program.constant)
         if result.status is not Status.SOLVED or final.status is Status.SOLVED:
             return final
         target = asked * 0.1 ** (attempt + 1)
-    return finish(
-        form, solve(form.problem, chosen, accuracy=target, **options), asked, program.maximise, program.constant
-    )
+    result = solve(form.problem, method, accuracy=target, **options)
+    return finish(form, result, asked, program.maximise, program.constant)

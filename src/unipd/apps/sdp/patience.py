@@ -1,0 +1,54 @@
+"""Stopping rules of a run in two parts: when the first has had its chance, and what it leaves to the second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from unipd.run import Moment, StoppingRule
+from unipd.status import Status
+
+FEWEST, MOST = 60, 400
+"""Iterations that a method has in any case before another takes over, and at most."""
+WORTH = 1e6
+"""Operations of one step of the other method that are worth an iteration of the first."""
+
+
+@dataclass(frozen=True)
+class Patience(StoppingRule):
+    """Ends the attempt at a program that another method, a step of which costs ``work`` operations, may solve sooner.
+
+    >>> Patience(2e8).iterations
+    200
+    """
+
+    work: float
+
+    @property
+    def iterations(self) -> int:
+        """Iterations after which the attempt ends."""
+        return int(min(max(self.work / WORTH, FEWEST), MOST))
+
+    def __call__(self, moment: Moment) -> Status | None:
+        """Return the status of a stall when the time has come."""
+        return Status.STALLED if moment.iteration >= self.iterations else None
+
+
+@dataclass(frozen=True)
+class Later(StoppingRule):
+    """A rule for a run that begins ``seconds`` after the one that the rule was meant for.
+
+    >>> from unipd.run import MaxSeconds
+    >>> Later(MaxSeconds(10.0), 4.0).deadline()
+    6.0
+    """
+
+    rule: StoppingRule
+    seconds: float
+
+    def __call__(self, moment: Moment) -> Status | None:
+        """Ask the rule about the time since the beginning of both."""
+        return self.rule(replace(moment, seconds=moment.seconds + self.seconds))
+
+    def deadline(self) -> float:
+        """Return what is left."""
+        return max(0.0, self.rule.deadline() - self.seconds)
