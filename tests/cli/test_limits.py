@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import unipd
 from unipd import memory
 from unipd.cli.option_values import Options
 from unipd.cli.summary import with_limit
@@ -27,6 +28,15 @@ def test_oracle_calls_are_counted_in_the_message(limit, invoke):
     assert f" took {calls}" in content["message"]
     assert ("the first iteration alone" in content["message"]) == (content["iterations"] == 1 and calls > limit)
     assert content["message"] in table
+
+
+def test_what_ended_a_run_is_in_the_result_file(invoke, tmp_path):
+    out, page = tmp_path / "run.npz", tmp_path / "run.html"
+    content, _ = ended(invoke, *SLOW, "--max-oracle-calls", 7, "--out", out)
+    assert unipd.load(out).figures["message"] == content["message"]
+    assert content["message"] in invoke("show", out).output
+    assert invoke("report", out, "-o", page).exit_code == 0
+    assert content["message"] in page.read_text()
 
 
 def test_no_iteration_begins_once_the_limit_is_reached(invoke):

@@ -12,7 +12,7 @@ import unipd
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io.results import load, save
-from unipd.report import plot_comparison, plot_convergence, plot_spectrum, spectrum_of
+from unipd.report import plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
 from unipd.report.points import banded, thinned
 from unipd.report.style import THEMES, WIDTHS
 from unipd.run.history import COLUMNS, History
@@ -209,6 +209,20 @@ def test_errors_of_rounding_do_not_stretch_the_axis(constrained):
     rows[-1, COLUMNS.index("relative_infeasibility")] = 1e-17
     figure = plot_convergence(dataclasses.replace(saved, history=History(rows)))
     assert figure.axes[0].get_ylim()[0] == pytest.approx(0.5e-6 * saved.accuracy)
+
+
+@pytest.mark.parametrize("method", ["auto", "unipdgrad", "accunipdgrad"])
+@pytest.mark.parametrize("accuracy", [5e-324, 1e-300, 1e-20, 1e300])
+def test_any_accuracy_can_be_drawn(method, accuracy, tmp_path):
+    """Asked for more than numbers hold: M_k and the theorem's bound leave the floating range, pictures do not."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((5, 12))
+    loss = unipd.Problem(unipd.sharp.Simplex(12), A, A @ rng.dirichlet(np.ones(12)), unipd.couplings.LeastSquares())
+    result = unipd.solve(loss, method, accuracy=accuracy, stop=unipd.MaxIterations(5))
+    low, high = plot_convergence(result, tmp_path / "a.png").axes[0].get_ylim()
+    assert 1e-21 <= low < high < np.inf
+    plot_comparison({"one": result}, tmp_path / "b.png")
+    write_report({"one": result}, tmp_path / "c.html")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])

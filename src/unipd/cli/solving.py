@@ -120,7 +120,7 @@ def emit(
     LOGGER.info("%s", content)
     finished(title or "result", result)
     delivery = Delivery()
-    for path, writer in {**_files(result, options, save, draw), **(files or {})}.items():
+    for path, writer in {**_files(result, figures["message"], options, save, draw), **(files or {})}.items():
         delivery.write(path, writer)
     try:
         if not options.quiet:
@@ -153,15 +153,15 @@ def stopping_rule(options: Options) -> Any:
 
 
 def _files(
-    result: Any, options: Options, save: Mapping[str, Any] | None, draw: Callable[[str], Any] | None
+    result: Any, message: str, options: Options, save: Mapping[str, Any] | None, draw: Callable[[str], Any] | None
 ) -> dict[Path, Writer]:
     """Return what writes the result and the picture."""
     files: dict[Path, Writer] = {}
     if options.out is not None and result is not None:
         from unipd.io.results import save as save_result
 
-        settings = options.settings()
-        files[options.out] = lambda path: save_result(result, path, seed=options.seed, settings=settings, extra=save)
+        known: Any = {"seed": options.seed, "settings": options.settings(), "extra": save, "message": message}
+        files[options.out] = lambda path: save_result(result, path, **known)
     if options.plot is not None:
         from unipd.report import plot_convergence
 

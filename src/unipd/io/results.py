@@ -42,6 +42,7 @@ def save(
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
     extra: Mapping[str, Any] | None = None,
+    message: str | None = None,
 ) -> Path:
     """Write a result to ``path`` (``.npz``): whole and flushed to disk, or not at all.
 
@@ -56,6 +57,8 @@ def save(
         The seed and the options of the run, for the record.
     extra
         Anything else: numbers, strings, arrays, atoms, and lists and dictionaries of them.
+    message
+        How the run ended, in the place of the status's own sentence.
 
     Examples
     --------
@@ -77,7 +80,8 @@ def save(
     if target.suffix != ".npz":
         raise InvalidInput("path", "a file name ending in .npz", repr(str(path)))
     arrays: dict[str, Array] = {}
-    header = _header(result, seed, {**(settings or {})}, {**(extra or {})}, arrays)
+    figures = {**result.summary(), **({} if message is None else {"message": message})}
+    header = _header(result, figures, seed, {**(settings or {})}, {**(extra or {})}, arrays)
     arrays["header"] = np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8)
     with replacing(target) as stream:
         np.savez(stream, allow_pickle=False, **cast("Any", arrays))
@@ -105,11 +109,15 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
 
 
 def _header(
-    result: Any, seed: int | None, settings: dict[str, Any], extra: dict[str, Any], arrays: dict[str, Array]
+    result: Any,
+    figures: dict[str, Any],
+    seed: int | None,
+    settings: dict[str, Any],
+    extra: dict[str, Any],
+    arrays: dict[str, Array],
 ) -> dict[str, Any]:
     history = getattr(result, "history", None)
     arrays["history"] = np.zeros((0, len(COLUMNS))) if history is None else history.table
-    figures = result.summary()
     content = {
         "figures": figures,
         "x": getattr(result, "x", None),

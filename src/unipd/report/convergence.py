@@ -10,7 +10,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.report import style
 from unipd.report.curves import Curves, curves
-from unipd.report.points import banded, positive, raised, thinned
+from unipd.report.points import banded, positive, raised, shown_accuracy, thinned
 
 _VISIBLE = 5.0
 _BOUND = "theorem's bound (estimate)"
@@ -114,7 +114,8 @@ def _draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *
     kept = thinned(data.position.size)
     at, marker = data.position[kept], "o" if data.position.size < 10 else None
     axes.set_yscale("log")
-    low, high = [accuracy], [accuracy]
+    asked = shown_accuracy(accuracy)
+    low, high = [asked], [asked]
     for label, values, colour, thickness in lines:
         shown = raised(positive(values), accuracy)
         if np.isfinite(shown).any():
@@ -125,8 +126,8 @@ def _draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *
     top = float(np.nanmax(high))
     if show_bound:
         top = max(top, draw_bound(axes, data, theme))
-    if np.isfinite(accuracy):
-        axes.axhline(accuracy, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
+    if np.isfinite(asked):
+        axes.axhline(asked, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
     style.set_log_limits(axes, float(np.nanmin(low)), top)
     axes.set_ylabel("relative error")
     style.dress(axes, theme)
@@ -139,7 +140,7 @@ def draw_bound(axes: Any, data: Curves, theme: style.Theme) -> float:
     kept = thinned(data.position.size)
     colour = theme.cycle[0 if data.infeasibility is None else 1]
     axes.plot(data.position[kept], data.bound[kept], color=colour, linewidth=1.0, linestyle="--", label=_BOUND)
-    return min(_VISIBLE * float(np.min(data.bound)), float(np.max(data.bound)))
+    return min(_VISIBLE * float(np.nanmin(data.bound)), float(np.nanmax(data.bound)))
 
 
 def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
@@ -147,7 +148,7 @@ def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
     assert data.smoothness is not None
     colour = theme.cycle[3]
     axes.set_yscale("log")
-    at, low, middle, high = banded(data.position, positive(data.smoothness))
+    at, low, middle, high = banded(data.position, data.smoothness)
     axes.fill_between(at, low, high, step="mid", color=colour, alpha=0.35, linewidth=0)
     axes.step(at, middle, where="mid", color=colour, linewidth=1.0)
     style.set_log_limits(axes, float(low.min()), float(high.max()))

@@ -13,6 +13,7 @@ from unipd._typing import Array, FloatArray
 from unipd.errors import InvalidInput
 from unipd.io.results import facts
 from unipd.protocols import norm
+from unipd.report.points import positive
 
 AXES = {
     "iterations": ("iteration", "iterations"),
@@ -76,8 +77,8 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
         gap=np.abs(history["gap"]),
         residual=np.abs(history["objective"] - reference) / scale,
         infeasibility=None if known["loss"] else history["relative_infeasibility"],
-        bound=_theorem_bound(result, known, scale, start),
-        smoothness=_only_numbers(np.where(smoothness > 0, smoothness, np.nan)) if universal else None,
+        bound=_finite_bound(result, known, scale, start),
+        smoothness=_only_numbers(positive(smoothness)) if universal else None,
         exponent=_only_numbers(history["nu"]) if universal else None,
     )
 
@@ -140,6 +141,13 @@ def loss_bound(weight_sum: FloatArray, distance: FloatArray | float, eps: float)
     array([1.])
     """
     return 0.5 * eps + distance**2 / (2.0 * weight_sum)
+
+
+def _finite_bound(result: Any, known: dict[str, Any], scale: float, start: Array | None) -> FloatArray | None:
+    """Return the theorem's bound, nan where eps is so small or large that it leaves the floating range."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        bound = _theorem_bound(result, known, scale, start)
+    return None if bound is None else _only_numbers(positive(bound))
 
 
 def _theorem_bound(result: Any, known: dict[str, Any], scale: float, start: Array | None) -> FloatArray | None:

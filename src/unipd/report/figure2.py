@@ -140,7 +140,7 @@ def _fit(panels: Any, figure2: Figure2) -> None:
     for place, column in enumerate(("iteration", "seconds")):
         start = min(float(trace.history[column][0]) for trace in figure2.traces)
         end = max(float(trace.history[column][-1]) for trace in figure2.traces)
-        panels[0][place].set_xlim(max(start, 1e-3), max(end, 2.0 * start))
+        panels[0][place].set_xlim(max(start, 1e-3) / 1.05, max(end, 2.0 * start) * 1.12)
 
 
 def _ticks(best: float) -> list[float]:

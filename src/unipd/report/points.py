@@ -13,6 +13,10 @@ POINTS = 1500
 """Points drawn of a curve at most."""
 BANDS = 120
 """Groups at most into which an oscillating curve is gathered."""
+LARGEST = 1e250
+"""Where a logarithmic axis ends: Matplotlib places ticks beyond its limits, which must be numbers too."""
+LEAST = 1e-20
+"""No relative error means anything below this, whatever the accuracy asked for."""
 
 
 def thinned(size: int, limit: int = POINTS) -> Any:
@@ -41,15 +45,28 @@ def banded(position: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def raised(values: FloatArray, accuracy: float) -> FloatArray:
-    """Return the values with those below a millionth of the accuracy raised to it: less is rounding.
+    """Return the values with those below a millionth of the accuracy (or :data:`LEAST`) raised to it: less is rounding.
 
     >>> raised(np.array([1e-16, 1.0]), 1e-3)
     array([1.e-09, 1.e+00])
     """
-    floor = 1e-6 * accuracy if np.isfinite(accuracy) else 0.0
+    floor = max(1e-6 * accuracy, LEAST) if np.isfinite(accuracy) else LEAST
     return np.where(values < floor, floor, values)
 
 
+def shown_accuracy(accuracy: float) -> float:
+    """Return the accuracy that a picture has a line for: nan when none was asked for, or one below :data:`LEAST`.
+
+    >>> shown_accuracy(1e-6), shown_accuracy(1e-300)
+    (1e-06, nan)
+    """
+    return accuracy if LEAST <= accuracy < np.inf else np.nan
+
+
 def positive(values: FloatArray) -> FloatArray:
-    """Return the values with nan where a logarithmic axis has no place for them."""
-    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
+    """Return the values with nan where a logarithmic axis has no place for them.
+
+    >>> positive(np.array([0.0, 1.0, 1e302]))
+    array([nan,  1., nan])
+    """
+    return np.where((values > 0) & (values < LARGEST), values, np.nan)

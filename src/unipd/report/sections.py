@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from unipd.memory import size_text
 from unipd.report.words import MEANINGS, certificate_in_words, status_of
 from unipd.status import Status
 
@@ -139,7 +140,7 @@ def _keys(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
 def _figure(result: Any, key: str, digits: int) -> str:
     value = result.summary().get(key)
     if key == "peak_memory_bytes" and value is not None:
-        return escape(f"{value / 2**20:.0f} MiB")
+        return escape(size_text(value))
     return _text(value, digits)
 
 

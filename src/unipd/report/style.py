@@ -138,6 +138,14 @@ def legend(axes: Any, theme: Theme, *, title: str | None = None, columns: int = 
     box.get_title().set_color(theme.ink)
 
 
+def legend_above(axes: Any, theme: Theme) -> None:
+    """Put the legend of one of several panels above it, where no curve passes."""
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(-0.16, 1.0), ncols=2, frameon=False, fontsize=6.0, labelcolor=theme.ink,
+        handlelength=1.5, columnspacing=0.8, borderaxespad=0.2,
+    )  # fmt: skip
+
+
 def set_log_limits(axes: Any, low: float, high: float) -> None:
     """Show the values from low to high on a logarithmic axis, with a whole decade at least."""
     if not (math.isfinite(low) and math.isfinite(high) and 0.0 < low <= high):

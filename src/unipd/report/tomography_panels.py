@@ -11,7 +11,7 @@ from unipd.report import style
 from unipd.report.city import power_of_ten
 from unipd.report.convergence import draw_bound
 from unipd.report.curves import curves
-from unipd.report.points import positive, raised, thinned
+from unipd.report.points import positive, raised, shown_accuracy, thinned
 
 if TYPE_CHECKING:
     from unipd.apps.tomography import Fit, QuantumState
@@ -42,21 +42,22 @@ def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
     if data.infeasibility is not None:
         shown = raised(positive(data.infeasibility), accuracy)[kept]
         axes.plot(at, shown, color=theme.cycle[1], linewidth=1.3, marker=marker, markersize=3, label="infeasibility")
-    top = draw_bound(axes, data, theme) or accuracy
-    axes.axhline(accuracy, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
-    _set_decades(axes, [*gap, *residual, accuracy, top])
+    asked = shown_accuracy(accuracy)
+    if np.isfinite(asked):
+        axes.axhline(asked, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
+    _set_decades(axes, [*gap, *residual, asked, draw_bound(axes, data, theme)])
     axes.set_xlim(0.0, 1.05 * float(at[-1]))
     if at[0] > 0.25 * at[-1]:
         axes.axvspan(0.0, at[0], color=theme.grid, alpha=0.45, linewidth=0)
         axes.text(
-            0.5 * float(at[0]), 0.14, "first eigenvector\nand first steps", transform=axes.get_xaxis_transform(),
+            0.5 * float(at[0]), 0.9, "first eigenvector\nand first steps", transform=axes.get_xaxis_transform(),
             ha="center", va="center", fontsize=6.5, color=theme.faint,
         )  # fmt: skip
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.get_major_locator().set_params(integer=True, nbins=4)
     axes.set_xlabel(data.label)
     axes.set_ylabel("relative error")
     style.dress(axes, theme)
-    _legend(axes, theme, "best" if at[0] <= 0.25 * at[-1] else "center left")
+    style.legend_above(axes, theme)
 
 
 def draw_spectrum(axes: Any, state: QuantumState, target: QuantumState | None, theme: style.Theme) -> None:
