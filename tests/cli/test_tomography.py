@@ -320,3 +320,8 @@ def refused(result, *words):
     assert len(result.stderr.strip().splitlines()) == 1
     for word in words:
         assert word in result.stderr
+
+
+def test_a_memory_limit_that_leaves_no_room_is_named(invoke):
+    done = invoke("tomography", "--simulate", "random", "--qubits", 9, "--memory-limit", "1MB")
+    refused(done, "a state of 9 qubits needs about", "0 B are available of the limit of 1 MB")

@@ -6,6 +6,7 @@ from unipd import validate
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.maps.pauli.strings import MOST_QUBITS
 from unipd.memory import available_memory, size_text
+from unipd.memory.limits import memory_limit
 
 VECTORS = 90
 """Complex vectors of length p in use at once: a Krylov basis, quasi-Newton pairs, copies."""
@@ -36,8 +37,11 @@ def require_room(qubits: int, count: int, *, double: bool = False) -> int:
         raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
     needed, room = forecast_bytes(checked, count, double=double), available_memory()
     if needed > room:
+        limit = memory_limit()
+        rest = "" if limit is None else f" of the limit of {size_text(limit)} (the program itself takes the rest)"
         raise MemoryForecastError(
-            f"a state of {checked} qubits needs about {size_text(needed)} of memory, {size_text(room)} are available"
+            f"a state of {checked} qubits needs about {size_text(needed)} of memory, "
+            f"{size_text(room)} are available{rest}"
         )
     if checked > MOST_QUBITS:
         raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
