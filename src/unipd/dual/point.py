@@ -185,7 +185,8 @@ def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: 
 
 def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: float) -> Array:
     """Return prox_{h/M}(lam - grad / M), the universal gradient step (paper, (9))."""
-    moved_dual = dual - gradient / smoothness
+    moved_dual: Array = gradient / -smoothness
+    moved_dual += dual
     if problem.split:
         return moved_dual
     return problem.coupling.prox_conjugate(moved_dual, 1.0 / smoothness)

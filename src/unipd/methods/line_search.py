@@ -63,7 +63,7 @@ def backtrack(
     ray, so that one oracle call serves them all when the conjugate is homogeneous.
     """
     exact = problem.sharp.exact
-    on_one_ray = not exact and problem.free_dual and problem.sharp.degree is not None and not np.any(base.dual)
+    on_one_ray = not exact and problem.free_dual and problem.sharp.degree is not None and _is_zero(base.dual)
     trials = calls = matvecs = doublings = 0
     first, first_smoothness = None, smoothness
     while True:
@@ -83,16 +83,25 @@ def backtrack(
         squared = inner(step, step)
         model = base.value + inner(base.gradient, step) + 0.5 * smoothness * squared
         accepted = _accepts(problem, base.value, trial.value, model, slack)
-        if not (accepted or exact) and isinstance(trial, DualPoint):
-            better = moved(problem, trial, base.dual)
-            if better.value > base.value + _REPLACEMENT_SHARE * slack and not pulse.out_of_time():
-                base, first = better, None
-                doublings += 1
-                continue
+        doubtful = not (accepted or exact or pulse.out_of_time())
+        if doubtful and isinstance(trial, DualPoint) and _advantage(base, trial) > _REPLACEMENT_SHARE * slack:
+            base, first = moved(problem, trial, base.dual), None
+            doublings += 1
+            continue
         if accepted or doublings >= max_doublings or pulse.out_of_time():
             return Search(base, trial, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
         smoothness *= 2.0
         doublings += 1
+
+
+def _is_zero(vector: Array) -> bool:
+    """Whether all entries are zero; a first one that is not saves looking at the others."""
+    return vector.item(0) == 0.0 and not np.any(vector)
+
+
+def _advantage(base: DualPoint, trial: DualPoint) -> float:
+    """Return by how much a trial's atom beats the base point's own in the value at the base point."""
+    return inner(base.dual, base.image - trial.image) + base.objective - trial.objective
 
 
 def _accepts(problem: Problem, base: float, trial: float, model: float, slack: float) -> bool:

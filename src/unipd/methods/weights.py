@@ -58,9 +58,9 @@ def _vertex_of_parabola(problem: Problem, residual: Array, direction: Array, ris
     """Return the best gamma in [0, upper] for phi(r + gamma d) + gamma rise, or for ||r + gamma d||^2 / 2 (K = {0})."""
     if problem.loss is None:
         slope, bend = inner(residual, direction), inner(direction, direction)
-    else:  # the gradient of these losses is linear
-        gradient = problem.loss.gradient
-        slope, bend = inner(gradient(residual), direction) + rise, inner(gradient(direction), direction)
+    else:  # these losses are quadratic forms
+        loss = problem.loss
+        slope, bend = inner(loss.gradient(residual), direction) + rise, 2.0 * loss.value(direction)
     if slope >= 0.0:
         return 0.0
     return upper if slope + upper * bend <= 0.0 else -slope / bend

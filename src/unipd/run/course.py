@@ -18,6 +18,7 @@ from unipd.run.best_so_far import BestSoFar
 from unipd.run.checkpoint import Snapshot, Stage
 from unipd.run.deadline import TimeIsUp, given_up_when
 from unipd.run.floating_range import OUT_OF_RANGE, out_of_range, within_range
+from unipd.run.freed_memory import keep_freed_memory
 from unipd.run.history import History
 from unipd.run.moment import Moment
 from unipd.run.retraction import without_false_bound
@@ -64,6 +65,7 @@ class Course:
             return Status.TIME_LIMIT
 
     def _iterated(self, begin: Callable[[], State], show: Callable[[Moment], None] | None) -> Status:
+        keep_freed_memory(self.problem.b.nbytes)
         state, crew = self.state or within_range(begin), team()
         while state.failure is None:
             unproven = self.stage is not None and self.stage.unproven
