@@ -5,8 +5,10 @@ import pytest
 
 from unipd.apps.tomography import Noise, PauliTomography, all_bases, ghz, random_mixed, random_pure, simulate_counts
 from unipd.apps.tomography.bases import outcome_chances
+from unipd.apps.tomography.counts import as_counts
 from unipd.apps.tomography.fit import fit_basis_counts
-from unipd.apps.tomography.outcomes import LEAST_COUNT, OutcomeMap, outcome_problem
+from unipd.apps.tomography.outcomes import LEAST_COUNT, OutcomeMap, histogram_of, outcome_problem, weighs_well
+from unipd.apps.tomography.state import QuantumState
 from unipd.errors import InvalidInput
 from unipd.run import MaxIterations
 from unipd.status import Status
@@ -109,6 +111,26 @@ def test_the_likelihood_chooses_the_weights(state, share, chosen):
     prior = None if chosen == "gaussian" else first.state_
     expected = fit_basis_counts(PauliTomography(objective=chosen, threads=1), first.counts_, prior)
     assert estimate.objective_ == pytest.approx(expected.objective)
+
+
+def with_white_noise(state, share):
+    """(1 - share) X + share I/p."""
+    unit = np.eye(state.dimension)
+    weights = np.append((1 - share) * state.eigenvalues, np.full(state.dimension, share / state.dimension))
+    return QuantumState(np.concatenate([state.eigenvectors, unit], axis=1), weights)
+
+
+@pytest.mark.parametrize("pure", [ghz(3), random_pure(3, 5)])
+def test_the_slope_of_the_likelihood_tells_white_noise_lost_or_gained(pure):
+    """In the true state the slope is that of a standard normal: above 1.5 in one of fifteen experiments."""
+    suits = {0.03: 0, 0.1: 0, 0.2: 0}
+    for seed in range(10):
+        parts = as_counts(simulate_counts(with_white_noise(pure, 0.1), all_bases(3), 1000, seed=seed))
+        measured, histogram = OutcomeMap([part.basis for part in parts], "double"), histogram_of(parts)
+        for share in suits:
+            suits[share] += weighs_well(measured, histogram, with_white_noise(pure, share))
+    assert suits[0.1] >= 8
+    assert suits[0.03] == suits[0.2] == 0
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])

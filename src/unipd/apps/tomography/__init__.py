@@ -7,7 +7,7 @@
 from unipd.apps.tomography.bases import all_bases, random_bases, simulate_counts
 from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap
 from unipd.apps.tomography.estimator import PauliTomography
-from unipd.apps.tomography.fit import Fit
+from unipd.apps.tomography.fit_problem import Fit
 from unipd.apps.tomography.measurements import (
     DoubtfulMeasurements,
     MeasurementWarning,

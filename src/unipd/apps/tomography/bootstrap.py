@@ -14,7 +14,8 @@ from scipy.special import stdtrit
 from unipd import validate
 from unipd._typing import FloatArray
 from unipd.apps.tomography.bases import sampled_bases
-from unipd.apps.tomography.fit import Fit, fit_basis_counts, fit_data
+from unipd.apps.tomography.fit import fit_basis_counts, fit_data
+from unipd.apps.tomography.fit_problem import Fit
 from unipd.apps.tomography.noise import binomial_mean
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import InvalidInput

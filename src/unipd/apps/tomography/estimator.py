@@ -143,9 +143,9 @@ class PauliTomography(Fitted):
         Every Pauli string that a basis determines is estimated from it and pooled over the bases by their shots;
         strings estimated from the same shots are correlated, and the fit weighs them as if they were not. Where there
         are 16 shots an outcome or more (and no limits), the frequencies of all outcomes are fitted. The objective
-        "auto" is then "gaussian", with variances from the counts; unless the likelihood says that they misled the fit:
-        then "outcomes", with the variances in the state fitted before, close to maximum likelihood. The certificate is
-        that of the last fit.
+        "auto" is then "gaussian", with variances from the counts; unless the likelihood rises or falls too steeply
+        from that state towards white noise: then "outcomes", with the variances in the state fitted before, close to
+        maximum likelihood. The certificate is that of the last fit.
 
         Parameters
         ----------

@@ -1,16 +1,13 @@
-"""One fit: from measurements to a state and what is certified about it."""
+"""From measurements to a state: which problems are solved, one after the other."""
 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from unipd._typing import FloatArray
 from unipd.apps.tomography.counts import BasisCounts, estimates
-from unipd.apps.tomography.hedge import hedged
+from unipd.apps.tomography.fit_problem import Fit, fit_problem
 from unipd.apps.tomography.mapping import pauli_map
 from unipd.apps.tomography.measurements import require_room
 from unipd.apps.tomography.outcomes import (
@@ -30,16 +27,12 @@ from unipd.apps.tomography.outcomes import (
 from unipd.apps.tomography.overfit import starting_rank
 from unipd.apps.tomography.paulis import Paulis
 from unipd.apps.tomography.problem import tomography_problem
-from unipd.apps.tomography.settings import choose_method, choose_precision, oracle_options, state_tracker
+from unipd.apps.tomography.settings import choose_precision, oracle_options
 from unipd.apps.tomography.state import QuantumState
-from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
-from unipd.maps.pauli import PauliMap
 from unipd.methods import Counts
-from unipd.problem import Problem
-from unipd.run import Result, solve
-from unipd.run.history import relative_gap
+from unipd.run import Result
 from unipd.status import Status
 
 if TYPE_CHECKING:
@@ -49,51 +42,6 @@ _WHOLE = (Status.SOLVED, Status.STALLED, Status.LINE_SEARCH_FAILED)
 """Ends of a fit that no limit and nobody asked for."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """A state fitted to measurements."""
-
-    data: PauliData
-    """The measurements."""
-    state: QuantumState
-    """The estimate."""
-    result: Result
-    """The solver's result, whose point is the estimate before it is cut to the rank asked for, or hedged."""
-    fitted: FloatArray
-    """The estimate's expectation values."""
-    objective: float
-    """Objective at the estimate."""
-    gap: float
-    """Certified relative gap of the estimate."""
-    status: Status
-    """How the run ended; a cut that costs more than the accuracy is not a success (a hedge is asked for)."""
-
-    @property
-    def relative_residual(self) -> float:
-        """||A(X) - b||^2 / ||b||^2."""
-        values = self.data.expectations
-        return float(np.sum((self.fitted - values) ** 2) / max(float(np.sum(values**2)), 1e-300))
-
-    def summary(self, target: Any = None) -> dict[str, Any]:
-        """Return the headline figures."""
-        counts, steps = self.result.counts, max(1, self.result.iterations)
-        own = {
-            "status": self.status.value,
-            "message": self.status.message,
-            "objective": self.objective,
-            "gap": self.gap,
-            "qubits": self.data.qubits,
-            "measurements": self.data.size,
-            "relative_residual": self.relative_residual,
-            "rank": self.state.effective_rank(),
-            "purity": self.state.purity,
-            "entropy": self.state.entropy,
-            "line_search_trials_per_iteration": counts.trials / steps,
-        }
-        known = {} if target is None else {"fidelity": self.state.fidelity(target)}
-        return {**self.result.summary(), **own, **known}
-
-
 def fit_data(estimator: PauliTomography, data: PauliData) -> Fit:
     """Solve the estimator's problem for expectation values."""
     precision = choose_precision(estimator.precision, data)
@@ -101,7 +49,7 @@ def fit_data(estimator: PauliTomography, data: PauliData) -> Fit:
     measured = pauli_map(Paulis(data.qubits, data.x, data.z), precision=precision, threads=estimator.threads)
     options = oracle_options(estimator.method)
     problem = tomography_problem(measured, data, estimator.objective, estimator.noise_level, **options)
-    return _fit(estimator, problem, measured, data, noisy_rank=starting_rank(data, estimator.accuracy))
+    return fit_problem(estimator, problem, measured, data, noisy_rank=starting_rank(data, estimator.accuracy))
 
 
 def fit_basis_counts(
@@ -114,7 +62,7 @@ def fit_basis_counts(
 ) -> Fit:
     """Solve the estimator's problem for counts: outcome by outcome, or through Pauli estimates.
 
-    With ``prior`` the weights of outcomes are taken from this state at once.
+    With ``prior`` the weights of "outcomes" are taken from this state at once.
     """
     limited = max_weight is not None or max_paulis is not None
     by_outcome = estimator.objective in BY_OUTCOME or (
@@ -142,15 +90,15 @@ def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: 
         problem = gaussian_problem(measured, histogram, **options)
         sure = estimator.objective == "gaussian"
         scout.solver_options = estimator.solver_options if sure else {}  # a checkpoint is for the last fit
-        fit = _fit(scout, problem, measured.pauli_map, data)
+        fit = fit_problem(scout, problem, measured.pauli_map, data)
         if sure or fit.result.status not in _WHOLE:
             return fit
         if weighs_well(measured, histogram, fit.state):
-            return _fit(estimator, problem, measured.pauli_map, data) if estimator.solver_options else fit
+            return fit_problem(estimator, problem, measured.pauli_map, data) if estimator.solver_options else fit
         done, prior = [fit.result], fit.state if prior is None else prior
     chances = hedged_chances(histogram) if prior is None else measured.image(prior.low_rank)
     for worker in [estimator] if prior is not None else [rough] * (ROUNDS - 1) + [estimator]:
-        fit = _fit(worker, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
+        fit = fit_problem(worker, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
         done.append(fit.result)
         if worker is estimator or fit.result.status not in _WHOLE:
             return replace(fit, result=_with_all_work(done))
@@ -165,44 +113,3 @@ def _with_all_work(results: list[Result]) -> Result:
         counts = counts.plus(result.counts.oracle_calls, result.counts.trials, result.counts.matvecs)
     iterations = sum(result.iterations for result in results)
     return replace(results[-1], iterations=iterations, counts=counts, seconds=sum(r.seconds for r in results))
-
-
-def _fit(
-    estimator: PauliTomography, problem: Problem, measured: PauliMap, data: PauliData, *, noisy_rank: int = 1
-) -> Fit:
-    """Solve a problem and describe its solution, cut or hedged as asked for, by the Pauli values of ``measured``."""
-    method = choose_method(
-        estimator.method,
-        problem,
-        estimator.accuracy,
-        estimator.method_options,
-        rank=estimator.rank,
-        noisy_rank=noisy_rank,
-    )
-    result = solve(
-        problem,
-        method,
-        accuracy=estimator.accuracy,
-        stop=estimator.stop,
-        callback=estimator.callback,
-        verbose=estimator.verbose,
-        tracker=state_tracker(data.qubits),
-        **estimator.solver_options,
-    )
-    point = result.x
-    if not result.status.success and not np.any(point.weights):
-        point = LowRank(point.left, point.right, np.ones_like(point.weights))  # no state fits: show some state
-    state = QuantumState.from_low_rank(point)
-    moved = estimator.rank is not None and state.rank > estimator.rank
-    if moved:
-        assert estimator.rank is not None
-        state = state.truncated(estimator.rank)
-    if estimator.hedge:
-        state, moved = hedged(problem, state, estimator.hedge), True
-    fitted = np.asarray(measured.image(state.low_rank), np.float64)
-    if not moved or problem.loss is None:
-        return Fit(data, state, result, fitted, result.objective, result.gap, result.status)
-    objective = problem.loss.value(problem.map.image(state.low_rank) - problem.b)
-    gap = relative_gap(problem, objective, result.dual_bound)
-    reached = result.status is not Status.SOLVED or gap <= estimator.accuracy or estimator.hedge > 0.0
-    return Fit(data, state, result, fitted, objective, gap, result.status if reached else Status.STOPPED)

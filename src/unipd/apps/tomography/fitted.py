@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from unipd._typing import FloatArray
-from unipd.apps.tomography.fit import Fit
+from unipd.apps.tomography.fit_problem import Fit
 from unipd.apps.tomography.state import DENSE_QUBITS, QuantumState
 from unipd.errors import UnipdError
 from unipd.io.pauli_model import PauliData

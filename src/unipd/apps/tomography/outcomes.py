@@ -44,7 +44,12 @@ HEDGE = 1.0
 LEAST_COUNT = 0.1
 """Expected count of an outcome that is assumed at least; smaller ones would only make the problem ill-conditioned."""
 SCORES = (-4.0, 1.5)
-"""Slopes of the likelihood towards white noise, in standard errors, at which weights from the counts suit."""
+"""Slopes of the likelihood towards white noise, in standard errors, at which weights from the counts suit.
+
+By simulation with 1,000 shots: pure states and states of rank 2, of two to five qubits, had slopes from -3.1 to 0.9,
+and "outcomes" serves them ill. With 5% of white noise they were up to 1.1 for two and three qubits, 1 to 8 for four and
+13 to 36 for five; GHZ and W states of three and more qubits had -3.6 to -37.
+"""
 LEAST_SCORED = 0.5
 """Expected count of an outcome that such a slope takes at least."""
 ROUGH = 1e-3
@@ -158,15 +163,16 @@ def gaussian_problem(measured: OutcomeMap, histogram: FloatArray, **options: Any
 def weighs_well(measured: OutcomeMap, histogram: FloatArray, state: QuantumState) -> bool:
     """Whether a state fitted with weights from the counts has neither lost white noise nor gained it.
 
-    Moving the state towards I/p changes the likelihood at the rate sum (n - N p)(2^-q - p) / p, whose variance is
-    sum N (2^-q - p)^2 / p. Beyond :data:`SCORES` such errors it says that the weights have misled the fit: above, of
-    states with a little noise; below, of states with many outcomes that never happen, as GHZ states have.
+    Moving the state towards I/p changes the log-likelihood at the rate sum (n - N p)(2^-q - p) / p, the score. In the
+    true state it has mean 0 and variance sum N (2^-q - p)^2 / p. Above :data:`SCORES`, in such errors,
+    the fit has lost white noise; below them it has too much, as where many outcomes never happen (GHZ states).
     """
     shots = histogram.sum(axis=1, keepdims=True)
     chances = np.maximum(measured.image(state.low_rank).reshape(histogram.shape), LEAST_SCORED / shots)
     rise = 1.0 / histogram.shape[1] - chances
     slope, variance = np.sum((histogram - shots * chances) * rise / chances), np.sum(shots * rise**2 / chances)
-    return bool(SCORES[0] <= slope / np.sqrt(variance) <= SCORES[1]) if variance > 0.0 else True
+    least, most = np.sqrt(variance) * np.array(SCORES)
+    return bool(least <= slope <= most)
 
 
 def histogram_of(counts: list[BasisCounts]) -> FloatArray:
