@@ -82,7 +82,8 @@ def backtrack(
         step: Array = trial.dual - base.dual
         squared = inner(step, step)
         model = base.value + inner(base.gradient, step) + 0.5 * smoothness * squared
-        accepted = _accepts(problem, base.value, trial.value, model, slack)
+        rounding = 8.0 * problem.epsilon * (abs(base.value) + abs(trial.value) + _TIE * slack)
+        accepted = trial.value <= model + slack + rounding
         doubtful = not (accepted or exact or pulse.out_of_time())
         if doubtful and isinstance(trial, DualPoint) and _advantage(base, trial) > _REPLACEMENT_SHARE * slack:
             base, first = moved(problem, trial, base.dual), None
@@ -102,8 +103,3 @@ def _is_zero(vector: Array) -> bool:
 def _advantage(base: DualPoint, trial: DualPoint) -> float:
     """Return by how much a trial's atom beats the base point's own in the value at the base point."""
     return inner(base.dual, base.image - trial.image) + base.objective - trial.objective
-
-
-def _accepts(problem: Problem, base: float, trial: float, model: float, slack: float) -> bool:
-    """Test g(trial) <= Q_M(trial; base) + slack, up to the rounding of the values themselves."""
-    return trial <= model + slack + 8.0 * problem.epsilon * (abs(base) + abs(trial) + _TIE * slack)

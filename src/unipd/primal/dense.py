@@ -28,11 +28,17 @@ class Dense:
 
     exact_objective = True
 
-    def __init__(self, value: Any = None) -> None:
+    def __init__(
+        self,
+        value: Any = None,
+        scale: float = 1.0,
+        apart: tuple[tuple[float, SparsePoint], ...] = (),
+        bytes_apart: int = 0,
+    ) -> None:
         self._value = value
-        self._scale = 1.0
-        self._apart: tuple[tuple[float, SparsePoint], ...] = ()
-        self._bytes_apart = 0
+        self._scale = scale
+        self._apart = apart
+        self._bytes_apart = bytes_apart
 
     def mixed(self, gamma: float, atom: Any) -> Dense:
         """Return the tracker of (1 - gamma) xbar + gamma atom."""
@@ -47,11 +53,8 @@ class Dense:
         foldable = isinstance(atom, SparsePoint) and atom.values.dtype == self._value.dtype
         if not foldable or len(self._apart) == APART or scale < _SMALLEST_SCALE:
             return Dense(_between(self.point(), gamma, atom))
-        new = Dense(self._value)
-        new._scale = scale
-        new._apart = (*self._apart, (gamma / scale, atom))
-        new._bytes_apart = self._bytes_apart + atom.indices.nbytes + atom.values.nbytes
-        return new
+        size = self._bytes_apart + atom.indices.nbytes + atom.values.nbytes
+        return Dense(self._value, scale, (*self._apart, (gamma / scale, atom)), size)
 
     def point(self) -> Any:
         """Return xbar."""

@@ -31,6 +31,6 @@ class L1Ball(NormBall):
 
     def maximiser(self, direction: Array) -> Any:
         """Return the vertex with the largest |y_i| (the first among equals)."""
-        index = int(np.argmax(np.abs(direction)))
+        index = int(np.abs(direction).argmax())
         values = self.radius * phase(direction.reshape(-1)[index : index + 1])
         return atoms.SparsePoint(self.shape, np.array([index]), values)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import validate
 from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.spectral.basis import gaussian
@@ -56,6 +57,6 @@ def _given(start: Any, rows: int, dtype: np.dtype[Any]) -> Array:
         block = block[:, np.newaxis]
     if block.ndim != 2 or block.shape[0] != rows:
         raise InvalidInput("start", f"vectors of length {rows}", f"shape {np.shape(start)}")
-    if not np.isfinite(block).all():
+    if not validate.all_finite(block):
         raise InvalidInput("start", "finite numbers", "NaN or inf")
     return np.real(block) if dtype.kind != "c" else block
