@@ -74,7 +74,8 @@ def _infeasible(result: Any) -> list[str]:
 
 
 def _point(result: Any) -> str:
-    value = f"The returned point has the objective value {_number(result.objective)}."
+    point = "point so far" if status_of(result) is None else "returned point"
+    value = f"The {point} has the objective value {_number(result.objective)}."
     if facts(result).get("loss"):
         return f"{value} The problem has no constraints besides its set."
     distance = float(result.summary().get("infeasibility") or 0.0)
