@@ -7,7 +7,7 @@ import pytest
 
 from apps.sdp.checks import check, dense, reference
 from unipd.apps.sdp import SDP
-from unipd.apps.sdp.binary import find_binary
+from unipd.apps.sdp.borders import find_binary
 from unipd.apps.theta import theta
 from unipd.atoms import LowRank
 from unipd.io import Graph

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from apps.sdp.checks import check, reference
 from unipd.apps.sdp import SDP
 from unipd.apps.sdp.central_path import Dense, Iterate, advanced, first_iterate, independent
-from unipd.apps.sdp.interior import Interior, affordable, standard_form
+from unipd.apps.sdp.interior import Interior
 from unipd.apps.sdp.patience import FEWEST, MOST, Later, Patience
+from unipd.apps.sdp.standard import affordable, standard_form
 from unipd.run import MaxIterations, MaxSeconds
 from unipd.status import Status
 

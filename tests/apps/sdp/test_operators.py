@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unipd.apps.sdp.cost import SdpCost
 from unipd.apps.sdp.data import Block, SdpData
 from unipd.apps.sdp.face import FacedMap, Reflection, find_face
 from unipd.apps.sdp.joint import JointMap
-from unipd.apps.sdp.oracle import BoundedTrace, FixedTrace, SdpCost
+from unipd.apps.sdp.oracle import BoundedTrace, FixedTrace
 from unipd.atoms import LowRank
 from unipd.maps.sdp import Entries, SdpMap
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd.apps.sdp.cost import SdpCost
 from unipd.apps.sdp.data import SdpData
 from unipd.apps.sdp.face import Face, FacedMap, Reflection, find_face
 from unipd.apps.sdp.joint import JointMap
-from unipd.apps.sdp.oracle import BoundedTrace, FixedTrace, SdpCost
+from unipd.apps.sdp.oracle import BoundedTrace, FixedTrace
 from unipd.apps.sdp.trace import TraceBound
 from unipd.methods import Factored
 from unipd.methods.factors import SpectralFactors

@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from unipd import validate
-from unipd.apps.sdp.binary import Binary, brought_back, find_binary
+from unipd.apps.sdp.binary import Binary, brought_back
+from unipd.apps.sdp.borders import find_binary
 from unipd.apps.sdp.finish import finish
 from unipd.apps.sdp.formulate import Analysis, Formulation, analyse, formulate
 from unipd.apps.sdp.impossible import contradiction
-from unipd.apps.sdp.interior import Interior, affordable
+from unipd.apps.sdp.interior import Interior
 from unipd.apps.sdp.patience import Later, Patience
 from unipd.apps.sdp.result import SdpResult
+from unipd.apps.sdp.standard import affordable
 from unipd.apps.sdp.trace import TraceBound, bound_from_diagonals
 from unipd.errors import InvalidInput
 from unipd.run import MaxIterations, solve
@@ -127,8 +129,8 @@ def run(
     accuracy: float,
     method: Any,
     *,
-    rank: int | None,
-    seed: int,
+    rank: int | None = None,
+    seed: int = 0,
     interior: bool = True,
     **options: Any,
 ) -> SdpResult:

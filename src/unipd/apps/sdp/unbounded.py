@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
 from unipd.apps.sdp.data import SdpData
+from unipd.apps.sdp.enlarging import enlarged, sought
 from unipd.apps.sdp.formulate import Analysis
 from unipd.apps.sdp.impossible import without_bound
 from unipd.apps.sdp.recession import (
@@ -31,10 +31,6 @@ TRIAL = 500
 """Iterations after which an attempt at a program whose trace is hardly bounded must be near the constraints."""
 NEAR = 1e-3
 """Relative infeasibility that counts as near: what is farther off by then crawls for ever."""
-ENLARGEMENTS = 5
-"""How often a trace that turned out too small is made four times as large."""
-LONGER, LEAST = 4, 200
-"""How many times more iterations than the last an attempt with a larger trace may take, and what it may in any case."""
 
 
 class Crawls(StoppingRule):
@@ -68,6 +64,9 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
         return run(program, analysis, proved, accuracy, method, **options)
     level = level_alternative(analysis.data)
     if level is None:
+        found = sought(program, analysis, accuracy, method, **options)
+        if found is not None:
+            return found
         raise _refused(
             "neither a positive definite combination of them nor a direction in which X grows for ever was found"
         )
@@ -83,37 +82,7 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
             "some psd matrix of trace 1 changes them and the objective, all of unit norm, by only "
             f"{level.residual:.0e}, and a run without a bound came to nothing"
         )
-    return _enlarged(program, analysis, trace, accuracy, method, **options)
-
-
-def _enlarged(
-    program: Any, analysis: Analysis, trace: TraceBound, accuracy: float, method: Any, **options: Any
-) -> SdpResult:
-    """Solve with a trace that is enlarged while it is too small, by runs that may take a few times as long each.
-
-    A program whose constraints can be met as nearly as one likes by X of ever larger trace, but by no X, has no end of
-    such runs: each proves that no X of its trace is feasible, which is what the result then says.
-    """
-    from unipd.apps.sdp.solving import ITERATIONS, run
-
-    result, without = run(program, analysis, trace, accuracy, method, **options), 0.0
-    stop = options.pop("stop", None)
-    for _ in range(ENLARGEMENTS):
-        if not _trace_too_small(result, trace):
-            break
-        without = trace.value if result.status is Status.INFEASIBLE else without
-        limit = MaxIterations(min(max(LEAST, LONGER * result.iterations), ITERATIONS))
-        trace = replace(trace, value=4.0 * trace.value)
-        result = run(program, analysis, trace, accuracy, method, stop=limit | stop if stop else limit, **options)
-    without = trace.value if result.status is Status.INFEASIBLE else without
-    if not without or result.status is Status.SOLVED:
-        return result
-    message = (
-        f"No X of trace at most {without:.4g} is feasible (proved): the program has no feasible X, or one that is "
-        "larger (give a trace bound to look for it)."
-    )
-    kept = Status.STALLED if result.status is not Status.INTERRUPTED else result.status
-    return replace(result, status=kept, message=message)
+    return enlarged(program, analysis, trace, accuracy, method, **options)
 
 
 def _proved(data: SdpData) -> TraceBound | None:
@@ -125,14 +94,6 @@ def _proved(data: SdpData) -> TraceBound | None:
     if not 0.0 < value < np.inf:
         return None
     return TraceBound(value, False, "a positive definite combination of the constraints", found.multipliers)
-
-
-def _trace_too_small(result: SdpResult, trace: TraceBound) -> bool:
-    """Whether the trace that a run worked with kept it from better points."""
-    if result.status in (Status.SOLVED, Status.INTERRUPTED) or result.x is None:
-        return False
-    used = float(np.sum(result.x.weights * np.sum(result.x.left**2, axis=0)))
-    return result.status is Status.INFEASIBLE or used > 0.9 * trace.value
 
 
 def _first_trace(data: SdpData, multipliers: Array, feasible: Alternative | None) -> TraceBound:
