@@ -24,6 +24,9 @@ from unipd.status import Status
 
 LARGER, SMALLER = 1.2, 0.95
 """The curvature L grows at least by the first factor when it proves too small, and shrinks by the other every step."""
+MOMENTUM, SLOWLY = 3.0, 20.0
+"""t of the extrapolation is at most the first, and one more every so many steps: near the optimum, where the eigenvectors
+kept change no more, the loss is strongly convex, and a larger t only swings. It is a 1/k^2 method all the same."""
 ROUNDING = 64.0
 """Units of rounding of X below which a step is none."""
 
@@ -50,6 +53,7 @@ def stepped(problem: Problem, state: ProjectedState) -> tuple[ProjectedState, fl
     """Return the state after a projected step, and the gap that the top Ritz value promises."""
     assert problem.loss is not None
     following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * state.momentum**2))
+    following = min(following, MOMENTUM + state.iteration / SLOWLY)
     push = (state.momentum - 1.0) / following
     image = state.image + push * (state.image - state.image_before)
     dual = problem.loss.gradient(image - problem.b)
