@@ -45,6 +45,25 @@ def test_labels_have_qubit_0_at_the_right(tmp_path):
     assert (data.x.tolist(), data.z.tolist()) == ([6], [3])
 
 
+@pytest.mark.parametrize("separator", [";", "\t", " , "])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_semicolons_and_tabs_separate_too(separator, mark, tmp_path):
+    path = tmp_path / "data.csv"
+    lines = [["pauli", "expectation", "shots"], ["XI", "0.5", "100"], ["ZZ", "-0.25", "200"]]
+    path.write_text(mark + "\n".join(separator.join(line) for line in lines), encoding="utf-8")
+    data = read_pauli_data(path)
+    assert data.labels() == ["XI", "ZZ"]
+    np.testing.assert_array_equal(data.expectations, [0.5, -0.25])
+    np.testing.assert_array_equal(data.shots, [100, 200])
+
+
+def test_decimal_commas_are_refused_with_their_line(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("pauli;expectation\nX;0.5\nZ;0,25\n")
+    with pytest.raises(FileFormatError, match="line 3: expected a number for expectation, got '0,25'"):
+        read_pauli_data(path)
+
+
 def test_blank_lines_spaces_and_column_order_do_not_matter(tmp_path):
     (tmp_path / "a.csv").write_text(
         "\ufeffExpectation, Pauli , shots\r\n0.5, XX, 100\r\n\r\n -0.25 ,ZI,20\r\n", "utf-8"

@@ -29,7 +29,8 @@ def read_pauli_data(path: str | os.PathLike[str]) -> PauliData | Counts:
     r"""Read measurements; what is malformed raises :class:`~unipd.errors.FileFormatError` with the row.
 
     - ``.csv``: a first line that names the columns ``pauli, expectation`` and, if known, ``shots`` or ``stderr``;
-      then one measurement a line, e.g. ``XIZ,0.25,1000``. The rightmost letter is qubit 0.
+      then one measurement a line, e.g. ``XIZ,0.25,1000``, or with semicolons or tabs in the place of the commas. The
+      rightmost letter is qubit 0.
     - ``.json``: a list of objects with these names, or one object with a list under each name, or
       ``{"counts": {"XZ": {"00": 480, "11": 520}}}`` for raw counts by basis (or these counts alone), which are
       returned as they are.
@@ -98,7 +99,10 @@ def _short(value: float) -> float | int:
 def _read_csv(name: str) -> PauliData:
     try:
         with open(name, newline="", encoding="utf-8-sig") as stream:
-            reader = csv.reader(stream, strict=True, skipinitialspace=True)
+            first = stream.readline()
+            stream.seek(0)
+            separator = next((mark for mark in ",;\t" if mark in first), ",")
+            reader = csv.reader(stream, strict=True, skipinitialspace=separator != "\t", delimiter=separator)
             header = [cell.strip().lower() for cell in next(reader, [])]
             if not header:
                 raise FileFormatError(name, "the file is empty")

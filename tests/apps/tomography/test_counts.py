@@ -149,7 +149,7 @@ def test_the_rightmost_bit_is_qubit_0():
         ({"XX": {"00": -1}}, ">= 0"),
         ({"XX": {"00": 1.5}}, "an integer"),
         ({"XX": {"00": 0}}, "at least one shot"),
-        ({"XX": {}}, "mapping of bit-string"),
+        ({"XX": {}}, "at least one shot"),
         ({"XI": {"00": 1}}, "letters X, Y, Z"),
         ({"XX": {"00": 1}, "XYZ": {"000": 1}}, "bases of 2 letters"),
         ({5: {"00": 1}}, "bases of 1 letters"),

@@ -62,7 +62,7 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
     known = isinstance(basis, str) and 1 <= len(basis) <= MOST_QUBITS and not basis.strip("XYZ")
     if not known or len(basis) != qubits:
         raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z", repr(basis))
-    if not isinstance(outcomes, Mapping) or not outcomes:
+    if not isinstance(outcomes, Mapping):
         raise InvalidInput(f"counts[{basis!r}]", "a mapping of bit-string -> count", type(outcomes).__name__)
     if getattr(outcomes, "hex_raw", None) is not None:  # Qiskit's Counts made from numbers forget leading zeros
         numbered: Any = outcomes

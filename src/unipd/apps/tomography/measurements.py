@@ -73,7 +73,8 @@ def warn_if_too_few(paulis: Paulis) -> None:
     needed = identifying_count(paulis.qubits)
     if distinct < needed:
         warnings.warn(
-            f"{distinct} distinct Pauli measurements cannot identify a state of {paulis.qubits} qubits "
+            f"{distinct} distinct Pauli measurement{'s' * (distinct != 1)} cannot identify a state of {paulis.qubits} "
+            f"qubit{'s' * (paulis.qubits != 1)} "
             f"(a pure one takes about {needed}): the estimate is one of many that fit",
             TooFewMeasurements,
             stacklevel=3,
