@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unipd.apps.sdp.formulate import Analysis, formulate
+from unipd.apps.sdp.interior import Interior
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.standard import affordable
 from unipd.apps.sdp.trace import TraceBound
@@ -41,7 +42,7 @@ def enlarged(
             break
         without = trace.value if result.status is Status.INFEASIBLE else without
         limit = MaxIterations(min(max(LEAST, LONGER * result.iterations), ITERATIONS))
-        trace = replace(trace, value=4.0 * trace.value)
+        trace, method = replace(trace, value=4.0 * trace.value), _for_the_next(method, result)
         result = run(program, analysis, trace, accuracy, method, stop=limit | stop if stop else limit, **options)
     without = trace.value if result.status is Status.INFEASIBLE else without
     if not without or result.status is Status.SOLVED:
@@ -61,15 +62,22 @@ def sought(program: Any, analysis: Analysis, accuracy: float, method: Any, **opt
     """
     from unipd.apps.sdp.solving import run
 
+    trace = TraceBound(float(analysis.data.order), False, "a trace enlarged until X no longer reached it")
+    if method != "auto" or affordable(formulate(analysis, trace).problem) is None:
+        return None
     for size in SOUGHT:
-        trace = TraceBound(size * analysis.data.order, False, "a trace enlarged until X no longer reached it")
-        if method != "auto" or affordable(formulate(analysis, trace).problem) is None:
-            return None
+        trace = replace(trace, value=size * analysis.data.order)
         result = run(program, analysis, trace, accuracy, method, **options)
         limited = result.status not in (Status.SOLVED, Status.INFEASIBLE, Status.STALLED)
         if limited or (result.status is Status.SOLVED and not _reached(result, trace)):
             return result
+        method = _for_the_next(method, result)
     return None
+
+
+def _for_the_next(method: Any, result: SdpResult) -> Any:
+    """Return the method for a run with another trace: interior points at once where they were needed before."""
+    return Interior() if result.method == Interior().name else method
 
 
 def _too_small(result: SdpResult, trace: TraceBound) -> bool:
