@@ -23,6 +23,7 @@ from unipd.methods.rescaled import Rescaled
 from unipd.methods.unipdgrad import UniPDGrad
 from unipd.problem import Problem
 from unipd.scaling import equilibrated
+from unipd.scaling.units import POWERS
 from unipd.sharp import Product
 
 METHODS: dict[str, Callable[..., Method]] = {
@@ -80,8 +81,11 @@ def as_method(
 
 
 def _is_badly_scaled(method: Method | str, problem: Problem) -> bool:
-    scaled = equilibrated(problem) if isinstance(method, str) and method in ("auto", "corrective") else None
-    return scaled is not None and (method == "auto" or scaled.cost != 1.0)
+    """Whether other units pay; rows cost products to look at, so that only those who may use them do."""
+    if method == "auto":
+        return equilibrated(problem) is not None
+    scaled = equilibrated(problem) if method == "corrective" and isinstance(problem.sharp, POWERS) else None
+    return scaled is not None and scaled.cost != 1.0
 
 
 def _named(method: Method | str, problem: Problem, **options: Any) -> Method:

@@ -13,6 +13,8 @@ from unipd.protocols import SharpOracle
 from unipd.scaling.couplings import power_of_two
 from unipd.sharp import PowerNorm, SeparablePower
 
+POWERS = (PowerNorm, SeparablePower)
+"""Oracles whose f is a power of a norm."""
 LARGE = 1e3
 """Size of x, as the rows tell it, from which other units pay."""
 
@@ -22,7 +24,7 @@ def size_of_solution(problem: Problem, norms: FloatArray) -> float:
 
     Such an f grows with x without end: values and multipliers of a large x leave the range in which methods start.
     """
-    if not isinstance(problem.sharp, (PowerNorm, SeparablePower)):
+    if not isinstance(problem.sharp, POWERS):
         return 1.0
     rows = np.where(norms > 0, norms, 1.0)
     size = float(np.linalg.norm(np.abs(problem.b.reshape(-1)).astype(np.float64) / rows))
