@@ -54,18 +54,18 @@ def asked(problem: Problem, state: AnyJudged, dual: Array, tolerance: float) -> 
     """
     eps = target(problem, state)
     point = evaluate(problem, dual, tolerance=tolerance, start=state.recent_atom)
-    state = _with_bound(problem, state, dual, point)
+    state = with_bound(problem, state, dual, point)
     if point.error > MISSED * tolerance:  # begun at the last atom, the search may end within a cluster it knows
         point = evaluate(problem, dual, tolerance=tolerance, certified=problem.b.size <= FEW_ROWS)
-        state = _with_bound(problem, state, dual, point)
+        state = with_bound(problem, state, dual, point)
     within_reach = state.certificate.gap - point.error <= eps and point.error <= TELLING * eps
     if state.certificate.gap > eps and within_reach:
         sure = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
-        state = _with_bound(problem, state, dual, sure)
+        state = with_bound(problem, state, dual, sure)
     return state, point
 
 
-def _with_bound(problem: Problem, state: AnyJudged, dual: Array, point: DualPoint) -> AnyJudged:
+def with_bound(problem: Problem, state: AnyJudged, dual: Array, point: DualPoint) -> AnyJudged:
     """Return the state with the bound that an oracle's answer gives."""
     certificate = state.certificate.improved(problem, point)
     counts = state.counts.plus(1, 0, point.matvecs)

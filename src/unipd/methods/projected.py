@@ -26,6 +26,7 @@ from unipd.methods.corrective import has_smooth_loss
 from unipd.methods.factored_state import target
 from unipd.methods.factors import random_block
 from unipd.methods.judging import ORACLE_SHARE, START_TOLERANCE, asked
+from unipd.methods.lanczos_bound import bounded, long_run_serves, missed
 from unipd.methods.projected_step import ProjectedState, point_of, stepped, trace_of
 from unipd.methods.ritz import joined
 from unipd.primal.fixed import Fixed
@@ -34,7 +35,7 @@ from unipd.protocols import Tracker, inner, norm
 
 ASKED = 0.7
 """The oracle is asked when the gap that the Ritz values promise is this share of the accuracy asked for."""
-FALL, LITTLE_FALL = 0.02, 0.6
+FALL, LITTLE_FALL = 0.02, 0.75
 """It is also asked when that gap has fallen to the first share since, and not again before it has to the second."""
 
 
@@ -111,16 +112,23 @@ class Projected:
         )
 
     def step(self, problem: Problem, state: ProjectedState) -> ProjectedState:
-        """Do one projected step; ask the oracle when the Ritz values promise a gap that is worth it."""
-        moved, promise = stepped(problem, state)
+        """Do one projected step; ask for the bound when the Ritz values promise a gap that is worth it."""
+        moved, promise, top = stepped(problem, state)
         eps = target(problem, moved)
         ended = moved.failure is not None
         worth = promise <= FALL * state.promised or (promise <= ASKED * eps and promise <= LITTLE_FALL * state.promised)
         if not (worth or ended):
             return moved
-        tolerance = max(ORACLE_SHARE * eps, ORACLE_SHARE * promise)
-        answered, point = asked(problem, moved, moved.dual, tolerance)
+        slope = problem.map.adjoint(-moved.dual)
+        if long_run_serves(problem, slope):
+            answered, excess = bounded(problem, moved, slope, top, promise)
+            if excess <= max(promise, eps):
+                return replace(answered, promised=promise)
+            answered, vector = missed(problem, answered, excess)
+        else:
+            answered, point = asked(problem, moved, moved.dual, ORACLE_SHARE * max(eps, promise))
+            vector = point.atom.left
         basis = answered.basis  # an eigenvector that the Ritz vectors miss joins them
         if basis.shape[1] < basis.shape[0]:
-            basis = np.concatenate([basis, joined(basis, point.atom.left)], axis=1)
+            basis = np.concatenate([basis, joined(basis, vector)], axis=1)
         return replace(answered, promised=promise, basis=basis)

@@ -25,8 +25,8 @@ from unipd.status import Status
 LARGER, SMALLER = 1.2, 0.95
 """The curvature L grows at least by the first factor when it proves too small, and shrinks by the other every step."""
 MOMENTUM, SLOWLY = 3.0, 20.0
-"""t of the extrapolation is at most the first, and one more every so many steps: near the optimum, where the eigenvectors
-kept change no more, the loss is strongly convex, and a larger t only swings. It is a 1/k^2 method all the same."""
+"""t of the extrapolation is at most the first, and one more every so many steps: a 1/k^2 method all the same. Near the
+optimum, where the eigenvectors kept change no more, the loss is strongly convex, and a larger t only swings."""
 ROUNDING = 64.0
 """Units of rounding of X below which a step is none."""
 
@@ -49,8 +49,8 @@ class ProjectedState(JudgedState):
     """The gap that Ritz values promised when the oracle was asked last."""
 
 
-def stepped(problem: Problem, state: ProjectedState) -> tuple[ProjectedState, float]:
-    """Return the state after a projected step, and the gap that the top Ritz value promises."""
+def stepped(problem: Problem, state: ProjectedState) -> tuple[ProjectedState, float, float]:
+    """Return the state after a projected step, the gap that the top Ritz value promises, and that value."""
     assert problem.loss is not None
     following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * state.momentum**2))
     following = min(following, MOMENTUM + state.iteration / SLOWLY)
@@ -86,7 +86,7 @@ def stepped(problem: Problem, state: ProjectedState) -> tuple[ProjectedState, fl
         basis=found.basis,
         momentum=1.0 if against else following,
     )
-    return moved, moved.certificate.objective - bound
+    return moved, moved.certificate.objective - bound, model.top
 
 
 @dataclass(frozen=True)
