@@ -21,8 +21,7 @@ BLOCK_BITS = 7
 PART_BITS = 20
 """Entries of a part: at most 2^20."""
 WIDE = 24
-"""Columns from which on this pays with nine qubits where all masks x occur, and so many more for each further qubit
-(measured: the kernels make entries of sparse diagonals for little, and the more so the larger they are)."""
+"""Columns from which on this pays where all masks x occur."""
 MOST_QUBITS = 14
 """Qubits up to which blocks are large enough for BLAS."""
 
@@ -55,8 +54,7 @@ class WideStrings:
 
     def pays(self, columns: int) -> bool:
         """Whether so many columns at once are faster here than one after the other in the kernels."""
-        more = max(self.size.bit_length() - 9, 1)
-        return columns * self._masks >= WIDE * more * self.size
+        return columns * self._masks >= WIDE * self.size
 
     def product(self, dual: Array, block: Array) -> Array:
         """Return (sum_k lam_k P_k) U; lam is scaled to its largest entry before it is rounded to the precision."""
