@@ -65,7 +65,7 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
     out = tmp_path / "state.npz"
     result = invoke(
         *("tomography", "--simulate", "ghz", "--qubits", 2, "--shots", 500, "--bootstrap", 50, "--out", out),
-        *("--json", "-"),
+        *("--threads", 1, "--json", "-"),
     )
     content = json.loads(result.stdout)
     assert (result.exit_code, content["status"]) == (130, "interrupted")

@@ -12,7 +12,7 @@ from support.mpi import environment, figures, needs_mpi, program, ranks_of, run
 
 pytestmark = needs_mpi
 ITERATIONS = 14
-OTHER_RANKS = 1e-6
+OTHER_RANKS = 1e-5
 """Relative difference of objectives after a change of the number of ranks, this early in a run in single precision."""
 
 
