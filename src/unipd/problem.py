@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.couplings import AtLeast, AtMost, Equality
+from unipd.couplings import AtLeast, AtMost, Equality, LeastSquares
 from unipd.errors import InvalidInput
 from unipd.maps import as_map
 from unipd.protocols import Coupling, LinearMap, Loss, SharpOracle, norm
@@ -77,6 +77,13 @@ class Problem:
         self._loss_at_zero = self.loss.value(-self.b) if self.loss else 0.0
         self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
         self.slack_radius: float | None = getattr(self.loss, "slack_radius", None) if self.split else None
+        self.linear = self.sharp.linear
+        """Whether f is linear (or zero) on X."""
+        self.free_dual = self.split or isinstance(self.coupling, Equality)
+        """Whether h = 0, so that the dual variable moves freely: K = {0} or the slack split."""
+        self.inverse = self._inverse()
+        """1/c of the loss (c/2) ||r||^2 in the slack split, 0 for K = {0}, so that grad g = b - A x^* + inverse * lam;
+        None elsewhere."""
 
     def _right_hand_side(self, b: Any) -> Array:
         vector = validate.finite_array("b", b, shape=self.map.codomain)
@@ -107,10 +114,10 @@ class Problem:
         """Dtype of the dual vector."""
         return self.b.dtype
 
-    @property
-    def free_dual(self) -> bool:
-        """Whether h = 0, so that the dual variable moves freely: K = {0} or the slack split."""
-        return self.split or isinstance(self.coupling, Equality)
+    def _inverse(self) -> float | None:
+        if type(self.coupling) is LeastSquares and self.split:
+            return 1.0 / self.coupling.scale
+        return 0.0 if type(self.coupling) is Equality else None
 
     def scale(self, objective: float) -> float:
         """Return what gaps are divided by: phi(-b) for a loss, max(1, |objective|) for a constraint."""

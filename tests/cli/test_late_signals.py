@@ -29,7 +29,7 @@ def asked_at(monkeypatch, name, call):
     def asked(*arguments):
         found.append(original(*arguments))
         if len(found) == call:
-            interruption._requested.set()
+            interruption.request.set()
         return found[-1]
 
     monkeypatch.setattr(rounding._Search, name, asked)
@@ -55,7 +55,7 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
     def counted(*_, **__):
         def note(count, total):
             if count == done:
-                interruption._requested.set()
+                interruption.request.set()
 
         note(0, 50)
         yield note

@@ -96,7 +96,7 @@ def test_passes_are_those_of_numpy(coupling: Any, by_column: bool, rank: int) ->
     trial = streams.tried(step, answer)
     assert trial.value == pytest.approx(7.0 + step.dual @ given.b + halved * (step.dual @ step.dual))
     assert (trial.conjugate, trial.matvecs) == (7.5, 3)
-    plain = replace(trial, sums=None)
+    plain = replace(trial, energy=None)
     assert lower_bound(given, trial).value == pytest.approx(lower_bound(given, plain).value)
     mixed, squared = streams.mixed(mean, 0.25, answer.atom)
     np.testing.assert_allclose(mixed, 0.75 * mean + 0.25 * image)

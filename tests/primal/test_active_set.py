@@ -23,7 +23,7 @@ def test_scores_are_those_of_the_images(kind: str, dtype: type) -> None:
         vertices.append(Vertex(point, A @ atom.dense(), 0.1 * number, vertex_key(point)))
     active = ActiveSet(tuple(vertices), np.full(5, 0.2))
     naive = [float(np.vdot(dual, A @ atoms.dense(v.atom)).real) + v.objective for v in vertices]
-    for after in (active, active.moved(0.1, vertices[1], 0), active.stepped_away(0.01, 2)):
+    for after in (active, active.moved(0.1, vertices[1], 0), active.moved(0.01, None, 2)):
         np.testing.assert_allclose(after.scores(dual, -A.conj().T @ dual), naive, atol=1e-12)
 
 

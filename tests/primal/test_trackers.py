@@ -134,7 +134,7 @@ def test_an_active_set_moves_weight_and_drops_what_is_used_up() -> None:
     pairwise = active.moved(0.5, corners[2], 0)
     np.testing.assert_allclose(pairwise.point(), [0.0, 0.5, 0.5])
     assert len(pairwise.vertices) == 2
-    away = active.stepped_away(0.5, 0)
+    away = active.moved(0.5, None, 0)
     np.testing.assert_allclose(away.point(), [0.25, 0.75, 0.0])
     np.testing.assert_allclose(away.image(), [0.5, 1.5, 0.0])
     assert away.objective() == pytest.approx(1.0)

@@ -8,32 +8,33 @@ With the Lagrangian of the template (paper, (5)-(7)):
 In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, and h = 0.
 """
 
-from unipd.dual.bound import LowerBound, lower_bound
+from unipd.dual.asking import asked, evaluate, pictured, told, value_only, valued
+from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.failures import blame, oracle_errors
-from unipd.dual.point import (
-    DualPoint,
-    DualValue,
-    attach,
-    evaluate,
-    evaluate_along,
-    moved,
-    proximal_step,
-    stretched,
-    value_only,
-)
+from unipd.dual.joining import attach, moved, proximal_step, stretched
+from unipd.dual.passes import between, mixed, moved_image, squared_distance
+from unipd.dual.point import DualPoint, DualValue
 
 __all__ = [
     "DualPoint",
     "DualValue",
     "LowerBound",
+    "asked",
     "attach",
+    "between",
     "blame",
+    "bound_and_stretch",
     "evaluate",
-    "evaluate_along",
     "lower_bound",
+    "mixed",
     "moved",
+    "moved_image",
     "oracle_errors",
+    "pictured",
     "proximal_step",
+    "squared_distance",
     "stretched",
+    "told",
     "value_only",
+    "valued",
 ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unipd._typing import Array
 from unipd.dual.point import DualPoint, DualValue
 from unipd.problem import Problem
-from unipd.protocols import Coupling, inner, norm
+from unipd.protocols import Coupling, inner
 
 _BISECTIONS = 40
 _ON_RAYS = (1.0, 2.0)
@@ -37,33 +37,56 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
     In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
     see :func:`_unrestricted_bound`.
     """
+    return LowerBound(*bound_and_stretch(problem, point))
+
+
+def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float]:
+    """Return the two numbers of :func:`lower_bound`, which every iteration asks for."""
     if problem.slack_radius is not None:
         return _unrestricted_bound(problem, point)
-    dual, sums, conjugate, coupled = point.dual, point.sums, point.conjugate, point.slack_conjugate
-    linear = inner(dual, problem.b) if sums is None else sums[0]
+    coupled, above = point.slack_conjugate, point.above
     if coupled is None:
-        coupled = problem.coupling.conjugate(dual)
-    if not math.isfinite(coupled):
-        return LowerBound(-math.inf, 1.0)
-    plain = -(conjugate + linear + coupled)
+        coupled = problem.coupling.conjugate(point.dual)
+        if coupled == math.inf:
+            return -math.inf, 1.0
+    plain = -(above + coupled)
     one, other = problem.degrees
     if one not in _ON_RAYS or other not in _ON_RAYS:
-        return LowerBound(plain, 1.0)
-    first = linear + (conjugate if one == 1.0 else 0.0) + (coupled if other == 1.0 else 0.0)
-    second = (conjugate if one == 2.0 else 0.0) + (coupled if other == 2.0 else 0.0)
-    reach = point.reach
-    extent = problem.norm_b + (problem.norm_b if reach is None else reach)
-    size = norm(dual) if sums is None else sums[1]
-    rounding = _ROUNDING * math.sqrt(dual.size) * problem.epsilon * size * extent
-    second += rounding if second > 0 else 0.0
+        return plain, 1.0
+    first, second = (above, 0.0) if one == 1.0 else _parts(problem, point)
+    if other == 1.0:
+        first += coupled
+    else:
+        second += coupled
+    rounding = _ROUNDING * problem.epsilon * math.sqrt(problem.b.size) * _cancelling(problem, point)
     if first >= -rounding:
-        return LowerBound(max(plain, 0.0), 0.0)
-    if second > 0:
-        return LowerBound(first * first / (4.0 * second), -first / (2.0 * second))
-    return LowerBound(math.inf, math.inf)
+        return (plain if plain > 0.0 else 0.0), 0.0
+    if second > 0.0:
+        second += rounding
+        return first * first / (4.0 * second), -first / (2.0 * second)
+    return math.inf, math.inf
 
 
-def _unrestricted_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
+def _parts(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float]:
+    """Return <lam, b> and the conjugate, of degree 2."""
+    linear = inner(point.dual, problem.b) if point.linear is None else point.linear
+    return linear, point.conjugate
+
+
+def _cancelling(problem: Problem, point: DualPoint | DualValue) -> float:
+    """Return ||lam|| (||b|| + ||A x^*||), or a bound of it: the size of the terms that a sum along the ray adds up.
+
+    Where they are at hand, ||b||, ||grad g|| and ||lam||/c add up to no less than ||A x^*||.
+    """
+    size = math.sqrt(inner(point.dual, point.dual) if point.energy is None else point.energy)
+    steepness, inverse = getattr(point, "steepness", None), problem.inverse
+    if steepness is not None and inverse is not None:
+        return size * (2.0 * problem.norm_b + math.sqrt(steepness) + inverse * size)
+    reach = point.reach
+    return size * (problem.norm_b + (problem.norm_b if reach is None else reach))
+
+
+def _unrestricted_bound(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float]:
     """Return -G(t lam) with phi^* of the loss itself, which no slack radius restricts: valid for any radius.
 
     phi^* is infinite outside a bounded set, and lam may have left it. Where the conjugate of f is homogeneous, the
@@ -72,12 +95,12 @@ def _unrestricted_bound(problem: Problem, point: DualPoint | DualValue) -> Lower
     coupling, linear = problem.coupling, inner(point.dual, problem.b)
     plain = coupling.conjugate(point.dual)
     if problem.sharp.degree is None:
-        return LowerBound(-(point.conjugate + linear + plain), 1.0)
+        return -(point.conjugate + linear + plain), 1.0
     degree, inside = problem.sharp.degree, 1.0 if math.isfinite(plain) else _largest_inside(coupling, point.dual)
     conjugate = inside**degree * point.conjugate if inside > 0.0 else 0.0
     value = -(conjugate + inside * linear + coupling.conjugate(inside * point.dual))
     at_zero = -coupling.conjugate(0.0 * point.dual)
-    return LowerBound(value, inside) if value >= at_zero else LowerBound(at_zero, 0.0)
+    return (value, inside) if value >= at_zero else (at_zero, 0.0)
 
 
 def _largest_inside(coupling: Coupling, dual: Array) -> float:

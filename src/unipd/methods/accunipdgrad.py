@@ -37,11 +37,6 @@ class AccUniPDGradState(UniversalState):
     """The oracle's answer at the previous lambda-hat, for estimating nu (None where vectors are too long to keep)."""
 
     @property
-    def known_finite(self) -> bool:
-        """Vectors too long to keep have been summed up part by part (:mod:`unipd.methods.streamed`)."""
-        return self.iteration > 0 and self.last_base is None
-
-    @property
     def ahead(self) -> Array:
         """The extrapolated dual vector lambda-hat_k = lam_k + pull (lam_k - lam_{k-1}), made when asked for."""
         if self.pull == 0.0:
@@ -130,8 +125,7 @@ class AccUniPDGrad(UniversalSettings):
         return found, state.momentum
 
     def _is_streamed(self, problem: Problem) -> bool:
-        plain = self.monotone and self.step_rule == "search" and self.weights == "theory"
-        return plain and is_streamed(problem)
+        return is_streamed(problem) and self.monotone and self.step_rule == "search" and self.weights == "theory"
 
     def _streamed_step(self, problem: Problem, state: AccUniPDGradState) -> AccUniPDGradState:
         """Do one iteration with images made part by part; the vectors for estimating nu are not kept."""

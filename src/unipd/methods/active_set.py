@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from unipd._typing import Array
-from unipd.dual import DualPoint, blame, evaluate, evaluate_along, oracle_errors
+from unipd.dual import asked, blame, moved_image, oracle_errors, pictured, valued
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, loss_gradient, require_smooth_loss
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner, norm
+from unipd.protocols import SharpAnswer, Tracker, inner
 from unipd.records import changed
 
 REFRESH = 100
 """Recompute A xbar from the active vertices after so many iterations, so that rounding does not pile up."""
+
+Ends: TypeAlias = "tuple[Vertex | None, int | None]"
+"""The vertex that weight goes to (None: to all in proportion), the place of the one it comes from (None: from all)."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,11 @@ class PairwiseFrankWolfe:
         """
         require_smooth_loss(problem, self.name)
         lam = dual if dual.any() else loss_gradient(problem, zero_image(problem))
-        point = evaluate(problem, lam, tolerance=ORACLE_TOLERANCE * accuracy * problem.scale(0.0))
-        state = _first_state(problem, ActiveSet((_vertex(point),), np.ones(1)), lam, accuracy)
-        certificate = state.certificate.improved(problem, point)
-        return changed(state, certificate=certificate, counts=Counts().plus(oracle_calls=1, matvecs=point.matvecs))
+        answer = asked(problem, lam, tolerance=ORACLE_TOLERANCE * accuracy * problem.scale(0.0))
+        vertex, products = _vertex(problem, ActiveSet(), answer)
+        state = _first_state(problem, ActiveSet((vertex,), np.ones(1)), lam, accuracy)
+        certificate = state.certificate.improved(problem, valued(problem, lam, answer))
+        return changed(state, certificate=certificate, counts=Counts().plus(1, 0, products + (answer.matvecs or 1)))
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> ActiveSetState | None:
         """Start from the atoms of an earlier point, each a vertex; None where they are not known."""
@@ -84,19 +88,26 @@ class PairwiseFrankWolfe:
 
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and shift weight."""
-        lam = loss_gradient(problem, state.image)
-        start = state.active.vertices[-1].atom
+        assert problem.loss is not None
+        active, residual = state.active, state.image - problem.b
+        lam = problem.loss.gradient(residual)
         try:
             direction = problem.map.adjoint(-lam)
         except Exception as error:
             blame(error)
-        point = evaluate_along(problem, lam, direction, tolerance=state.oracle_tolerance, start=start)
-        certificate = state.certificate.improved(problem, point)
-        away = int(state.active.scores(lam, direction).argmax())
-        active, image = self._move(problem, state, point, away)
+        start, tolerance = active.vertices[-1].atom, state.oracle_tolerance
+        answer = asked(problem, lam, direction=direction, tolerance=tolerance, start=start)
+        certificate = state.certificate.improved(problem, valued(problem, lam, answer))
+        vertex, products = _vertex(problem, active, answer)
+        scores = active.scores(lam, direction)
+        worst = int(scores.argmax())
+        toward, away = self._ends(state, vertex, worst, inner(lam, state.image), answer.value, float(scores[worst]))
+        way, rise, upper = _way(state, toward, away)
+        gamma = best_step(problem, residual, way, rise, upper, gradient=lam)
+        image, squared = moved_image(problem, state.image, gamma, way)
+        active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
-            image = active.image()
-        cost = active.objective()
+            image, cost, squared = active.image(), active.objective(), None
         return changed(
             state,
             iteration=state.iteration + 1,
@@ -105,18 +116,19 @@ class PairwiseFrankWolfe:
             active=active,
             image=image,
             mean_objective=cost,
-            certificate=primal_certificate(problem, active, image, cost, certificate),
-            counts=state.counts.plus(oracle_calls=1, matvecs=point.matvecs),
-            dual_step=norm(lam - state.dual),
+            certificate=primal_certificate(problem, active, image, cost, certificate, squared),
+            counts=state.counts.plus(1, 0, products + (answer.matvecs or 1)),
         )
 
-    def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint, away: int) -> tuple[ActiveSet, Array]:
-        """Shift weight to the oracle's vertex; ``away`` is the place of the worst active one."""
-        active, toward = state.active, _vertex(point)
-        leaving = active.vertices[away]
-        direction, rise = toward.image - leaving.image, toward.objective - leaving.objective
-        gamma = best_step(problem, state.image - problem.b, direction, rise, float(active.weights[away]))
-        return active.moved(gamma, toward, away), state.image + gamma * direction
+    def _ends(
+        self, state: ActiveSetState, vertex: Vertex, worst: int, pairing: float, value: float, score: float
+    ) -> Ends:
+        """Return where weight goes and where it comes from: from the worst active vertex to the oracle's.
+
+        ``pairing`` is <lam, A xbar>, ``value`` the oracle's <-A^* lam, v> - f(v), and ``score`` <lam, A v> + f(v) of
+        the worst one.
+        """
+        return vertex, worst
 
 
 @dataclass(frozen=True)
@@ -137,21 +149,14 @@ class AwayStepFrankWolfe(PairwiseFrankWolfe):
         """Name on the command line."""
         return "away-step"
 
-    def _move(self, problem: Problem, state: ActiveSetState, point: DualPoint, away: int) -> tuple[ActiveSet, Array]:
-        """Move towards the oracle's vertex or away from the worst active one."""
-        active, lam = state.active, point.dual
-        leaving, weight = active.vertices[away], float(active.weights[away])
-        current = inner(lam, state.image) + state.mean_objective
-        forward = current - inner(lam, point.image) - point.objective
-        backward = inner(lam, leaving.image) + leaving.objective - current
-        residual = state.image - problem.b
-        if forward >= backward or weight >= 1.0:
-            direction = point.image - state.image
-            gamma = best_step(problem, residual, direction, point.objective - state.mean_objective)
-            return active.moved(gamma, _vertex(point), None), state.image + gamma * direction
-        direction, rise = state.image - leaving.image, state.mean_objective - leaving.objective
-        gamma = best_step(problem, residual, direction, rise, weight / (1.0 - weight))
-        return active.stepped_away(gamma, away), state.image + gamma * direction
+    def _ends(
+        self, state: ActiveSetState, vertex: Vertex, worst: int, pairing: float, value: float, score: float
+    ) -> Ends:
+        """Return the oracle's vertex, or the worst active one to go away from, whichever is steeper."""
+        current = pairing + state.mean_objective
+        if current + value >= score - current or state.active.weights[worst] >= 1.0:
+            return vertex, None
+        return None, worst
 
 
 def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:
@@ -172,6 +177,19 @@ def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: floa
     )
 
 
-def _vertex(point: DualPoint) -> Vertex:
-    atom: Any = point.atom
-    return Vertex(atom, point.image, point.objective, vertex_key(atom))
+def _way(state: ActiveSetState, toward: Vertex | None, away: int | None) -> tuple[Array, float, float]:
+    """Return the direction of a step in the image, what it adds to f, and how far it may go."""
+    leaving = None if away is None else state.active.vertices[away]
+    head, top = (state.image, state.mean_objective) if toward is None else (toward.image, toward.objective)
+    tail, low = (state.image, state.mean_objective) if leaving is None else (leaving.image, leaving.objective)
+    weight = 1.0 if away is None else float(state.active.weights[away])
+    return head - tail, top - low, weight / (1.0 - weight) if toward is None else weight
+
+
+def _vertex(problem: Problem, active: ActiveSet, answer: SharpAnswer) -> tuple[Vertex, int]:
+    """Return the oracle's vertex and the products that its image cost: none when it is active already."""
+    key = vertex_key(answer.atom)
+    place = active.index.places.get(key)
+    if place is not None:
+        return active.vertices[place], 0
+    return Vertex(answer.atom, pictured(problem, answer.atom), answer.objective, key), 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.dual import DualPoint, DualValue, lower_bound
+from unipd.dual import DualPoint, DualValue, bound_and_stretch
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -68,12 +68,13 @@ class Certificate:
 
     def improved(self, problem: Problem, point: DualPoint | DualValue) -> Certificate:
         """Return the certificate with the bound that another dual vector gives, if that is better."""
-        bound = lower_bound(problem, point)
-        if not bound.value > self.dual_bound:
+        bound, stretch = bound_and_stretch(problem, point)
+        if not bound > self.dual_bound:
             return self
-        stretch = bound.stretch if math.isfinite(bound.stretch) else 1.0
-        surely = "rigorous" if bound.stretch == 0.0 else point.bound
-        return changed(self, dual_bound=bound.value, ray=point.dual, stretch=stretch, kind=surely)
+        surely = "rigorous" if stretch == 0.0 else point.bound
+        return changed(
+            self, dual_bound=bound, ray=point.dual, stretch=stretch if math.isfinite(stretch) else 1.0, kind=surely
+        )
 
     def proves_infeasible(self, problem: Problem) -> bool:
         """Whether the bound exceeds every value that the objective takes on X."""
@@ -113,11 +114,6 @@ class State:
     failure: Status | None
     """Set when the method cannot go on."""
 
-    @property
-    def known_finite(self) -> bool:
-        """Whether the step itself has made sure that its vectors are finite."""
-        return False
-
 
 class Method(Protocol):
     """A method: an initial state and a step; nothing else."""
@@ -150,12 +146,25 @@ def require_domain(problem: Problem, dual: Array) -> None:
 
 
 def primal_certificate(
-    problem: Problem, primal: Tracker, image: Array, mean_objective: float, previous: Certificate
+    problem: Problem,
+    primal: Tracker,
+    image: Array,
+    mean_objective: float,
+    previous: Certificate,
+    squared: float | None = None,
 ) -> Certificate:
-    """Return the previous certificate with objective and feasibility of the current xbar."""
+    """Return the previous certificate with objective and feasibility of the current xbar.
+
+    ``squared`` is ||A xbar - b||^2 where that is all that the coupling asks about (K = {0} and least squares).
+    """
     cost = mean_objective
-    if not problem.sharp.linear and getattr(primal, "exact_objective", False):
+    if not problem.linear and getattr(primal, "exact_objective", False):
         cost = problem.sharp.objective(primal.point())
+    if squared is not None:
+        if problem.loss is None:
+            return changed(previous, objective=cost, infeasibility=math.sqrt(squared))
+        assert problem.inverse is not None
+        return changed(previous, objective=cost + 0.5 * squared / problem.inverse, infeasibility=0.0)
     residual = image - problem.b
     if problem.loss is not None:
         return changed(previous, objective=cost + problem.loss.value(residual), infeasibility=0.0)

@@ -10,14 +10,14 @@ import numpy as np
 
 from unipd import atoms, validate
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate, oracle_errors
+from unipd.dual import asked, moved_image, oracle_errors, pictured, valued
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
 from unipd.primal import AtomList
 from unipd.problem import Problem
-from unipd.protocols import Loss, Tracker, inner, norm
+from unipd.protocols import Loss, SharpAnswer, Tracker, inner
 from unipd.records import changed
 
 STEP_SIZES = ("open-loop", "line-search", "short-step")
@@ -35,7 +35,7 @@ class FrankWolfeState(State):
     """Absolute error allowed to an inexact oracle."""
     at_zero: bool
     """Whether the method started from a point of X, 0 or an earlier one, so that even the first step may be short."""
-    point: DualPoint | None
+    answer: SharpAnswer | None
     """The oracle's answer at the gradient of the first x, which the first step uses."""
 
 
@@ -89,16 +89,17 @@ class FrankWolfe:
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
         assert problem.loss is not None
-        residual, point, counts = state.image - problem.b, state.point, state.counts
+        residual, answer, counts = state.image - problem.b, state.answer, state.counts
         lam = problem.loss.gradient(residual)
-        if point is None:
-            point = evaluate(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
-            counts = counts.plus(oracle_calls=1, matvecs=point.matvecs)
-        certificate = state.certificate.improved(problem, point)
-        gamma = self._gamma(problem, state, point, residual)
-        image = (1.0 - gamma) * state.image + gamma * point.image
-        cost = (1.0 - gamma) * state.mean_objective + gamma * point.objective
-        primal = state.primal.mixed(gamma, point.atom)
+        if answer is None:
+            answer = asked(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
+            counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))
+        certificate = state.certificate.improved(problem, valued(problem, lam, answer))
+        direction, rise = pictured(problem, answer.atom) - state.image, answer.objective - state.mean_objective
+        gamma = self._gamma(problem, state, residual, lam, direction, rise)
+        image, squared = moved_image(problem, state.image, gamma, direction)
+        cost = state.mean_objective + gamma * rise
+        primal = state.primal.mixed(gamma, answer.atom)
         return changed(
             state,
             iteration=state.iteration + 1,
@@ -106,22 +107,22 @@ class FrankWolfe:
             primal=primal,
             image=image,
             mean_objective=cost,
-            certificate=primal_certificate(problem, primal, image, cost, certificate),
+            certificate=primal_certificate(problem, primal, image, cost, certificate, squared),
             counts=counts,
-            dual_step=norm(lam - state.dual),
-            recent_atom=point.atom,
-            point=None,
+            recent_atom=answer.atom,
+            answer=None,
         )
 
-    def _gamma(self, problem: Problem, state: FrankWolfeState, point: DualPoint, residual: Array) -> float:
+    def _gamma(
+        self, problem: Problem, state: FrankWolfeState, residual: Array, lam: Array, direction: Array, rise: float
+    ) -> float:
         if state.iteration == 0 and not state.at_zero:
             return 1.0
         if self.step_size == "open-loop":
             return 2.0 / (state.iteration + 2.0)
-        direction, rise = point.image - state.image, point.objective - state.mean_objective
         if self.step_size == "line-search":
-            return best_step(problem, residual, direction, rise)
-        descent = -inner(point.dual, direction) - rise
+            return best_step(problem, residual, direction, rise, gradient=lam)
+        descent = -inner(lam, direction) - rise
         curve = _smooth_loss(problem).curvature() * inner(direction, direction)
         return 1.0 if curve == 0.0 else min(1.0, max(0.0, descent / curve))
 
@@ -129,23 +130,24 @@ class FrankWolfe:
 def _first_state(problem: Problem, tracker: Tracker, image: Array, accuracy: float) -> FrankWolfeState:
     """Call the oracle at the gradient of the first point."""
     tolerance = ORACLE_TOLERANCE * accuracy * problem.scale(0.0)
-    point = evaluate(problem, loss_gradient(problem, image), tolerance=tolerance)
+    lam = loss_gradient(problem, image)
+    answer = asked(problem, lam, tolerance=tolerance)
     return FrankWolfeState(
         iteration=0,
-        dual=point.dual,
+        dual=lam,
         primal=tracker,
         image=image,
         mean_objective=0.0,
-        certificate=empty_certificate(point.dual),
-        counts=Counts().plus(oracle_calls=1, matvecs=point.matvecs),
+        certificate=empty_certificate(lam),
+        counts=Counts().plus(oracle_calls=1, matvecs=1 + (answer.matvecs or 1)),
         smoothness=math.nan,
         dual_step=math.nan,
         gradient_change=math.nan,
         failure=None,
-        recent_atom=point.atom,
+        recent_atom=answer.atom,
         oracle_tolerance=tolerance,
         at_zero=False,
-        point=point,
+        answer=answer,
     )
 
 

@@ -84,4 +84,5 @@ def missed(problem: Problem, state: AnyJudged, excess: float) -> tuple[AnyJudged
 
 
 def _value(problem: Problem, dual: Array, conjugate: float, matvecs: int) -> DualValue:
-    return DualValue(dual, conjugate + inner(dual, problem.b), conjugate, matvecs, PROBABILISTIC, None)
+    linear = inner(dual, problem.b)
+    return DualValue(dual, conjugate + linear, conjugate, matvecs, PROBABILISTIC, None, linear)

@@ -9,13 +9,27 @@ import numpy as np
 
 from unipd import pulse
 from unipd._typing import Array
-from unipd.dual import DualPoint, DualValue, evaluate, moved, proximal_step, stretched, value_only
+from unipd.dual import (
+    DualPoint,
+    DualValue,
+    asked,
+    attach,
+    evaluate,
+    moved,
+    pictured,
+    proximal_step,
+    stretched,
+    told,
+    valued,
+)
 from unipd.problem import Problem
 from unipd.protocols import inner
 
 _REPLACEMENT_SHARE = 1e-3
 """An atom replaces another when it beats it by this share of the slack."""
 
+_PRECISE = 1e-12
+"""Unit of rounding of double precision, at most."""
 _TIE = 8.0
 """Weight of the slack in what rounding may explain: the analytic step meets the condition with equality."""
 
@@ -54,45 +68,84 @@ def backtrack(
 ) -> Search:
     """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack, at most ``max_doublings`` times.
 
-    Trials have their gradient when ``full_trials`` asks for it (UniPDGrad reuses the accepted one); ``tolerance`` is
-    the absolute error allowed to an inexact oracle.
-
-    Two things are done for inexact oracles. Every atom x gives g(lam) >= <lam, b - A x> - f(x), so when a
-    trial's atom beats the answer at the base point, it replaces it; otherwise an underestimated g(lam) would
-    make the condition fail for every M. And from lam = 0 with a free dual variable all trials lie on one
-    ray, so that one oracle call serves them all when the conjugate is homogeneous.
+    The accepted trial has its gradient when ``full_trials`` asks for it (UniPDGrad reuses it), and the trials of
+    inexact oracles have theirs; ``tolerance`` is the absolute error allowed to an inexact oracle.
     """
-    exact = problem.sharp.exact
-    on_one_ray = not exact and problem.free_dual and problem.sharp.degree is not None and _is_zero(base.dual)
-    trials = calls = matvecs = doublings = 0
+    if problem.sharp.exact:
+        return _exact_search(problem, base, smoothness, slack, full_trials=full_trials, max_doublings=max_doublings)
+    return _inexact_search(problem, base, smoothness, slack, tolerance=tolerance, max_doublings=max_doublings)
+
+
+def _exact_search(
+    problem: Problem, base: DualPoint, smoothness: float, slack: float, *, full_trials: bool, max_doublings: int
+) -> Search:
+    """Search with values alone; the atom of the accepted trial is looked at when ``full_trials`` asks for it."""
+    for trials in range(1, max_doublings + 2):
+        dual = proximal_step(problem, base.dual, base.gradient, smoothness)
+        answer = asked(problem, dual, alone=not full_trials)
+        trial = None if full_trials else valued(problem, dual, answer)
+        value = told(problem, dual, answer)[0] if trial is None else trial.value
+        rise, squared = _model(problem, base, dual, smoothness)
+        accepted = value <= base.value + rise + slack + _rounding(problem, base.value, value, slack)
+        if accepted or trials > max_doublings or pulse.out_of_time():
+            if trial is None:
+                trial = attach(problem, dual, answer, pictured(problem, answer.atom))
+            matvecs = trials + 1 if full_trials else trials
+            return Search(base, trial, smoothness, trials, trials, matvecs, accepted, math.sqrt(squared))
+        smoothness *= 2.0
+    raise AssertionError("the search ends in its loop")
+
+
+def _inexact_search(
+    problem: Problem, base: DualPoint, smoothness: float, slack: float, *, tolerance: float, max_doublings: int
+) -> Search:
+    """Search with an oracle that errs by ``tolerance``.
+
+    Every atom x gives g(lam) >= <lam, b - A x> - f(x), so when a trial's atom beats the answer at the base point, it
+    replaces it; otherwise an underestimated g(lam) would make the condition fail for every M. And from lam = 0 with a
+    free dual variable all trials lie on one ray, so that one oracle call serves them all when the conjugate is
+    homogeneous.
+    """
+    on_one_ray = problem.free_dual and problem.sharp.degree is not None and _is_zero(base.dual)
+    calls = matvecs = 0
     first, first_smoothness = None, smoothness
-    while True:
+    for trials in range(1, max_doublings + 2):
         dual = proximal_step(problem, base.dual, base.gradient, smoothness)
         if first is not None and on_one_ray:
             trial = stretched(problem, first, first_smoothness / smoothness)
-        elif full_trials or not exact:
+        else:
             trial = evaluate(problem, dual, tolerance=tolerance, start=base.atom)
             first, first_smoothness = trial, smoothness
             calls += 1
-        else:
-            trial = value_only(problem, dual)
-            calls += 1
-        trials += 1
         matvecs += trial.matvecs
-        step: Array = trial.dual - base.dual
-        squared = inner(step, step)
-        model = base.value + inner(base.gradient, step) + 0.5 * smoothness * squared
-        rounding = 8.0 * problem.epsilon * (abs(base.value) + abs(trial.value) + _TIE * slack)
-        accepted = trial.value <= model + slack + rounding
-        doubtful = not (accepted or exact or pulse.out_of_time())
-        if doubtful and isinstance(trial, DualPoint) and _advantage(base, trial) > _REPLACEMENT_SHARE * slack:
-            base, first = moved(problem, trial, base.dual), None
-            doublings += 1
-            continue
-        if accepted or doublings >= max_doublings or pulse.out_of_time():
+        rise, squared = _model(problem, base, dual, smoothness)
+        accepted = trial.value <= base.value + rise + slack + _rounding(problem, base.value, trial.value, slack)
+        if accepted or trials > max_doublings or pulse.out_of_time():
             return Search(base, trial, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
-        smoothness *= 2.0
-        doublings += 1
+        if _advantage(base, trial) > _REPLACEMENT_SHARE * slack:
+            base, first = moved(problem, trial, base.dual), None
+        else:
+            smoothness *= 2.0
+    raise AssertionError("the search ends in its loop")
+
+
+def _rounding(problem: Problem, base: float, trial: float, slack: float) -> float:
+    """Return what rounding may explain in the condition."""
+    return 8.0 * problem.epsilon * (abs(base) + abs(trial) + _TIE * slack)
+
+
+def _model(problem: Problem, base: DualPoint, dual: Array, smoothness: float) -> tuple[float, float]:
+    """Return what the model Q_M adds to g(lam) at the trial point, <grad g, d> + M/2 ||d||^2, and ||d||^2.
+
+    A free dual variable goes d = -grad g / M, and ||grad g||^2 tells both; in single precision rounding of the step
+    itself would show.
+    """
+    if base.steepness is not None and problem.epsilon < _PRECISE:
+        length = base.steepness / smoothness
+        return -0.5 * length, length / smoothness
+    step: Array = dual - base.dual
+    squared = inner(step, step)
+    return inner(base.gradient, step) + 0.5 * smoothness * squared, squared
 
 
 def _is_zero(vector: Array) -> bool:

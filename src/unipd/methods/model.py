@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate, evaluate_along, oracle_errors
+from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.methods.block_bundle import BlockBundle
 from unipd.methods.block_limits import limited as limited_blocks
 from unipd.methods.block_structure import SIGNS, has_blocks
@@ -33,7 +33,7 @@ def asked(
         return evaluate(problem, dual, tolerance=tolerance, start=start), []
     with oracle_errors:
         direction = problem.map.adjoint(-dual)
-    point = evaluate_along(problem, dual, direction, tolerance=tolerance, start=start)
+    point = evaluate(problem, dual, direction=direction, tolerance=tolerance, start=start)
     known = bundle.lower_model(problem, dual)
     return point, candidates(problem, dual, direction, CANDIDATES, above=known)[1:]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from unipd import pulse
 from unipd._typing import Array
-from unipd.couplings import Equality, LeastSquares
+from unipd.couplings import LeastSquares
 from unipd.dual import DualValue, oracle_errors
 from unipd.errors import OracleError
 from unipd.maps.chunks import available_threads, share
@@ -31,10 +31,9 @@ LONG = 1 << 21
 
 def is_streamed(problem: Problem) -> bool:
     """Whether the dual vector is long and everything about it can be computed in parts."""
-    if math.prod(problem.dual_shape) < LONG or problem.sharp.exact or not problem.free_dual:
+    if problem.b.size < LONG or problem.sharp.exact or problem.inverse is None:
         return False
-    simple = isinstance(problem.coupling, (Equality, LeastSquares))
-    return simple and problem.dtype.kind == "f" and getattr(problem.map, "in_lines", False)
+    return problem.dtype.kind == "f" and getattr(problem.map, "in_lines", False)
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,7 @@ class Streams:
     @property
     def inverse(self) -> float:
         """1/c of the loss (c/2) ||r||^2, so that grad g = lam/c + b - A x^*; 0 for a constraint A x = b."""
-        loss = self.problem.coupling
-        return 1.0 / loss.scale if isinstance(loss, LeastSquares) else 0.0
+        return self.problem.inverse or 0.0
 
     def ahead(self, dual: Array, previous: Array, pull: float) -> Array:
         """Return lambda-hat = lam + pull (lam - lam_{k-1})."""
@@ -96,9 +94,10 @@ class Streams:
         """Return g(lam') from the oracle's value there and the sums of the step: no product, no pass."""
         slack = self._slack(step.energy)
         value = _finite(answer.value + step.linear + (slack or 0.0))
-        upper, sums = answer.value + answer.error, (step.linear, math.sqrt(step.energy))
-        work = max(answer.matvecs, 1)
-        return DualValue(step.dual, value, upper, work, answer.bound, slack, atom=answer.atom, sums=sums)
+        upper, work = answer.value + answer.error, max(answer.matvecs, 1)
+        return DualValue(
+            step.dual, value, upper, work, answer.bound, slack, step.linear, energy=step.energy, atom=answer.atom
+        )
 
     def attained(self, dual: Array, atom: Any, objective: float, slack: float | None) -> float:
         """Return what an atom attains of g(lam): <lam, b - A x> - f(x), and phi^*(lam) in the slack split."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate_along, oracle_errors
+from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import OracleError
 from unipd.problem import Problem
 from unipd.protocols import inner, norm
@@ -68,7 +68,7 @@ def require_no_better(problem: Problem, dual: Array, tolerance: float) -> tuple[
     """
     with oracle_errors:
         direction: Any = problem.map.adjoint(-dual)
-    point = evaluate_along(problem, dual, direction, tolerance=tolerance)
+    point = evaluate(problem, dual, direction=direction, tolerance=tolerance)
     if not (isinstance(direction, np.ndarray) and isinstance(point.atom, (np.ndarray, atoms.SparsePoint))):
         return 1, point.matvecs
     answer = np.asarray(atoms.dense(point.atom))
@@ -76,6 +76,6 @@ def require_no_better(problem: Problem, dual: Array, tolerance: float) -> tuple[
     if length == 0.0:
         return 1, point.matvecs
     tilted = direction + 2.0 * norm(direction) * (answer / length).astype(direction.dtype)
-    other = evaluate_along(problem, dual, tilted, tolerance=tolerance)
+    other = evaluate(problem, dual, direction=tilted, tolerance=tolerance)
     require_maximum(problem, inner(dual, problem.b - other.image) - other.objective, point, tolerance)
     return 2, point.matvecs + other.matvecs

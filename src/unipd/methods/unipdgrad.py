@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from unipd._typing import Array
-from unipd.dual import DualPoint
-from unipd.methods.universal import UniversalState, averaged, between, first_state, search, share
+from unipd.dual import DualPoint, between, squared_distance
+from unipd.methods.universal import UniversalState, averaged, first_state, search, share
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.problem import Problem
-from unipd.protocols import Tracker, norm
+from unipd.protocols import Tracker
 from unipd.records import changed
 
 
@@ -62,7 +63,7 @@ class UniPDGrad(UniversalSettings):
             state,
             **fields,
             dual_step=found.dual_step,
-            gradient_change=norm(trial.gradient - found.base.gradient),
+            gradient_change=math.sqrt(squared_distance(trial.gradient, found.base.gradient)),
             point=trial,
             average_dual=between(state.average_dual, gamma, trial.dual),
             average_dual_value=(1.0 - gamma) * state.average_dual_value + gamma * (trial.value + trial.error + coupled),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate
+from unipd.dual import DualPoint, evaluate, mixed, squared_distance
 from unipd.errors import OracleError
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, require_domain, target_eps
 from unipd.methods.line_search import Search, backtrack
@@ -15,7 +15,7 @@ from unipd.methods.smoothness import analytic_smoothness, initial_smoothness
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.methods.weights import greedy_gamma
 from unipd.problem import Problem
-from unipd.protocols import Tracker, norm
+from unipd.protocols import Tracker
 from unipd.status import Status
 
 ORACLE_SHARE = 0.25
@@ -110,9 +110,10 @@ def averaged(
     gamma = share(weight, total)
     if settings.weights == "greedy" and state.iteration > 0:
         gamma = greedy_gamma(problem, state.image, atom.image, state.mean_objective, atom.objective)
-    primal, image = state.primal.mixed(gamma, atom.atom), between(state.image, gamma, atom.image)
+    primal = state.primal.mixed(gamma, atom.atom)
+    image, squared = mixed(problem, state.image, gamma, atom.image)
     mean_objective = (1.0 - gamma) * state.mean_objective + gamma * atom.objective
-    certificate = primal_certificate(problem, primal, image, mean_objective, state.certificate)
+    certificate = primal_certificate(problem, primal, image, mean_objective, state.certificate, squared)
     return {
         "iteration": state.iteration + 1,
         "dual": found.trial.dual,
@@ -132,20 +133,12 @@ def share(weight: float, total: float) -> float:
     return weight / total if total > 0.0 else 1.0
 
 
-def between(first: Array, gamma: float, second: Array) -> Array:
-    """Return (1 - gamma) first + gamma second.
-
-    >>> import numpy as np
-    >>> between(np.array([1.0, 2.0]), 0.25, np.array([5.0, 2.0]))
-    array([2., 2.])
-    """
-    mixed: Array = (1.0 - gamma) * first
-    mixed += gamma * second
-    return mixed
-
-
 def holder_pair(first: DualPoint | None, second: DualPoint) -> tuple[float, float]:
     """Return (||lam - lam'||, ||grad g(lam) - grad g(lam')||), nan when there is no first point."""
     if first is None:
         return math.nan, math.nan
-    return norm(second.dual - first.dual), norm(second.gradient - first.gradient)
+    return _distance(second.dual, first.dual), _distance(second.gradient, first.gradient)
+
+
+def _distance(first: Array, second: Array) -> float:
+    return math.sqrt(squared_distance(first, second))

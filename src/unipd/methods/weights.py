@@ -35,10 +35,28 @@ def greedy_gamma(
     return best_step(problem, image - problem.b, atom_image - image, atom_objective - objective, upper)
 
 
-def best_step(problem: Problem, residual: Array, direction: Array, rise: float, upper: float = 1.0) -> float:
-    """Return the best gamma in [0, upper] from a residual A x - b along a direction that adds ``rise`` to f."""
+def best_step(
+    problem: Problem,
+    residual: Array,
+    direction: Array,
+    rise: float,
+    upper: float = 1.0,
+    gradient: Array | None = None,
+) -> float:
+    """Return the best gamma in [0, upper] from a residual A x - b along a direction that adds ``rise`` to f.
+
+    ``gradient`` is that of the loss at the residual, where it is at hand.
+    """
     if is_quadratic(problem):
-        return _vertex_of_parabola(problem, residual, direction, rise, upper)
+        loss = problem.loss
+        if loss is None:  # K = {0}: ||r + gamma d||^2 / 2
+            fall, bend = -inner(residual, direction), inner(direction, direction)
+        else:  # these losses are quadratic forms
+            fall = -inner(loss.gradient(residual) if gradient is None else gradient, direction) - rise
+            bend = 2.0 * loss.value(direction)
+        if fall <= 0.0:
+            return 0.0
+        return upper if upper * bend <= fall else fall / bend
     if problem.loss is not None:
         loss = problem.loss
 
@@ -54,23 +72,9 @@ def best_step(problem: Problem, residual: Array, direction: Array, rise: float, 
     return zero_of_slope(slope, upper)
 
 
-def _vertex_of_parabola(problem: Problem, residual: Array, direction: Array, rise: float, upper: float) -> float:
-    """Return the best gamma in [0, upper] for phi(r + gamma d) + gamma rise, or for ||r + gamma d||^2 / 2 (K = {0})."""
-    if problem.loss is None:
-        slope, bend = inner(residual, direction), inner(direction, direction)
-    else:  # these losses are quadratic forms
-        loss = problem.loss
-        slope, bend = inner(loss.gradient(residual), direction) + rise, 2.0 * loss.value(direction)
-    if slope >= 0.0:
-        return 0.0
-    return upper if slope + upper * bend <= 0.0 else -slope / bend
-
-
 def is_quadratic(problem: Problem) -> bool:
     """Whether the slope along a segment is affine: a quadratic loss, or the distance to K = {0}."""
-    if problem.loss is not None:
-        return isinstance(problem.loss, (LeastSquares, WeightedLeastSquares))
-    return isinstance(problem.coupling, Equality)
+    return isinstance(problem.coupling, (LeastSquares, WeightedLeastSquares, Equality))
 
 
 def zero_of_slope(slope: Callable[[float], float], upper: float) -> float:

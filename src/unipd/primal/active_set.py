@@ -58,23 +58,22 @@ class ActiveSet:
         """Whether f(xbar) is to be computed from xbar: not from low-rank atoms, whose sum is dear to decompose."""
         return not any(is_low_rank(vertex.atom) for vertex in self.vertices)
 
-    def moved(self, gamma: float, toward: Vertex, away: int | None) -> ActiveSet:
-        """Move weight gamma to a vertex: from all others in proportion, or from the one at ``away``."""
-        weights = self.weights * (1.0 if away is not None else 1.0 - gamma)
+    def moved(self, gamma: float, toward: Vertex | None, away: int | None) -> ActiveSet:
+        """Move weight gamma to a vertex (None: to all in proportion) from the one at ``away`` (None: from all)."""
+        if toward is None:
+            weights = (1.0 + gamma) * self.weights
+        else:
+            weights = self.weights.copy() if away is not None else (1.0 - gamma) * self.weights
         if away is not None:
             weights[away] -= gamma
+        if toward is None:
+            return self.reweighted(weights)
         place = self.index.places.get(toward.key)
         if place is not None:
             weights[place] += gamma
             return self.reweighted(weights)
         grown = ActiveSet((*self.vertices, toward), index=self.index.grown(toward))
         return grown.reweighted(np.concatenate((weights, (gamma,))))
-
-    def stepped_away(self, gamma: float, place: int) -> ActiveSet:
-        """Move from the vertex at ``place``: weights grow by (1 + gamma), its own loses gamma."""
-        weights = (1.0 + gamma) * self.weights
-        weights[place] -= gamma
-        return self.reweighted(weights)
 
     def reweighted(self, weights: FloatArray) -> ActiveSet:
         """Return the vertices with other weights: those without any are dropped, and the sum is restored to one."""

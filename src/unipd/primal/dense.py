@@ -42,7 +42,8 @@ class Dense:
 
     def mixed(self, gamma: float, atom: Any) -> Dense:
         """Return the tracker of (1 - gamma) xbar + gamma atom."""
-        if isinstance(atom, Blocks):
+        sparse = type(atom) is SparsePoint
+        if not sparse and isinstance(atom, Blocks):
             old = self._value if self._value is not None else (Dense(),) * len(atom)
             return Dense(tuple(x.mixed(gamma, part) for x, part in zip(old, atom.parts, strict=True)))
         if self._value is None or gamma == 1.0:
@@ -50,8 +51,7 @@ class Dense:
         if gamma == 0.0:
             return self
         scale = (1.0 - gamma) * self._scale
-        foldable = isinstance(atom, SparsePoint) and atom.values.dtype == self._value.dtype
-        if not foldable or len(self._apart) == APART or scale < _SMALLEST_SCALE:
+        if not sparse or atom.values.dtype != self._value.dtype or len(self._apart) == APART or scale < _SMALLEST_SCALE:
             return Dense(_between(self.point(), gamma, atom))
         size = self._bytes_apart + atom.indices.nbytes + atom.values.nbytes
         return Dense(self._value, scale, (*self._apart, (gamma / scale, atom)), size)

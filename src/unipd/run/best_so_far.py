@@ -27,13 +27,16 @@ class BestSoFar:
 
     def see(self, state: State) -> None:
         """Look at the next state."""
-        if self._best is None or not self._beats(self._best, state) or not _holdable(state):
+        best = self._best
+        if best is None or not self._beats(best, state) or not _holdable(state):
             self._best = state
 
     def _beats(self, best: State, state: State) -> bool:
         here, there, bound = state.certificate, best.certificate, state.certificate.dual_bound
         if here.infeasibility <= there.infeasibility and bound <= here.objective <= there.objective:
             return False
+        if there.infeasibility <= here.infeasibility and bound <= there.objective < here.objective:
+            return True
         scale = max(self._problem.scale(here.objective), self._problem.scale(there.objective))
 
         def error(point: Certificate) -> float:

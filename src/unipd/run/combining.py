@@ -22,6 +22,10 @@ class StoppingRule(ABC):
         """Return the seconds after which the rule surely says to stop, whatever else happens; inf by default."""
         return math.inf
 
+    def earliest(self) -> float:
+        """Return the iteration before which the rule surely has nothing to say; 0 by default."""
+        return 0.0
+
     def memory(self) -> Any:
         """Return what the rule remembers from one moment to the next, for checkpoints; None by default."""
         return None
@@ -67,6 +71,10 @@ class Either(_Pair):
         """Return the earlier of the two."""
         return min(self.first.deadline(), self.second.deadline())
 
+    def earliest(self) -> float:
+        """Return the earlier of the two."""
+        return min(self.first.earliest(), self.second.earliest())
+
 
 @dataclass(frozen=True)
 class Both(_Pair):
@@ -80,3 +88,7 @@ class Both(_Pair):
     def deadline(self) -> float:
         """Return the later of the two."""
         return max(self.first.deadline(), self.second.deadline())
+
+    def earliest(self) -> float:
+        """Return the first one's: it is the one that is asked at every moment, and may remember."""
+        return self.first.earliest()

@@ -12,7 +12,6 @@ from unipd.errors import OracleError
 from unipd.methods import Method, State
 from unipd.problem import Problem
 from unipd.protocols import inner
-from unipd.records import made
 from unipd.run import interruption
 from unipd.run.best_so_far import BestSoFar
 from unipd.run.checkpoint import Snapshot, Stage
@@ -65,27 +64,26 @@ class Course:
             return Status.TIME_LIMIT
 
     def _iterated(self, begin: Callable[[], State], show: Callable[[Moment], None] | None) -> Status:
-        keep_freed_memory(self.problem.b.nbytes)
-        state, crew = self.state or within_range(begin), team()
+        problem, rules, look = self.problem, self.rules, 0.0
+        keep_freed_memory(problem.b.nbytes)
+        state, crew, request = self.state or within_range(begin), team(), interruption.request
         while state.failure is None:
             unproven = self.stage is not None and self.stage.unproven
             state = self._first_after_checkpoint(state) if unproven else self._stepped(state)
-            seconds = crew.now() - self.begun
-            moment = made(Moment, problem=self.problem, state=state, seconds=seconds, history=self.history)
-            self.history.record(self.problem, state, seconds)
+            seconds, status = crew.now() - self.begun, None
+            self.history.record(problem, state, seconds)
             self.state = state
             self.best.see(state)
             if show is not None:
-                show(moment)
-            state, status = self.rules.verdict(moment)
-            self.state = state
-            cut = status is Status.TIME_LIMIT and state.failure is not None  # not a state to go on from
-            if self.stage is not None and not cut:
-                snapshot = self._snapshot(state, seconds, status)
-                (self.stage.settled if status is None else self.stage.ended)(snapshot)
+                show(Moment(problem, state, seconds, self.history))
+            if state.iteration >= look or not rules.is_open(problem, state):
+                state, status = rules.verdict(Moment(problem, state, seconds, self.history))
+                self.state, look = state, rules.next_look(problem, state.iteration)
+            if self.stage is not None:
+                self._noted(self.stage, state, seconds, status)
             if status is not None:
                 return status
-            if interruption.requested(crew):
+            if (crew.size > 1 or request.pending) and interruption.requested(crew):
                 return self.interrupted()
         return state.failure
 
@@ -101,8 +99,10 @@ class Course:
             new = self.method.step(self.problem, state)
         except OUT_OF_RANGE as error:
             raise out_of_range() from error
-        check_finite(new)
-        if new.certificate.kind == RIGOROUS:
+        certificate = new.certificate
+        if self.problem.inverse is None or not math.isfinite(certificate.objective + certificate.infeasibility):
+            check_finite(new)
+        if certificate.kind == RIGOROUS:
             return new
         return without_false_bound(self.problem, new, self.rules.check)
 
@@ -129,6 +129,11 @@ class Course:
         """Time spent so far."""
         return team().now() - self.begun
 
+    def _noted(self, stage: Stage, state: State, seconds: float, status: Status | None) -> None:
+        """Tell the checkpoint of a state, unless a time limit has cut it short: that is none to go on from."""
+        if status is not Status.TIME_LIMIT or state.failure is None:
+            (stage.settled if status is None else stage.ended)(self._snapshot(state, seconds, status))
+
     def _snapshot(self, state: State, seconds: float, status: Status | None) -> Snapshot:
         count = len(self.history)
         memory = {**self.rules.memory(), "best": self.best.memory(state)}
@@ -154,9 +159,10 @@ class Course:
 
 
 def check_finite(state: State) -> None:
-    """Raise when iterates are no longer finite; NaN and infinity survive in their inner product."""
-    if state.known_finite:
-        return
+    """Raise when iterates are no longer finite; NaN and infinity survive in their inner product.
+
+    Where objective and feasibility are made of ||A xbar - b||, those show it, and the oracle's value shows it of lam.
+    """
     if not math.isfinite(inner(state.image, state.dual)) and not _all_finite(state):  # a product may overflow
         raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
 

@@ -49,15 +49,16 @@ class History:
 
     def record(self, problem: Problem, state: State, seconds: float) -> None:
         """Append the row of a state."""
-        certificate, counts = state.certificate, state.counts
+        certificate, counts, norm_b = state.certificate, state.counts, problem.norm_b
+        objective, bound = certificate.objective, certificate.dual_bound
         row = (
             state.iteration,
             seconds,
-            certificate.objective,
+            objective,
             certificate.infeasibility,
-            certificate.dual_bound,
-            relative_gap(problem, certificate.objective, certificate.dual_bound),
-            certificate.infeasibility / max(1.0, problem.norm_b),
+            bound,
+            (objective - bound) / problem.scale(objective) if math.isfinite(objective) else math.inf,
+            certificate.infeasibility / (norm_b if norm_b > 1.0 else 1.0),
             state.smoothness,
             counts.oracle_calls,
             counts.trials,

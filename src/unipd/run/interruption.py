@@ -12,12 +12,25 @@ import numpy as np
 
 from unipd.team import Team, team
 
-_requested = threading.Event()
+
+class _Request:
+    """Whether the end is asked for; one attribute, so that a signal's handler can set it at any time."""
+
+    pending = False
+
+    def set(self) -> None:
+        self.pending = True
+
+    def clear(self) -> None:
+        self.pending = False
+
+
+request = _Request()
 
 
 def requested(crew: Team | None = None) -> bool:
     """Whether somebody has asked the runs of this process, or of a member of its team, to end."""
-    mine, crew = _requested.is_set(), crew or team()
+    mine, crew = request.pending, crew or team()
     return mine if crew.size == 1 else bool(crew.total(np.array([float(mine)]))[0])
 
 
@@ -35,15 +48,15 @@ def signals_end_runs() -> Generator[None]:
     watched = (signal.SIGINT, signal.SIGTERM)
 
     def handle(number: int, frame: Any) -> None:
-        _requested.set()
+        request.set()
         for each in watched:
             signal.signal(each, signal.SIG_DFL)
 
-    _requested.clear()
+    request.clear()
     before = {each: signal.signal(each, handle) for each in watched}
     try:
         yield
     finally:
         for each, handler in before.items():
             signal.signal(each, signal.SIG_DFL if handler is None else handler)
-        _requested.clear()
+        request.clear()

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from unipd.memory import over_limit
+from unipd.memory.limits import memory_limit
 from unipd.methods import State
+from unipd.problem import Problem
 from unipd.run.certify import NOTHING, FinalCheck
 from unipd.run.combining import StoppingRule
 from unipd.run.contradiction import require_adjoint, require_consistent, require_proof
@@ -48,10 +50,25 @@ class Rules:
             state = _added(state, require_adjoint(moment))
             return replace(state, certificate=sure), Status.SOLVED
         status = self.stop(moment) or state.failure or (Status.MEMORY_LIMIT if over_limit() else None)
-        status = status or (Status.STOPPED if wants_stop else STALL(moment))
-        if status is Status.SOLVED:
+        if status is None:
+            over = state.iteration % STALL.window == 0  # it looks at no other moment
+            status = Status.STOPPED if wants_stop else STALL(moment) if over else None
+        if status is not None and status is Status.SOLVED:
             status = Status.STOPPED  # an accuracy rule of the caller's own: reached, but not the one asked for
         return state, status
+
+    def next_look(self, problem: Problem, iteration: int) -> float:
+        """Return the iteration before which only a reached accuracy could end the run; the next one if in doubt."""
+        if self.callback is not None or problem.loss is None or memory_limit() is not None:
+            return iteration + 1
+        window = STALL.window
+        return min(self.stop.earliest(), (iteration // window + 1) * window)
+
+    def is_open(self, problem: Problem, state: State) -> bool:
+        """Whether the gap of a loss problem is positive and larger than asked, so that nothing has to be checked."""
+        certificate = state.certificate
+        gap = certificate.objective - certificate.dual_bound
+        return gap > self.goal.accuracy * problem.scale(certificate.objective) and state.failure is None
 
     def _counted(self, state: State) -> State:
         """Return the state with the work that the last check has done and nobody has counted."""

@@ -46,6 +46,10 @@ class MaxIterations(StoppingRule):
         """Compare the iteration with the limit."""
         return Status.ITERATION_LIMIT if moment.state.iteration >= self.limit else None
 
+    def earliest(self) -> float:
+        """Return the limit."""
+        return self.limit
+
 
 @dataclass(frozen=True)
 class MaxOracleCalls(StoppingRule):

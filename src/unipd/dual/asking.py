@@ -1,0 +1,128 @@
+"""One oracle call at a dual vector: g, its gradient and the atom, or the value alone."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.dual.failures import blame
+from unipd.dual.joining import attach
+from unipd.dual.passes import linear_and_energy
+from unipd.dual.point import DualPoint, DualValue
+from unipd.errors import OracleError, UnboundedOracle
+from unipd.problem import Problem
+from unipd.protocols import SharpAnswer
+from unipd.records import made
+
+
+def evaluate(
+    problem: Problem,
+    dual: Array,
+    *,
+    direction: Any = None,
+    tolerance: float = 0.0,
+    start: Any = None,
+    certified: bool = False,
+) -> DualPoint:
+    """Call the sharp oracle at -A^* lam and return g, its gradient and the atom (paper, (7)).
+
+    Parameters are those of :func:`asked`.
+    """
+    answer = asked(problem, dual, direction=direction, tolerance=tolerance, start=start, certified=certified)
+    return attach(problem, dual, answer, pictured(problem, answer.atom))
+
+
+def asked(
+    problem: Problem,
+    dual: Array,
+    *,
+    direction: Any = None,
+    tolerance: float = 0.0,
+    start: Any = None,
+    certified: bool = False,
+    alone: bool = False,
+) -> SharpAnswer:
+    """Call the sharp oracle at -A^* lam.
+
+    Parameters
+    ----------
+    problem, dual
+        The problem, and lam.
+    direction
+        -A^* lam, where it is at hand.
+    tolerance, start
+        Absolute error allowed to an inexact oracle, and an atom to start from.
+    certified
+        Whether to ask an oracle that has one for its strongest affordable certificate.
+    alone
+        Whether the value alone will do; the atom may then be None.
+    """
+    oracle = problem.sharp.value if alone else problem.sharp
+    if certified:
+        oracle = getattr(problem.sharp, "certified", oracle)
+    try:
+        if direction is None:
+            direction = problem.map.adjoint(-1.0 * dual)
+        answer = oracle(direction, tolerance=tolerance, start=start)
+        if not math.isfinite(answer.value):
+            require_bounded(answer)
+    except Exception as error:
+        blame(error)
+    return answer
+
+
+def pictured(problem: Problem, atom: Any) -> Array:
+    """Return A x of an atom."""
+    try:
+        image = np.asarray(problem.map.image(atom), problem.b.dtype)
+    except Exception as error:
+        blame(error)
+    if image.shape != problem.b.shape:
+        raise OracleError(f"the image of an atom has shape {image.shape}, not {problem.b.shape}")
+    return image
+
+
+def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
+    """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
+    return valued(problem, dual, asked(problem, dual, tolerance=tolerance, start=start, alone=True))
+
+
+def valued(problem: Problem, dual: Array, answer: SharpAnswer) -> DualValue:
+    """Return g(lam) as an oracle's answer tells it: no product."""
+    value, linear, energy, conjugate = told(problem, dual, answer)
+    return made(
+        DualValue,
+        dual=dual,
+        value=value,
+        conjugate=answer.value + answer.error,
+        matvecs=answer.matvecs or 1,
+        bound=answer.bound,
+        slack_conjugate=conjugate,
+        linear=linear,
+        energy=energy,
+    )
+
+
+def told(problem: Problem, dual: Array, answer: SharpAnswer) -> tuple[float, float, float, float | None]:
+    """Return g(lam) as an oracle's answer tells it, <lam, b>, ||lam||^2, and phi^*(lam) in the slack split."""
+    (linear, energy), conjugate = linear_and_energy(problem, dual), None
+    value = answer.value + linear
+    if problem.split and problem.loss is not None:
+        inverse = problem.inverse
+        conjugate = problem.loss.slack(dual)[1] if inverse is None else 0.5 * inverse * energy
+        value += conjugate
+    if not math.isfinite(value):
+        raise OracleError(f"the sharp oracle returned a value that is {value}")
+    return value, linear, energy, conjugate
+
+
+def require_bounded(answer: SharpAnswer) -> None:
+    """Raise when an oracle says that there is no maximiser."""
+    if answer.value == math.inf or (isinstance(answer.atom, np.ndarray) and np.isinf(answer.atom).any()):
+        raise UnboundedOracle(
+            "the sharp operator has no maximiser: <-A^* lam, x> - f(x) is unbounded above over X; "
+            "bound X, or use an objective that grows faster (a squared norm)"
+        )

@@ -1,0 +1,69 @@
+"""Compiled passes over dual vectors: written and summed at once, sums in double precision whatever the vectors' own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from unipd._typing import Array
+
+_REORDERED: Any = {"reassoc", "contract", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def joined(dual: Array, b: Array, image: Array, inverse: Any) -> tuple[Array, float, float, float, float]:
+    """Return g = b - A x + inverse * lam, <lam, b - A x>, ||lam||^2, ||g||^2 and <lam, b>."""
+    gradient = np.empty_like(dual)
+    pairing = energy = steepness = linear = 0.0
+    for k in range(dual.size):
+        rest = b[k] - image[k]
+        gradient[k] = rest + inverse * dual[k]
+        here, slope = np.float64(dual[k]), np.float64(gradient[k])
+        pairing += here * np.float64(rest)
+        energy += here * here
+        steepness += slope * slope
+        linear += here * np.float64(b[k])
+    return gradient, pairing, energy, steepness, linear
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def linear_and_energy(dual: Array, b: Array) -> tuple[float, float]:
+    """Return <lam, b> and ||lam||^2."""
+    linear = energy = 0.0
+    for k in range(dual.size):
+        here = np.float64(dual[k])
+        linear += here * np.float64(b[k])
+        energy += here * here
+    return linear, energy
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def between(first: Array, rest: Any, second: Array, gamma: Any) -> Array:
+    """Return rest * first + gamma * second."""
+    out = np.empty_like(first)
+    for k in range(first.size):
+        out[k] = rest * first[k] + gamma * second[k]
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def mixed(image: Array, rest: Any, other: Array, gamma: Any, b: Array) -> tuple[Array, float]:
+    """Return rest * image + gamma * other and its squared distance to b."""
+    out, squared = np.empty_like(image), 0.0
+    for k in range(image.size):
+        out[k] = rest * image[k] + gamma * other[k]
+        residual = np.float64(out[k] - b[k])
+        squared += residual * residual
+    return out, squared
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def squared_distance(first: Array, second: Array) -> float:
+    """Return ||first - second||^2."""
+    squared = 0.0
+    for k in range(first.size):
+        way = np.float64(first[k] - second[k])
+        squared += way * way
+    return squared

@@ -1,0 +1,117 @@
+"""Passes over dual vectors: every sum that an iteration asks for comes from as few of them as can be.
+
+Vectors that no longer fit a near cache are gone through once, in compiled code. Shorter ones are left to NumPy, and
+what takes time there is code, not numbers: a product with a large matrix empties the caches, and the first use of any
+function after it waits for memory. So these passes make do with subtract, multiply and the inner product.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from unipd._typing import Array
+from unipd.problem import Problem
+from unipd.protocols import inner
+
+COMPILED = 1 << 14
+"""Entries of a dual vector from which its passes are compiled."""
+
+
+Joined: TypeAlias = "tuple[Array, float, float | None, float, float | None, float | None]"
+
+
+def joined(problem: Problem, dual: Array, image: Array) -> Joined:
+    """Return the gradient b - A x + r^*(lam) and the sums that come with it.
+
+    These are <lam, b - A x>, phi^*(lam) (in the slack split), ||lam||^2, ||gradient||^2 (where the dual variable is
+    free, so that it gives the length of a step), and <lam, b> (where it costs nothing).
+    """
+    inverse = problem.inverse
+    if dual.size >= COMPILED and inverse is not None and _is_plain(dual, image):
+        gradient, rest, energy, steepness, linear = _kernels().joined(dual, problem.b, image, dual.dtype.type(inverse))
+        conjugate = 0.5 * inverse * energy if problem.split else None
+        return gradient, rest, conjugate, energy, steepness, linear
+    rest, energy, conjugate = problem.b - image, inner(dual, dual), None
+    gradient, pairing = rest, inner(dual, rest)
+    if problem.split and problem.loss is not None:
+        if inverse is not None:
+            conjugate, gradient = 0.5 * inverse * energy, rest - (-inverse) * dual
+        else:
+            slack, conjugate = problem.loss.slack(dual)
+            gradient = rest + slack
+    steepness = inner(gradient, gradient) if problem.free_dual else None
+    return gradient, pairing, conjugate, energy, steepness, None
+
+
+def linear_and_energy(problem: Problem, dual: Array) -> tuple[float, float]:
+    """Return <lam, b> and ||lam||^2."""
+    if dual.size >= COMPILED and _is_plain(dual, problem.b):
+        return _kernels().linear_and_energy(dual, problem.b)
+    return inner(dual, problem.b), inner(dual, dual)
+
+
+def between(first: Array, gamma: float, second: Array) -> Array:
+    """Return (1 - gamma) first + gamma second.
+
+    >>> import numpy as np
+    >>> between(np.array([1.0, 2.0]), 0.25, np.array([5.0, 2.0]))
+    array([2., 2.])
+    """
+    if first.size >= COMPILED and _is_plain(first, second):
+        kind = first.dtype.type
+        return _kernels().between(first, kind(1.0 - gamma), second, kind(gamma))
+    return first - gamma * (first - second)
+
+
+def mixed(problem: Problem, image: Array, gamma: float, other: Array) -> tuple[Array, float | None]:
+    """Return A xbar = (1 - gamma) image + gamma other, and ||A xbar - b||^2 for K = {0} and least squares."""
+    if problem.inverse is None:
+        return between(image, gamma, other), None
+    if image.size >= COMPILED and _is_plain(image, other):
+        kind = image.dtype.type
+        return _kernels().mixed(image, kind(1.0 - gamma), other, kind(gamma), problem.b)
+    mean: Array = image - gamma * (image - other)
+    residual = mean - problem.b
+    return mean, inner(residual, residual)
+
+
+def moved_image(problem: Problem, image: Array, gamma: float, direction: Array) -> tuple[Array, float | None]:
+    """Return A x = image + gamma direction, and ||A x - b||^2 for K = {0} and least squares."""
+    if problem.inverse is None:
+        return image + gamma * direction, None
+    if image.size >= COMPILED and _is_plain(image, direction):
+        kind = image.dtype.type
+        return _kernels().mixed(image, kind(1.0), direction, kind(gamma), problem.b)
+    moved: Array = image - (-gamma) * direction
+    residual = moved - problem.b
+    return moved, inner(residual, residual)
+
+
+def squared_distance(first: Array, second: Array) -> float:
+    """Return ||first - second||^2.
+
+    >>> import numpy as np
+    >>> squared_distance(np.array([1.0, 2.0]), np.array([4.0, 6.0]))
+    25.0
+    """
+    if first.size >= COMPILED and _is_plain(first, second):
+        return _kernels().squared_distance(first, second)
+    way = first - second
+    return inner(way, way)
+
+
+def _is_plain(first: Array, second: Array) -> bool:
+    """Whether the kernels take these two: vectors of one real dtype without gaps."""
+    kind = first.dtype
+    return kind.kind == "f" and kind == second.dtype and first.ndim == 1 and _gapless(first) and _gapless(second)
+
+
+def _gapless(vector: Array) -> bool:
+    return vector.flags.c_contiguous
+
+
+def _kernels() -> Any:
+    """Import the compiled kernels on first use: Numba is slow to import."""
+    from unipd.dual import pass_kernels
+
+    return pass_kernels

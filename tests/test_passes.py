@@ -1,0 +1,100 @@
+"""Compiled passes over dual vectors against the same formulas in NumPy, which short vectors go through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unipd
+from unipd.dual import between, mixed, moved_image, passes, squared_distance
+
+SIZE = 37
+COUPLINGS = {
+    "=": lambda: "=",
+    "least squares": lambda: unipd.couplings.LeastSquares(2.5),
+    "weighted": lambda: unipd.couplings.WeightedLeastSquares(np.linspace(1.0, 2.0, SIZE)),
+}
+
+
+@pytest.fixture(params=[np.float32, np.float64])
+def dtype(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+@pytest.fixture(params=[True, False], ids=["compiled", "numpy"])
+def _threshold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "COMPILED", 1 if request.param else 10**9)
+
+
+def problem(name: str, dtype: Any) -> unipd.Problem:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((SIZE, 5)).astype(dtype)
+    return unipd.Problem(unipd.sharp.Simplex(5), A, rng.standard_normal(SIZE).astype(dtype), COUPLINGS[name]())
+
+
+def vectors(dtype: Any, count: int) -> list[Any]:
+    return list(np.random.default_rng(1).standard_normal((count, SIZE)).astype(dtype))
+
+
+@pytest.mark.usefixtures("_threshold")
+@pytest.mark.parametrize("name", COUPLINGS)
+def test_gradient_and_sums(name: str, dtype: Any) -> None:
+    given = problem(name, dtype)
+    dual, image = vectors(dtype, 2)
+    gradient, rest, conjugate, energy, steepness, linear = passes.joined(given, dual, image)
+    slack, expected = given.loss.slack(dual) if given.loss is not None else (0.0, None)
+    loose: Any = {"rel": 1e-5 if dtype is np.float32 else 1e-12}
+    np.testing.assert_allclose(gradient, given.b - image + slack, rtol=1e-5, atol=1e-6)
+    assert gradient.dtype == dtype
+    assert rest == pytest.approx(float(np.dot(dual, given.b - image)), **loose)
+    assert conjugate == (None if expected is None else pytest.approx(expected, **loose))
+    assert energy == pytest.approx(float(np.dot(dual, dual)), **loose)
+    assert steepness == pytest.approx(float(np.dot(gradient, gradient)), **loose)
+    assert linear is None or linear == pytest.approx(float(np.dot(dual, given.b)), **loose)
+
+
+@pytest.mark.usefixtures("_threshold")
+@pytest.mark.parametrize("name", COUPLINGS)
+def test_averages_and_their_distance_to_the_data(name: str, dtype: Any) -> None:
+    given = problem(name, dtype)
+    image, other = vectors(dtype, 2)
+    for found, expected in (
+        (mixed(given, image, 0.25, other), 0.75 * image + 0.25 * other),
+        (moved_image(given, image, 0.25, other), image + 0.25 * other),
+    ):
+        mean, squared = found
+        np.testing.assert_allclose(mean, expected, rtol=1e-5, atol=1e-6)
+        assert mean.dtype == dtype
+        if given.inverse is None:
+            assert squared is None
+        else:
+            assert squared == pytest.approx(float(np.sum((expected - given.b) ** 2)), rel=1e-5)
+
+
+@pytest.mark.usefixtures("_threshold")
+def test_sums_of_two_vectors(dtype: Any) -> None:
+    given, (first, second) = problem("=", dtype), vectors(dtype, 2)
+    np.testing.assert_allclose(between(first, 0.25, second), 0.75 * first + 0.25 * second, rtol=1e-5, atol=1e-6)
+    assert squared_distance(first, second) == pytest.approx(float(np.sum((first - second) ** 2)), rel=1e-5)
+    linear, energy = passes.linear_and_energy(given, first)
+    assert linear == pytest.approx(float(np.dot(first, given.b)), rel=1e-4)
+    assert energy == pytest.approx(float(np.dot(first, first)), rel=1e-5)
+
+
+@pytest.mark.usefixtures("_threshold")
+@pytest.mark.parametrize("method", ["frank-wolfe", "unipdgrad", "accunipdgrad"])
+def test_runs_are_those_of_numpy(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = problem("least squares", np.float64)
+    limit = unipd.MaxIterations(20)
+    found = unipd.solve(given, method, accuracy=1e-9, stop=limit)
+    monkeypatch.setattr(passes, "COMPILED", 10**9)
+    expected = unipd.solve(given, method, accuracy=1e-9, stop=limit)
+    np.testing.assert_allclose(found.history.table[:, 2:5], expected.history.table[:, 2:5], rtol=1e-9, atol=1e-12)
+
+
+def test_vectors_with_gaps_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "COMPILED", 1)
+    wide = np.random.default_rng(2).standard_normal((SIZE, 2))
+    np.testing.assert_allclose(between(wide[:, 0], 0.5, wide[:, 1]), wide.mean(axis=1))
