@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -116,7 +117,8 @@ def bootstrap(
     threads
         Fits at the same time, one thread each.
     progress
-        Called with (done, all) after every replicate.
+        Called with (done, all) after every replicate, in the thread that fitted it and before that fits another; the
+        calls come one after the other.
 
     Examples
     --------
@@ -135,22 +137,24 @@ def bootstrap(
     worker.threads, worker.verbose, worker.callback, worker.solver_options = 1, False, None, {}
     streams = np.random.SeedSequence(validate.integer("seed", seed, minimum=0)).spawn(number)
 
-    def replicate(stream: np.random.SeedSequence) -> dict[str, float] | None:
-        if interruption.requested():
-            return None
-        state = _refitted(worker, fit, np.random.default_rng(stream)).state
-        return None if interruption.requested() else _figures(state, goal, named)
+    estimates, rows = _figures(fit.state, goal, named), dict[int, dict[str, float]]()
+    lock = threading.Lock()
 
-    rows: list[dict[str, float]] = []
-    estimates = _figures(fit.state, goal, named)
-    with ThreadPoolExecutor(1 if threads is None else validate.integer("threads", threads, minimum=1)) as pool:
-        for row in pool.map(replicate, streams):
-            if row is None:
-                continue
-            rows.append(row)
+    def replicate(index: int) -> None:
+        if interruption.requested():
+            return
+        row = _figures(_refitted(worker, fit, np.random.default_rng(streams[index])).state, goal, named)
+        with lock:  # one at a time: whoever asks the runs to end in ``progress`` gets no replicate more
+            if interruption.requested():
+                return  # the fit may have been cut short
+            rows[index] = row
             if progress is not None:
                 progress(len(rows), number)
-    return Bootstrap({name: np.array([row[name] for row in rows]) for name in estimates}, estimates)
+
+    with ThreadPoolExecutor(1 if threads is None else validate.integer("threads", threads, minimum=1)) as pool:
+        for _ in pool.map(replicate, range(number)):
+            pass
+    return Bootstrap({name: np.array([rows[index][name] for index in sorted(rows)]) for name in estimates}, estimates)
 
 
 def _figures(state: QuantumState, target: QuantumState, observables: Mapping[str, Any]) -> dict[str, float]:
