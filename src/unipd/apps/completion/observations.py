@@ -12,7 +12,7 @@ from unipd._typing import Array, FloatArray
 from unipd.apps.completion.indexing import as_names
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings
-from unipd.io.ratings_text import known_columns
+from unipd.io.ratings_columns import chosen_columns, known_columns
 
 _FORMS = "a sparse matrix, (users, items, ratings), a table of these, an array with NaN, or pairs with ratings y"
 
@@ -102,7 +102,7 @@ def _numbers(values: Any) -> Any:
 
 def _columns(table: Any) -> tuple[Array, Array, Array]:
     names = [str(name) for name in table.columns]
-    places = known_columns(names) or ((0, 1, 2) if len(names) >= 3 else None)
+    places = chosen_columns(names)
     if places is None:
         raise InvalidInput("X", "a table with columns user, item and rating", f"columns {', '.join(names)}")
     users, items, values = (np.asarray(table.iloc[:, place]) for place in places)
