@@ -22,6 +22,7 @@ from unipd.dual import DualValue, oracle_errors
 from unipd.errors import OracleError
 from unipd.maps.chunks import available_threads, share
 from unipd.methods.base import Certificate
+from unipd.methods.streamed_rooms import room_like
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
 
@@ -71,7 +72,7 @@ class Streams:
         """Return lambda-hat = lam + pull (lam - lam_{k-1})."""
         if pull == 0.0:
             return dual
-        out, share_of_way = np.empty_like(dual), dual.dtype.type(pull)
+        out, share_of_way = room_like(dual), dual.dtype.type(pull)
         share(available_threads(None), lambda turn: _kernels().extrapolate(turn, dual, previous, share_of_way, out))
         return out
 
@@ -83,7 +84,7 @@ class Streams:
 
     def stepped(self, dual: Array, answer: SharpAnswer, smoothness: float) -> Step:
         """Return lam - grad g / M and the sums of the line search, all from one image."""
-        out = np.empty_like(dual)
+        out = room_like(dual)
         inverse, step = dual.dtype.type(self.inverse), dual.dtype.type(1.0 / smoothness)
         slope, length, linear, energy, linear_there, energy_there = self._summed(
             _kernels().step_parts, answer.atom, (dual, self.problem.b, inverse, step, out), 6
@@ -107,7 +108,7 @@ class Streams:
 
     def mixed(self, image: Array, gamma: float, atom: Any) -> tuple[Array, float]:
         """Return (1 - gamma) A xbar + gamma A x and its squared distance to b."""
-        out, kind = np.empty_like(image), image.dtype.type
+        out, kind = room_like(image), image.dtype.type
         arguments = (image, kind(gamma), kind(1.0 - gamma), self.problem.b, out)
         return out, _finite(self._summed(_kernels().mixed_parts, atom, arguments, 1)[0])
 
