@@ -109,14 +109,22 @@ class Pattern:
         """Do Golub-Kahan steps with M or M^T: :func:`unipd.maps.sampling_sweep.sweep`."""
         from unipd.maps.sampling_sweep import sweep
 
-        structure = (self.starts, self.places, self._line_bounds, self._scatter_bounds)
-        return sweep(structure, values, self.transposed != adjoint, *steps)
+        return sweep(self._structure(), values, self.transposed != adjoint, *steps)
+
+    def brief_run(self, values: Array, *run: Any, adjoint: bool) -> tuple[int, int, float, float, Array, Array]:
+        """Do a whole Golub-Kahan run with M or M^T: :func:`unipd.maps.sampling_sweep.brief_run`."""
+        from unipd.maps.sampling_sweep import brief_run
+
+        return brief_run(self._structure(), values, self.transposed != adjoint, *run)
 
     def squared_norm(self, values: Array) -> float:
         """Return the squared Frobenius norm of the matrix; measurements of one place add up."""
         if self.duplicated:
             return float(_passes().squared_norm(self.starts, self.places, values, self.width))
         return float(np.vdot(values, values).real)
+
+    def _structure(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        return self.starts, self.places, self._line_bounds, self._scatter_bounds
 
     def _gathered(self, values: Array, x: Array) -> Array:
         kernels = _kernels()

@@ -74,6 +74,10 @@ class SampledMatrix:
         """
         return self.pattern.sweep(self.values, *steps, adjoint=adjoint)
 
+    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float, Array, Array]:
+        """Do a whole run of such steps in one call, as :func:`unipd.maps.sampling_sweep.brief_run` from ``ends`` on."""
+        return self.pattern.brief_run(self.values, *run, adjoint=adjoint)
+
     def frobenius(self) -> float:
         """Return the Frobenius norm, an upper bound of the spectral norm."""
         return float(np.sqrt(self.pattern.squared_norm(self.values)))
@@ -153,6 +157,13 @@ class OppositeMatrix:
     def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
         """Do steps with -M as M does; matrices that do are so small that their values may be copied."""
         return self._matrix.pattern.sweep(-self._matrix.values, *steps, adjoint=adjoint)
+
+    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float, Array, Array]:
+        """Do a whole run with -M: that of M with the opposite left vectors."""
+        found = self._matrix.brief_run(*run, adjoint=adjoint)
+        if found[2] == 0.0:  # the run may be gone on with
+            _negated(run[2][0])
+        return (*found[:4], _negated(found[4]), found[5])
 
     def frobenius(self) -> float:
         """Return the Frobenius norm."""

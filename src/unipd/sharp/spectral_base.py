@@ -17,7 +17,7 @@ from unipd.protocols import SharpAnswer
 from unipd.sharp.base import Membership
 from unipd.sharp.hermitian_part import HermitianPart
 from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
-from unipd.spectral.engine import always_dense
+from unipd.spectral.dense import always_dense
 from unipd.spectral.products import is_explicit, working_dtype
 
 CERTIFICATES = (RESIDUAL, PROBABILISTIC, RIGOROUS)
