@@ -16,6 +16,9 @@ from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 
+_PARTS = ("shape", "exact", "degree", "linear", "value", "objective", "support", "contains", "maximum")
+"""What a sharp oracle has, beside being called."""
+
 
 def as_shape(shape: int | Shape) -> Shape:
     """Return a length or a shape as a tuple of positive ints, or raise.
@@ -50,6 +53,19 @@ def _at_least_rounding(contains: Callable[..., bool]) -> Callable[..., bool]:
         return contains(self, x, max(tolerance, rounding_of(x)))
 
     return tolerant
+
+
+def require_oracle(name: str, value: Any) -> Any:
+    """Return ``value`` when it answers everything that :class:`~unipd.protocols.SharpOracle` asks, or raise.
+
+    >>> from unipd.sharp import Simplex
+    >>> require_oracle("sharp", Simplex(2)).shape
+    (2,)
+    """
+    if not callable(value):
+        raise InvalidInput(name, "a sharp oracle", validate.described(value))
+    validate.has_parts(name, value, "a sharp oracle", _PARTS)
+    return value
 
 
 class Membership:
@@ -145,7 +161,7 @@ class Sharp(Membership, Described, ABC):
     def _point(self, x: Any) -> Array | None:
         """Return x as an array, or None when its shape, its dtype or a NaN rules membership out."""
         point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
-        if point.shape != self._shape or not np.isfinite(point).all():
+        if point.shape != self._shape or point.dtype.kind not in "biufc" or not np.isfinite(point).all():
             return None
         return None if self.real_only and point.dtype.kind == "c" else point
 
