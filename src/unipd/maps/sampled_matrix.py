@@ -9,7 +9,7 @@ import scipy
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput
-from unipd.maps.pattern import Pattern
+from unipd.maps.pattern import Pattern, sampling_sweeps
 
 
 class SampledMatrix:
@@ -65,7 +65,7 @@ class SampledMatrix:
     @property
     def sweeps(self) -> bool:
         """Whether it does :meth:`golub_kahan` steps by itself: real and small."""
-        return self.dtype.kind == "f" and self.pattern.sweeps
+        return self.pattern.sweeps and self.values.dtype.kind == "f"
 
     def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
         """Do several steps of the bidiagonalisation of M (or M^*) in one call; return (steps done, products made).
@@ -76,7 +76,8 @@ class SampledMatrix:
 
     def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float, Array, Array]:
         """Do a whole run of such steps in one call, as :func:`unipd.maps.sampling_sweep.brief_run` from ``ends`` on."""
-        return self.pattern.brief_run(self.values, *run, adjoint=adjoint)
+        pattern = self.pattern
+        return sampling_sweeps().brief_run(pattern.structure, self.values, pattern.transposed != adjoint, *run)
 
     def frobenius(self) -> float:
         """Return the Frobenius norm, an upper bound of the spectral norm."""

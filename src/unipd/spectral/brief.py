@@ -5,7 +5,6 @@ Python between the steps, and around them, would take as long as the products of
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -74,15 +73,15 @@ class Brief:
         """
         last = min(len(self.projected) - 1, most // 2 - 1)
         while True:
-            done, made, *found = self.operator.brief_run(
+            done, made, top, residual, left, right = self.operator.brief_run(
                 ends, mix, self.bases, self.projected, self.known, last, goals, adjoint=self.adjoint
             )
-            self.known, self.made, self.unfit = self.known + done, self.made + made, made < 0
+            self.known, self.made = self.known + done, self.made + made
+            self.unfit, self.stuck = made < 0, made > 2 * done
             beat("singular vectors", made)
-            self.stuck = made > 2 * done
-            if found[0] == 0.0:
+            if top == 0.0:
                 return None
-            allowed = math.inf if value is None else value(found[0])
+            allowed = goals[ALLOWED] if value is None else value(top)
             if allowed >= goals[ALLOWED]:
-                return found[0], found[1], found[2], found[3]
+                return top, residual, left, right
             goals[ALLOWED] = allowed

@@ -8,7 +8,7 @@ from typing import Any
 
 from unipd import validate
 from unipd.errors import InvalidInput
-from unipd.spectral.brief_triple import brief_triple, does_steps
+from unipd.spectral.brief_triple import brief_triple
 from unipd.spectral.dense import always_dense, dense_eigenpairs, dense_singular_triples
 from unipd.spectral.golub_kahan import golub_kahan
 from unipd.spectral.lanczos import Limits, Ritz, lanczos
@@ -102,7 +102,7 @@ class Engine:
             found = scipy_eigenpairs(self, products, wanted, start, _tight(tolerance, value_tolerance))
             if found is not None:
                 return found
-        rule = self._rule(tolerance, relative, value_tolerance, start is not None, products.shape[1])
+        rule = self.rule(tolerance, relative, value_tolerance, start is not None, products.shape[1])
         run = self._run(lanczos, products, start, wanted, rule)
         upper = float(run.values[0] + run.residuals[0])
         return EigenPairs(
@@ -124,9 +124,8 @@ class Engine:
         The other parameters are those of :meth:`eigenpairs`; a relative tolerance is relative to the largest
         singular value. A wide operator is run through its adjoint, so that the bases start on the shorter side.
         """
-        if count == 1 and does_steps(self, operator):
-            rule = self._rule(tolerance, relative, value_tolerance, start is not None, min(operator.shape))
-            found = brief_triple(self, operator, start, rule, callable(value_tolerance))
+        if count == 1 and getattr(operator, "sweeps", False):
+            found = brief_triple(self, operator, start, tolerance, relative, value_tolerance)
             if found is not None:
                 return found
         products = Products(operator)
@@ -142,7 +141,7 @@ class Engine:
         wide = products.shape[0] < products.shape[1]
         side = None if start is None else start[0 if wide else 1]
         tall = Transposed(products) if wide else products
-        rule = self._rule(tolerance, relative, value_tolerance, start is not None, tall.shape[1])
+        rule = self.rule(tolerance, relative, value_tolerance, start is not None, tall.shape[1])
         run = self._run(golub_kahan, tall, side, wanted, rule)
         left, right = (run.vectors, run.left) if wide else (run.left, run.vectors)
         upper = float(run.values[0] + run.residuals[0])
@@ -166,7 +165,7 @@ class Engine:
         first = starting_block(start, rows, block, products.dtype, self.seed, self.mix)
         return method(products, first, count, stop, self.limits(count, block), self.seed + 1)
 
-    def _rule(
+    def rule(
         self,
         tolerance: float,
         relative: bool,
@@ -174,12 +173,13 @@ class Engine:
         warm: bool,
         rows: int,
     ) -> Stop:
+        """Return the stopping rule for vectors of so many rows, which start from given ones or from random ones."""
         allowed = validate.nonnegative("tolerance", tolerance)
         if value is not None and not callable(value):
-            fixed = validate.nonnegative("value_tolerance", value)
-            value = lambda _: fixed  # noqa: E731
+            validate.nonnegative("value_tolerance", value)
         weight = _TYPICAL_WEIGHT / rows * ((self.mix / (1.0 + self.mix)) ** 2 if warm else 1.0)
-        return Stop(0.0 if relative else allowed, allowed if relative else 0.0, value, self.lookout, weight)
+        absolute, share = (0.0, allowed) if relative else (allowed, 0.0)
+        return Stop(absolute, share, None, self.lookout, weight).allowing(value)
 
 
 _TYPICAL_WEIGHT = 0.1

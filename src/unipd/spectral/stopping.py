@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,10 @@ class Stop:
         return self.value is None or value_error(values, residuals, count) <= max(
             self.value(float(values[0])), rounding
         )
+
+    def allowing(self, value: float | Callable[[float], float] | None) -> Stop:
+        """Return the rule with this error allowed in the sum of the values: a number, or a function of the top one."""
+        return replace(self, value=value if value is None or callable(value) else lambda _: value)
 
     def goals(self, top: float | None, precision: float) -> FloatArray:
         """Return the rule as numbers, for :func:`unipd.spectral.ritz_kernels.may_stop`.
