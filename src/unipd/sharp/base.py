@@ -106,6 +106,11 @@ class Sharp(Membership, Described, ABC):
         return math.prod(self._shape)
 
     @property
+    def atom_entries(self) -> int:
+        """Most entries that an atom stores, for forecasts of memory: all of x unless atoms are sparse."""
+        return self.size
+
+    @property
     def exact(self) -> bool:
         """Exact up to rounding."""
         return True
