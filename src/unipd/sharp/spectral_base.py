@@ -15,8 +15,8 @@ from unipd.atoms import LowRank
 from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp.base import Membership
 from unipd.sharp.hermitian_part import HermitianPart
+from unipd.sharp.membership import Membership
 from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
 from unipd.spectral.dense import always_dense
 from unipd.spectral.products import is_explicit, working_dtype
