@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,12 @@ from unipd.atoms import LowRank
 from unipd.errors import OracleError
 from unipd.maps import Sampling, pattern
 from unipd.methods import streamed
+from unipd.methods.base import empty_certificate
+from unipd.methods.streamed_measures import squared_distance
 from unipd.methods.streamed_start import sloped
 from unipd.primal import ImageOnly
 from unipd.protocols import SharpAnswer
+from unipd.run.verify import verified
 
 SHAPE = (60, 40)
 
@@ -68,3 +73,26 @@ def test_the_gradient_is_that_of_numpy(monkeypatch: pytest.MonkeyPatch, rank: in
     assert (slope.squared, slope.across) == pytest.approx((gradient @ gradient, gradient @ (given.b + 2.0 * dual)))
     with pytest.raises(OracleError, match="nan"):
         sloped(given, np.where(dual > 2, np.nan, dual), answer)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 5, 1 << 14, (1 << 14) + 1, 50_001])
+def test_squared_distance_is_that_of_numpy(size: int, dtype: type) -> None:
+    first, second = np.random.default_rng(size).standard_normal((2, size)).astype(dtype)
+    expected = float(np.sum((first - second).astype(np.float64) ** 2))
+    assert squared_distance(first, second) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("coupling", [unipd.couplings.LeastSquares(0.5), "="], ids=["loss", "constraint"])
+def test_results_are_measured_alike(monkeypatch: pytest.MonkeyPatch, coupling: Any) -> None:
+    """What is reported of a point does not depend on whether a vector was made for its residual."""
+    plain = problem()
+    given = unipd.Problem(plain.sharp, plain.map, plain.b, coupling)
+    x = LowRank(np.ones((SHAPE[0], 1)), np.ones((SHAPE[1], 1)), np.ones(1))
+    empty = empty_certificate(given.b)
+    image, whole = verified(given, x, empty)
+    monkeypatch.setattr(streamed, "LONG", 100)
+    other, parts = verified(given, x, empty)
+    np.testing.assert_array_equal(image, other)
+    assert parts.objective == pytest.approx(whole.objective, rel=1e-13)
+    assert parts.infeasibility == pytest.approx(whole.infeasibility, rel=1e-13)

@@ -12,7 +12,8 @@ from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.line_search import Search
 from unipd.methods.nonmonotone import falling_search
-from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, squared_certificate, streamed_search
+from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, streamed_search
+from unipd.methods.streamed_measures import squared_certificate
 from unipd.methods.streamed_start import streamed_first_state
 from unipd.methods.universal import ORACLE_SHARE, UniversalState, averaged, first_state, holder_pair, search
 from unipd.methods.universal_settings import UniversalSettings

@@ -20,10 +20,9 @@ from unipd.couplings import Equality, LeastSquares
 from unipd.dual import DualValue, oracle_errors
 from unipd.errors import OracleError
 from unipd.maps.chunks import available_threads, share
-from unipd.methods.base import Certificate
 from unipd.methods.streamed_rooms import room_like
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker
+from unipd.protocols import SharpAnswer
 
 LONG = 1 << 21
 """Entries of the dual vector from which images are made in parts."""
@@ -185,16 +184,3 @@ def _kernels() -> Any:
 
 REPLACEMENT_SHARE = 1e-3
 """An atom replaces another when it beats it by this share of the slack."""
-
-
-def squared_certificate(
-    problem: Problem, primal: Tracker, squared: float, mean_objective: float, previous: Certificate
-) -> Certificate:
-    """Return the previous certificate with objective and feasibility from ||A xbar - b||^2."""
-    cost = mean_objective
-    if not problem.sharp.linear and getattr(primal, "exact_objective", False):
-        cost = problem.sharp.objective(primal.point())
-    loss = problem.coupling
-    if isinstance(loss, LeastSquares):
-        return replace(previous, objective=cost + 0.5 * loss.scale * squared, infeasibility=0.0)
-    return replace(previous, objective=cost, infeasibility=math.sqrt(squared))

@@ -15,8 +15,8 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.pauli.pointers import pointer, take
 
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
-_PART = 1 << 14
-"""Entries that :func:`extrapolate` takes at a time."""
+PART = 1 << 14
+"""Entries that passes without an image take at a time."""
 
 
 @njit(cache=True, nogil=True)
@@ -86,11 +86,24 @@ def mixed_parts(
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
 def extrapolate(counter: IntArray, dual: Array, previous: Array, pull: Any, out: Array) -> None:
     """Write lam + pull (lam - lam')."""
-    low = take(pointer(counter)) * _PART
+    low = take(pointer(counter)) * PART
     while low < dual.size:
-        for k in range(low, min(low + _PART, dual.size)):
+        for k in range(low, min(low + PART, dual.size)):
             out[k] = dual[k] + pull * (dual[k] - previous[k])
-        low = take(pointer(counter)) * _PART
+        low = take(pointer(counter)) * PART
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def distance_parts(counter: IntArray, first: Array, second: Array, sums: FloatArray) -> None:
+    """Sum the squares of the differences."""
+    part = take(pointer(counter))
+    while part < sums.size:
+        total = 0.0
+        for k in range(part * PART, min((part + 1) * PART, first.size)):
+            difference = np.float64(first[k] - second[k])
+            total += difference * difference
+        sums[part] = total
+        part = take(pointer(counter))
 
 
 @njit(cache=True, nogil=True)
