@@ -25,11 +25,13 @@ from figures import note
 from unipd.apps.completion import Design, Plan, ball_design, movielens, solve_design
 from unipd.apps.completion.generated import generate
 from unipd.maps.pattern import Pattern
+from unipd.maps.sampled_matrix import SampledMatrix
 
 LEVELS = (1.10, 1.01, 1.001)
 PHI_STAR = 0.2947170477
 """Optimum of the MovieLens problem, certified to 4e-8."""
 PRODUCTS = ("product", "transposed_product", "sampled")
+SWEEPS = ((Pattern, "sweep"), (SampledMatrix, "brief_run"))
 
 
 def instance(quick: bool) -> tuple[Design, float, float, str]:
@@ -50,12 +52,16 @@ def instance(quick: bool) -> tuple[Design, float, float, str]:
 def timed_products() -> Iterator[dict[str, float]]:
     """Add up the CPU seconds inside products with the sampled matrix, and count those inside sweeps."""
     spent = {"seconds": 0.0, "swept": 0.0}
-    originals = {name: getattr(Pattern, name) for name in (*PRODUCTS, "sweep")}
+    places = (*((Pattern, name) for name in PRODUCTS), *SWEEPS)
+    originals = [(place, name, getattr(place, name)) for place, name in places]
 
-    def counted(*arguments: Any, **options: Any) -> Any:
-        done, made = originals["sweep"](*arguments, **options)
-        spent["swept"] += made
-        return done, made
+    def counted(original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any, **options: Any) -> Any:
+            found = original(*arguments, **options)
+            spent["swept"] += found[1]
+            return found
+
+        return run
 
     def timed(original: Callable[..., Any]) -> Callable[..., Any]:
         def run(*arguments: Any) -> Any:
@@ -67,14 +73,13 @@ def timed_products() -> Iterator[dict[str, float]]:
 
         return run
 
-    for name in PRODUCTS:
-        setattr(Pattern, name, timed(originals[name]))
-    Pattern.sweep = counted
+    for place, name, original in originals:
+        setattr(place, name, (timed if name in PRODUCTS else counted)(original))
     try:
         yield spent
     finally:
-        for name, original in originals.items():
-            setattr(Pattern, name, original)
+        for place, name, original in originals:
+            setattr(place, name, original)
 
 
 def alone(pattern: Pattern) -> float:

@@ -19,6 +19,7 @@ from unipd import couplings, maps, sharp
         (couplings.Box(0.0, 1.0), "Box(lower=0, upper=1)"),
         (couplings.LeastSquares(), "LeastSquares(scale=1)"),
         (maps.DenseMatrix(np.eye(2)), "DenseMatrix(matrix=<2 x 2 float64>, domain=(2,))"),
+        (maps.Identity((2, 3)), "Identity(shape=(2, 3), dtype=dtype('float64'))"),
     ],
 )
 def test_objects_print_their_arguments(thing: object, text: str) -> None:

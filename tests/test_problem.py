@@ -9,10 +9,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
+import unipd
 from unipd import Problem
 from unipd.couplings import Absolute, AtLeast, AtMost, Equality, Huber, L2Ball, LeastSquares
+from unipd.errors import InvalidInput
 from unipd.maps import BlockMap, DenseMatrix, OperatorMap, SparseMatrix
-from unipd.sharp import L1Ball, Linear, Product, Simplex
+from unipd.protocols import SharpAnswer
+from unipd.sharp import Counted, L1Ball, Linear, Product, Simplex
 
 A = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 1.0]])
 B = np.array([1.0, 2.0])
@@ -24,6 +27,7 @@ def test_maps_are_read_from_what_users_have() -> None:
     forms: list[tuple[Any, type]] = [
         (A, DenseMatrix),
         (A.tolist(), DenseMatrix),
+        (list(A), DenseMatrix),
         (sp.csr_matrix(A), SparseMatrix),
         (sp.coo_array(A), SparseMatrix),
         (aslinearoperator(A), OperatorMap),
@@ -99,3 +103,64 @@ def test_points_may_be_arrays_of_any_shape() -> None:
     problem = Problem(Simplex((3, 2)), np.ones((1, 6)), [1.0])
     assert problem.map.domain == (3, 2)
     assert problem.map.adjoint(np.ones(1)).shape == (3, 2)
+
+
+def test_sets_of_real_points_may_stand_beside_complex_blocks() -> None:
+    complex_block = 1j * np.eye(2)
+    problem = Problem([L1Ball(2), Simplex(3)], [complex_block, A], B * (1 + 1j), LeastSquares())
+    first, second = problem.sharp(problem.map.adjoint(-problem.b)).atom.parts
+    assert (first.dtype, second.dtype) == (np.complex128, np.float64)
+    result = unipd.solve(problem, accuracy=1e-8)
+    best = result.x.parts
+    assert result.status.success
+    np.testing.assert_allclose(complex_block @ best[0] + A @ best[1], result.image, atol=1e-12)
+    for blocks in ([complex_block, 1j * A], [np.eye(2), 1j * A]):
+        with pytest.raises(InvalidInput, match="Simplex has real points"):
+            Problem([L1Ball(2), Simplex(3)], blocks, B * (1 + 1j), LeastSquares())
+
+
+@pytest.mark.parametrize("kind", [">f4", ">f8", ">c8", ">c16"])
+def test_the_byte_order_of_a_file_changes_no_precision(kind: str) -> None:
+    native = np.dtype(kind).newbyteorder("=")
+    problem = Problem(L1Ball(3), A.astype(kind), B.astype(kind), LeastSquares())
+    assert problem.dtype == problem.map.dtype == native
+    assert problem.dtype.isnative
+    operator = aslinearoperator(A.astype(kind))
+    assert Problem(L1Ball(3), operator, B.astype(kind), LeastSquares()).dtype == native
+    assert L1Ball(3)(np.ones(3, kind)).atom.dtype == native
+
+
+class Half:
+    """A sharp oracle that lacks a part."""
+
+    shape, exact, degree, linear = (3,), True, 1.0, True
+
+    def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        return Simplex(3)(direction)
+
+    def objective(self, x: Any) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize("use", [lambda o: Problem(o, A, B), lambda o: Linear(np.ones(3), o), Counted])
+def test_oracles_that_lack_a_part_are_told_which(use: Any) -> None:
+    with pytest.raises(InvalidInput, match="Half without value"):
+        use(Half())
+    with pytest.raises(InvalidInput, match=r"the class Half \(an object is needed\)"):
+        use(Half)
+    with pytest.raises(InvalidInput, match="expected a sharp oracle, got int"):
+        use(3)
+
+
+def test_maps_that_lack_a_part_are_told_which() -> None:
+    class Nameless:
+        domain, codomain = (3,), (2,)
+
+        def image(self, atom: Any) -> Any:
+            return A @ atom
+
+        def adjoint(self, dual: Any) -> Any:
+            return A.T @ dual
+
+    with pytest.raises(InvalidInput, match="Nameless without dtype"):
+        Problem(Simplex(3), Nameless(), B)

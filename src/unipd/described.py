@@ -1,8 +1,10 @@
-"""Objects that print what they were made of."""
+"""Objects that print what they were made of, and tables of what they found."""
 
 from __future__ import annotations
 
+import html
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,11 @@ class Described:
         names = inspect.signature(type(self)).parameters
         kept = {name: getattr(self, name, None) for name in names}
         if kept.get("size", kept.get("shape")) is None:
-            kept = {"shape": getattr(self, "shape", None), **kept}
+            kept.pop("shape", None)
+            kept = {
+                "shape": getattr(self, "shape", getattr(self, "domain", None) if "shape" in names else None),
+                **kept,
+            }
         shown = [
             f"{name}={brief(value)}" for name, value in kept.items() if not (value is None or inspect.isroutine(value))
         ]
@@ -43,3 +49,27 @@ def brief(value: Any) -> str:
         return f"<{len(value)} items>"
     text = repr(value)
     return text if len(text) <= 80 else f"<{type(value).__name__}>"
+
+
+def plain_table(rows: Sequence[tuple[str, str]]) -> str:
+    """Return names and texts in two columns.
+
+    >>> print(plain_table([("gap", "1e-3"), ("seconds", "2")]))
+    gap      1e-3
+    seconds  2
+    """
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+
+def html_table(rows: Sequence[tuple[str, str]]) -> str:
+    """Return names and texts as a table for notebooks.
+
+    >>> html_table([("gap", "< 1")])
+    "<table><tr><th style='text-align:left'>gap</th><td>&lt; 1</td></tr></table>"
+    """
+    cells = (
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
+        for name, text in rows
+    )
+    return f"<table>{''.join(cells)}</table>"

@@ -12,9 +12,10 @@ from unipd import validate
 from unipd._typing import Array
 from unipd.couplings import AtLeast, AtMost, Equality, LeastSquares
 from unipd.errors import InvalidInput
-from unipd.maps import as_map
+from unipd.maps import BlockMap, as_map
 from unipd.protocols import Coupling, LinearMap, Loss, SharpOracle, norm
 from unipd.sharp import Product
+from unipd.sharp.base import require_oracle
 
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
 
@@ -57,14 +58,11 @@ class Problem:
         *,
         split: bool | None = None,
     ) -> None:
-        oracle = Product(list(sharp)) if isinstance(sharp, (list, tuple)) else sharp
-        if isinstance(oracle, type) or not callable(oracle) or not hasattr(oracle, "shape"):
-            raise InvalidInput("sharp", "a sharp oracle or a list of them", validate.described(sharp))
+        oracle = require_oracle("sharp", Product(list(sharp)) if isinstance(sharp, (list, tuple)) else sharp)
         self.sharp: SharpOracle = oracle
         self.map: LinearMap = as_map(A, oracle.shape)
         _check_domain(self.map.domain, oracle.shape)
-        if self.map.dtype.kind == "c" and getattr(oracle, "real_only", False):
-            raise InvalidInput("A", f"a real map, since {type(oracle).__name__} has real points", "a complex one")
+        _check_reality(oracle, self.map)
         self.coupling = _as_coupling(coupling)
         self.b = self._right_hand_side(b)
         self.coupling.check(self.b.shape, self.b.dtype)
@@ -132,6 +130,15 @@ class Problem:
 def _check_domain(domain: Any, shape: Any) -> None:
     if domain != shape:
         raise InvalidInput("A", f"a map of points of shape {shape}", f"a map of shape {domain}")
+
+
+def _check_reality(oracle: SharpOracle, linear_map: LinearMap) -> None:
+    """Raise when a set of real points meets a complex map, block by block."""
+    if isinstance(oracle, Product) and isinstance(linear_map, BlockMap):
+        for block, part in zip(oracle.oracles, linear_map.maps, strict=True):
+            _check_reality(block, part)
+    elif linear_map.dtype.kind == "c" and getattr(oracle, "real_only", False):
+        raise InvalidInput("A", f"a real map, since {type(oracle).__name__} has real points", "a complex one")
 
 
 def _as_loss(coupling: Coupling) -> Loss | None:

@@ -10,6 +10,8 @@ import numpy as np
 from unipd._typing import Array, Shape
 from unipd.errors import InvalidInput
 
+_PRECISIONS = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64))
+
 
 def finite_array(
     name: str,
@@ -34,8 +36,8 @@ def finite_array(
         array = array.astype(np.float64)
     elif array.dtype.kind not in "fc":
         raise InvalidInput(name, "an array of numbers", f"dtype {array.dtype}")
-    elif array.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
-        array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    elif array.dtype not in _PRECISIONS:
+        array = array.astype(native_floating(array.dtype))
     if shape is not None and array.shape != shape:
         raise InvalidInput(name, f"shape {shape}", f"shape {array.shape}")
     if ndim is not None and array.ndim != ndim:
@@ -44,6 +46,18 @@ def finite_array(
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InvalidInput(name, "finite numbers", f"{array[place]} at index {place}")
     return array.copy() if copy and array is value else array
+
+
+def native_floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the single- or double-precision dtype, in this machine's byte order, for a floating or complex one.
+
+    >>> native_floating(np.dtype(">f4")), native_floating(np.dtype("f2"))
+    (dtype('float32'), dtype('float64'))
+    """
+    native = dtype.newbyteorder("=")
+    if native in _PRECISIONS:
+        return native
+    return np.dtype(np.complex128 if native.kind == "c" else np.float64)
 
 
 def all_finite(array: Array) -> bool:
@@ -132,6 +146,18 @@ def path(name: str, value: Any) -> Any:
     if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
         raise InvalidInput(name, "the name of a file", repr(value))
     return value
+
+
+def has_parts(name: str, value: Any, expected: str, parts: Collection[str]) -> None:
+    """Raise unless ``value`` is an object with these attributes; the message tells which are missing.
+
+    >>> has_parts("A", np.ones(2), "an array", ("shape", "dtype"))
+    """
+    if isinstance(value, type) or not any(hasattr(value, part) for part in parts):
+        raise InvalidInput(name, expected, described(value))
+    missing = [part for part in parts if not hasattr(value, part)]
+    if missing:
+        raise InvalidInput(name, f"{expected} with {', '.join(parts)}", f"{described(value)} without {missing[0]}")
 
 
 def described(value: Any) -> str:

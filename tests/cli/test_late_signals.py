@@ -49,11 +49,15 @@ def test_rounding_ends_after_the_cuts_at_hand(invoke, graph, tmp_path, monkeypat
     assert len(out.read_text().splitlines()) == 30
 
 
-@pytest.mark.parametrize(("done", "bars"), [(0, False), (5, True)])
-def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkeypatch, done, bars):
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("done", "bars"), [(0, False), (1, False), (2, True), (5, True)])
+def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkeypatch, done, bars, threads):
+    noted = []
+
     @contextlib.contextmanager
     def counted(*_, **__):
         def note(count, total):
+            noted.append(count)
             if count == done:
                 interruption.request.set()
 
@@ -65,10 +69,11 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
     out = tmp_path / "state.npz"
     result = invoke(
         *("tomography", "--simulate", "ghz", "--qubits", 2, "--shots", 500, "--bootstrap", 50, "--out", out),
-        *("--threads", 1, "--json", "-"),
+        *("--threads", threads, "--json", "-"),
     )
     content = json.loads(result.stdout)
     assert (result.exit_code, content["status"]) == (130, "interrupted")
+    assert noted == list(range(done + 1))
     assert ("fidelity_stderr" in content) is bars
     assert 0.9 < content["fidelity"] <= 1.0
     assert out.exists()

@@ -19,6 +19,29 @@ def test_every_oracle_is_healthy(case):
         assert failed(check_sharp(case.oracle, dtype=dtype)) == set()
 
 
+MATRICES = {
+    "Spectrahedron": sharp.Spectrahedron(4, 3.0),
+    "TraceBall": sharp.TraceBall(4),
+    "Fantope": sharp.Fantope(5, 2),
+    "NuclearBall": sharp.NuclearBall((4, 3), 1e3),
+    "NuclearBall, iterative": sharp.NuclearBall((90, 120)),
+    "WeightedNuclearBall": sharp.WeightedNuclearBall(np.arange(1.0, 5.0), np.ones(3)),
+    "GroupNuclearBall": sharp.GroupNuclearBall((4, 3), [[0, 1], [2]]),
+    "NuclearNormSquared": sharp.NuclearNormSquared((4, 3), 0.5),
+    "SpectralBall": sharp.SpectralBall((4, 3)),
+    "beside a vector": sharp.Product([sharp.Simplex(3), sharp.Spectrahedron(3)]),
+    "with a cost": sharp.Linear(np.diag([1.0, 2.0, 3.0]), sharp.Spectrahedron(3)),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("name", MATRICES)
+def test_sets_of_matrices_are_healthy_though_their_rounding_is_an_error(name, dtype):
+    real = name == "beside a vector"
+    kind = np.finfo(dtype).dtype if real else dtype
+    assert failed(check_sharp(MATRICES[name], dtype=kind)) == set()
+
+
 def test_an_honest_inexact_oracle_is_healthy():
     class Repeatable(Inexact):
         def __call__(self, direction, *, tolerance=0.0, start=None):

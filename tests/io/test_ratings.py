@@ -39,6 +39,8 @@ def rows_of(ratings):
         "who,what,how much\n1,10,4\n2,10,3.5\n1,12,5\n",
         "1.0,10.0,4\n2.0,10.0,3.5\n1.0,12.0,5\n",
         "\ufeff1,10,4\n2,10,3.5\n1,12,5\n",
+        ",who,what,how much\n0,1,10,4\n1,2,10,3.5\n2,1,12,5\n",
+        "user_id,timestamp,track_id,plays\n1,9,10,4\n2,9,10,3.5\n1,9,12,5\n",
     ],
     ids=[
         "tabs",
@@ -53,6 +55,8 @@ def rows_of(ratings):
         "names",
         "reals",
         "bom",
+        "numbered rows",
+        "tracks",
     ],
 )
 def test_formats(tmp_path, text):
@@ -67,6 +71,28 @@ def test_compressed(tmp_path):
 def test_texts_are_identifiers_too(tmp_path):
     found = read_ratings(written(tmp_path, 'user,item,rating\nann,"Alien, again",4\nbob,Heat,2\n'))
     assert rows_of(found) == [("ann", "Alien, again", 4.0), ("bob", "Heat", 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("1,155061224,5\n2,34545104X,3\n3,45104X,3\n", ["155061224", "34545104X", "45104X"]),
+        ("1,0001713353,5\n2,B000052,4\n", ["0001713353", "B000052"]),
+        ('"a","x;y",3\n"b","Toy, Story",5\n', ["x;y", "Toy, Story"]),
+        (f"1,{2**63},3\n1,5,4\n", [str(2**63), "5"]),
+        (f"1,{10**30},3\n1,5,4\n", [str(10**30), "5"]),
+    ],
+    ids=["later texts", "zeros", "marks in quotes", "64 bits", "more bits"],
+)
+def test_what_else_is_a_text(tmp_path, text, items):
+    assert read_ratings(written(tmp_path, text)).items.tolist() == items
+
+
+def test_colons_are_read_as_fast_as_tabs(tmp_path, monkeypatch):
+    from unipd.io import ratings_text
+
+    monkeypatch.setattr(ratings_text, "_read_lines", lambda *_: pytest.fail("read line by line"))
+    assert rows_of(read_ratings(written(tmp_path, "1::10::4::97\n2::10::3.5::97\n1::12::5::97\n"))) == PLAIN
 
 
 def test_large_identifiers_stay_exact(tmp_path):
@@ -90,6 +116,8 @@ def test_large_identifiers_stay_exact(tmp_path):
         ("1::10::4\n2::10\n", 2, "3 fields expected"),
         ("user,item,rating\n1,10,4\n1,oops,4\n", 3, "item must be an integer"),
         ("1,10\n", 1, "three fields expected"),
+        ("time,user,thing,liking\n9,1,10,4\n", 1, "columns user, item and rating"),
+        ("1,10,4\nnan,10,3\nnan,11,3\n", 2, "user must be an integer"),
     ],
 )
 def test_the_wrong_line_is_named(tmp_path, text, line, words):
@@ -110,6 +138,11 @@ def test_no_text_at_all(tmp_path):
         read_ratings(written(tmp_path, b"\xff\xfe\x00\x01" * 10))
     with pytest.raises(FileFormatError, match="gzip"):
         read_ratings(written(tmp_path, b"plain", "ratings.gz"))
+
+
+def test_a_quotation_that_never_ends(tmp_path):
+    with pytest.raises(FileFormatError, match="quotation"):
+        read_ratings(written(tmp_path, '1,"10,4\n' + "2,10,3\n" * 30000))
 
 
 def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
@@ -145,6 +178,8 @@ def test_parquet(tmp_path):
         ((["a", None], [1, 1], [1.0, 2.0]), "missing"),
         (([1], [1], ["much"]), "not numbers"),
         (([], [], []), "no ratings"),
+        (([1], [1], np.array(["2020-01-01"], "M8[D]")), "dates"),
+        ((np.array([[1], None], object)[:1], [1], [1.0]), "neither integers nor texts"),
     ],
 )
 def test_columns_of_tables_are_checked(columns, words):
@@ -152,7 +187,14 @@ def test_columns_of_tables_are_checked(columns, words):
         checked_columns("table", *(np.array(column, dtype=_dtype(column)) for column in columns))
 
 
+def test_unsigned_identifiers_beyond_64_bits_are_texts():
+    users, _, _ = checked_columns("table", np.array([2**63 + 3, 4], np.uint64), np.array([1, 2]), np.ones(2))
+    assert users.tolist() == [str(2**63 + 3), "4"]
+
+
 def _dtype(column):
+    if isinstance(column, np.ndarray):
+        return column.dtype
     return object if None in column else None
 
 

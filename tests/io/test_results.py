@@ -129,6 +129,15 @@ def test_table(result, tmp_path):
     assert "header" not in repr(load(tmp_path / "run.npz"))
 
 
+def test_a_saved_result_shows_as_the_result_does(result, tmp_path):
+    """A table where it is printed or evaluated, HTML in notebooks; never a dump of its fields."""
+    loaded = unipd.load(unipd.save(result, tmp_path / "result.npz"))
+    assert repr(loaded) == str(loaded)
+    assert "figures=" not in repr(loaded)
+    assert loaded._repr_html_().startswith("<table><tr><th style='text-align:left'>status</th>")
+    assert loaded._repr_html_().count("<tr>") == len(str(loaded).splitlines())
+
+
 def test_a_failed_write_leaves_the_old_file(result, tmp_path, monkeypatch):
     path = save(result, tmp_path / "run.npz", seed=1)
 

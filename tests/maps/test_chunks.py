@@ -1,11 +1,15 @@
 """Chunks of work on several threads."""
 
+import functools
 import threading
+import weakref
 
 import numba
+import numpy as np
 import pytest
 
-from unipd.maps.chunks import available_threads, run_chunks
+from unipd.maps import chunks
+from unipd.maps.chunks import available_threads, on_threads, run_chunks
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -35,3 +39,22 @@ def test_failures_reach_the_caller(bad):
 def test_threads_follow_numba():
     assert available_threads(None) == numba.get_num_threads()
     assert available_threads(7) == 7
+
+
+def test_work_that_a_busy_thread_has_not_begun_is_not_held():
+    """A helper that is let go stays in the queue; the arrays of the work do not."""
+    free, begun = threading.Event(), threading.Event()
+
+    def busy():
+        begun.set()
+        free.wait(timeout=10)
+
+    blocked = chunks._pool(1).submit(busy)
+    begun.wait(timeout=10)
+    array = np.ones(3)
+    on_threads(functools.partial(np.sum, array), 2)
+    gone = weakref.ref(array)
+    del array
+    assert gone() is None
+    free.set()
+    blocked.result()

@@ -78,13 +78,15 @@ def test_as_map_recognises_what_it_is_given():
         ([], None),
         (np.ones((0, 2)), None),
         (sp.csr_array((0, 2)), None),
+        (sp.coo_array([1.0, 2.0]), None),
+        ([np.ones(2), np.ones(3)], None),
         ([[np.nan]], None),
         (sp.csr_array([[np.inf]]), None),
         (np.ones(3), None),
         ("matrix", None),
         (None, None),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_bad_maps(value, domain):
     with pytest.raises(InvalidInput, match=r"^A"):

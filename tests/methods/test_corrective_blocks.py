@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csc_array
 
 from unipd import Corrective, MaxIterations, Problem, Status, iterate, maps, sharp, solve
 from unipd.couplings import AtLeast, AtMost, Equality, LeastSquares
@@ -45,10 +46,22 @@ def test_projection_is_that_of_every_block(seed: int, sizes: list[int], scale: f
         assert projected[part].sum() == pytest.approx(1.0)
 
 
-def test_averages_square_to_the_mean_within_blocks() -> None:
+@pytest.mark.parametrize("kind", [np.asarray, csc_array])
+def test_averages_square_to_the_mean_within_blocks(kind: Any) -> None:
     values = np.array([1.0, 3.0, 5.0])
-    shared: Any = averages(np.array([0, 0, 7]))
+    shared: Any = averages(kind(np.eye(3)), np.array([0, 0, 7]))
     np.testing.assert_allclose(shared @ (shared.T @ values), [2.0, 2.0, 5.0])
+
+
+def test_few_columns_and_full_ones_are_dense() -> None:
+    def columns(rows: int, count: int, share: float) -> Columns:
+        vectors = (np.random.default_rng(0).random((count, rows)) < share).astype(np.float64)
+        return Columns(rows, np.zeros(1, np.intp), np.zeros(0, np.intp), np.zeros(0)).with_more(list(vectors))
+
+    for rows, count, share, dense in ((100, 50, 0.01, True), (700, 100, 0.01, False), (700, 100, 0.5, True)):
+        found = columns(rows, count, share)
+        assert isinstance(found.matrix(), np.ndarray) is dense
+        assert float(np.sum(found.matrix() @ np.ones(count))) == found.entries.size
 
 
 def random_master(seed: int, sign: float, *, sparse: bool = False) -> BlockMaster:
@@ -57,9 +70,7 @@ def random_master(seed: int, sign: float, *, sparse: bool = False) -> BlockMaste
     blocks = np.repeat(np.arange(4), sizes)
     columns: Any = random.standard_normal((3, blocks.size))
     if sparse:
-        import scipy.sparse as sp
-
-        columns = sp.csc_array(columns * (random.random(columns.shape) < 0.5))
+        columns = csc_array(columns * (random.random(columns.shape) < 0.5))
     starts = block_starts(blocks, 4)
     return BlockMaster(
         columns=columns,

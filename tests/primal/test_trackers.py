@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.references import constrained, with_loss
-from unipd import MaxIterations, Problem, atoms, memory, solve
+from unipd import MaxIterations, Problem, atoms, memory, sharp, solve
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.primal import AtomList, Dense, ImageOnly
@@ -207,6 +207,64 @@ def test_forecasts_count_what_is_held() -> None:
     assert memory.forecast(problem).dual >= 3 * 8
     two = Problem([Simplex(50), Simplex(30)], [np.ones((3, 50)), np.ones((3, 30))], np.ones(3), "=")
     assert memory.forecast(two).primal > memory.forecast(problem).primal
+
+
+def forecast_of(oracle: Any, tracker: str) -> memory.Forecast:
+    shapes = oracle.shape if isinstance(oracle.shape[0], tuple) else [oracle.shape]
+    maps = [np.ones((2, int(np.prod(shape)))) for shape in shapes]
+    return memory.forecast(Problem(oracle, maps if len(shapes) > 1 else maps[0], np.ones(2), "="), tracker)
+
+
+GRAPH = sharp.FlowPolytope([0, 0, 1, 1, 2], [1, 2, 2, 3, 3], 0, 3)
+ATOMS = {
+    "simplex": Simplex(50),
+    "unit simplex": sharp.UnitSimplex(50),
+    "l1": sharp.L1Ball(50),
+    "l1 squared": sharp.L1NormSquared(50),
+    "l1 norm": sharp.L1NormOnBall(50),
+    "l2": sharp.L2Ball(50),
+    "box": sharp.Box(0.0, 1.0, 50),
+    "Birkhoff": sharp.Birkhoff(6),
+    "paths": GRAPH,
+    "cost": sharp.Linear(np.arange(50.0), sharp.Counted(Simplex(50))),
+    "matrix": sharp.NuclearBall((6, 5)),
+    "blocks": sharp.Product([Simplex(50), sharp.Spectrahedron(6), sharp.L2Ball(20)]),
+    "function": sharp.from_callable(lambda y: y, 30),
+}
+
+
+def _random(shape: Any) -> Any:
+    if isinstance(shape[0], tuple):
+        return tuple(_random(part) for part in shape)
+    return np.random.default_rng(0).standard_normal(shape)
+
+
+@pytest.mark.parametrize("name", ATOMS)
+def test_atoms_are_forecast_as_large_as_they_are(name: str) -> None:
+    atom = ATOMS[name](_random(ATOMS[name].shape)).atom
+    assert atom.nbytes <= forecast_of(ATOMS[name], "atoms").primal / 1000 <= 3 * atom.nbytes
+
+
+def test_every_block_is_forecast_as_it_is_kept() -> None:
+    blocks = ATOMS["blocks"]
+    for tracker in ("image", "dense", "atoms"):
+        parts = sum(forecast_of(part, tracker).primal for part in blocks.oracles)
+        assert forecast_of(blocks, tracker).primal == parts
+    matrix, vectors = forecast_of(sharp.Spectrahedron(6), "lowrank").primal, 3 * 8 * (50 + 20)
+    assert forecast_of(blocks, "lowrank").primal == matrix + vectors
+
+
+def test_the_direction_of_an_oracle_call_is_counted() -> None:
+    assert forecast_of(Simplex(50), "image").direction >= 50 * 8
+    assert forecast_of(Simplex(50), "image").total >= forecast_of(Simplex(50), "image").direction
+    assert forecast_of(sharp.Spectrahedron(6), "image").direction == 0
+
+
+def test_atoms_are_not_recommended_where_they_are_as_large_as_x(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory.forecasting, "available_memory", lambda: 10_000)
+    with pytest.raises(MemoryForecastError) as caught:
+        solve(Problem(sharp.L2Ball(1000), np.ones((1, 1000)), [1.0], LeastSquares()), tracker="dense")
+    assert str(caught.value).endswith('10 kB are available: use tracker="image" (A x only)')
 
 
 def test_memory_is_measured_in_bytes_of_this_machine() -> None:

@@ -3,10 +3,13 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 
+import unipd
+from unipd import sharp
 from unipd.errors import InvalidInput
 from unipd.sharp import Counted, L1Ball, Linear, Product
 
@@ -61,3 +64,33 @@ def test_copies_and_pickles() -> None:
     for twin in (copy.deepcopy(counted), pickle.loads(pickle.dumps(counted))):
         twin(np.ones(2))
         assert (twin.calls, counted.calls) == (2, 1)
+
+
+ENTROPY, CORNERS = sharp.Entropy(4), sharp.Linear(np.arange(4.0), sharp.L2Ball(4))
+COUNTS = {
+    "entropy": (ENTROPY, sharp.Counted(ENTROPY)),
+    "cost": (CORNERS, sharp.Counted(CORNERS)),
+    "cost over a counter": (CORNERS, sharp.Linear(np.arange(4.0), sharp.Counted(sharp.L2Ball(4)))),
+    "simplex": (sharp.Simplex(4), sharp.Counted(sharp.Simplex(4))),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_counter_changes_no_run(name: str) -> None:
+    def run(oracle: Any) -> unipd.Result:
+        matrix = np.array([[1.0, -1.0, 2.0, 0.5]])
+        return unipd.solve(unipd.Problem(oracle, matrix, [0.1], "<="), accuracy=1e-6)
+
+    plain, counted = (run(oracle) for oracle in COUNTS[name])
+    assert (plain.method, plain.counts) == (counted.method, counted.counts)
+    assert plain.x.tolist() == counted.x.tolist()
+
+
+COST = np.diag([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("wrap", [lambda o: sharp.Linear(COST, sharp.Counted(o)), sharp.Counted])
+def test_a_counter_keeps_the_method_of_matrices(wrap: Any) -> None:
+    oracle = wrap(sharp.Spectrahedron(3))
+    result = unipd.solve(unipd.Problem(oracle, np.eye(9)[::4], np.full(3, 1 / 3), "="), accuracy=1e-4)
+    assert (result.status.value, result.method) == ("solved", "factored")

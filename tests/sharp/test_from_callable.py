@@ -4,7 +4,9 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy
 from scipy.sparse.linalg import aslinearoperator
 
 import unipd
@@ -135,3 +137,43 @@ def test_complex_points_for_real_directions_are_refused() -> None:
     with pytest.raises(unipd.errors.OracleError, match="real points"):
         oracle(np.ones(2))
     assert oracle(np.ones(2, complex)).atom.dtype == np.complex128
+
+
+def test_a_whole_answer_is_true_of_its_point() -> None:
+    """A value below that of the point itself would make a bound that is too good to be true."""
+    y = np.array([3.0, -4.0])
+
+    def claiming(value: float, cost: float = 0.0) -> Any:
+        return from_callable(lambda y: SharpAnswer(one_hot((2,), 0, 1.0), value, cost), 2, lambda x: 0.0)
+
+    assert claiming(3.0)(y).value == 3.0
+    assert claiming(float(np.float32(3.0000002)))(y.astype(np.float32)).objective == 0.0
+    for wrong in (2.9, 3.1, -math.inf, math.nan):
+        with pytest.raises(OracleError, match=r"where it is 3\.0|value nan"):
+            claiming(wrong)(y)
+    with pytest.raises(OracleError, match="its objective says 0"):
+        claiming(2.0, 1.0)(y)
+    with pytest.raises(unipd.errors.UnboundedOracle):
+        claiming(math.inf)(y)
+
+
+@pytest.mark.parametrize("wrong", [scipy.sparse.coo_array([1.0, 0.0]), pd.Series([1.0, 0.0])], ids=["sparse", "series"])
+def test_points_of_other_libraries_are_named(wrong: Any) -> None:
+    with pytest.raises(OracleError, match=f"not a {type(wrong).__name__}"):
+        from_callable(lambda y: wrong, 2)(np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("degree", "two"), ("degree", math.nan), ("maximum", "large"), ("maximum", math.nan)),
+        *(("contains", 3), ("support", 1.0), ("linear", "yes"), ("exact", None), ("real_only", 1)),
+    ],
+)
+def test_what_is_known_beside_the_function_is_checked(name: str, value: Any) -> None:
+    with pytest.raises(InvalidInput, match=name):
+        from_callable(lambda y: y, 2, **{name: value})
+
+
+def test_a_maximum_may_be_infinite() -> None:
+    assert from_callable(lambda y: y, 2, maximum=math.inf).maximum() == math.inf

@@ -35,3 +35,9 @@ def test_points_outside_stay_outside(dtype: type, off: float) -> None:
     x = np.full(4, (1.0 + off) / 4, dtype)
     assert not sharp.Simplex(4).contains(x)
     assert sharp.Simplex(4).contains(x, tolerance=10 * off)
+
+
+@pytest.mark.parametrize("oracle", [sharp.Simplex(2), sharp.L2Ball(2), sharp.Box(0.0, 1.0, 2), sharp.L1NormSquared(2)])
+@pytest.mark.parametrize("point", [np.array([0.5, 0.5], object), np.array(["0.5", "0.5"]), "ab", None])
+def test_what_is_no_array_of_numbers_lies_nowhere(oracle: Any, point: Any) -> None:
+    assert oracle.contains(point) is False

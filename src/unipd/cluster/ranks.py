@@ -18,7 +18,7 @@ from unipd.cluster.balance import shares
 from unipd.cluster.environment import available_cores
 from unipd.cluster.journal import Journal, journal_of
 from unipd.cluster.packing import packed, unpacked
-from unipd.cluster.world import everybody, mpi
+from unipd.cluster.world import everybody, mpi, neighbours
 
 SMALL = 1 << 13
 """Bytes up to which every rank gets all parts and adds them itself."""
@@ -58,7 +58,7 @@ class Ranks:
         """Time spent in exchanges, waiting for other ranks included."""
         self.bytes = 0
         """Bytes that this rank has sent."""
-        self._crowded = self.size > 1 and self._neighbours() > available_cores()
+        self._crowded = self.size > 1 and neighbours(self.comm) > available_cores()
 
     def __repr__(self) -> str:
         return f"Ranks(rank={self.rank}, size={self.size})"
@@ -187,12 +187,6 @@ class Ranks:
                 stalled = now + LOOK
         self.seconds += time.perf_counter() - begun
         self.bytes += sent
-
-    def _neighbours(self) -> int:
-        local = self.comm.Split_type(mpi().COMM_TYPE_SHARED)
-        count = int(local.Get_size())
-        local.Free()
-        return count
 
 
 def _in_order(parts: Array) -> Array:

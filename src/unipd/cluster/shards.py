@@ -69,6 +69,8 @@ def _own_lines(path: Path, ranks: Ranks) -> tuple[Array, Array, FloatArray] | No
     if path.suffix.lower() in _PACKED:
         return None
     layout = find_layout(path)
+    if any(layout.texts):
+        return None
     found = _parsed(_own_bytes(path, layout, ranks), layout)
     return None if ranks.summed(np.array([int(found is None)]))[0] else found
 

@@ -37,3 +37,11 @@ def everybody() -> Any:
         if processes() > 1:
             raise
         return Single()
+
+
+def neighbours(comm: Any) -> int:
+    """Return the number of processes of a communicator on this machine, this one included."""
+    local = comm.Split_type(mpi().COMM_TYPE_SHARED)
+    count = int(local.Get_size())
+    local.Free()
+    return count

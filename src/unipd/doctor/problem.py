@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import validate
 from unipd.doctor.adjoint import check_map
 from unipd.doctor.coupling import check_coupling
 from unipd.doctor.probes import random_array
@@ -24,7 +25,8 @@ _POINTS = 3
 def check(problem: Problem, *, seed: int = 0) -> Report:
     """Check the parts of a problem against each other: map, oracle, coupling, scaling and memory.
 
-    Nothing is solved. The checks are random but seeded: the same seed gives the same report.
+    Nothing is solved. The checks are random but seeded: the same seed gives the same report, except for the memory
+    that the machine has left.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def check(problem: Problem, *, seed: int = 0) -> Report:
     (True, 'pass')
     """
     if not isinstance(problem, Problem):
-        raise InvalidInput("problem", "a unipd.Problem", type(problem).__name__)
+        raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
     generator = np.random.default_rng(seed)
     duals = [random_array(generator, problem.dual_shape, problem.dtype) for _ in range(DIRECTIONS)]
     duals.append(np.zeros(problem.dual_shape, problem.dtype))

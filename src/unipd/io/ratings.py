@@ -11,7 +11,8 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.errors import FileFormatError, MissingExtra
-from unipd.io.ratings_text import COLUMN_NAMES, known_columns, read_text
+from unipd.io.ratings_columns import chosen_columns
+from unipd.io.ratings_text import read_text
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,9 @@ def read_ratings(path: str | os.PathLike[str]) -> Ratings:
     Text files have one rating a line: user, item, rating and whatever follows, separated by tabs, commas,
     semicolons, ``::`` or spaces (found from the first line), with or without a line of column names. Names such as
     ``userId``, ``movie_id`` or ``rating`` choose the columns; otherwise they are the first three. Identifiers are
-    integers not below 0, or texts when the first ones are. Names ending in .gz are decompressed, and .parquet files
-    are read with pyarrow.
+    integers not below 0, or texts: when the first one is no number, when of the first thousand lines two have such ones
+    or one begins with a needless zero (as ISBN do), and when one has more than 64 bits. Names ending in .gz are
+    decompressed, and .parquet files are read with pyarrow.
 
     Examples
     --------
@@ -80,12 +82,12 @@ def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
         try:
             table: Any = parquet.read_table(stream, use_threads=False, pre_buffer=False)
             names = [str(name) for name in table.column_names]
-            places = known_columns(names) or range(min(3, len(names)))
+            places = chosen_columns(names) or ()
             columns = [np.asarray(table.column(place).to_numpy()) for place in places]
         except Exception as error:  # pyarrow has many kinds of its own
             raise FileFormatError(str(path), f"not a parquet file ({error})") from error
-    if len(columns) < 3:
-        raise FileFormatError(str(path), f"no columns named like {', '.join(n[0] for n in COLUMN_NAMES)}")
+    if not columns:
+        raise FileFormatError(str(path), f"no columns named like user, item, rating, but {', '.join(names)}")
     return checked_columns(str(path), *columns)
 
 
@@ -93,6 +95,8 @@ def checked_columns(source: str, users: Array, items: Array, values: Array) -> t
     """Return the columns of a table as identifiers and numbers, or raise with the row that is wrong."""
     if values.size == 0:
         raise FileFormatError(source, "no ratings")
+    if values.dtype.kind in "mM":
+        raise FileFormatError(source, "the ratings are dates, not numbers")
     try:
         numbers = np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
@@ -107,7 +111,7 @@ def _identifiers(source: str, name: str, column: Array) -> Array:
     if column.dtype.kind in "iu":
         if column.min() < 0:
             raise FileFormatError(source, f"row {int(np.argmin(column >= 0)) + 1}: the {name} is negative")
-        return column.astype(np.int64)
+        return column.astype(np.str_ if column.max() > np.iinfo(np.int64).max else np.int64)
     if column.dtype.kind == "f":
         wrong = ~np.isfinite(column) | (column < 0) | (column != np.floor(column))
         if wrong.any():
@@ -117,4 +121,7 @@ def _identifiers(source: str, name: str, column: Array) -> Array:
     missing = [row for row, value in enumerate(column) if value is None]
     if missing:
         raise FileFormatError(source, f"row {missing[0] + 1}: the {name} is missing")
-    return column.astype(np.str_)
+    try:
+        return column.astype(np.str_)
+    except ValueError as error:
+        raise FileFormatError(source, f"the {name}s are neither integers nor texts ({error})") from error

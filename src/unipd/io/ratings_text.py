@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import itertools
 import math
+import re
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -16,14 +18,13 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.errors import FileFormatError
+from unipd.io.ratings_columns import chosen_columns, known_columns
 
-COLUMN_NAMES = (
-    ("user", "userid", "uid", "u", "customer", "customerid", "reviewerid"),
-    ("item", "itemid", "iid", "i", "movie", "movieid", "product", "productid", "book", "bookid", "asin"),
-    ("rating", "ratings", "value", "score", "stars", "r", "overall"),
-)
-"""Names of the user, item and rating columns, without case, spaces and underscores."""
 _SEPARATORS = ("::", "\t", ";", ",", "|")
+_SAMPLE = 1000
+"""Lines that tell whether identifiers are texts."""
+_MISSING = ("nan", "na", "none", "null")
+_LARGEST = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Layout:
     """Whether the first line has names."""
     columns: tuple[int, ...]
     """Places of user, item and rating."""
+    texts: tuple[bool, bool]
+    """Whether users, and items, are texts."""
 
 
 def read_text(path: Path) -> tuple[Array, Array, FloatArray]:
@@ -50,44 +53,55 @@ def read_text(path: Path) -> tuple[Array, Array, FloatArray]:
         raise FileFormatError(str(path), "not a gzip file, or damaged") from error
     except (EOFError, zlib.error) as error:
         raise FileFormatError(str(path), "the gzip file is damaged or cut short") from error
+    except csv.Error as error:
+        raise FileFormatError(str(path), f"not a table ({error}); is a quotation mark never closed?") from error
 
 
 def find_layout(path: Path) -> Layout:
-    """Return the layout that the first line with something in it shows."""
+    """Return the layout that the first lines with something in them show."""
     with _opened(path) as stream:
-        first = next((line.strip("\r\n") for line in stream if line.strip()), None)
-    if first is None:
+        lines = list(itertools.islice((line for line in stream if line.strip()), _SAMPLE))
+    if not lines:
         raise FileFormatError(str(path), "no ratings: the file is empty")
-    separator = next((mark for mark in _SEPARATORS if mark in first), None)
+    first = lines[0].strip("\r\n")
+    separator = next((mark for mark in _SEPARATORS if len(_split(first, mark)) >= 3), None)
     fields = _split(first, separator)
-    named = known_columns(fields)
-    header = named is not None or not any(_is_number(field) for field in fields)
     if len(fields) < 3:
         raise FileFormatError(str(path), f"three fields expected (user, item, rating), got {first[:60]!r}", 1)
-    return Layout(separator, header, named or (0, 1, 2))
+    header = known_columns(fields) is not None or not any(_is_number(field) for field in fields)
+    columns = chosen_columns(fields) if header else (0, 1, 2)
+    if columns is None:
+        raise FileFormatError(str(path), f"columns user, item and rating expected, got {first[:60]!r}", 1)
+    rows = [_split(line, separator) for line in lines[int(header) :]]
+    users, items = ([row[place].strip() for row in rows if place < len(row)] for place in columns[:2])
+    return Layout(separator, header, columns, (_are_texts(users), _are_texts(items)))
 
 
-def known_columns(names: list[str]) -> tuple[int, ...] | None:
-    """Return the places of user, item and rating by their names, None unless all three are there.
+def _are_texts(fields: list[str]) -> bool:
+    """Whether identifiers are texts: the first one is, or two are, or one begins with a needless zero.
 
-    >>> known_columns(["movieId", "user_id", "Rating", "timestamp"])
-    (1, 0, 2)
+    One text among numbers is a mistake, which is told with its line.
     """
-    plain = ["".join(mark for mark in name.lower() if mark.isalnum()) for name in names]
-    places = [next((place for place, name in enumerate(plain) if name in known), None) for known in COLUMN_NAMES]
-    found = tuple(place for place in places if place is not None)
-    return found if len(found) == 3 else None
+    texts = [_is_text(field) for field in fields]
+    return texts[:1] == [True] or sum(texts) >= 2 or any(re.match(r"0\d", field) for field in fields)
+
+
+def _is_text(field: str) -> bool:
+    return bool(field) and not _is_number(field) and field.lower() not in _MISSING
 
 
 def _read_numbers(path: Path, layout: Layout) -> tuple[Array, Array, FloatArray] | None:
     """Return the columns when every identifier is an integer and nothing is wrong, else None."""
-    if layout.separator == "::":
+    if any(layout.texts):
         return None
+    separator = "\t" if layout.separator == "::" else layout.separator
     kinds: Any = [("user", np.int64), ("item", np.int64), ("rating", np.float64)]
-    how: Any = {"delimiter": layout.separator, "usecols": layout.columns, "comments": None, "ndmin": 1}
+    how: Any = {"delimiter": separator, "usecols": layout.columns, "comments": None, "ndmin": 1}
     with _opened(path) as stream, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about files without data, which are told apart below
         lines: Iterator[str] = (line for line in stream if line.strip())
+        if layout.separator == "::":
+            lines = (line.replace("::", "\t") for line in lines)
         if layout.header:
             next(lines, None)
         try:
@@ -102,7 +116,6 @@ def _read_numbers(path: Path, layout: Layout) -> tuple[Array, Array, FloatArray]
 def _read_lines(path: Path, layout: Layout) -> tuple[Array, Array, FloatArray]:
     """Read line by line: identifiers may be texts, and what is wrong is told with its line."""
     users, items, ratings = list[Any](), list[Any](), list[float]()
-    texts: tuple[bool, bool] | None = None
     with _opened(path) as stream:
         skip = layout.header
         for number, fields in _rows(stream, layout.separator):
@@ -112,14 +125,19 @@ def _read_lines(path: Path, layout: Layout) -> tuple[Array, Array, FloatArray]:
             if len(fields) <= max(layout.columns):
                 _complain(path, number, f"{max(layout.columns) + 1} fields expected (user, item, rating)", fields)
             user, item, rating = (fields[place].strip() for place in layout.columns)
-            if texts is None:
-                texts = (not _is_number(user), not _is_number(item))
-            users.append(_identifier(path, number, "user", user, texts[0]))
-            items.append(_identifier(path, number, "item", item, texts[1]))
+            users.append(_identifier(path, number, "user", user, layout.texts[0]))
+            items.append(_identifier(path, number, "item", item, layout.texts[1]))
             ratings.append(_rating(path, number, rating))
     if not ratings:
         raise FileFormatError(str(path), "no ratings")
-    return np.array(users), np.array(items), np.array(ratings, np.float64)
+    return _identifiers(users), _identifiers(items), np.array(ratings, np.float64)
+
+
+def _identifiers(values: list[Any]) -> Array:
+    """Return texts, or integers; integers of more than 64 bits are texts too."""
+    if isinstance(values[0], int) and max(values) > _LARGEST:
+        return np.array([str(value) for value in values])
+    return np.array(values)
 
 
 def _rows(stream: Any, separator: str | None) -> Iterator[tuple[int, list[str]]]:

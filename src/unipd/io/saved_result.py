@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
+from unipd.described import html_table, plain_table
 from unipd.methods import Counts
 from unipd.protocols import norm
 from unipd.run.history import History
 from unipd.status import Status
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SavedResult:
-    """A result read from a file, with the headline attributes of :class:`unipd.Result`; prints as a table."""
+    """A result read from a file, with the headline attributes of :class:`unipd.Result`.
+
+    It prints as a table and shows as HTML in notebooks.
+    """
 
     figures: dict[str, Any]
     """What ``summary()`` of the result gave: status, objective, bound, gap, counts, seconds."""
@@ -27,7 +31,7 @@ class SavedResult:
     """The dual vector that attains the bound."""
     image: Array | None
     """A x."""
-    history: History = field(repr=False)
+    history: History
     """One row an iteration."""
     facts: dict[str, Any]
     """The problem in words, whether it has a loss (and its curvature), ||b||, the scale of gaps, the method's eps, and
@@ -112,11 +116,16 @@ class SavedResult:
         value = self.figures.get(name)
         return math.nan if value is None else float(value)
 
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, str]]:
         rows = [(name.replace("_", " "), value) for name, value in self.figures.items()]
         rows += [("problem", self.facts.get("problem")), ("seed", self.seed), ("saved", self.saved)]
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {_text(value)}" for name, value in rows)
+        return [(name, _text(value)) for name, value in rows]
+
+    def __repr__(self) -> str:
+        return plain_table(self._rows())
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rows())
 
 
 def facts(result: Any) -> dict[str, Any]:

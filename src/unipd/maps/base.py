@@ -62,10 +62,8 @@ def floating(dtype: Any) -> np.dtype[Any]:
         raise InvalidInput("dtype", "a dtype of numbers", repr(dtype)) from error
     if kind.kind in "biu":
         return np.dtype(np.float64)
-    if kind in (np.float32, np.float64, np.complex64, np.complex128):
-        return kind
     if kind.kind in "fc":
-        return np.dtype(np.complex128 if kind.kind == "c" else np.float64)
+        return validate.native_floating(kind)
     raise InvalidInput("A", "a map of real or complex numbers", f"dtype {kind}")
 
 
@@ -93,8 +91,7 @@ def require_map(name: str, value: Any) -> Any:
     >>> require_map("outer", Identity((2,))).codomain
     (2,)
     """
-    if isinstance(value, type) or not all(hasattr(value, part) for part in ("image", "adjoint", "domain", "codomain")):
-        raise InvalidInput(name, "a linear map of unipd.maps", validate.described(value))
+    validate.has_parts(name, value, "a linear map", ("image", "adjoint", "domain", "codomain", "dtype"))
     return value
 
 

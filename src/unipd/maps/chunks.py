@@ -66,13 +66,19 @@ def on_threads(work: Callable[[], object], threads: int) -> None:
 
     >>> on_threads(lambda: None, 2)
     """
-    helpers = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
+    held = [work]  # one that is let go stays in the queue for a while: it shall not hold the arrays of the work
+    helpers = [_pool(threads - 1).submit(_done, held) for _ in range(threads - 1)]
     try:
         work()
     finally:
         for helper in helpers:
             if not helper.cancel():
                 helper.result()
+        held.clear()
+
+
+def _done(held: list[Callable[[], object]]) -> None:
+    held[0]()
 
 
 def share(threads: int, work: Callable[[IntArray], Any]) -> None:

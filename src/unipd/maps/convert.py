@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 
 from unipd.errors import InvalidInput
+from unipd.maps.base import require_map
 from unipd.maps.blocks import BlockMap
 from unipd.maps.matrix import DenseMatrix, SparseMatrix
 from unipd.maps.operator import OperatorMap
@@ -23,7 +24,7 @@ def as_map(value: Any, domain: Any = None) -> LinearMap:
     (1,)
     """
     if hasattr(value, "image") and hasattr(value, "adjoint"):
-        return value
+        return require_map("A", value)
     if scipy.sparse.issparse(value):
         return SparseMatrix(value, domain)
     if isinstance(value, np.ndarray):
@@ -31,10 +32,15 @@ def as_map(value: Any, domain: Any = None) -> LinearMap:
     if hasattr(value, "matvec") and hasattr(value, "rmatvec"):
         return OperatorMap(value, domain)
     if isinstance(value, (list, tuple)):
-        if value and all(isinstance(row, (list, tuple, float, int)) for row in value):
+        if value and all(_is_row(part) for part in value):
             return DenseMatrix(value, domain)
         domains = domain if domain is not None else [None] * len(value)
         if len(domains) != len(value):
             raise InvalidInput("A", f"{len(domains)} blocks, one an oracle", f"{len(value)} blocks")
         return BlockMap([as_map(part, shape) for part, shape in zip(value, domains, strict=True)])
     raise InvalidInput("A", _ACCEPTED, type(value).__name__)
+
+
+def _is_row(part: Any) -> bool:
+    """Whether a part of a list is the row of one matrix rather than the map of one block."""
+    return isinstance(part, (list, tuple, float, int)) or (isinstance(part, np.ndarray) and part.ndim == 1)

@@ -56,13 +56,13 @@ class SparseMatrix(Map):
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         if not scipy.sparse.issparse(matrix):
             matrix = validate.finite_array("A", matrix, ndim=2)
+        rows, columns = _nonempty(matrix.shape)
         compressed: Any = scipy.sparse.csc_array(matrix)
         compressed = compressed.astype(floating(compressed.dtype), copy=False)
         if not np.isfinite(compressed.data).all():
             raise InvalidInput("A", "finite numbers", "NaN or inf among the stored entries")
         self.matrix: Any = compressed
         self._transposed = compressed.T
-        rows, columns = _nonempty(compressed.shape)
         super().__init__(matrix_domain(domain, columns), (rows,), compressed.dtype)
 
     @property

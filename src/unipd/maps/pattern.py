@@ -8,6 +8,7 @@ would be no faster (its values have to be permuted for every new matrix) and tak
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,12 @@ class Pattern:
         self.places = self.arranged(short(places, self.width))
         self.duplicated: bool = _passes().has_duplicates(self.starts, self.places, self.width)
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
+        self.sweeps: bool = self.size < _SERIAL_WORK
+        """Whether products are so small that :meth:`sweep` serves; the number of threads has no part in it."""
         self._line_bounds = balanced(self.starts, _LINE_CHUNKS)
         self._scatter_bounds = balanced(self.starts, 1 << (chunks.bit_length() - 1))
+        self.structure = (self.starts, self.places, self._line_bounds, self._scatter_bounds)
+        """What the compiled sweeps ask for."""
         self._part_bounds = balanced(self.starts, max(1, self.size // _PART_ENTRIES))
 
     @property
@@ -100,17 +105,9 @@ class Pattern:
         along, across = (right, left) if self.transposed else (left, right)
         return self.starts, self.places, along, across, self._part_bounds
 
-    @property
-    def sweeps(self) -> bool:
-        """Whether products are so small that :meth:`sweep` serves; the number of threads has no part in it."""
-        return self.size < _SERIAL_WORK
-
     def sweep(self, values: Array, *steps: Any, adjoint: bool) -> tuple[int, int]:
         """Do Golub-Kahan steps with M or M^T: :func:`unipd.maps.sampling_sweep.sweep`."""
-        from unipd.maps.sampling_sweep import sweep
-
-        structure = (self.starts, self.places, self._line_bounds, self._scatter_bounds)
-        return sweep(structure, values, self.transposed != adjoint, *steps)
+        return sampling_sweeps().sweep(self.structure, values, self.transposed != adjoint, *steps)
 
     def squared_norm(self, values: Array) -> float:
         """Return the squared Frobenius norm of the matrix; measurements of one place add up."""
@@ -146,9 +143,13 @@ class Pattern:
     def _shared(self, kernel: Any, args: tuple[Any, ...], bounds: IntArray, work: int) -> None:
         """Run a kernel on chunks of lines, on several threads when there is work for them."""
         threads = 1 if work < _SERIAL_WORK else min(available_threads(self.threads), bounds.size - 1)
+        if threads == 1:
+            kernel(self.starts, self.places, *args, bounds, np.zeros(1, np.int64))
+            return
         share(threads, lambda counter: kernel(self.starts, self.places, *args, bounds, counter))
 
 
+@cache
 def _kernels() -> Any:
     """Import the compiled kernels on first use: Numba is slow to import."""
     from unipd.maps import sampling_kernels
@@ -156,6 +157,15 @@ def _kernels() -> Any:
     return sampling_kernels
 
 
+@cache
+def sampling_sweeps() -> Any:
+    """Import the compiled Golub-Kahan steps on first use."""
+    from unipd.maps import sampling_sweep
+
+    return sampling_sweep
+
+
+@cache
 def _passes() -> Any:
     """Import the compiled passes over places on first use."""
     from unipd.maps import pattern_kernels

@@ -9,7 +9,7 @@ import scipy
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput
-from unipd.maps.pattern import Pattern
+from unipd.maps.pattern import Pattern, sampling_sweeps
 
 
 class SampledMatrix:
@@ -65,7 +65,7 @@ class SampledMatrix:
     @property
     def sweeps(self) -> bool:
         """Whether it does :meth:`golub_kahan` steps by itself: real and small."""
-        return self.dtype.kind == "f" and self.pattern.sweeps
+        return self.pattern.sweeps and self.values.dtype.kind == "f"
 
     def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
         """Do several steps of the bidiagonalisation of M (or M^*) in one call; return (steps done, products made).
@@ -73,6 +73,11 @@ class SampledMatrix:
         The arguments are those of :func:`unipd.maps.sampling_sweep.sweep` from ``bases`` on.
         """
         return self.pattern.sweep(self.values, *steps, adjoint=adjoint)
+
+    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float, Array, Array]:
+        """Do a whole run of such steps in one call, as :func:`unipd.maps.sampling_sweep.brief_run` from ``ends`` on."""
+        pattern = self.pattern
+        return sampling_sweeps().brief_run(pattern.structure, self.values, pattern.transposed != adjoint, *run)
 
     def frobenius(self) -> float:
         """Return the Frobenius norm, an upper bound of the spectral norm."""
@@ -153,6 +158,13 @@ class OppositeMatrix:
     def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
         """Do steps with -M as M does; matrices that do are so small that their values may be copied."""
         return self._matrix.pattern.sweep(-self._matrix.values, *steps, adjoint=adjoint)
+
+    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float, Array, Array]:
+        """Do a whole run with -M: that of M with the opposite left vectors."""
+        found = self._matrix.brief_run(*run, adjoint=adjoint)
+        if found[2] == 0.0:  # the run may be gone on with
+            _negated(run[2][0])
+        return (*found[:4], _negated(found[4]), found[5])
 
     def frobenius(self) -> float:
         """Return the Frobenius norm."""

@@ -104,7 +104,9 @@ class Sampling(Map):
         vector = np.asarray(dual)
         if vector.shape != self.codomain:
             raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
-        return SampledMatrix(self.pattern, self.pattern.arranged(np.ascontiguousarray(vector, floating(vector.dtype))))
+        if vector.dtype is not self.dtype:
+            vector = vector.astype(floating(vector.dtype), copy=False)
+        return SampledMatrix(self.pattern, self.pattern.arranged(np.ascontiguousarray(vector)))
 
     @property
     def in_lines(self) -> bool:

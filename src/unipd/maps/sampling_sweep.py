@@ -10,8 +10,8 @@ from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
-from unipd.spectral.ritz_kernels import may_stop
-from unipd.spectral.sweep_kernels import settle_left, settle_right
+from unipd.spectral.ritz_kernels import may_stop, top_triple
+from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
 
 
 @njit(cache=True, nogil=True)
@@ -59,6 +59,40 @@ def sweep(
         if goals.size > 0 and may_stop(projected, k + 1, goals):
             return k + 1 - first, 2 * (k + 1 - first)
     return last - first, 2 * (last - first)
+
+
+@njit(cache=True, nogil=True)
+def brief_run(
+    structure: tuple[IntArray, IntArray, IntArray, IntArray],
+    values: Array,
+    scattered_first: bool,
+    ends: tuple[Array, FloatArray],
+    mix: float,
+    bases: tuple[Array, Array],
+    projected: FloatArray,
+    first: int,
+    last: int,
+    goals: FloatArray,
+) -> tuple[int, int, float, float, Array, Array]:
+    """Do a whole run up to its goals; return steps done, products made, and the top Ritz triple.
+
+    The triple is value, residual norm, left and right vector: a value of 0 tells that the goals were not reached. A run
+    begins with ``ends`` (:func:`unipd.spectral.sweep_kernels.begin`); one that has done steps asks first whether it may
+    stop already. Products of -1 tell that the starting vector is not finite.
+    """
+    left, right = bases
+    if first == 0 and not begin(ends[0], ends[1], mix, right[0]):
+        return 0, -1, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
+    done = made = 0
+    reached = first > 0 and may_stop(projected, first, goals)
+    if not reached:
+        done, made = sweep(structure, values, scattered_first, bases, projected, first, last, goals)
+        whole = done > 0 and made == 2 * done
+        reached = whole and (done < last - first or may_stop(projected, last, goals))
+    if not reached:
+        return done, made, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
+    value, residual, u, v = top_triple(bases, projected, first + done)
+    return done, made, value, residual, u, v
 
 
 @njit(cache=True, nogil=True)

@@ -14,12 +14,18 @@ from unipd.problem import Problem
 
 _DUAL_VECTORS = 12
 """Vectors of the length of b that a method keeps or makes in an iteration."""
-_ITEM = 16
+_COPIES = 3
+"""Points like x that a tracker holds while it makes the next one."""
+_DIRECTIONS = 2
+"""Arrays like x that an oracle call takes: A^* lam, and what the oracle makes of it."""
+_PLACE = 8
 _ATOMS = 1000
 LOWRANK_LIMIT = 64
 """Rank at which the tracker "lowrank" recompresses."""
 SKETCH_RANK = 16
 """Rank of the reconstruction of the tracker "sketch"."""
+TRACKERS = ("image", "dense", "atoms", "lowrank", "sketch")
+"""Names of the trackers that can be forecast."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +41,14 @@ class Forecast:
     dual: int
     """Dual vectors, images and gradients."""
     primal: int
-    """What the tracker keeps (for a list of atoms: of 1,000 iterations, one nonzero or one pair of factors an atom)."""
+    """What the tracker keeps (for a list of atoms: of 1,000 iterations, one pair of factors an atom of matrices)."""
+    direction: int = 0
+    """A^* lam in an oracle call, an array like x; none for matrices that come as factors, where it is an operator."""
 
     @property
     def total(self) -> int:
         """Sum of the parts."""
-        return self.map + self.dual + self.primal
+        return self.map + self.dual + self.primal + self.direction
 
 
 def forecast(problem: Problem, tracker: str = "dense", *, images: int = 0) -> Forecast:
@@ -57,34 +65,47 @@ def forecast(problem: Problem, tracker: str = "dense", *, images: int = 0) -> Fo
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
     validate.integer("images", images, minimum=0)
-    factor = _entries(problem.sharp.shape) if not _is_matrix(problem) else sum(problem.sharp.shape)
-    item = problem.dtype.itemsize
-    primal = {
-        "image": 0,
-        "dense": 3 * _entries(problem.sharp.shape) * item,
-        "atoms": _ATOMS * _atom_bytes(problem),
-        "lowrank": 3 * LOWRANK_LIMIT * factor * item,
-        "sketch": 3 * (2 * SKETCH_RANK + 1) * factor * item,
-    }
-    validate.choice("tracker", tracker, primal)
+    validate.choice("tracker", tracker, TRACKERS)
+    sets, item = _sets(problem.sharp), problem.dtype.itemsize
     return Forecast(
         map=int(getattr(problem.map, "nbytes", 0)),
         dual=(_DUAL_VECTORS + images) * problem.b.nbytes,
-        primal=primal[tracker],
+        primal=sum(_kept(part, tracker, item) for part in sets),
+        direction=sum(_DIRECTIONS * math.prod(part.shape) * item for part in sets if not _is_matrix(part)),
     )
 
 
-def _is_matrix(problem: Problem) -> bool:
+def _sets(oracle: Any) -> list[Any]:
+    """Return the oracles of the blocks, each without what stands around it."""
+    inside = getattr(oracle, "oracle", None)
+    if inside is not None:
+        return _sets(inside)
+    return [part for block in getattr(oracle, "oracles", ()) for part in _sets(block)] or [oracle]
+
+
+def _is_matrix(oracle: Any) -> bool:
     """Whether points are matrices that come as factors."""
-    return getattr(getattr(problem.sharp, "oracle", problem.sharp), "hermitian", None) is not None
+    return getattr(oracle, "hermitian", None) is not None
 
 
-def _atom_bytes(problem: Problem) -> int:
-    """Return the bytes of one atom: a pair of factors of a matrix, or one number and its place."""
-    shape = problem.sharp.shape
-    if _is_matrix(problem):
-        return sum(shape) * 2 * problem.dtype.itemsize
-    return _ITEM
+def _kept(oracle: Any, tracker: str, item: int) -> int:
+    """Return the bytes that a tracker keeps of one block; vectors beside low-rank matrices are arrays."""
+    if tracker == "image":
+        return 0
+    if tracker == "atoms":
+        return _ATOMS * _atom_bytes(oracle, item)
+    if tracker == "dense" or not _is_matrix(oracle):
+        return _COPIES * math.prod(oracle.shape) * item
+    columns = LOWRANK_LIMIT if tracker == "lowrank" else 2 * SKETCH_RANK + 1
+    return _COPIES * columns * sum(oracle.shape) * item
+
+
+def _atom_bytes(oracle: Any, item: int) -> int:
+    """Return the bytes of one atom: a pair of factors, the numbers of a sparse point with their places, or an array."""
+    if _is_matrix(oracle):
+        return 2 * sum(oracle.shape) * item
+    entries = math.prod(oracle.shape)
+    return min(entries * item, getattr(oracle, "atom_entries", entries) * (item + _PLACE))
 
 
 def require_room_for_dense(problem: Problem, limit: int | None = None) -> None:
@@ -92,11 +113,14 @@ def require_room_for_dense(problem: Problem, limit: int | None = None) -> None:
     room = available_memory() if limit is None else limit
     needed = forecast(problem, "dense").primal
     if needed > room:
+        sets, item = _sets(problem.sharp), problem.dtype.itemsize
+        sparse = any(_atom_bytes(part, item) < math.prod(part.shape) * item for part in sets)
         raise MemoryForecastError(
             f"x of shape {problem.sharp.shape} as an array needs {size_text(needed)} (three copies), "
             f"{size_text(room)} are available: use "
-            'tracker="atoms" (the atoms with their weights), for matrices "lowrank" or "sketch", '
-            'or tracker="image" (A x only)'
+            + ('tracker="atoms" (the atoms with their weights), ' if sparse else "")
+            + ('tracker="lowrank" or "sketch" (factors), ' if any(map(_is_matrix, sets)) else "")
+            + ('or tracker="image" (A x only)' if sparse else 'tracker="image" (A x only)')
         )
 
 
@@ -106,16 +130,11 @@ def require_room_for_run(problem: Problem, tracker: Any = "image") -> None:
     if limit is None:
         return
     known = isinstance(tracker, str) and tracker != "auto"
-    part = forecast(problem, tracker if known else "lowrank" if _is_matrix(problem) else "image")
-    needed, held = part.dual + part.primal, resident_memory()
+    matrices = any(map(_is_matrix, _sets(problem.sharp)))
+    part = forecast(problem, tracker if known else "lowrank" if matrices else "image")
+    needed, held = part.dual + part.primal + part.direction, resident_memory()
     if held + needed > limit:
         raise MemoryForecastError(
             f"the run needs about {size_text(needed)} beyond the {size_text(held)} that the program holds already: "
             f"more than the memory limit of {size_text(limit)}"
         )
-
-
-def _entries(shape: Any) -> int:
-    if shape and isinstance(shape[0], tuple):
-        return sum(_entries(part) for part in shape)
-    return math.prod(shape)

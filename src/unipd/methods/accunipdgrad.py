@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from unipd import validate
@@ -12,7 +12,9 @@ from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.line_search import Search
 from unipd.methods.nonmonotone import falling_search
-from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, squared_certificate, streamed_search
+from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, streamed_search
+from unipd.methods.streamed_measures import squared_certificate
+from unipd.methods.streamed_start import streamed_first_state
 from unipd.methods.universal import ORACLE_SHARE, UniversalState, averaged, first_state, holder_pair, search
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.problem import Problem
@@ -84,11 +86,10 @@ class AccUniPDGrad(UniversalSettings):
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> AccUniPDGradState:
         """Return the state at lam_0."""
-        state = first_state(self, problem, tracker, dual, accuracy)
+        first = streamed_first_state if self._is_streamed(problem) else first_state
+        state = first(self, problem, tracker, dual, accuracy)
         assert state.point is not None
         recent = state.point.atom
-        if self._is_streamed(problem):
-            state = replace(state, point=replace(state.point, gradient=dual[:0], image=dual[:0]))
         return AccUniPDGradState(
             **vars(state), previous=dual, pull=0.0, momentum=1.0, recent_atom=recent, last_base=None
         )

@@ -14,6 +14,8 @@ from unipd.problem import Problem
 
 _DENSE_SHARE = 0.1
 """Share of nonzeros from which products are faster with a dense matrix."""
+_SMALL = 1 << 16
+"""Entries up to which they are, however few nonzeros there are."""
 
 
 def as_real(vector: Array) -> FloatArray:
@@ -67,10 +69,9 @@ class Columns:
         return Columns(self.rows, part.indptr.astype(np.intp), part.indices.astype(np.intp), part.data)
 
     def matrix(self) -> Any:
-        """Return the columns as a matrix for products, dense when zeros are few."""
-        sparse = self._sparse()
-        dense = self.entries.size > _DENSE_SHARE * self.rows * (self.ends.size - 1)
-        return sparse.toarray() if dense else sparse
+        """Return the columns as a matrix for products, dense when zeros or columns are few."""
+        sparse, size = self._sparse(), self.rows * (self.ends.size - 1)
+        return sparse.toarray() if self.entries.size > _DENSE_SHARE * size or size <= _SMALL else sparse
 
     def images(self, problem: Problem) -> Array:
         """Return the columns as a dense matrix of a problem's kind of numbers, in double precision."""

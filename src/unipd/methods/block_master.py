@@ -89,7 +89,7 @@ class BlockMaster:
         if places.size == 0:
             return self.smoothness * np.eye(size)
         part = self.columns[:, places]
-        means = part @ averages(self.blocks[places])
+        means = averages(part, self.blocks[places])
         product: Any = self.reach * (part @ part.T - means @ means.T)
         matrix = product if isinstance(product, np.ndarray) else product.toarray()
         matrix.flat[:: size + 1] += self.smoothness

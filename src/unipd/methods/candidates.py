@@ -15,7 +15,7 @@ from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, inner
 from unipd.scaling import RowScaled
 from unipd.sharp import GroupBall, L1Ball, L1NormOnBall, L1NormSquared, Linear, NormSquared, Simplex, UnitSimplex
-from unipd.sharp.counted import Counted
+from unipd.sharp.counted import bare
 from unipd.sharp.phases import phase, unit
 
 _SIMPLICES = (Simplex, UnitSimplex)
@@ -35,11 +35,6 @@ def has_candidates(problem: Problem) -> bool:
         oracle = bare(oracle.oracle)
     known = type(oracle) in (*_SIMPLICES, *_BALLS) or _groups(oracle) is not None
     return type(inside) in (DenseMatrix, SparseMatrix) and known
-
-
-def bare(oracle: Any) -> Any:
-    """Return an oracle without the counter around it."""
-    return bare(oracle.oracle) if type(oracle) is Counted else oracle
 
 
 def candidates(

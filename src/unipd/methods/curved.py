@@ -9,6 +9,7 @@ import numpy as np
 from unipd._typing import FloatArray
 from unipd.problem import Problem
 from unipd.sharp import Entropy, L2Ball, Linear, LpBall, PowerNorm, QuadraticBox, SeparablePower
+from unipd.sharp.counted import bare
 from unipd.sharp.wrapper import Wrapper
 
 
@@ -24,8 +25,9 @@ def has_smooth_dual(problem: Problem) -> bool:
     >>> has_smooth_dual(unipd.Problem(oracle, np.eye(2), [0.1, 0.2], "="))
     True
     """
-    oracle: Any = problem.sharp.oracle if isinstance(problem.sharp, Linear) else problem.sharp
-    round_set = type(oracle) in (L2Ball, LpBall) and isinstance(problem.sharp, Linear)
+    sharp = bare(problem.sharp)
+    oracle = bare(sharp.oracle) if isinstance(sharp, Linear) else sharp
+    round_set = type(oracle) in (L2Ball, LpBall) and isinstance(sharp, Linear)
     return round_set or isinstance(oracle, Entropy)
 
 

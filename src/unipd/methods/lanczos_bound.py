@@ -13,11 +13,11 @@ from typing import Any
 
 from unipd._typing import Array
 from unipd.dual import DualValue, evaluate, oracle_errors
-from unipd.methods.candidates import bare
 from unipd.methods.factored_state import AnyJudged, target
 from unipd.methods.judging import ORACLE_SHARE, with_bound
 from unipd.problem import Problem
 from unipd.protocols import inner
+from unipd.sharp.counted import bare
 from unipd.spectral import PROBABILISTIC, RIGOROUS, Certification
 from unipd.spectral.certify import bracket
 from unipd.spectral.products import Products, is_explicit

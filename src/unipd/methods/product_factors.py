@@ -16,6 +16,7 @@ from unipd.methods.factors import Factors, NothingKept, SpectralFactors
 from unipd.methods.lbfgs import Preconditioner
 from unipd.protocols import SharpOracle
 from unipd.sharp import L2NormSquared, Linear, NuclearBall, Product, Spectrahedron, TraceBall
+from unipd.sharp.counted import bare
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def factors_of(sharp: SharpOracle) -> Factors:
     >>> factors_of(Spectrahedron(4, trace=2.0)).rows
     4
     """
-    oracle: Any = sharp.oracle if isinstance(sharp, Linear) else sharp
+    oracle: Any = bare(sharp.oracle if isinstance(sharp, Linear) else sharp)
     if isinstance(oracle, Product):
         if any(isinstance(part, Linear) for part in oracle.oracles):
             raise InvalidInput("sharp", "blocks without linear costs of their own for the factored method", "Linear")

@@ -12,7 +12,6 @@ from unipd.atoms import LowRank, apply
 from unipd.dual import oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import primal_certificate
-from unipd.methods.candidates import bare
 from unipd.methods.factored_state import JudgedState
 from unipd.methods.ritz import Projection, compressed, minus
 from unipd.primal.fixed import Fixed
@@ -20,6 +19,7 @@ from unipd.problem import Problem
 from unipd.protocols import inner, norm
 from unipd.pulse import beat
 from unipd.sharp import Spectrahedron
+from unipd.sharp.counted import bare
 from unipd.status import Status
 
 LARGER, SMALLER = 1.2, 0.95

@@ -50,14 +50,27 @@ def project_on_simplices(values: FloatArray, blocks: IntArray, starts: IntArray)
     return np.maximum(shifted - theta[blocks], 0.0)
 
 
-def averages(blocks: IntArray) -> Any:
-    """Return the sparse matrix E with E E^T the averaging within blocks: entries 1 / sqrt(size of the block).
+def averages(matrix: Any, blocks: IntArray) -> Any:
+    """Return the sum of the columns of every block by the square root of their number: M E with E E^T the averaging.
 
-    >>> averages(np.array([2, 2, 5])).toarray().round(3)
+    Parameters
+    ----------
+    matrix
+        M, dense or sparse.
+    blocks
+        The block of every column, ascending from 0 on.
+
+    Examples
+    --------
+    >>> averages(np.eye(3), np.array([2, 2, 5])).round(3)
     array([[0.707, 0.   ],
            [0.707, 0.   ],
            [0.   , 1.   ]])
     """
-    _, places, sizes = np.unique(blocks, return_inverse=True, return_counts=True)
-    shares = 1.0 / np.sqrt(sizes[places])
-    return scipy.sparse.csr_array((shares, (np.arange(blocks.size), places)), shape=(blocks.size, sizes.size))
+    first = np.flatnonzero(np.diff(blocks, prepend=-1))
+    sizes = np.diff(first, append=blocks.size)
+    if isinstance(matrix, np.ndarray):
+        return np.add.reduceat(matrix, first, axis=1) / np.sqrt(sizes)
+    places = np.repeat(np.arange(sizes.size), sizes)
+    entries = (1.0 / np.sqrt(sizes[places]), places, np.arange(blocks.size + 1))
+    return matrix @ scipy.sparse.csr_array(entries, shape=(blocks.size, sizes.size))

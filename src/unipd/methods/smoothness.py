@@ -51,12 +51,20 @@ def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolera
     slack, _ = loss.slack(point.dual)
     slope = inner(gradient, gradient) + 2.0 * (answer.value + answer.error)
     slope -= 2.0 * inner(slack + problem.b, gradient)
-    root = math.sqrt(slope * slope + 4.0 * delta * curve)
-    matvecs = 1 if answer.matvecs == 0 else answer.matvecs
+    return Estimate(inverse_root(curve, slope, delta), 1, max(answer.matvecs, 1))
+
+
+def inverse_root(curve: float, slope: float, delta: float) -> float:
+    """Return 1/alpha for the positive root of curve alpha^2 + slope alpha - delta (1 where curve is zero).
+
+    >>> inverse_root(2.0, 1.0, 3.0)
+    1.0
+    """
     if curve == 0.0:
-        return Estimate(1.0, 1, matvecs)
+        return 1.0
+    root = math.sqrt(slope * slope + 4.0 * delta * curve)
     step = 2.0 * delta / (slope + root) if slope > 0 else (root - slope) / (2.0 * curve)
-    return Estimate(1.0 / max(step, _SMALLEST), 1, matvecs)
+    return 1.0 / max(step, _SMALLEST)
 
 
 def initial_smoothness(problem: Problem, point: DualPoint, delta: float, tolerance: float) -> Estimate:

@@ -2,9 +2,8 @@
 
 An image A x^* of millions of entries takes as much memory as the data. Where the map can make it in parts
 (``image_lines`` and ``opposite_adjoint``, as :class:`~unipd.maps.Sampling` does), an iteration keeps lam_{k-1}, lam_k,
-A xbar, the new lam and the new A xbar, and a vector of the best bound at most; every other vector lives in the
-processor's cache. An image is made anew for the step and for the average: one product more an iteration. Every sum
-that the search and the bound ask for comes from the passes that write lam and A xbar.
+A xbar, the new lam and A xbar, and a vector of the best bound at most; every other one lives in the processor's cache.
+Images are made anew for the average: a product more. The passes that write lam and A xbar give every sum asked for.
 """
 
 from __future__ import annotations
@@ -17,13 +16,12 @@ import numpy as np
 
 from unipd import pulse
 from unipd._typing import Array
-from unipd.couplings import LeastSquares
 from unipd.dual import DualValue, oracle_errors
 from unipd.errors import OracleError
 from unipd.maps.chunks import available_threads, share
-from unipd.methods.base import Certificate
+from unipd.methods.streamed_rooms import room_like
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker
+from unipd.protocols import SharpAnswer
 
 LONG = 1 << 21
 """Entries of the dual vector from which images are made in parts."""
@@ -69,7 +67,7 @@ class Streams:
         """Return lambda-hat = lam + pull (lam - lam_{k-1})."""
         if pull == 0.0:
             return dual
-        out, share_of_way = np.empty_like(dual), dual.dtype.type(pull)
+        out, share_of_way = room_like(dual), dual.dtype.type(pull)
         share(available_threads(None), lambda turn: _kernels().extrapolate(turn, dual, previous, share_of_way, out))
         return out
 
@@ -81,19 +79,19 @@ class Streams:
 
     def stepped(self, dual: Array, answer: SharpAnswer, smoothness: float) -> Step:
         """Return lam - grad g / M and the sums of the line search, all from one image."""
-        out = np.empty_like(dual)
+        out = room_like(dual)
         inverse, step = dual.dtype.type(self.inverse), dual.dtype.type(1.0 / smoothness)
-        slope, length, linear, energy, linear_there, energy_there = self._summed(
+        slope, length, linear, energy, linear_there, energy_there = self.summed(
             _kernels().step_parts, answer.atom, (dual, self.problem.b, inverse, step, out), 6
         )
         slack = self._slack(energy)
-        base = _finite(linear - answer.objective + (slack or 0.0))
+        base = finite(linear - answer.objective + (slack or 0.0))
         return Step(out, slope + 0.5 * smoothness * length, base, slack, linear_there, energy_there)
 
     def tried(self, step: Step, answer: SharpAnswer) -> DualValue:
         """Return g(lam') from the oracle's value there and the sums of the step: no product, no pass."""
         slack = self._slack(step.energy)
-        value = _finite(answer.value + step.linear + (slack or 0.0))
+        value = finite(answer.value + step.linear + (slack or 0.0))
         upper, work = answer.value + answer.error, max(answer.matvecs, 1)
         return DualValue(
             step.dual, value, upper, work, answer.bound, slack, step.linear, energy=step.energy, atom=answer.atom
@@ -101,19 +99,19 @@ class Streams:
 
     def attained(self, dual: Array, atom: Any, objective: float, slack: float | None) -> float:
         """Return what an atom attains of g(lam): <lam, b - A x> - f(x), and phi^*(lam) in the slack split."""
-        linear = self._summed(_kernels().value_parts, atom, (dual, self.problem.b), 1)[0]
+        linear = self.summed(_kernels().value_parts, atom, (dual, self.problem.b), 1)[0]
         return linear - objective + (slack or 0.0)
 
     def mixed(self, image: Array, gamma: float, atom: Any) -> tuple[Array, float]:
         """Return (1 - gamma) A xbar + gamma A x and its squared distance to b."""
-        out, kind = np.empty_like(image), image.dtype.type
+        out, kind = room_like(image), image.dtype.type
         arguments = (image, kind(gamma), kind(1.0 - gamma), self.problem.b, out)
-        return out, _finite(self._summed(_kernels().mixed_parts, atom, arguments, 1)[0])
+        return out, finite(self.summed(_kernels().mixed_parts, atom, arguments, 1)[0])
 
     def _slack(self, energy: float) -> float | None:
         return 0.5 * self.inverse * energy if self.problem.split else None
 
-    def _summed(self, kernel: Any, atom: Any, arguments: tuple[Any, ...], columns: int) -> list[float]:
+    def summed(self, kernel: Any, atom: Any, arguments: tuple[Any, ...], columns: int) -> list[float]:
         """Run a kernel on the parts of the image of an atom; return its sums."""
         linear_map: Any = self.problem.map
         with oracle_errors:
@@ -123,7 +121,7 @@ class Streams:
         return [math.fsum(column) for column in sums.T]
 
 
-def _finite(value: float) -> float:
+def finite(value: float) -> float:
     """Return a sum over the iterates: NaN and infinity in them survive in it."""
     if not math.isfinite(value):
         raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
@@ -184,16 +182,3 @@ def _kernels() -> Any:
 
 REPLACEMENT_SHARE = 1e-3
 """An atom replaces another when it beats it by this share of the slack."""
-
-
-def squared_certificate(
-    problem: Problem, primal: Tracker, squared: float, mean_objective: float, previous: Certificate
-) -> Certificate:
-    """Return the previous certificate with objective and feasibility from ||A xbar - b||^2."""
-    cost = mean_objective
-    if not problem.sharp.linear and getattr(primal, "exact_objective", False):
-        cost = problem.sharp.objective(primal.point())
-    loss = problem.coupling
-    if isinstance(loss, LeastSquares):
-        return replace(previous, objective=cost + 0.5 * loss.scale * squared, infeasibility=0.0)
-    return replace(previous, objective=cost, infeasibility=math.sqrt(squared))

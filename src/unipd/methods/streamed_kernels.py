@@ -15,8 +15,8 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.pauli.pointers import pointer, take
 
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
-_PART = 1 << 14
-"""Entries that :func:`extrapolate` takes at a time."""
+PART = 1 << 14
+"""Entries that passes without an image take at a time."""
 
 
 @njit(cache=True, nogil=True)
@@ -51,6 +51,25 @@ def step_parts(
 
 
 @njit(cache=True, nogil=True)
+def gradient_parts(
+    lines: Any, counter: IntArray, dual: Array, b: Array, inverse: Any, out: Array, sums: FloatArray
+) -> None:
+    """Write g = b - A x + inverse * lam.
+
+    Sum ||g||^2, <b + inverse * lam, g>, <lam, b - A x>, ||lam||^2, <lam, b> and ||A x||^2.
+    """
+    starts, bounds = lines[0], lines[4]
+    image = _room(starts, bounds, dual)
+    part = take(pointer(counter))
+    while part < bounds.size - 1:
+        low, high = _image(lines, part, image)
+        found = _gradient(dual[low:high], b[low:high], image, inverse, out[low:high])
+        for column in range(6):
+            sums[part, column] = found[column]
+        part = take(pointer(counter))
+
+
+@njit(cache=True, nogil=True)
 def mixed_parts(
     lines: Any, counter: IntArray, mean: Array, gamma: Any, rest: Any, b: Array, out: Array, sums: FloatArray
 ) -> None:
@@ -67,11 +86,24 @@ def mixed_parts(
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
 def extrapolate(counter: IntArray, dual: Array, previous: Array, pull: Any, out: Array) -> None:
     """Write lam + pull (lam - lam')."""
-    low = take(pointer(counter)) * _PART
+    low = take(pointer(counter)) * PART
     while low < dual.size:
-        for k in range(low, min(low + _PART, dual.size)):
+        for k in range(low, min(low + PART, dual.size)):
             out[k] = dual[k] + pull * (dual[k] - previous[k])
-        low = take(pointer(counter)) * _PART
+        low = take(pointer(counter)) * PART
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def distance_parts(counter: IntArray, first: Array, second: Array, sums: FloatArray) -> None:
+    """Sum the squares of the differences."""
+    part = take(pointer(counter))
+    while part < sums.size:
+        total = 0.0
+        for k in range(part * PART, min((part + 1) * PART, first.size)):
+            difference = np.float64(first[k] - second[k])
+            total += difference * difference
+        sums[part] = total
+        part = take(pointer(counter))
 
 
 @njit(cache=True, nogil=True)
@@ -128,6 +160,24 @@ def _step(
         linear_there += there * np.float64(b[k])
         energy_there += there * there
     return slope, length, linear, energy, linear_there, energy_there
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def _gradient(
+    dual: Array, b: Array, image: Array, inverse: Any, out: Array
+) -> tuple[float, float, float, float, float, float]:
+    squared = slope = linear = energy = linear_b = reach = 0.0
+    for k in range(dual.size):
+        rest, slack = b[k] - image[k], inverse * dual[k]
+        out[k] = rest + slack
+        gradient, here, there = np.float64(out[k]), np.float64(dual[k]), np.float64(image[k])
+        squared += gradient * gradient
+        slope += np.float64(b[k] + slack) * gradient
+        linear += here * np.float64(rest)
+        energy += here * here
+        linear_b += here * np.float64(b[k])
+        reach += there * there
+    return squared, slope, linear, energy, linear_b, reach
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)

@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd.errors import InvalidInput
 from unipd.report import style
+from unipd.report.axes import set_horizontal, set_log_limits
 from unipd.report.curves import Curves, best_bound, curves
 from unipd.report.points import positive, raised, thinned
 
@@ -78,7 +79,7 @@ def plot_comparison(
     grid = np.atleast_1d(figure.subplots(*shape, sharex=True)).reshape(-1)
     for axes, quantity in zip(grid, panels, strict=True):
         _draw(axes, runs, quantity, accuracy, colours)
-        style.set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
+        set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
     for axes in grid if wide else grid[-1:]:
         axes.set_xlabel(next(iter(runs.values())).label)
     style.legend(grid[0], colours, title=title)
@@ -126,4 +127,4 @@ def _fit(axes: Any) -> None:
     """Set the vertical limits by the curves."""
     drawn = np.concatenate([line.get_ydata() for line in axes.lines])
     if np.isfinite(drawn).any():
-        style.set_log_limits(axes, float(np.nanmin(drawn)), float(np.nanmax(drawn)))
+        set_log_limits(axes, float(np.nanmin(drawn)), float(np.nanmax(drawn)))

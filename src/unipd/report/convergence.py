@@ -9,6 +9,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.report import style
+from unipd.report.axes import set_horizontal, set_log_limits
 from unipd.report.curves import Curves, curves
 from unipd.report.points import banded, positive, raised, shown_accuracy, thinned
 
@@ -77,7 +78,7 @@ def plot_convergence(
     for panel, draw in zip(panels[1:], (_draw_smoothness, _draw_exponent), strict=False):
         draw(panel, data, colours)
     for panel in panels:
-        style.set_horizontal(panel, [data.position], xscale, whole=axis != "seconds")
+        set_horizontal(panel, [data.position], xscale, whole=axis != "seconds")
     for panel in (panels[0], panels[-1]) if _side_by_side(inches) else panels[-1:]:
         panel.set_xlabel(data.label)
     return style.finish(figure, path)
@@ -128,7 +129,7 @@ def _draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *
         top = max(top, draw_bound(axes, data, theme))
     if np.isfinite(asked):
         axes.axhline(asked, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="asked accuracy")
-    style.set_log_limits(axes, float(np.nanmin(low)), top)
+    set_log_limits(axes, float(np.nanmin(low)), top)
     axes.set_ylabel("relative error")
     style.dress(axes, theme)
 
@@ -151,7 +152,7 @@ def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
     at, low, middle, high = banded(data.position, data.smoothness)
     axes.fill_between(at, low, high, step="mid", color=colour, alpha=0.35, linewidth=0)
     axes.step(at, middle, where="mid", color=colour, linewidth=1.0)
-    style.set_log_limits(axes, float(low.min()), float(high.max()))
+    set_log_limits(axes, float(low.min()), float(high.max()))
     axes.set_ylabel("local\nsmoothness $M_k$")
     style.dress(axes, theme)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd.errors import InvalidInput
 from unipd.report import style
+from unipd.report.axes import set_horizontal, set_log_limits
 from unipd.report.curves import AXES, Curves, best_bound, curves
 from unipd.report.points import positive, thinned
 
@@ -79,7 +80,7 @@ def plot_methods(
         for row, quantity in enumerate(rows):
             _draw(grid[row, column], runs, quantity, colours)
         positions = [run.position for run in runs.values()]
-        style.set_horizontal(grid[-1, column], positions, xscale, whole=measures[column] != "seconds")
+        set_horizontal(grid[-1, column], positions, xscale, whole=measures[column] != "seconds")
         grid[-1, column].set_xlabel(next(iter(runs.values())).label)
     for row, quantity in enumerate(rows):
         grid[row, 0].set_ylabel(LABELS[quantity])
@@ -120,4 +121,4 @@ def _fit(row: Any) -> None:
     drawn = drawn[np.isfinite(drawn)]
     if drawn.size:
         highest = float(drawn.max())
-        style.set_log_limits(row[0], max(float(drawn.min()), 1e-16 * highest), highest)
+        set_log_limits(row[0], max(float(drawn.min()), 1e-16 * highest), highest)

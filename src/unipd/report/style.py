@@ -5,31 +5,24 @@ Only Matplotlib's object interface is used: no global state is touched, and no w
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from unipd import validate
-from unipd._typing import FloatArray
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.replacing import replacing
 
 FORMATS = (".png", ".svg", ".pdf")
 WIDTHS = {"column": 3.4, "page": 7.0}
 """Widths in inches by name."""
-SCALES = ("auto", "log", "linear")
 LINES = ("-", "--", "-.", ":")
 WIDE = 5.5
 """Inches from which on panels stand side by side."""
 _SMALL, _NORMAL = 7.0, 8.0
 _DPI = 300
-_SPAN = 30.0
-"""Factor that the horizontal axis must span for a logarithmic one to be chosen."""
 
 
 @dataclass(frozen=True)
@@ -144,32 +137,6 @@ def legend_above(axes: Any, theme: Theme) -> None:
         loc="lower left", bbox_to_anchor=(-0.16, 1.0), ncols=2, frameon=False, fontsize=6.0, labelcolor=theme.ink,
         handlelength=1.5, columnspacing=0.8, borderaxespad=0.2,
     )  # fmt: skip
-
-
-def set_log_limits(axes: Any, low: float, high: float) -> None:
-    """Show the values from low to high on a logarithmic axis, with a whole decade at least."""
-    if not (math.isfinite(low) and math.isfinite(high) and 0.0 < low <= high):
-        return
-    if high < 10.0 * low:
-        low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
-        axes.set_ylim(low, high if high > low else 10.0 * low)
-    else:
-        axes.set_ylim(0.5 * low, 2.0 * high)
-
-
-def set_horizontal(axes: Any, positions: Sequence[FloatArray], xscale: str, *, whole: bool) -> None:
-    """Set scale, limits and ticks of the horizontal axis; ``whole`` when it counts something."""
-    if xscale not in SCALES:
-        raise InvalidInput("xscale", f"one of {', '.join(SCALES)}", repr(xscale))
-    low = min(float(np.nanmin(position)) for position in positions)
-    high = max(float(np.nanmax(position)) for position in positions)
-    if xscale == "log" or (xscale == "auto" and 0.0 < _SPAN * low <= high):
-        low = low if low > 0 else max(high, 1.0) * 1e-4
-        axes.set_xscale("log")
-        axes.set_xlim(low / 1.05, max(high, 2.0 * low) * 1.12)
-        return
-    axes.set_xlim(0.0, 1.03 * high if high > 0 else 1.0)
-    axes.xaxis.get_major_locator().set_params(integer=whole)
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:

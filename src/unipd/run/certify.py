@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from unipd.dual import evaluate
 from unipd.methods import Certificate
+from unipd.methods.streamed_rooms import empty_rooms
 from unipd.problem import Problem
 from unipd.run.infeasible import is_separating, worth_a_look, worth_asking
 from unipd.run.moment import Moment
@@ -69,6 +70,7 @@ class FinalCheck:
 
     def certified(self, problem: Problem, certificate: Certificate) -> Certificate:
         """Return the certificate with the bound at its dual vector from the oracle's strongest certificate."""
+        empty_rooms()
         absolute = TOLERANCE_SHARE * self.accuracy * problem.scale(certificate.objective)
         point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
         self.spent = (self.spent[0] + 1, self.spent[1] + point.matvecs)

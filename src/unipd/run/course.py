@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from unipd import validate
 from unipd.errors import OracleError
 from unipd.methods import Method, State
+from unipd.methods.streamed_rooms import rooms_kept
 from unipd.problem import Problem
 from unipd.protocols import inner
 from unipd.run import interruption
@@ -58,7 +59,7 @@ class Course:
         if ended is not None:
             return ended
         try:
-            with self._watched():
+            with self._watched(), rooms_kept():
                 return self._iterated(begin, show)
         except TimeIsUp:
             return Status.TIME_LIMIT

@@ -13,19 +13,22 @@ import numpy as np
 from unipd.team import Team, team
 
 
-class _Request:
+class Request:
     """Whether the end is asked for; one attribute, so that a signal's handler can set it at any time."""
 
     pending = False
 
     def set(self) -> None:
+        """Ask for the end."""
         self.pending = True
 
     def clear(self) -> None:
+        """Take the request back."""
         self.pending = False
 
 
-request = _Request()
+request = Request()
+"""The request that runs of this process look at."""
 
 
 def requested(crew: Team | None = None) -> bool:

@@ -9,6 +9,8 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.methods import Certificate
+from unipd.methods.streamed import is_streamed
+from unipd.methods.streamed_measures import measured, squared_distance
 from unipd.problem import Problem
 from unipd.run.history import relative_gap
 
@@ -17,6 +19,8 @@ def verified(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array,
     """Return A x and the certificate with objective and feasibility computed afresh from x."""
     image = np.asarray(problem.map.image(x)).astype(problem.dtype, copy=False)
     cost = problem.sharp.objective(x)
+    if is_streamed(problem):
+        return image, measured(problem, squared_distance(image, problem.b), cost, certificate)
     residual = image - problem.b
     if problem.loss is not None:
         return image, replace(certificate, objective=cost + problem.loss.value(residual), infeasibility=0.0)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,10 @@ from unipd._typing import Array, Shape
 from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
+from unipd.sharp.membership import Membership
+
+_PARTS = ("shape", "exact", "degree", "linear", "value", "objective", "support", "contains", "maximum")
+"""What a sharp oracle has, beside being called."""
 
 
 def as_shape(shape: int | Shape) -> Shape:
@@ -32,34 +34,17 @@ def as_shape(shape: int | Shape) -> Shape:
     return checked
 
 
-def rounding_of(x: Any) -> float:
-    """Return 64 eps of a point's dtype, below which membership cannot be told; 0 for whole numbers.
+def require_oracle(name: str, value: Any) -> Any:
+    """Return ``value`` when it answers everything that :class:`~unipd.protocols.SharpOracle` asks, or raise.
 
-    >>> rounding_of(np.zeros(2, np.float32)) == 64 * 2.0**-23
-    True
+    >>> from unipd.sharp import Simplex
+    >>> require_oracle("sharp", Simplex(2)).shape
+    (2,)
     """
-    kind = getattr(x, "dtype", None)
-    return 64.0 * float(np.finfo(kind).eps) if kind is not None and kind.kind in "fc" else 0.0
-
-
-def _at_least_rounding(contains: Callable[..., bool]) -> Callable[..., bool]:
-    """Return a membership test that never asks for more than the precision of the point."""
-
-    @wraps(contains)
-    def tolerant(self: Any, x: Any, tolerance: float = 1e-9) -> bool:
-        return contains(self, x, max(tolerance, rounding_of(x)))
-
-    return tolerant
-
-
-class Membership:
-    """Base that lets ``contains`` of its subclasses forgive 64 eps of the point's dtype at least."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        own = vars(cls).get("contains")
-        if own is not None:
-            type.__setattr__(cls, "contains", _at_least_rounding(own))
+    if not callable(value):
+        raise InvalidInput(name, "a sharp oracle", validate.described(value))
+    validate.has_parts(name, value, "a sharp oracle", _PARTS)
+    return value
 
 
 class Sharp(Membership, Described, ABC):
@@ -88,6 +73,11 @@ class Sharp(Membership, Described, ABC):
     def size(self) -> int:
         """Number of entries of x."""
         return math.prod(self._shape)
+
+    @property
+    def atom_entries(self) -> int:
+        """Most entries that an atom stores, for forecasts of memory: all of x unless atoms are sparse."""
+        return self.size
 
     @property
     def exact(self) -> bool:
@@ -145,7 +135,7 @@ class Sharp(Membership, Described, ABC):
     def _point(self, x: Any) -> Array | None:
         """Return x as an array, or None when its shape, its dtype or a NaN rules membership out."""
         point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
-        if point.shape != self._shape or not np.isfinite(point).all():
+        if point.shape != self._shape or point.dtype.kind not in "biufc" or not np.isfinite(point).all():
             return None
         return None if self.real_only and point.dtype.kind == "c" else point
 

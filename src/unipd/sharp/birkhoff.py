@@ -36,6 +36,11 @@ class Birkhoff(Sharp):
         count = validate.integer("order", order, minimum=1)
         super().__init__((count, count))
 
+    @property
+    def atom_entries(self) -> int:
+        """A permutation has one nonzero a row."""
+        return self.shape[0]
+
     def maximiser(self, direction: Array) -> Any:
         """Return the best permutation matrix; the identity at y = 0."""
         from scipy.optimize import linear_sum_assignment

@@ -71,3 +71,13 @@ class Counted(Wrapper):
                 self.calls += calls
                 self.value_calls += value_calls
                 self.seconds += time.perf_counter() - began
+
+
+def bare(oracle: Any) -> Any:
+    """Return an oracle without the counter around it.
+
+    >>> from unipd.sharp import Simplex
+    >>> bare(Counted(Simplex(3)))
+    Simplex(size=3, scale=1)
+    """
+    return bare(oracle.oracle) if type(oracle) is Counted else oracle

@@ -49,6 +49,11 @@ class FlowPolytope(SharpSet):
             raise InvalidInput("sink", "a node other than the source", repr(sink))
         self._useful = self._sorted_edges()
 
+    @property
+    def atom_entries(self) -> int:
+        """A path passes every node at most once."""
+        return min(self.size, self.nodes - 1)
+
     def maximiser(self, direction: Array) -> Any:
         """Return the longest path (the edge met first among equals)."""
         from unipd.sharp.flow_kernels import path_back

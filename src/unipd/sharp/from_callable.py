@@ -14,6 +14,7 @@ from unipd._typing import Shape
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import Sharp
+from unipd.sharp.callable_checks import check_claims, check_traits, floating_atom
 
 
 class CallableSharp(Sharp):
@@ -27,9 +28,9 @@ class CallableSharp(Sharp):
         traits: dict[str, Any],
     ) -> None:
         super().__init__(shape)
-        for name, given in (("function", function), ("objective", objective)):
-            if given is not None and not callable(given):
-                raise InvalidInput(name, "something to call", repr(given))
+        if not callable(function):
+            raise InvalidInput("function", "something to call", repr(function))
+        check_traits({"objective": objective, **traits})
         self._function = function
         self._objective = objective
         self._traits = traits
@@ -60,25 +61,23 @@ class CallableSharp(Sharp):
         """Call the function; what it returns must have the shape of x."""
         y = self._checked(direction)
         found = self._function(y.copy() if isinstance(y, np.ndarray) else y)  # the function may work in its argument
-        atom = _floating(found.atom if isinstance(found, SharpAnswer) else found, np.dtype(y.dtype))
+        atom = floating_atom(found.atom if isinstance(found, SharpAnswer) else found, np.dtype(y.dtype))
         form = getattr(atom, "shape", type(atom).__name__)
         if form != self.shape:
             raise OracleError(f"the sharp oracle must return points of shape {self.shape}, not {form}")
+        if not isinstance(atom, (np.ndarray, atoms.SparsePoint, atoms.LowRank)):
+            kind = type(atom).__name__
+            raise OracleError(f"the sharp oracle must return an array or an atom of unipd.atoms, not a {kind}")
         if np.dtype(atom.dtype).kind == "c" and np.dtype(y.dtype).kind != "c":
             raise OracleError("the sharp oracle must return real points for a real direction, not complex ones")
         if isinstance(atom, np.ndarray) and np.isinf(atom).any():
             raise UnboundedOracle("the sharp oracle returned a point at infinity: <y, x> - f(x) is unbounded over X")
         atom = atom.copy() if isinstance(atom, np.ndarray) else atom  # the function may use its buffer again
         answer = replace(found, atom=atom) if isinstance(found, SharpAnswer) else self._answer(y, atom)
-        cost = self.objective(atom)
-        if abs(answer.objective - cost) > 1e-6 * max(1.0, abs(cost)):
-            raise OracleError(f"the sharp oracle says f(x) = {answer.objective}, its objective says {cost}")
-        if answer.value == math.inf:
-            raise UnboundedOracle("the sharp oracle says that <y, x> - f(x) is unbounded above over X")
+        if isinstance(found, SharpAnswer):
+            check_claims(y, answer, self.objective(atom))
         if not math.isfinite(answer.value):
             raise OracleError(f"the sharp oracle returned a point with value {answer.value}")
-        if not answer.error >= 0.0:
-            raise OracleError(f"the sharp oracle says that its error is {answer.error}, expected a number >= 0")
         return answer
 
     def objective(self, x: Any) -> float:
@@ -118,18 +117,6 @@ class CallableSharp(Sharp):
         if hasattr(direction, "matvec") and tuple(direction.shape) == self.shape:
             return direction
         return super()._checked(direction)
-
-
-def _floating(atom: Any, dtype: np.dtype[Any]) -> Any:
-    """Return lists and arrays as floating arrays of the direction's precision, everything else as it is."""
-    if not isinstance(atom, (list, tuple, np.ndarray)):
-        return atom
-    try:
-        array = np.asarray(atom)
-        kind = np.result_type(dtype, np.complex64) if array.dtype.kind == "c" else np.finfo(dtype).dtype
-        return array.astype(kind, copy=False)
-    except (TypeError, ValueError) as error:
-        raise OracleError(f"the sharp oracle must return an array of numbers: {error}") from error
 
 
 def from_callable(

@@ -29,6 +29,11 @@ class L1Ball(NormBall):
         """Return max |y_i|."""
         return float(np.abs(direction).max())
 
+    @property
+    def atom_entries(self) -> int:
+        """A vertex has one nonzero."""
+        return 1
+
     def maximiser(self, direction: Array) -> Any:
         """Return the vertex with the largest |y_i| (the first among equals)."""
         index = int(np.abs(direction).argmax())

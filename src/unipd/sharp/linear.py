@@ -13,6 +13,7 @@ from unipd import validate
 from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer, SharpOracle
+from unipd.sharp.base import require_oracle
 from unipd.sharp.lazy_difference import difference, pairing
 
 
@@ -39,9 +40,7 @@ class Linear(Described):
     """
 
     def __init__(self, cost: Any, oracle: SharpOracle) -> None:
-        if isinstance(oracle, type) or not callable(oracle) or not hasattr(oracle, "shape"):
-            raise InvalidInput("oracle", "a sharp oracle", validate.described(oracle))
-        self.oracle = oracle
+        self.oracle: SharpOracle = require_oracle("oracle", oracle)
         self.cost = _checked_cost(cost, oracle)
         if getattr(oracle, "real_only", False) and np.dtype(self.cost.dtype).kind == "c":
             raise InvalidInput("cost", f"real numbers, since {type(oracle).__name__} has real points", "complex ones")

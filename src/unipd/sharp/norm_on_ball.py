@@ -43,6 +43,11 @@ class NormOnBall(SharpFunction):
         self.weight = validate.positive("weight", weight)
         self.real_only = ball.real_only
 
+    @property
+    def atom_entries(self) -> int:
+        """As many as an atom of the ball."""
+        return self.ball.atom_entries
+
     def maximiser(self, direction: Array) -> Any:
         """Return the ball's maximiser, or the origin when y is short."""
         atom = self.ball.maximiser(direction)

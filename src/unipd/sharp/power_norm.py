@@ -49,6 +49,11 @@ class PowerNorm(SharpFunction):
         self.real_only = ball.real_only
 
     @property
+    def atom_entries(self) -> int:
+        """As many as an atom of the ball."""
+        return self.ball.atom_entries
+
+    @property
     def degree(self) -> float | None:
         """Return q' = q / (q - 1)."""
         return self.power / (self.power - 1.0)

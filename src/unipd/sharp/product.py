@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 from unipd import validate
@@ -11,6 +12,7 @@ from unipd.atoms import Blocks
 from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer, SharpOracle
+from unipd.sharp.equal_simplices import answers_at, runs_of
 
 STRENGTHS = ("rigorous", "probabilistic", "residual")
 """Kinds of certified error, strongest first; any other is taken as weaker."""
@@ -112,12 +114,23 @@ class Product(Described):
             oracle = getattr(self.oracles[index], method, self.oracles[index])
             return oracle(directions[index], tolerance=share, start=starts[index])
 
+        def ask_run(run: tuple[int, int]) -> list[SharpAnswer]:
+            first, last = run
+            together = None
+            if last - first > 1:
+                together = answers_at(self.oracles[first:last], directions[first:last], peaks=method == "value")
+            return together or [ask(index) for index in range(first, last)]
+
         if self.threads == 1:
-            answers = [ask(index) for index in range(len(self.oracles))]
+            found = [ask_run(run) for run in self._runs]
         else:
             with ThreadPoolExecutor(self.threads) as pool:
-                answers = list(pool.map(ask, range(len(self.oracles))))
-        return summed_answers(answers)
+                found = list(pool.map(ask_run, self._runs))
+        return summed_answers([answer for answers in found for answer in answers])
+
+    @cached_property
+    def _runs(self) -> list[tuple[int, int]]:
+        return runs_of(self.oracles)
 
     def _parts(self, x: Any) -> Sequence[Any]:
         parts = x.parts if isinstance(x, Blocks) else x

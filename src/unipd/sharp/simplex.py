@@ -34,6 +34,11 @@ class Simplex(SharpSet):
         super().__init__(size)
         self.scale = validate.positive("scale", scale)
 
+    @property
+    def atom_entries(self) -> int:
+        """A vertex has one nonzero."""
+        return 1
+
     def maximiser(self, direction: Array) -> Any:
         """Return the vertex a e_i with the largest y_i (the first among equals)."""
         return atoms.one_hot(self.shape, int(np.argmax(direction)), self.scale, direction.dtype)

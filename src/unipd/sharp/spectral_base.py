@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from unipd.atoms import LowRank
 from unipd.described import Described
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp.base import Membership
 from unipd.sharp.hermitian_part import HermitianPart
+from unipd.sharp.membership import Membership
 from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
-from unipd.spectral.engine import always_dense
+from unipd.spectral.dense import always_dense
 from unipd.spectral.products import is_explicit, working_dtype
 
 CERTIFICATES = (RESIDUAL, PROBABILISTIC, RIGOROUS)
@@ -143,7 +144,7 @@ class SpectralSharp(Membership, Described, ABC):
         Only the Hermitian part of a matrix meets Hermitian points. Operators are taken for Hermitian unless they have
         an attribute ``hermitian`` that is False.
         """
-        known = is_explicit(direction) or hasattr(direction, "matvec")
+        known = hasattr(direction, "matvec") or is_explicit(direction)
         y = direction if known else validate.finite_array("direction", direction)
         if tuple(y.shape) != self._shape:
             raise InvalidInput("direction", f"shape {self._shape}", f"shape {tuple(y.shape)}")
@@ -172,7 +173,12 @@ def warm_start(start: Any, shape: Shape) -> tuple[Array, Array] | None:
 
 def weights_of(values: Any, dtype: Any) -> Array:
     """Return weights of a low-rank atom in the real dtype of its factors."""
-    return np.array(values, np.finfo(dtype).dtype)
+    return np.array(values, _real_dtype(dtype))
+
+
+@cache
+def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.finfo(dtype).dtype
 
 
 def slack_of(tolerance: float, x: Any) -> float:

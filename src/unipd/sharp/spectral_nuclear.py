@@ -11,6 +11,7 @@ from unipd.errors import InvalidInput
 from unipd.sharp.spectral_base import slack_of
 from unipd.sharp.spectral_points import singular_values
 from unipd.sharp.spectral_rank_one import SingularSharp
+from unipd.sharp.spectral_squared import SquaredSharp
 
 
 class NuclearBall(SingularSharp):
@@ -62,7 +63,7 @@ class NuclearBall(SingularSharp):
         return size is not None and size <= self.radius * (1.0 + slack_of(tolerance, x))
 
 
-class NuclearNormSquared(SingularSharp):
+class NuclearNormSquared(SquaredSharp, SingularSharp):
     """f(X) = w ||X||_*^2 on all matrices; [Y]^# = (sigma_1 / 2w) u v^*, conjugate sigma_1^2 / (4w).
 
     The paper's matrix completion has w = 1/n: X^* = (n sigma_1 / 2) u v^* and conjugate n sigma_1^2 / 4.
@@ -88,29 +89,6 @@ class NuclearNormSquared(SingularSharp):
         super().__init__(shape, **options)
         self.scale = validate.positive("weight", weight)
 
-    @property
-    def degree(self) -> float | None:
-        """The conjugate is quadratic."""
-        return 2.0
-
-    @property
-    def linear(self) -> bool:
-        """The objective is not linear."""
-        return False
-
-    def weight(self, top: float) -> float:
-        """Return sigma / (2w)."""
-        return top / (2.0 * self.scale)
-
-    def conjugate(self, top: float) -> float:
-        """Return sigma^2 / (4w)."""
-        return top * top / (4.0 * self.scale)
-
-    def allowed(self, top: float, tolerance: float) -> float:
-        """Return d with ((sigma + d)^2 - sigma^2) / (4w) = tolerance, in a form that does not cancel."""
-        room = 4.0 * self.scale * tolerance
-        return room / (top + math.sqrt(top * top + room)) if room > 0.0 else 0.0
-
     def objective(self, x: Any) -> float:
         """Return w ||X||_*^2."""
         values = singular_values(x, self.shape)
@@ -126,7 +104,3 @@ class NuclearNormSquared(SingularSharp):
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x is a finite matrix of the right shape."""
         return singular_values(x, self.shape) is not None
-
-    def maximum(self) -> float:
-        """Return inf: f is unbounded."""
-        return math.inf

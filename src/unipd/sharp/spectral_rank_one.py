@@ -25,7 +25,10 @@ class RankOneSharp(SpectralSharp):
 
     @abstractmethod
     def allowed(self, top: float, tolerance: float) -> float:
-        """Return by how much s may fall short so that the conjugate falls short by the tolerance."""
+        """Return by how much s may fall short so that the conjugate falls short by the tolerance.
+
+        The same for all s where the conjugate is of degree 1.
+        """
 
     def _joined(self, left: Array, right: Array, top: float, upper: float, matvecs: int, bound: str) -> SharpAnswer:
         weight, value = self.weight(top), self.conjugate(top)
@@ -38,11 +41,12 @@ class SingularSharp(RankOneSharp):
 
     def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
         """Return the atom of the top singular triple."""
+        fixed = self.degree == 1.0
         found = self.engine.singular_triples(
             direction,
             start=warm_start(start, self.shape),
             tolerance=LOOSEST_RESIDUAL,
-            value_tolerance=lambda top: self.allowed(top, tolerance),
+            value_tolerance=self.allowed(0.0, tolerance) if fixed else lambda top: self.allowed(top, tolerance),
         )
         upper, matvecs, bound = found.upper, found.matvecs, found.bound
         if stronger(certify, bound):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unipd.protocols import SharpAnswer, SharpOracle
+from unipd.sharp.base import require_oracle
 
 
 class Wrapper:
@@ -27,7 +28,7 @@ class Wrapper:
     """
 
     def __init__(self, oracle: SharpOracle) -> None:
-        self.oracle = oracle
+        self.oracle: SharpOracle = require_oracle("oracle", oracle)
 
     @property
     def shape(self) -> Any:

@@ -8,14 +8,13 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.spectral.basis import Basis
+from unipd.spectral.brief import Brief
 from unipd.spectral.products import Multiplier
-from unipd.spectral.stopping import Stop
+from unipd.spectral.stopping import ALLOWED, Stop
 
 _STEPS_UNTESTED = 4
 """Steps done at once after a restart, when B is no longer bidiagonal and a sweep cannot see whether it may stop."""
 _NO_GOALS = np.empty(0)
-_ALLOWED = 2
-"""Where the goals have the error allowed in the top value."""
 
 
 class Bidiagonal:
@@ -55,10 +54,21 @@ class Bidiagonal:
         self._kept = 0
         self._stuck = self.block > 1
 
+    def resume(self, brief: Brief) -> None:
+        """Take over a run that has not come to its end."""
+        self.left.array, self.right.array = brief.bases[0].T, brief.bases[1].T
+        self.projected, self._stuck = brief.projected, brief.stuck
+        self._grown(0, brief.known)
+
     @property
     def small(self) -> Array:
         """The projected matrix B."""
         return self.projected[: self.known, : self.known]
+
+    @property
+    def coupling(self) -> Array:
+        """R after steps that were done by sweeping."""
+        return self.projected[self.known - 1 : self.known, self.known : self.known + 1].copy()
 
     @property
     def full(self) -> bool:
@@ -76,7 +86,7 @@ class Bidiagonal:
             top = self._first_sight(most)
         self._sweep(most, stop, top)
         if self.known > first:
-            return self.projected[self.known - 1 : self.known, self.known : self.known + 1].copy()
+            return self.coupling
         self.known = self.right.size
         coupling = self._absorbed(first)
         self.links.append(float(np.linalg.norm(coupling)) * float(abs(self.projected[self.known - 1, self.known - 1])))
@@ -119,9 +129,9 @@ class Bidiagonal:
         if self._kept:
             self._swept(_STEPS_UNTESTED, most, _NO_GOALS)
         else:
-            goals = _goals(stop, top, 8.0 * float(np.finfo(self.products.dtype).eps))
+            goals = stop.goals(top, 8.0 * float(np.finfo(self.products.dtype).eps))
             if self._swept(most, most, goals):
-                self._allowed = float(goals[_ALLOWED])
+                self._allowed = float(goals[ALLOWED])
 
     def _swept(self, steps: int, most: int, goals: FloatArray) -> bool:
         """Let the operator do steps by itself, where it can, short of the last that there is room for.
@@ -135,11 +145,15 @@ class Bidiagonal:
         bases = (self.left.array.T, self.right.array.T)
         done, self._stuck = self.products.sweep(bases, self.projected, first, last, goals)
         if done > 0:
-            diagonal = self.projected.diagonal()[first : first + done]
-            self.links += (diagonal * self.projected.diagonal(1)[first : first + done]).tolist()
-            self.known = self.left.size = first + done
-            self.right.size = self.known + 1
+            self._grown(first, done)
         return 0 < done < last - first and not self._stuck and goals.size > 0
+
+    def _grown(self, first: int, done: int) -> None:
+        """Count the vectors of so many steps that were done elsewhere."""
+        diagonal = self.projected.diagonal()[first : first + done]
+        self.links += (diagonal * self.projected.diagonal(1)[first : first + done]).tolist()
+        self.known = self.left.size = first + done
+        self.right.size = self.known + 1
 
     def _absorbed(self, first: int) -> Array:
         """Multiply the last block by M, then its new left vectors by M^*; fill columns of B and return R."""
@@ -156,10 +170,3 @@ class Bidiagonal:
             if self.right.size > known + added:
                 coupling[added, index] = length
         return coupling[: self.right.size - known]
-
-
-def _goals(stop: Stop, top: float, precision: float) -> FloatArray:
-    """Return what :func:`unipd.spectral.ritz_kernels.may_stop` asks for: the numbers of a stopping rule."""
-    allowed = math.inf if stop.value is None else stop.value(top)
-    lookout = -1.0 if stop.lookout is None else stop.lookout
-    return np.array([stop.absolute, stop.relative, allowed, lookout, stop.weight, precision])

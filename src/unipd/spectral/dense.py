@@ -11,6 +11,11 @@ from unipd.spectral.products import Products
 from unipd.spectral.results import RIGOROUS, EigenPairs, SingularTriples
 
 
+def always_dense(shape: tuple[int, ...], limit: int) -> bool:
+    """Whether a matrix counts as small: its shorter side within the limit and the longer one not extreme."""
+    return min(shape) <= limit and max(shape) <= 16 * limit
+
+
 def dense_eigenpairs(products: Products, count: int) -> EigenPairs:
     """Return the top eigenpairs of the matrix made dense; exact up to n eps ||M||.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from unipd import validate
 from unipd.errors import InvalidInput
-from unipd.spectral.dense import dense_eigenpairs, dense_singular_triples
+from unipd.spectral.brief_triple import brief_triple
+from unipd.spectral.dense import always_dense, dense_eigenpairs, dense_singular_triples
 from unipd.spectral.golub_kahan import golub_kahan
 from unipd.spectral.lanczos import Limits, Ritz, lanczos
 from unipd.spectral.products import Multiplier, Products
@@ -101,7 +102,8 @@ class Engine:
             found = scipy_eigenpairs(self, products, wanted, start, _tight(tolerance, value_tolerance))
             if found is not None:
                 return found
-        run = self._run(lanczos, products, start, wanted, _stop(tolerance, relative, value_tolerance))
+        rule = self.rule(tolerance, relative, value_tolerance, start is not None, products.shape[1])
+        run = self._run(lanczos, products, start, wanted, rule)
         upper = float(run.values[0] + run.residuals[0])
         return EigenPairs(
             run.values, run.vectors, run.residuals, products.count, upper, RESIDUAL, run.converged, "lanczos"
@@ -122,6 +124,10 @@ class Engine:
         The other parameters are those of :meth:`eigenpairs`; a relative tolerance is relative to the largest
         singular value. A wide operator is run through its adjoint, so that the bases start on the shorter side.
         """
+        if count == 1 and getattr(operator, "sweeps", False):
+            found = brief_triple(self, operator, start, tolerance, relative, value_tolerance)
+            if found is not None:
+                return found
         products = Products(operator)
         wanted = _wanted(count, products)
         if self.makes_dense(products):
@@ -135,7 +141,8 @@ class Engine:
         wide = products.shape[0] < products.shape[1]
         side = None if start is None else start[0 if wide else 1]
         tall = Transposed(products) if wide else products
-        run = self._run(golub_kahan, tall, side, wanted, _stop(tolerance, relative, value_tolerance))
+        rule = self.rule(tolerance, relative, value_tolerance, start is not None, tall.shape[1])
+        run = self._run(golub_kahan, tall, side, wanted, rule)
         left, right = (run.vectors, run.left) if wide else (run.left, run.vectors)
         upper = float(run.values[0] + run.residuals[0])
         return SingularTriples(
@@ -147,23 +154,36 @@ class Engine:
         limit = self.array_limit if products.explicit else self.operator_limit
         return self.solver == "dense" or (self.solver == "auto" and always_dense(products.shape, limit))
 
+    def limits(self, count: int, block: int) -> Limits:
+        """Return the sizes of a run for so many pairs with this block size."""
+        subspace = max(self.subspace, count + 2 * block + 2) if self.subspace else max(40, count + 8 * block)
+        return Limits(subspace, self.max_products)
+
     def _run(self, method: Any, products: Multiplier, start: Any, count: int, stop: Stop) -> Ritz:
         rows = products.shape[1]
         block = min(rows, max(self.block or count, 1))
-        subspace = max(self.subspace or 0, count + 2 * block + 2) if self.subspace else max(40, count + 8 * block)
         first = starting_block(start, rows, block, products.dtype, self.seed, self.mix)
-        random_share = 1.0 if start is None else (self.mix / (1.0 + self.mix)) ** 2
-        careful = replace(stop, lookout=self.lookout, weight=_TYPICAL_WEIGHT * random_share / rows)
-        return method(products, first, count, careful, Limits(subspace, self.max_products), self.seed + 1)
+        return method(products, first, count, stop, self.limits(count, block), self.seed + 1)
+
+    def rule(
+        self,
+        tolerance: float,
+        relative: bool,
+        value: float | Callable[[float], float] | None,
+        warm: bool,
+        rows: int,
+    ) -> Stop:
+        """Return the stopping rule for vectors of so many rows, which start from given ones or from random ones."""
+        allowed = validate.nonnegative("tolerance", tolerance)
+        if value is not None and not callable(value):
+            validate.nonnegative("value_tolerance", value)
+        weight = _TYPICAL_WEIGHT / rows * ((self.mix / (1.0 + self.mix)) ** 2 if warm else 1.0)
+        absolute, share = (0.0, allowed) if relative else (allowed, 0.0)
+        return Stop(absolute, share, None, self.lookout, weight).allowing(value)
 
 
 _TYPICAL_WEIGHT = 0.1
 """A random unit vector of length n has at least this / n of its weight on a given vector, three times in four."""
-
-
-def always_dense(shape: tuple[int, ...], limit: int) -> bool:
-    """Whether a matrix counts as small: its shorter side within the limit and the longer one not extreme."""
-    return min(shape) <= limit and max(shape) <= 16 * limit
 
 
 def _wanted(count: int, products: Products) -> int:
@@ -176,11 +196,3 @@ def _wanted(count: int, products: Products) -> int:
 def _tight(tolerance: float, value: float | Callable[[float], float] | None) -> float:
     """Return the tolerance for SciPy's solvers, which know no value tolerance: a tight one in its place."""
     return tolerance if value is None else min(tolerance, 1e-6)
-
-
-def _stop(tolerance: float, relative: bool, value: float | Callable[[float], float] | None) -> Stop:
-    allowed = validate.nonnegative("tolerance", tolerance)
-    if value is not None and not callable(value):
-        fixed = validate.nonnegative("value_tolerance", value)
-        return Stop(0.0 if relative else allowed, allowed if relative else 0.0, lambda _: fixed)
-    return Stop(0.0 if relative else allowed, allowed if relative else 0.0, value)

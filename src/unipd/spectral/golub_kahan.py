@@ -6,6 +6,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.spectral.bidiagonal import Bidiagonal
+from unipd.spectral.brief import Brief
 from unipd.spectral.lanczos import Limits, Ritz, combined, kept_after_restart
 from unipd.spectral.products import Multiplier
 from unipd.spectral.stopping import Stop
@@ -27,9 +28,21 @@ def golub_kahan(products: Multiplier, start: Array, count: int, stop: Stop, limi
     >>> float(run.values[0]), run.left[:, 0]
     (5.0, array([0.6, 0.8]))
     """
-    run, scale = Bidiagonal(products, start, limits.subspace, seed), 0.0
+    run = Bidiagonal(products, start, limits.subspace, seed)
+    return finished(run, run.advance(limits.products, stop, 0.0), count, stop, limits)
+
+
+def taken_over(brief: Brief, products: Multiplier, stop: Stop, limits: Limits, seed: int) -> Ritz:
+    """Go on with a compiled run that has not come to its end: restart it, or replace a vector that vanishes."""
+    run = Bidiagonal(products, brief.bases[1][:1].T, limits.subspace, seed)
+    run.resume(brief)
+    return finished(run, run.coupling if run.known else run.advance(limits.products, stop, 0.0), 1, stop, limits)
+
+
+def finished(run: Bidiagonal, coupling: Array, count: int, stop: Stop, limits: Limits) -> Ritz:
+    """Go on with a run until it may stop; ``coupling`` is the R of the steps it has done."""
+    products = run.products
     while True:
-        coupling = run.advance(limits.products, stop, scale)
         known, right, left = run.known, run.right, run.left
         found = run.top_triple(stop) if count == 1 else None
         if found is not None:
@@ -49,5 +62,6 @@ def golub_kahan(products: Multiplier, start: Array, count: int, stop: Stop, limi
             others = combined(left.columns(0, known), outer[:, :count])
             return Ritz(values[:count].copy(), vectors, others, residuals[:count] + rounding, done)
         if run.full:
-            kept = kept_after_restart(known, count, start.shape[1])
+            kept = kept_after_restart(known, count, run.block)
             run.restart(outer[:, :kept], values[:kept], inner[:kept])
+        coupling = run.advance(limits.products, stop, scale)

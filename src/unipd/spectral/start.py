@@ -25,8 +25,7 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
     array([[0.],
            [1.]])
     """
-    chosen = _random_columns if rows * block <= _MOST_REMEMBERED else _random_columns.__wrapped__
-    columns = chosen(rows, block, np.result_type(dtype, np.float64), seed).copy()
+    columns = random_columns(rows, block, np.result_type(dtype, np.float64), seed).copy()
     if start is not None:
         given = _given(start, rows, np.dtype(dtype))[:, :block]
         for number, column in enumerate(given.T):
@@ -39,13 +38,18 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
     return columns.astype(dtype, copy=False)
 
 
+def random_columns(rows: int, block: int, dtype: np.dtype[Any], seed: int) -> Array:
+    """Return random unit columns; the array is shared, and remembered where it is small."""
+    chosen = _random_columns if rows * block <= _MOST_REMEMBERED else _random_columns.__wrapped__
+    return chosen(rows, block, dtype, seed)
+
+
 _MOST_REMEMBERED = 1 << 16
 """Entries of random columns that are kept for the next call: a method asks for the same ones in every iteration."""
 
 
 @lru_cache(maxsize=8)
 def _random_columns(rows: int, block: int, dtype: np.dtype[Any], seed: int) -> Array:
-    """Return random unit columns; the array is shared."""
     columns = gaussian(np.random.default_rng(seed), (rows, block), dtype)
     columns /= np.linalg.norm(columns, axis=0)
     return columns

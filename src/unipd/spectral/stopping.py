@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from unipd._typing import FloatArray
+
+ALLOWED = 2
+"""Where the numbers of a rule have the error allowed in the top value."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,20 @@ class Stop:
         return self.value is None or value_error(values, residuals, count) <= max(
             self.value(float(values[0])), rounding
         )
+
+    def allowing(self, value: float | Callable[[float], float] | None) -> Stop:
+        """Return the rule with this error allowed in the sum of the values: a number, or a function of the top one."""
+        return replace(self, value=value if value is None or callable(value) else lambda _: value)
+
+    def goals(self, top: float | None, precision: float) -> FloatArray:
+        """Return the rule as numbers, for :func:`unipd.spectral.ritz_kernels.may_stop`.
+
+        The error allowed is that for a top value, or none (inf) where that is not known yet; ``precision`` times the
+        scale is rounding.
+        """
+        allowed = math.inf if self.value is None or top is None else self.value(top)
+        lookout = -1.0 if self.lookout is None else self.lookout
+        return np.array([self.absolute, self.relative, allowed, lookout, self.weight, precision])
 
     def horizon(self, top: float, scale: float) -> float:
         """Return the value from which on a larger one must have shown."""

@@ -63,6 +63,25 @@ def remove(vector: Array, basis: Array, size: int) -> float:
 
 
 @njit(cache=True, nogil=True)
+def begin(start: Array, random: FloatArray, mix: float, out: Array) -> bool:
+    """Write the first right vector, as :func:`unipd.spectral.start.starting_block` makes it, at length one.
+
+    Returns whether the starting vector is finite.
+    """
+    size = length(start)
+    if not size < math.inf:
+        return False
+    product = 0.0
+    for i in range(out.size):
+        product += random[i] * start[i]
+    share = -mix if product < 0.0 else mix
+    for i in range(out.size):
+        out[i] = start[i] / size + share * random[i] if size > 0.0 else random[i]
+    divide(out, length(out))
+    return True
+
+
+@njit(cache=True, nogil=True)
 def settle_left(left: Array, k: int, projected: FloatArray, scale: float) -> tuple[float, float]:
     """Make of the product M v in ``left[k]`` the next left vector; return alpha = B[k, k] and the largest length seen.
 

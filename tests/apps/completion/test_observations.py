@@ -39,6 +39,12 @@ def forms():
         "real pairs": (np.column_stack([users, items]).astype(float), values),
         "pair list": (list(zip(users, items, strict=True)), values),
         "two lists": ((users, items), values),
+        "three columns": (np.column_stack([users, items, values]), None),
+        "triples": (list(zip(*TRIPLES, strict=True)), None),
+        "list of arrays": ([users, items, values], None),
+        "masked": (np.ma.masked_invalid(dense), None),
+        "objects": ((np.array(list(users), object), items, values), None),
+        "numbers of NumPy": (np.array([(user, item) for user, item in zip(users, items, strict=True)], object), values),
     }
 
 
@@ -58,6 +64,46 @@ def test_tables():
     assert rows_of(as_ratings(named)) == [("ann", "x", 1.0), ("bob", "y", 2.0)]
     with pytest.raises(InvalidInput, match="columns"):
         as_ratings(table[["rating"]])
+
+
+def test_pivots():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": [7, 9, 7], "rating": [1.0, 2.0, 3.0]})
+    expected = [("ann", 7, 1.0), ("ann", 9, 2.0), ("bob", 7, 3.0)]
+    assert rows_of(as_ratings(table.pivot(index="user", columns="item", values="rating"))) == expected
+
+
+def test_columns_that_stand_elsewhere():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(InvalidInput, match="columns"):
+        as_ratings(pd.DataFrame({"time": [1], "user": [2], "thing": [3], "liking": [4]}))
+
+
+def test_a_matrix_with_three_columns_and_gaps_is_a_matrix():
+    assert rows_of(as_ratings(np.array([[1.0, np.nan, 2.0]]))) == [(0, 0, 1.0), (0, 2, 2.0)]
+    assert len(as_ratings(np.array([[0.5, 1.0, 2.0]]))) == 3
+
+
+def test_triples_of_texts():
+    assert rows_of(as_ratings([("bob", "x", 2), ("ann", "y", 1.5)])) == [("ann", "y", 1.5), ("bob", "x", 2.0)]
+
+
+@pytest.mark.parametrize("large", [[2**63, 5], [10**30, 5], np.array([2**63 + 1, 5], np.uint64)])
+def test_large_integers_are_texts(large):
+    found = as_ratings((large, [1, 2], [3.0, 4.0]))
+    assert found.users.tolist() == [str(int(name)) for name in large]
+    np.testing.assert_array_equal(Index(found.users).places(np.array([5])), [sorted(found.users.tolist()).index("5")])
+
+
+def test_large_integers_are_unknown_among_small_ones():
+    index = Index(np.array([3, 2**63 - 1]))
+    np.testing.assert_array_equal(index.places([10**30, 3]), [-1, 0])
+    np.testing.assert_array_equal(index.places([str(2**63 - 1), str(2**63)]), [1, -1])
+
+
+def test_no_pairs():
+    users, items = as_pairs([])
+    assert users.size == items.size == 0
 
 
 def test_duplicates():
@@ -96,6 +142,9 @@ def test_pairs_of_texts_and_numbers():
         (([], [], []), None, "users|at least one"),
         (([-1], [2], [1.0]), None, "not below 0"),
         (([1.5], [2], [1.0]), None, "not integers"),
+        (([1e300], [2], [1.0]), None, "too large"),
+        (([np.nan], [2], [1.0]), None, "a name for every rating"),
+        (([True], [2], [1.0]), None, "dtype bool"),
         (([1], [2], [1j]), None, "real"),
         (np.full((2, 2), np.nan), None, "at least one|users"),
         (np.array([[np.inf, 1.0]]), None, "inf"),
@@ -124,3 +173,10 @@ def test_names_of_another_kind():
 def test_a_missing_name_is_told():
     with pytest.raises(InvalidInput, match="place 1"):
         as_ratings((np.array(["a", None], object), [1, 2], [1.0, 2.0]))
+
+
+def test_a_missing_name_of_pandas_is_told():
+    pd = pytest.importorskip("pandas")
+    for users in (pd.array(["a", pd.NA], dtype="string"), pd.array([1, pd.NA], dtype="Int64")):
+        with pytest.raises(InvalidInput, match="place 1"):
+            as_ratings(pd.DataFrame({"user": users, "item": [1, 2], "rating": [1.0, 2.0]}))

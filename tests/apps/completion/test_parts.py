@@ -130,10 +130,18 @@ def test_features_in_the_order_of_the_names():
     np.testing.assert_array_equal(sparse.toarray(), expected)
 
 
-@pytest.mark.parametrize("features", [{}, {1: [np.nan]}, np.ones(3), {1: [1.0], 2: [1.0, 2.0]}])
+@pytest.mark.parametrize(
+    "features", [{}, {1: [np.nan]}, np.ones(3), {1: [1.0], 2: [1.0, 2.0]}, {1: ["red"]}, {None: [1.0]}]
+)
 def test_features_that_are_none(features):
-    with pytest.raises((InvalidInput, ValueError)):
+    with pytest.raises(InvalidInput, match="user_features"):
         aligned("user_features", features, Index([1, 2]))
+
+
+def test_features_given_twice():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(InvalidInput, match="3 rows for 2 names"):
+        aligned("user_features", pd.DataFrame([[1.0], [2.0], [3.0]], index=[1, 2, 1]), Index([1, 2]))
 
 
 def test_features_of_texts_need_names():

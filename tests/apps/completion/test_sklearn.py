@@ -153,3 +153,11 @@ def test_plain_parameters():
     assert repr(plain.set_params(size=4)) == "Plain(size=4)"
     with pytest.raises(InvalidInput, match="sizes"):
         plain.set_params(sizes=5)
+
+
+def test_generators_as_random_state():
+    from unipd.apps.completion.parameters import checked
+
+    seeds = [checked(unipd.MatrixCompletion(random_state=np.random.default_rng(3))).seed for _ in range(2)]
+    assert seeds[0] == seeds[1] != checked(unipd.MatrixCompletion(random_state=np.random.RandomState(3))).seed
+    assert checked(unipd.MatrixCompletion(random_state=None)).seed == 0

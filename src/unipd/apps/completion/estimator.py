@@ -44,7 +44,7 @@ class MatrixCompletion(CompletionModel, _Base):
         Columns of the factors to begin with, 64 by default and 48 with ``side``; they grow when needed. This does not
         limit the rank of X.
     validation_fraction, random_state
-        Share of the ratings held out for "auto", and the seed of the choice.
+        Share of the ratings held out for "auto", and the seed of the choice (or a generator of NumPy; None for 0).
     max_seconds
         Time limit of the final fit.
     callback, verbose

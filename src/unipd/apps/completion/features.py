@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from unipd import validate
-from unipd.apps.completion.indexing import Index
+from unipd._typing import FloatArray
+from unipd.apps.completion.indexing import Index, as_names
 from unipd.errors import InvalidInput
 
 
@@ -33,9 +34,9 @@ def aligned(argument: str, features: Any, index: Index) -> Any:
            [0., 0.]])
     """
     if isinstance(features, Mapping):
-        names, matrix = np.array(list(features)), np.array(list(features.values()), dtype=np.float64)
+        names, matrix = as_names(argument, list(features)), _numbers(argument, list(features.values()))
     elif hasattr(features, "index") and hasattr(features, "to_numpy"):
-        names, matrix = np.asarray(features.index), np.asarray(features.to_numpy(), dtype=np.float64)
+        names, matrix = as_names(argument, features.index), _numbers(argument, features.to_numpy())
     else:
         matrix = features.tocsr() if sp.issparse(features) else np.asarray(features)
         names = np.arange(matrix.shape[0] if matrix.ndim == 2 else 0)
@@ -45,6 +46,8 @@ def aligned(argument: str, features: Any, index: Index) -> Any:
         raise InvalidInput(argument, "a row of numbers for every name", f"shape {matrix.shape}")
     validate.real_array(argument, matrix.data if sp.issparse(matrix) else matrix)
     known = Index(names)
+    if len(known) < names.size:
+        raise InvalidInput(argument, "one row for every name", f"{names.size} rows for {len(known)} names")
     order = np.argsort(names, kind="stable")
     found = known.places(index.names)
     rows = order[np.maximum(found, 0)]
@@ -52,3 +55,10 @@ def aligned(argument: str, features: Any, index: Index) -> Any:
     if sp.issparse(matrix):
         return sp.diags_array(present) @ matrix[rows]
     return present[:, np.newaxis] * matrix[rows].astype(np.float64)
+
+
+def _numbers(argument: str, rows: Any) -> FloatArray:
+    try:
+        return np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(argument, "rows of numbers, all of one length", str(error)) from error

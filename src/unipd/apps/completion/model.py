@@ -41,7 +41,7 @@ class CompletionModel(Predicts):
         accuracy: float = 1e-3,
         rank: int | None = None,
         validation_fraction: float = 0.1,
-        random_state: int | None = 0,
+        random_state: Any = 0,
         max_seconds: float | None = None,
         callback: Callable[[Any], bool | None] | None = None,
         verbose: bool = False,
@@ -70,8 +70,9 @@ class CompletionModel(Predicts):
         Parameters
         ----------
         X
-            A SciPy sparse matrix; a tuple (users, items, ratings); a DataFrame with columns user, item and rating;
-            an array with NaN for what is not known; or, with ``y``, pairs (user, item), one a row.
+            A SciPy sparse matrix; a tuple (users, items, ratings), or triples of these, one a row; a DataFrame with
+            columns user, item and rating, or from ``pivot``; an array with NaN for what is not known; or, with ``y``,
+            pairs (user, item), one a row.
         y
             Ratings of the pairs.
         user_features, item_features

@@ -12,9 +12,9 @@ from unipd._typing import Array, FloatArray
 from unipd.apps.completion.indexing import as_names
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings
-from unipd.io.ratings_text import known_columns
+from unipd.io.ratings_columns import chosen_columns, known_columns
 
-_FORMS = "a sparse matrix, (users, items, ratings), a table of these, an array with NaN, or pairs with ratings y"
+_FORMS = "a sparse matrix, (users, items, ratings), triples, a table, an array with NaN, or pairs with ratings y"
 
 
 def as_ratings(X: Any, y: Any = None) -> Ratings:
@@ -23,8 +23,11 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
     - with ``y``: ``X`` holds pairs (user, item), one a row, and ``y`` their ratings;
     - a SciPy sparse matrix: the entries stored, explicit zeros included; SciPy adds up duplicates;
     - a tuple (users, items, ratings), or :class:`~unipd.io.ratings.Ratings`;
+    - triples (user, item, rating), one a row: a list of tuples, or an array with three columns, no NaN, and integers
+      from 0 in the first two;
     - a DataFrame with columns named like user, item and rating, or with these as its first three;
-    - a matrix as an array: NaN is what is not known.
+    - a DataFrame from ``pivot``: users in its index, items in its columns, which have a name;
+    - a matrix as an array: NaN, or what is masked, is not known.
 
     >>> as_ratings(np.array([[1.0, np.nan], [np.nan, 4.0]])).items
     array([0, 1])
@@ -40,10 +43,19 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
         entries = matrix.tocoo()
         return _checked(entries.row, entries.col, entries.data)
     if hasattr(X, "columns") and hasattr(X, "iloc"):
-        return _checked(*_columns(X))
-    if isinstance(X, tuple) and len(X) == 3 and all(np.ndim(part) == 1 for part in X):
+        return _from_pivot(X) if X.columns.name is not None else _checked(*_columns(X))
+    if _is_three_columns(X):
         return _checked(*X)
+    if isinstance(X, list) and X and all(isinstance(row, tuple) and len(row) == 3 for row in X):
+        return _checked(*(list(column) for column in zip(*X, strict=True)))
     return _from_array(X)
+
+
+def _is_three_columns(X: Any) -> bool:
+    """Whether X is (users, items, ratings); a list of three arrays only when the first two are no reals."""
+    if not isinstance(X, (tuple, list)) or len(X) != 3 or any(np.ndim(part) != 1 for part in X):
+        return False
+    return isinstance(X, tuple) or all(hasattr(part, "dtype") and np.asarray(part).dtype.kind != "f" for part in X[:2])
 
 
 def as_pairs(X: Any) -> tuple[Array, Array]:
@@ -60,6 +72,7 @@ def as_pairs(X: Any) -> tuple[Array, Array]:
         users, items = (np.asarray(part) for part in X)
     else:
         table = X if isinstance(X, np.ndarray) else _table(X)
+        table = table.reshape(0, 2) if table.size == 0 else table
         if table.ndim != 2 or table.shape[1] != 2:
             raise InvalidInput("X", "pairs (user, item), one a row", f"shape {table.shape}")
         users, items = table[:, 0], table[:, 1]
@@ -102,7 +115,7 @@ def _numbers(values: Any) -> Any:
 
 def _columns(table: Any) -> tuple[Array, Array, Array]:
     names = [str(name) for name in table.columns]
-    places = known_columns(names) or ((0, 1, 2) if len(names) >= 3 else None)
+    places = chosen_columns(names)
     if places is None:
         raise InvalidInput("X", "a table with columns user, item and rating", f"columns {', '.join(names)}")
     users, items, values = (np.asarray(table.iloc[:, place]) for place in places)
@@ -119,14 +132,28 @@ def _pair_columns(table: Any) -> tuple[int, int]:
     return 0, 1
 
 
-def _from_array(X: Any) -> Ratings:
+def _from_pivot(table: Any) -> Ratings:
+    found = _from_array(table.to_numpy(dtype=np.float64, na_value=np.nan), triples=False)
+    return _checked(np.asarray(table.index)[found.users], np.asarray(table.columns)[found.items], found.values)
+
+
+def _from_array(X: Any, *, triples: bool = True) -> Ratings:
     try:
-        matrix: FloatArray = np.asarray(X, dtype=np.float64)
+        matrix: FloatArray = np.ma.filled(np.ma.asarray(X, dtype=np.float64), np.nan)
     except (TypeError, ValueError) as error:
         raise InvalidInput("X", _FORMS, type(X).__name__) from error
     if matrix.ndim != 2:
         raise InvalidInput("X", _FORMS, f"shape {matrix.shape}")
     if np.isinf(matrix).any():
         raise InvalidInput("X", "finite numbers, NaN for what is not known", "inf")
+    if triples and matrix.shape[1] == 3 and _has_names(matrix):
+        users, items, _ = np.asarray(X).T
+        return _checked(users, items, matrix[:, 2])
     rows, columns = np.nonzero(~np.isnan(matrix))
     return _checked(rows, columns, matrix[rows, columns])
+
+
+def _has_names(matrix: FloatArray) -> bool:
+    """Whether nothing is missing and the first two columns may be identifiers."""
+    names = matrix[:, :2]
+    return not np.isnan(matrix).any() and bool(np.all((names >= 0) & (names == np.floor(names))))

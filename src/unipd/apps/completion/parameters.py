@@ -49,7 +49,7 @@ def checked(estimator: Any) -> Parameters:
         clip=_clip(get["clip"]),
         method=_method(get["method"]),
         validation_fraction=_fraction(get["validation_fraction"]),
-        seed=validate.integer("random_state", 0 if get["random_state"] is None else get["random_state"], minimum=0),
+        seed=_seed(get["random_state"]),
     )
 
 
@@ -125,3 +125,11 @@ def _fraction(value: Any) -> float:
     if fraction >= 1.0:
         raise InvalidInput("validation_fraction", "a number between 0 and 1", repr(value))
     return fraction
+
+
+def _seed(state: Any) -> int:
+    """Return a seed from a number, from a generator of NumPy (which moves on) or, without one, 0."""
+    if isinstance(state, (np.random.RandomState, np.random.Generator)):
+        draw = state.integers if isinstance(state, np.random.Generator) else state.randint
+        return int(draw(2**31 - 1))
+    return validate.integer("random_state", 0 if state is None else state, minimum=0)

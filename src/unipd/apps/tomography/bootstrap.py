@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +16,11 @@ from unipd.apps.tomography.bases import sampled_bases
 from unipd.apps.tomography.fit import fit_basis_counts, fit_data
 from unipd.apps.tomography.fit_problem import Fit
 from unipd.apps.tomography.noise import binomial_mean
+from unipd.apps.tomography.paulis import as_pauli_sum
+from unipd.apps.tomography.replicates import kept_replicates
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
-from unipd.run import interruption
 
 if TYPE_CHECKING:
     from unipd.apps.tomography.estimator import PauliTomography
@@ -116,7 +116,10 @@ def bootstrap(
     threads
         Fits at the same time, one thread each.
     progress
-        Called with (done, all) after every replicate.
+        Called with (done, all) after every replicate, in the thread that fitted it and before that fits another; the
+        calls come one after the other.
+
+    Inside a :class:`unipd.Checkpoint` the replicates that are done are kept beside its file and not drawn again.
 
     Examples
     --------
@@ -134,23 +137,22 @@ def bootstrap(
     worker = copy.copy(estimator)
     worker.threads, worker.verbose, worker.callback, worker.solver_options = 1, False, None, {}
     streams = np.random.SeedSequence(validate.integer("seed", seed, minimum=0)).spawn(number)
-
-    def replicate(stream: np.random.SeedSequence) -> dict[str, float] | None:
-        if interruption.requested():
-            return None
-        state = _refitted(worker, fit, np.random.default_rng(stream)).state
-        return None if interruption.requested() else _figures(state, goal, named)
-
-    rows: list[dict[str, float]] = []
+    workers = 1 if threads is None else validate.integer("threads", threads, minimum=1)
     estimates = _figures(fit.state, goal, named)
-    with ThreadPoolExecutor(1 if threads is None else validate.integer("threads", threads, minimum=1)) as pool:
-        for row in pool.map(replicate, streams):
-            if row is None:
-                continue
-            rows.append(row)
-            if progress is not None:
-                progress(len(rows), number)
-    return Bootstrap({name: np.array([row[name] for row in rows]) for name in estimates}, estimates)
+
+    def replicate(index: int) -> FloatArray:
+        state = _refitted(worker, fit, np.random.default_rng(streams[index])).state
+        return np.array(list(_figures(state, goal, named).values()))
+
+    sums = {name: as_pauli_sum(observable, fit.state.qubits) for name, observable in named.items()}
+    with kept_replicates(_settings(worker), fit.state, fit.fitted, fit.data, goal, sums, seed) as kept:
+        done = kept.drawn(number, replicate, workers, progress)
+    return Bootstrap({name: np.array([row[place] for row in done]) for place, name in enumerate(estimates)}, estimates)
+
+
+def _settings(estimator: PauliTomography) -> dict[str, Any]:
+    """Return what the fit of a replicate depends on besides its data."""
+    return {name: value for name, value in vars(estimator).items() if name != "_fit"}
 
 
 def _figures(state: QuantumState, target: QuantumState, observables: Mapping[str, Any]) -> dict[str, float]:

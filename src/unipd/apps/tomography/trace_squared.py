@@ -10,9 +10,10 @@ from unipd.errors import InvalidInput
 from unipd.sharp.spectral_base import slack_of
 from unipd.sharp.spectral_points import eigenvalues
 from unipd.sharp.spectral_rank_one import HermitianSharp
+from unipd.sharp.spectral_squared import SquaredSharp
 
 
-class TraceSquared(HermitianSharp):
+class TraceSquared(SquaredSharp, HermitianSharp):
     """f(X) = w (tr X)^2 over X psd; [Y]^# = (l / 2w) v v^* with l = max(lambda_max(Y), 0), conjugate l^2 / (4w).
 
     On positive semidefinite matrices the trace is the nuclear norm, so this is the objective of the paper's (18).
@@ -38,29 +39,6 @@ class TraceSquared(HermitianSharp):
         super().__init__((size, size), **options)
         self.scale = validate.positive("weight", weight)
 
-    @property
-    def degree(self) -> float | None:
-        """The conjugate is quadratic."""
-        return 2.0
-
-    @property
-    def linear(self) -> bool:
-        """The objective is not linear."""
-        return False
-
-    def weight(self, top: float) -> float:
-        """Return l / (2w)."""
-        return max(top, 0.0) / (2.0 * self.scale)
-
-    def conjugate(self, top: float) -> float:
-        """Return l^2 / (4w)."""
-        return max(top, 0.0) ** 2 / (4.0 * self.scale)
-
-    def allowed(self, top: float, tolerance: float) -> float:
-        """Return d with ((l + d)^2 - l^2) / (4w) = tolerance, in a form that does not cancel."""
-        room, length = 4.0 * self.scale * tolerance, max(top, 0.0)
-        return room / (length + math.sqrt(length * length + room)) if room > 0.0 else 0.0
-
     def objective(self, x: Any) -> float:
         """Return w (tr X)^2."""
         values = eigenvalues(x, self.shape[0], slack_of(1e-9, x))
@@ -77,7 +55,3 @@ class TraceSquared(HermitianSharp):
         relative = slack_of(tolerance, x)
         values = eigenvalues(x, self.shape[0], relative)
         return values is not None and bool(values[0] >= -relative * max(1.0, abs(float(values[-1]))))
-
-    def maximum(self) -> float:
-        """Return inf: f is unbounded."""
-        return math.inf

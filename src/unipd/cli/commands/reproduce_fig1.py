@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +9,9 @@ import typer
 
 from unipd._version import __version__
 from unipd.cli import tables
+from unipd.cli.commands.reproduce_progress import told_now_and_then
 from unipd.cli.delivery import Delivery
-from unipd.cli.exits import SOLVED, say
+from unipd.cli.exits import SOLVED
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
 
@@ -19,7 +19,6 @@ EXAMPLES = (
     "unipd reproduce fig1 --folder out",
     "unipd reproduce fig1 --qubits 8 --iterations 300 --json -",
 )
-_INTERVAL = 5.0
 
 
 @common_options(only=("seed", "threads", "time_limit", "json", "quiet", "log_file", "debug"))
@@ -46,7 +45,7 @@ def command(
         problem,
         iterations=iterations,
         time_limit=options.time_limit,
-        progress=None if options.quiet else _progress(),
+        progress=None if options.quiet else told_now_and_then(lambda objective: f"objective {objective:.3g}"),
     )
     title = f"{qubits} qubits, {problem.b.size} Pauli measurements"
     delivery = Delivery()
@@ -58,18 +57,6 @@ def command(
     about = {"qubits": qubits, "measurements": problem.b.size, "seed": options.seed, "version": __version__}
     delivery.write_json({**about, "methods": rows, "picture": str(picture), "table": str(table)}, options.json, SOLVED)
     return delivery.complete(SOLVED, debug=options.debug)
-
-
-def _progress() -> Any:
-    last = time.perf_counter()
-
-    def show(name: str, iteration: int, objective: float) -> None:
-        nonlocal last
-        if time.perf_counter() - last >= _INTERVAL:
-            last = time.perf_counter()
-            say(f"{name}: iteration {iteration}, objective {objective:.3g}")
-
-    return show
 
 
 def _show(rows: list[dict[str, Any]], written: list[str], title: str, options: Options) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +9,9 @@ import typer
 
 from unipd._version import __version__
 from unipd.cli import tables
+from unipd.cli.commands.reproduce_progress import told_now_and_then
 from unipd.cli.delivery import Delivery
-from unipd.cli.exits import SOLVED, say
+from unipd.cli.exits import SOLVED
 from unipd.cli.options import Options, common_options
 from unipd.cli.outputs import check_file
 
@@ -20,7 +20,6 @@ EXAMPLES = (
     "unipd reproduce fig2 --iterations 10 --json -",
     "unipd reproduce fig2 --generated --iterations 200",
 )
-_INTERVAL = 5.0
 
 
 @common_options(only=("seed", "threads", "time_limit", "json", "quiet", "log_file", "debug"))
@@ -58,7 +57,7 @@ def command(
         iterations=iterations,
         time_limit=options.time_limit,
         precision=None if loose else PRECISION,
-        progress=None if options.quiet else _progress(),
+        progress=None if options.quiet else told_now_and_then(lambda error: f"test error {error:.4f}"),
     )
     delivery = Delivery()
     delivery.write(picture, lambda path: plot_figure2(figure, path, title=title))
@@ -94,18 +93,6 @@ def _made_up(seed: int) -> tuple[Any, Any, tuple[int, int], float, str]:
     both = Ratings(made.users, made.items, made.values)
     radius = 0.75 * float(np.linalg.svd(made.left @ made.right.T + 3.5, compute_uv=False).sum())
     return both.where(~held), both.where(held), made.shape, radius, f"made-up ratings, {int((~held).sum())} of them"
-
-
-def _progress() -> Any:
-    last = time.perf_counter()
-
-    def show(name: str, iteration: int, error: float) -> None:
-        nonlocal last
-        if time.perf_counter() - last >= _INTERVAL:
-            last = time.perf_counter()
-            say(f"{name}: iteration {iteration}, test error {error:.4f}")
-
-    return show
 
 
 def _show(figure: Any, rows: list[dict[str, Any]], written: list[str], title: str, options: Options) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unipd.cli.commands.tomography_checks import check_model, counted
+from unipd.cli.commands.tomography_checks import check_model, check_replicates, counted
 from unipd.cli.commands.tomography_data import check_context, fit_file, simulated, warnings_said
 from unipd.cli.options import Options, common_options
 from unipd.cli.solving import emit, stopping_rule
@@ -109,6 +109,8 @@ def command(
         | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
     )
     check_model(objective, noise_level, options)
+    if bootstrap is not None:
+        check_replicates(options)
     weights = {} if options.weights is None else {"weights": options.weights}
     estimator = PauliTomography(
         objective=objective,

@@ -22,6 +22,14 @@ def check_model(objective: str, noise_level: float | None, options: Options) -> 
         raise InvalidInput("--weights", f"--method {' or '.join(_AVERAGING)} beside it", f"--method {options.method}")
 
 
+def check_replicates(options: Options) -> None:
+    """Raise when there are replicates beside the checkpoint that cannot be read."""
+    from unipd.apps.tomography.replicates import found_replicates
+
+    if options.checkpoint is not None:
+        found_replicates(options.checkpoint)
+
+
 @contextlib.contextmanager
 def counted(name: str, total: int, *, quiet: bool) -> Generator[Callable[[int, int], None]]:
     """Give a function of (done, all) that shows progress: a bar on a terminal, a line every tenth elsewhere."""

@@ -1,9 +1,8 @@
 """Explicit SIMD values for Numba: a 32-byte vector type and the operations the Pauli kernels need.
 
-Numba leaves vectorisation to LLVM's loop vectoriser, which gives up on the register tiles used here. So
-the kernels hold LLVM vectors themselves: ``<8 x float>`` in single and ``<4 x double>`` in double precision,
-one AVX register either way (on other machines LLVM splits or widens them). The same kernel source serves
-both precisions, because every operation takes its type from its operands.
+Numba leaves vectorisation to LLVM's loop vectoriser, which gives up on the register tiles used here. So the kernels
+hold LLVM vectors themselves: ``<8 x float>`` in single and ``<4 x double>`` in double precision, one AVX register
+either way (on other machines LLVM splits or widens them). One source serves both: operands give operations their type.
 
 Products carry the ``contract`` flag, so that LLVM fuses them into FMA instructions where the machine has them.
 Numba's cache watches only the file of the outermost function: after an edit here, remove the cached ``*.nbi``.
@@ -173,13 +172,12 @@ def exchange(typingctx, value, mask):
     count = value.lanes
 
     def generate(context, builder, signature, args):
-        result, bit = args[0], 1
-        while bit < count:
+        result = args[0]
+        for bit in (1 << power for power in range(count.bit_length() - 1)):
             swapped = _shuffle(builder, result, [lane ^ bit for lane in range(count)])
             chosen = builder.and_(args[1], ir.Constant(args[1].type, bit))
             flag = builder.icmp_unsigned("!=", chosen, ir.Constant(args[1].type, 0))
             result = builder.select(flag, swapped, result)
-            bit *= 2
         return result
 
     return value(value, types.intp), generate
@@ -195,8 +193,8 @@ def total(typingctx, value):
         if value.scalar == types.float32:
             parts = [builder.fpext(part, ir.DoubleType()) for part in parts]
         while len(parts) > 1:
-            half = len(parts) // 2
-            parts = [builder.fadd(parts[i], parts[i + half]) for i in range(half)]
+            halves = parts[: len(parts) // 2], parts[len(parts) // 2 :]
+            parts = [builder.fadd(low, high) for low, high in zip(*halves, strict=True)]
         return parts[0]
 
     return types.float64(value), generate

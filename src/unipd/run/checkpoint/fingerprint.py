@@ -58,6 +58,17 @@ def fingerprint(problem: Problem, method: Any, accuracy: float, tracker: Any, st
     return marks
 
 
+def digest_of(*values: Any) -> str:
+    """Return a digest of values; of code and objects that are not the library's it sees the names only.
+
+    >>> digest_of(1, "x") == digest_of(1, "x"), digest_of(1, "x") == digest_of(1.0, "x")
+    (True, False)
+    """
+    walker = _Walker()
+    walker.walk(values)
+    return walker.digest()
+
+
 def differences(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
     """Return in words which parts of two fingerprints differ."""
     words = [name for part, name in PARTS.items() if part != "probe" and here.get(part) != there.get(part)]

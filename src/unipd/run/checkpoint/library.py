@@ -8,9 +8,11 @@ import numpy as np
 
 from unipd.atoms import Blocks
 from unipd.methods import lbfgs
+from unipd.methods.frank_wolfe import FrankWolfeState
 from unipd.primal import AtomList, Dense, ImageOnly, SketchTracker
 from unipd.primal.active_set import ActiveSet, Vertex
 from unipd.primal.fixed import Fixed
+from unipd.protocols import SharpAnswer
 from unipd.run.checkpoint.registry import Fields, attributes, register
 
 
@@ -63,9 +65,23 @@ def _made_vertex(content: Fields) -> Vertex:
     return Vertex(**content)
 
 
+def _made_frank_wolfe(content: Fields) -> FrankWolfeState:
+    """Return a state; earlier versions wrote the first oracle answer as a point of the dual function."""
+    if "point" in content:
+        point = content.pop("point")
+        content["answer"] = None
+        if point is not None:
+            value = point.conjugate - point.error
+            content["answer"] = SharpAnswer(point.atom, value, point.objective, point.error, 0, point.bound)
+    return FrankWolfeState(**content)
+
+
 def register_library() -> None:
     """Register the classes of states that are no dataclasses, or not to be taken apart field by field."""
     register(lbfgs.Memory, spare=("pairs",))
+    register(SharpAnswer)
+    full_name = f"{FrankWolfeState.__module__}.{FrankWolfeState.__name__}"
+    register(FrankWolfeState, full_name, make=_made_frank_wolfe)
     register(Vertex, f"{Vertex.__module__}.{Vertex.__name__}", make=_made_vertex)
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
     register(AtomList, take=_taken_list, make=attributes(AtomList)["make"])

@@ -1,0 +1,120 @@
+"""The engine's way to one top singular triple of an operator that does Golub-Kahan steps by itself.
+
+Between the products of a method everything here has left the processor's cache, so that lines of Python cost ten times
+what they seem to: whatever does not depend on the direction is prepared once, in a :class:`Plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from unipd import validate
+from unipd._typing import Array, FloatArray
+from unipd.spectral.brief import Brief
+from unipd.spectral.dense import always_dense
+from unipd.spectral.golub_kahan import taken_over
+from unipd.spectral.lanczos import Limits
+from unipd.spectral.products import Products
+from unipd.spectral.results import RESIDUAL, SingularTriples
+from unipd.spectral.start import random_columns
+from unipd.spectral.stopping import ALLOWED, Stop
+from unipd.spectral.transposed import Transposed
+
+if TYPE_CHECKING:
+    from unipd.spectral.engine import Engine
+
+
+class Plan(NamedTuple):
+    """What an engine does with all operators of a shape and a dtype, for starts that are warm or not."""
+
+    wide: bool
+    """Whether steps are done with the adjoint."""
+    random: FloatArray
+    """Random unit vector on the shorter side."""
+    mix: float
+    """Share of it in a start."""
+    stop: Stop
+    """Stopping rule, but for the error allowed in the value."""
+    goals: FloatArray
+    """Its numbers."""
+    precision: float
+    """Rounding relative to the top value."""
+    limits: Limits
+    """Sizes of a run."""
+
+
+def brief_triple(
+    engine: Engine,
+    operator: Any,
+    start: Any,
+    tolerance: float,
+    relative: bool,
+    value: float | Callable[[float], float] | None,
+) -> SingularTriples | None:
+    """Return the top singular triple as :meth:`~unipd.spectral.engine.Engine.singular_triples` does.
+
+    None for what is not done here: by engines that use blocks or other solvers, for operators that are to be made
+    dense, and for starts that :func:`~unipd.spectral.start.starting_block` must judge.
+    """
+    allowed = tolerance if type(tolerance) is float else validate.nonnegative("tolerance", tolerance)
+    plan = _plan(engine, operator.shape, operator.dtype, start is not None, allowed, relative)
+    if plan is None:
+        return None
+    first = _vector(start, plan, operator.dtype)
+    if first is None:
+        return None
+    goals = plan.goals.copy()
+    if value is not None and not callable(value):
+        goals[ALLOWED] = validate.nonnegative("value_tolerance", value)
+    run = Brief(operator, plan.wide, plan.limits.subspace)
+    found = run.triple((first, plan.random), plan.mix, plan.limits.products, goals, value if callable(value) else None)
+    if run.unfit:
+        return None
+    if found is None:
+        return _gone_on(engine, run, plan, value)
+    top, residual, others, vectors = found
+    residual += plan.precision * top
+    left, right = (vectors[:, None], others[:, None]) if plan.wide else (others[:, None], vectors[:, None])
+    values, residuals = np.array([top]), np.array([residual])
+    return SingularTriples(values, left, right, residuals, run.made, top + residual, RESIDUAL, True, "lanczos")
+
+
+@lru_cache(maxsize=64)
+def _plan(
+    engine: Engine, shape: tuple[int, int], dtype: np.dtype[Any], warm: bool, tolerance: float, relative: bool
+) -> Plan | None:
+    small = engine.solver == "auto" and always_dense(shape, engine.operator_limit)
+    if engine.solver not in ("auto", "lanczos") or small or engine.block not in (None, 1):
+        return None
+    rows, precision = min(shape), 8.0 * float(np.finfo(dtype).eps)
+    stop = engine.rule(tolerance, relative, None, warm, rows)
+    random = random_columns(rows, 1, np.dtype(np.float64), engine.seed)[:, 0]
+    mix = engine.mix if warm else 0.0
+    return Plan(shape[0] < shape[1], random, mix, stop, stop.goals(0.0, precision), precision, engine.limits(1, 1))
+
+
+def _vector(start: Any, plan: Plan, dtype: np.dtype[Any]) -> Array | None:
+    """Return a copy of the first of the starting vectors, or None where they are not columns of real numbers."""
+    if start is None:
+        return plan.random.astype(dtype)
+    side = start[0 if plan.wide else 1]
+    fits = isinstance(side, np.ndarray) and side.ndim == 2 and side.shape[0] == plan.random.size and side.shape[1] > 0
+    return np.array(side[:, 0], dtype) if fits and side.dtype.kind == "f" else None
+
+
+def _gone_on(engine: Engine, run: Brief, plan: Plan, value: float | Callable[[float], float] | None) -> SingularTriples:
+    """Return the triple of a run that needs restarts, or meets a vector that vanishes."""
+    products = Products(run.operator)
+    products.count = run.made
+    rule = plan.stop.allowing(value)
+    tall = Transposed(products) if plan.wide else products
+    ritz = taken_over(run, tall, rule, plan.limits, engine.seed + 1)
+    left, right = (ritz.vectors, ritz.left) if plan.wide else (ritz.left, ritz.vectors)
+    upper = float(ritz.values[0] + ritz.residuals[0])
+    return SingularTriples(
+        ritz.values, left, right, ritz.residuals, products.count, upper, RESIDUAL, ritz.converged, "lanczos"
+    )
