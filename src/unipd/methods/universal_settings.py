@@ -48,8 +48,12 @@ class UniversalSettings:
             validate.positive("eps", self.eps)
         if self.smoothness is not None:
             validate.positive("smoothness", self.smoothness)
-        if self.step_rule == "fixed" and not self.holder:
-            raise InvalidInput("holder", 'known constants {nu: M_nu} for step_rule="fixed"', repr(self.holder))
+        known = isinstance(self.holder, Mapping) and len(self.holder) > 0
+        if (self.step_rule == "fixed") != known or not (known or self.holder is None):
+            expected = 'known constants {nu: M_nu}, for step_rule="fixed" and no other'
+            raise InvalidInput("holder", expected, f"{self.holder!r} with step_rule={self.step_rule!r}")
+        for nu, constant in (self.holder or {}).items():
+            theory.smoothness_bound(nu, constant, 1.0)  # raises unless nu and M_nu are what they should be
 
     def fixed_smoothness(self, delta: float) -> float:
         """Return the least M_bar over the known Hölder pairs."""

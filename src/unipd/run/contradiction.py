@@ -12,6 +12,7 @@ from unipd.atoms import Blocks
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.maps import OperatorMap
 from unipd.methods import Certificate
+from unipd.methods.suspicion import is_foreign
 from unipd.problem import Problem
 from unipd.protocols import inner, norm
 from unipd.run.moment import Moment
@@ -22,8 +23,10 @@ from unipd.spectral import RIGOROUS
 _ROUNDING = {4: 1e-3, 8: 1e-6}
 """Relative size of what rounding may explain, by the bytes of a real number."""
 _WRONG_ADJOINT = "the map's adjoint is not the adjoint of its image: Re <A x, lam> and Re <x, A* lam> differ"
-_NO_MAXIMISER = "the sharp oracle does not maximise: a point of X that the run has reached does better than its answer"
+_NO_MAXIMISER = "the sharp oracle does not maximise: a point of X that it has returned does better than its answer"
 _ADVICE = "unipd.doctor.check (unipd doctor FILE.py:NAME) tells more"
+_FAR = 1e6
+"""Length of the directions in which an oracle of the caller's own is asked before a proof counts."""
 _SLACKS = 100.0
 """Multiples of the accuracy that are forgiven besides."""
 
@@ -59,20 +62,30 @@ def require_proof(moment: Moment, proof: Certificate) -> tuple[int, int]:
 
     The proof says that f(x) + <lam, A x - b> - h(lam) >= bound for every x in X, and was computed from A^* lam. The
     point of the run, and the oracle's answer in the opposite direction, must satisfy that, and Re <A x, lam> =
-    Re <x, A^* lam>: an oracle that does not maximise, or an adjoint that is none, can prove anything.
+    Re <x, A^* lam>: an oracle that does not maximise, or an adjoint that is none, can prove anything. An oracle of
+    the caller's own is also asked in long multiples of both directions: one that belongs to another f than it says
+    (a forgotten objective, as in ``from_callable(lambda y: y, n)``) gives itself away by points that grow with them.
     """
     problem, x = moment.problem, moment.state.primal.point()
     if proof.kind != RIGOROUS or problem.loss is not None:
         return 0, 0
     direction = problem.map.adjoint(proof.dual)
-    try:
-        opposite = problem.sharp(direction).atom
-    except UnboundedOracle:
-        opposite = None
-    points = [point for point in (x, opposite) if point is not None]
+    asked = [direction]
+    if is_foreign(problem.sharp) and isinstance(direction, np.ndarray) and 0.0 < norm(direction) < math.inf:
+        asked += [(sign * _FAR / norm(direction)) * direction for sign in (-1.0, 1.0)]
+    answers = [_answer(problem, along) for along in asked]
+    points = [point for point in (x, *answers) if point is not None]
     for point in points:
         _require_bounded(problem, proof, direction, point)
-    return 1, 1 + len(points)
+    return len(asked), 1 + len(points)
+
+
+def _answer(problem: Problem, direction: Any) -> Any:
+    """Return the oracle's point in a direction, None where there is no best one."""
+    try:
+        return problem.sharp(direction).atom
+    except UnboundedOracle:
+        return None
 
 
 def require_adjoint(moment: Moment) -> tuple[int, int]:

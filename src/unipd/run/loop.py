@@ -145,7 +145,7 @@ def solve(
     begun = team().now()
     accuracy = validate.positive("accuracy", accuracy)
     if stop is not None and not isinstance(stop, StoppingRule):
-        raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", type(stop).__name__)
+        raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", validate.described(stop))
     if callback is not None and (isinstance(callback, type) or not callable(callback)):
         raise InvalidInput("callback", "a function of a moment", validate.described(callback))
     for name, value in {"verbose": verbose, "polish": polish, "resume": resume}.items():

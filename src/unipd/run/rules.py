@@ -53,8 +53,8 @@ class Rules:
         if status is None:
             over = state.iteration % STALL.window == 0  # it looks at no other moment
             status = Status.STOPPED if wants_stop else STALL(moment) if over else None
-        if status is not None and status is Status.SOLVED:
-            status = Status.STOPPED  # an accuracy rule of the caller's own: reached, but not the one asked for
+        if status is not None and (status is Status.SOLVED or status is True):
+            status = Status.STOPPED  # a rule of the caller's own: fulfilled, but not the accuracy asked for
         return state, status
 
     def next_look(self, problem: Problem, iteration: int) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from unipd import validate
 from unipd.errors import InvalidInput
 from unipd.memory import LOWRANK_LIMIT, SKETCH_RANK, available_memory, forecast, require_room_for_dense
 from unipd.primal import AtomList, ByBlock, Dense, ImageOnly, LowRankTracker, SketchTracker
 from unipd.problem import Problem
 from unipd.protocols import SharpOracle, Tracker
 from unipd.sharp import Linear, Product
+from unipd.sharp.counted import bare
 from unipd.sharp.spectral_base import SpectralSharp
 
 TRACKERS = ("auto", "image", "dense", "atoms", "lowrank", "sketch")
@@ -19,8 +21,8 @@ _SHARE_OF_MEMORY = 0.1
 def as_tracker(tracker: Tracker | str, problem: Problem) -> Tracker:
     """Return the tracker of this name; "auto" is an array while it is small beside the memory, else the atoms."""
     if not isinstance(tracker, str):
-        if not (hasattr(tracker, "mixed") and hasattr(tracker, "point")):
-            raise InvalidInput("tracker", "a name or a tracker with mixed and point", type(tracker).__name__)
+        if isinstance(tracker, type) or not (hasattr(tracker, "mixed") and hasattr(tracker, "point")):
+            raise InvalidInput("tracker", "a name or a tracker with mixed and point", validate.described(tracker))
         return tracker
     if tracker == "auto":
         small = forecast(problem, "dense").primal <= _SHARE_OF_MEMORY * available_memory()
@@ -67,4 +69,5 @@ def _set_of(problem: Problem) -> SharpOracle:
 
 
 def _without_objective(sharp: SharpOracle) -> SharpOracle:
-    return sharp.oracle if isinstance(sharp, Linear) else sharp
+    inside = bare(sharp)
+    return bare(inside.oracle) if isinstance(inside, Linear) else inside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -285,7 +286,8 @@ def test_runs_of_earlier_formats_go_on(number: int, tmp_path: Path) -> None:
     whole = solve(small_problem(), "unipdgrad", accuracy=1e-9, stop=MaxIterations(9))
     np.testing.assert_allclose(result.dual, whole.dual, rtol=1e-12)
     np.testing.assert_allclose(result.history["objective"], whole.history["objective"], rtol=1e-12)
-    assert result.counts == whole.counts
+    assert replace(result.counts, matvecs=0) == replace(whole.counts, matvecs=0)
+    assert result.counts.matvecs > whole.counts.matvecs  # earlier versions made an image for every trial
 
 
 def renamed(path: Path, change: Any) -> None:
