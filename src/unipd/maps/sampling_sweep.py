@@ -91,7 +91,7 @@ def brief_run(
         reached = whole and (done < last - first or may_stop(projected, last, goals))
     if not reached:
         return done, made, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
-    value, residual, u, v = top_triple(bases, projected, first + done)
+    value, residual, u, v = top_triple(bases, projected, first + done, goals)
     return done, made, value, residual, u, v
 
 
