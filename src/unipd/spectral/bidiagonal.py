@@ -57,7 +57,9 @@ class Bidiagonal:
     def resume(self, brief: Brief) -> None:
         """Take over a run that has not come to its end."""
         self.left.array, self.right.array = brief.bases[0].T, brief.bases[1].T
-        self.projected, self._stuck = brief.projected, brief.stuck
+        self.projected, self._stuck = np.zeros(brief.projected.shape), brief.stuck
+        for k in range(brief.known):
+            self.projected[k, k : k + 2] = brief.projected[k, k : k + 2]
         self._grown(0, brief.known)
 
     @property

@@ -42,7 +42,7 @@ class Brief:
         room, dtype = min(columns, subspace + 1), operator.dtype
         self.operator, self.adjoint = operator, adjoint
         self.bases: tuple[Array, Array] = np.empty((room, rows), dtype), np.empty((room, columns), dtype)
-        self.projected: FloatArray = np.zeros((room, room))
+        self.projected: FloatArray = np.empty((room, room))  # only its diagonal and what is above that are written
         self.known = self.made = 0
         self.stuck = self.unfit = False
 
