@@ -8,8 +8,9 @@ import pytest
 from unipd.apps.completion.design import Design, Settings
 from unipd.apps.completion.fitting import predicted
 from unipd.apps.completion.generated import generate
+from unipd.apps.completion.guess import guessed_radius
 from unipd.apps.completion.model import CompletionModel
-from unipd.apps.completion.radius import MOST_TRIALS, choose_radius, guessed_radius, least_of_parabola
+from unipd.apps.completion.radius import MOST_TRIALS, choose_radius, least_of_parabola
 from unipd.apps.completion.solving import Plan
 
 
@@ -136,3 +137,10 @@ def test_few_ratings_are_held_out_in_several_sets(monkeypatch, count, sets):
     assert len(kept) == sets
     assert all(len(pairs) == pytest.approx(0.9 * count, rel=0.05) for pairs in kept)
     assert all(len(first | second) == count for first, second in itertools.combinations(kept, 2))
+
+
+def test_ratings_that_are_all_the_same_end_the_search():
+    users, items = np.divmod(np.arange(120), 12)
+    model = CompletionModel().fit((users, items, np.full(120, 4.0)))
+    assert len(model.path_) <= 2
+    assert model.predict([(0, 0), (99, 99)]).tolist() == [4.0, 4.0]

@@ -15,10 +15,11 @@ from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.design import Design, Settings, Start, split_blocks
 from unipd.apps.completion.fitted import Fitted, orthogonal_factors
+from unipd.apps.completion.guess import guessed_radius
 from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, norm_method
 from unipd.apps.completion.parameters import Parameters, clip_range
 from unipd.apps.completion.placing import Data
-from unipd.apps.completion.radius import Fold, Trial, choose_radius, guessed_radius
+from unipd.apps.completion.radius import Fold, Trial, choose_radius
 from unipd.apps.completion.solving import INNER_STEPS, solve_design, start_of
 from unipd.couplings import Equality, L2Ball
 from unipd.problem import Problem

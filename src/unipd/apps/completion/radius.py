@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unipd.apps.completion.biases import fit_biases
 from unipd.apps.completion.design import Design, Start, split_blocks
 from unipd.apps.completion.fitted import orthogonal_factors
+from unipd.apps.completion.guess import guessed_radius
 from unipd.apps.completion.joining import joined_counts
 from unipd.apps.completion.solving import Plan, quiet, solve_design, start_of
 from unipd.methods import Counts
 from unipd.run import interruption
 from unipd.status import Status
 
-EXPLAINED = 0.25
-"""Share of the loss of biases alone that radius times multiplier is guessed to have at the best radius."""
 STEP = 2.0
 """Factor between neighbouring radii."""
 MOST_TRIALS = 12
@@ -32,7 +30,6 @@ FILLED = 0.99
 PATH_ACCURACY = 3e-2
 """Relative accuracy of the fits along the path: their errors of prediction are then known to a few 1e-4."""
 PATH_ITERATIONS = 2
-PROBES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +74,8 @@ def choose_radius(folds: Sequence[Fold], plan: Plan) -> tuple[float, list[Trial]
     search.add(guessed_radius(folds[0][0]), None)
     for direction in (STEP, 1.0 / STEP):
         while search.goes_on():
-            edge = search.trials[-1 if direction > 1.0 else 0]
-            if edge is not search.best or (direction > 1.0 and not edge.filled):
+            edge, others = _ends(search.trials, last=direction > 1.0)
+            if any(edge.error >= other.error for other in others) or (direction > 1.0 and not edge.filled):
                 break
             search.add(direction * edge.radius, edge)
     for _ in range(MOST_REFINEMENTS):
@@ -87,6 +84,11 @@ def choose_radius(folds: Sequence[Fold], plan: Plan) -> tuple[float, list[Trial]
             break
         search.add(between, search.below(between))
     return least_of_parabola(search.radii, search.errors), search.trials
+
+
+def _ends(trials: list[Trial], *, last: bool) -> tuple[Trial, list[Trial]]:
+    """Return the trial at one end, and the others."""
+    return (trials[-1], trials[:-1]) if last else (trials[0], trials[1:])
 
 
 class _Search:
@@ -137,22 +139,6 @@ class _Search:
         if self._verbose:
             print(f"radius {trial.radius:.5g}: validation error {trial.error:.5f}", file=sys.stderr, flush=True)
         self.trials = sorted([*self.trials, trial], key=lambda trial: trial.radius)
-
-
-def guessed_radius(design: Design) -> float:
-    """Return a radius of the right order: at it, multiplier times radius is a share of the loss of biases alone.
-
-    The multiplier is guessed as the root mean square of the singular values of A^* (residual of biases alone).
-    """
-    residual = design.target
-    if design.settings.biases:
-        residual = residual - design.biases_at_ratings(*fit_biases(design))
-    loss = 0.5 * design.settings.scale * float(residual @ residual)
-    slope = design.sampled.adjoint(design.settings.scale * residual)
-    probes = np.random.default_rng(0).standard_normal((design.inner_shape[1], PROBES))
-    frobenius = float(np.linalg.norm(slope.matmat(probes))) / math.sqrt(PROBES)
-    multiplier = frobenius / math.sqrt(min(design.shape))
-    return EXPLAINED * loss / multiplier if multiplier > 0.0 and loss > 0.0 else 1.0
 
 
 def least_of_parabola(radii: list[float], errors: list[float]) -> float:
