@@ -114,6 +114,8 @@ RUNS: dict[str, tuple[str, Callable[[], Any]]] = {
     "negative accuracy": ("accuracy", lambda: solve(problem(), accuracy=-1e-3)),
     "NaN accuracy": ("accuracy", lambda: solve(problem(), accuracy=math.nan)),
     "accuracy is text": ("accuracy", lambda: solve(problem(), accuracy="high")),
+    "accuracy is a number as text": ("accuracy", lambda: solve(problem(), accuracy="1e-3")),
+    "radius is a number as text": ("radius", lambda: sh.L1Ball(2, "1")),
     "zero accuracy of a rule": ("accuracy", lambda: Accuracy(0.0)),
     "accuracy of the iterator": ("accuracy", lambda: iterate(problem(), accuracy=-1.0)),
     "unknown method": ("method", lambda: solve(problem(), "newton")),

@@ -78,8 +78,8 @@ def real_array(name: str, value: Any, **kwargs: Any) -> Array:
 
 
 def number(name: str, value: Any) -> float:
-    """Return ``value`` as a finite float; True and False are not numbers here."""
-    if isinstance(value, (bool, np.bool_)):
+    """Return ``value`` as a finite float; True, False and text are not numbers here."""
+    if isinstance(value, (bool, np.bool_, str, bytes)):
         raise InvalidInput(name, "a number", repr(value))
     try:
         result = float(value)

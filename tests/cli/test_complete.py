@@ -85,6 +85,22 @@ def test_residual(invoke, files):
     assert json.loads(done.stdout)["rmse_train"] < 0.35
 
 
+def test_titles_of_what_is_recommended(invoke, files, tmp_path):
+    (tmp_path / "u.item").write_bytes("".join(f"{k}|Film n\xba {k}|x\n" for k in range(1, 31)).encode("latin-1"))
+    words = ("complete", files / "train.tsv", "--radius", 5, "--recommend", 1, "--titles", tmp_path / "u.item")
+    content = json.loads(invoke(*words, "--json", "-").stdout)
+    assert content["recommended_titles"] == {item: f"Film n\xba {item}" for item in content["recommended"]}
+    assert len(content["recommended"]) == 10
+
+
+def test_a_user_that_cannot_be_is_told_before_the_fit(invoke, files, monkeypatch):
+    from unipd.apps.completion.model import CompletionModel
+
+    monkeypatch.setattr(CompletionModel, "fit", lambda *_: pytest.fail("fitted"))
+    done = invoke("complete", files / "train.tsv", "--recommend", "ann")
+    assert (done.exit_code, "--recommend" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [
@@ -98,6 +114,8 @@ def test_residual(invoke, files):
         ("1\t1\t3\n", ("--radius", "wide"), "radius"),
         ("1\t1\t3\n", ("--user-ridge", "0"), "--user-ridge"),
         ("1\t1\t3\n", ("--recommend", "ann"), "--recommend"),
+        ("1\t1\t3\n", ("--titles", "u.item"), "--titles"),
+        ("1\t1\t3\n", ("--recommend", "1", "--titles", "missing.item"), "missing.item"),
         ("1\t1\t3\n", ("--method", "magic"), "method"),
         ("1\t1\t3\n", ("--test", "missing.tsv"), "missing.tsv"),
     ],

@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from unipd.atoms import LowRank, apply_adjoint
+from unipd.atoms import dense as dense_point
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp import Birkhoff, L1Ball, L2Ball, L2NormSquared, Linear, Simplex
+from unipd.sharp import Birkhoff, Counted, L1Ball, L2Ball, L2NormSquared, Linear, Product, Simplex
 from unipd.sharp.lazy_difference import LazyDifference, difference, pairing
 from unipd.sharp.spectral_trace import Spectrahedron
 
@@ -205,3 +206,22 @@ def test_a_sparse_cost_must_be_finite() -> None:
 def test_a_complex_cost_over_real_points_is_refused_when_used() -> None:
     with pytest.raises(InvalidInput, match="real"):
         Linear(np.array([1.0j, 0.0]), Simplex(2))(np.zeros(2))
+
+
+@pytest.mark.parametrize("cost", [np.ones(5), (np.ones(3), np.ones(2)), [np.ones(3), np.ones(2)]])
+def test_each_block_has_its_own_cost(cost: Any) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"oracle: expected one block \(give each block its own.*got Product of 2 blocks"
+    ):
+        Linear(cost, Product([Simplex(3), Simplex(2)]))
+
+
+@pytest.mark.parametrize("oracle", [Birkhoff(3), L1Ball((3, 3)), Linear(np.ones((3, 3)), Counted(L2Ball((3, 3))))])
+@pytest.mark.parametrize("form", [sp.csr_array, sp.coo_matrix, sp.dia_array])
+def test_sparse_costs_over_sets_that_read_arrays(oracle: Any, form: Any) -> None:
+    cost, y = np.diag([3.0, -1.0, 2.0]), np.arange(9.0).reshape(3, 3)
+    dense, sparse = Linear(cost, oracle)(y), Linear(form(cost), oracle)(y)
+    assert (dense.value, dense.objective) == (sparse.value, sparse.objective)
+    assert np.asarray(dense_point(dense.atom)).tolist() == np.asarray(dense_point(sparse.atom)).tolist()
+    with pytest.raises(InvalidInput, match="cost: expected an array, since"):
+        Linear(aslinearoperator(cost), oracle)

@@ -15,6 +15,28 @@ from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
 
 
 @njit(cache=True, nogil=True)
+def multiply(
+    structure: tuple[IntArray, IntArray, IntArray, IntArray],
+    values: Array,
+    scattered: bool,
+    x: Array,
+    parts: Array,
+    out: Array,
+) -> None:
+    """Write the product with a vector, along the lines or across them: into ``parts`` that are added in their order."""
+    starts, places, line_bounds, scatter_bounds = structure
+    counter = np.zeros(1, np.int64)
+    if not scattered:
+        gather(starts, places, values, x, out, line_bounds, counter)
+        return
+    scatter(starts, places, values, x, parts, scatter_bounds, counter)
+    out[:] = parts[0]
+    for part in range(1, len(parts)):
+        for i in range(out.size):
+            out[i] += parts[part, i]
+
+
+@njit(cache=True, nogil=True)
 def sweep(
     structure: tuple[IntArray, IntArray, IntArray, IntArray],
     values: Array,
@@ -32,26 +54,15 @@ def sweep(
     or are not finite: that one is for the caller.
     """
     left, right = bases
-    starts, places, line_bounds, scatter_bounds = structure
-    parts = np.empty((scatter_bounds.size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)
-    counter = np.zeros(1, np.int64)
+    scattered_size = left.shape[1] if scattered_first else right.shape[1]
+    parts = np.empty((structure[3].size - 1, scattered_size), values.dtype)
     scale = abs(projected[first - 1, first - 1]) if first > 0 else 0.0
     for k in range(first, last):
-        counter[0] = 0
-        if scattered_first:
-            scatter(starts, places, values, right[k], parts, scatter_bounds, counter)
-            _add(parts, left[k])
-        else:
-            gather(starts, places, values, right[k], left[k], line_bounds, counter)
+        multiply(structure, values, scattered_first, right[k], parts, left[k])
         alpha, scale = settle_left(left, k, projected, scale)
         if alpha == 0.0:
             return k - first, 2 * (k - first) + 1
-        counter[0] = 0
-        if scattered_first:
-            gather(starts, places, values, left[k], right[k + 1], line_bounds, counter)
-        else:
-            scatter(starts, places, values, left[k], parts, scatter_bounds, counter)
-            _add(parts, right[k + 1])
+        multiply(structure, values, not scattered_first, left[k], parts, right[k + 1])
         beta, scale = settle_right(right, k, alpha, scale)
         if beta == 0.0:
             return k - first, 2 * (k - first) + 2
@@ -91,14 +102,5 @@ def brief_run(
         reached = whole and (done < last - first or may_stop(projected, last, goals))
     if not reached:
         return done, made, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
-    value, residual, u, v = top_triple(bases, projected, first + done)
+    value, residual, u, v = top_triple(bases, projected, first + done, goals)
     return done, made, value, residual, u, v
-
-
-@njit(cache=True, nogil=True)
-def _add(parts: Array, out: Array) -> None:
-    """Write the sum of the parts in their order."""
-    out[:] = parts[0]
-    for part in range(1, len(parts)):
-        for i in range(out.size):
-            out[i] += parts[part, i]

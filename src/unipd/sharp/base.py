@@ -60,6 +60,8 @@ class Sharp(Membership, Described, ABC):
 
     real_only: bool = False
     """Whether complex directions and points are refused."""
+    takes_operators: bool = False
+    """Whether directions may be operators, known by their products alone; else they are read as arrays."""
 
     def __init__(self, shape: int | Shape) -> None:
         self._shape: Shape = as_shape(shape)

@@ -20,6 +20,8 @@ from unipd.sharp.callable_checks import check_claims, check_traits, floating_ato
 class CallableSharp(Sharp):
     """The oracle that :func:`from_callable` makes."""
 
+    takes_operators = True
+
     def __init__(
         self,
         function: Callable[[Any], Any],

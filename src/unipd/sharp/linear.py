@@ -25,8 +25,8 @@ class Linear(Described):
     Parameters
     ----------
     cost
-        The vector or matrix c: an array of the shape of x, or over spectral sets a SciPy sparse matrix or an
-        operator with matvec and rmatvec.
+        The vector or matrix c: an array or a SciPy sparse matrix of the shape of x (which stays sparse over spectral
+        sets alone), or over spectral sets an operator with matvec and rmatvec.
     oracle
         The sharp oracle of X.
 
@@ -122,13 +122,26 @@ class Linear(Described):
 
 def _checked_cost(cost: Any, oracle: SharpOracle) -> Any:
     """Return c as a finite array, CSR array or operator; over Hermitian points its Hermitian part."""
+    if oracle.shape and isinstance(oracle.shape[0], tuple):
+        expected = "one block (give each block its own: [Linear(c_1, oracle_1), ...])"
+        raise InvalidInput("oracle", expected, f"{type(oracle).__name__} of {len(oracle.shape)} blocks")
     if hasattr(cost, "matvec"):
         if tuple(cost.shape) != oracle.shape:
             raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {tuple(cost.shape)}")
+        if not _takes_operators(oracle):
+            raise InvalidInput("cost", f"an array, since {type(oracle).__name__} reads its directions", "an operator")
         return cost
+    if scipy.sparse.issparse(cost) and not _takes_operators(oracle):
+        cost = cost.toarray()  # directions are arrays of the same size
     matrix: Any = scipy.sparse.csr_array(cost) if scipy.sparse.issparse(cost) else validate.finite_array("cost", cost)
     if matrix.shape != oracle.shape:
         raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {matrix.shape}")
     if scipy.sparse.issparse(matrix):
         matrix = matrix.astype(validate.finite_array("cost", matrix.data).dtype)
     return 0.5 * (matrix + matrix.conj().T) if getattr(oracle, "hermitian", False) else matrix
+
+
+def _takes_operators(oracle: Any) -> bool:
+    """Whether directions may be operators: so they may unless an oracle says that it reads arrays."""
+    inside = getattr(oracle, "oracle", None)
+    return bool(getattr(oracle, "takes_operators", True)) if inside is None else _takes_operators(inside)

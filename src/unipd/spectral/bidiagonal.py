@@ -50,14 +50,16 @@ class Bidiagonal:
         self.projected: Array = np.zeros((self.right.array.shape[1],) * 2, np.result_type(products.dtype, np.float64))
         self.known = 0
         self.links: list[float] = []
-        self._allowed: float | None = None
+        self._reached: FloatArray | None = None
         self._kept = 0
         self._stuck = self.block > 1
 
     def resume(self, brief: Brief) -> None:
         """Take over a run that has not come to its end."""
         self.left.array, self.right.array = brief.bases[0].T, brief.bases[1].T
-        self.projected, self._stuck = brief.projected, brief.stuck
+        self.projected, self._stuck = np.zeros(brief.projected.shape), brief.stuck
+        for k in range(brief.known):
+            self.projected[k, k : k + 2] = brief.projected[k, k : k + 2]
         self._grown(0, brief.known)
 
     @property
@@ -101,13 +103,14 @@ class Bidiagonal:
         The goals know the error allowed for the top value before the sweep; None where that for the present one is
         less, so that the rule itself has to be asked.
         """
-        if self._allowed is None:
+        goals, self._reached = self._reached, None
+        if goals is None:
             return None
         from unipd.spectral.ritz_kernels import top_triple
 
-        found = top_triple((self.left.array.T, self.right.array.T), self.projected, self.known)
-        allowed, self._allowed = self._allowed, None
-        return found if found[0] > 0.0 and (stop.value is None or stop.value(found[0]) >= allowed) else None
+        found = top_triple((self.left.array.T, self.right.array.T), self.projected, self.known, goals)
+        good = stop.value is None or stop.value(found[0]) >= goals[ALLOWED]
+        return found if found[0] > 0.0 and good else None
 
     def restart(self, outer: Array, values: FloatArray, inner: Array) -> None:
         """Keep the best Ritz triples, as many as the factors have, and the next block."""
@@ -131,7 +134,7 @@ class Bidiagonal:
         else:
             goals = stop.goals(top, 8.0 * float(np.finfo(self.products.dtype).eps))
             if self._swept(most, most, goals):
-                self._allowed = float(goals[ALLOWED])
+                self._reached = goals
 
     def _swept(self, steps: int, most: int, goals: FloatArray) -> bool:
         """Let the operator do steps by itself, where it can, short of the last that there is room for.

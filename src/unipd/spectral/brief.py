@@ -31,8 +31,8 @@ class Brief:
     --------
     >>> from unipd.maps import Sampling
     >>> matrix = Sampling([0, 0, 1, 1, 2], [0, 1, 0, 1, 1], (3, 2)).adjoint(np.array([3.0, 0.0, 0.0, 1.0, 0.0]))
-    >>> run, ends, goals = Brief(matrix, False, 40), (np.ones(2),) * 2, np.array([0.0, 1.0, np.inf, -1.0, 1.0, 1e-15])
-    >>> value, residual, left, right = run.triple(ends, 0.0, 4000, goals, None)
+    >>> run, goals = Brief(matrix, False, 40), np.array([0.0, 1.0, np.inf, -1.0, 1.0, 0.0, 0.0])
+    >>> value, residual, left, right = run.triple((np.ones(2), np.ones(2)), 0.0, 4000, goals, None)
     >>> round(value, 3), run.known, run.made
     (2.236, 1, 2)
     """
@@ -42,7 +42,7 @@ class Brief:
         room, dtype = min(columns, subspace + 1), operator.dtype
         self.operator, self.adjoint = operator, adjoint
         self.bases: tuple[Array, Array] = np.empty((room, rows), dtype), np.empty((room, columns), dtype)
-        self.projected: FloatArray = np.zeros((room, room))
+        self.projected: FloatArray = np.empty((room, room))  # only its diagonal and what is above that are written
         self.known = self.made = 0
         self.stuck = self.unfit = False
 

@@ -27,6 +27,9 @@ from unipd.spectral.transposed import Transposed
 if TYPE_CHECKING:
     from unipd.spectral.engine import Engine
 
+_SUBSPACE = 80
+"""Columns before a restart, by default: short vectors take little room, and most runs need no restart."""
+
 
 class Plan(NamedTuple):
     """What an engine does with all operators of a shape and a dtype, for starts that are warm or not."""
@@ -94,7 +97,8 @@ def _plan(
     stop = engine.rule(tolerance, relative, None, warm, rows)
     random = random_columns(rows, 1, np.dtype(np.float64), engine.seed)[:, 0]
     mix = engine.mix if warm else 0.0
-    return Plan(shape[0] < shape[1], random, mix, stop, stop.goals(0.0, precision), precision, engine.limits(1, 1))
+    limits = engine.limits(1, 1) if engine.subspace is not None else Limits(_SUBSPACE, engine.max_products)
+    return Plan(shape[0] < shape[1], random, mix, stop, stop.goals(0.0, precision), precision, limits)
 
 
 def _vector(start: Any, plan: Plan, dtype: np.dtype[Any]) -> Array | None:

@@ -39,7 +39,8 @@ class Engine:
     block: int | None = None
     """Block size of Lanczos; by default the number of pairs wanted. More than that serves degenerate tops."""
     subspace: int | None = None
-    """Columns of the basis before a restart; by default max(40, count + 8 * block)."""
+    """Columns of the basis before a restart; by default max(40, count + 8 * block), and 80 for one singular triple of
+    a small sampled matrix."""
     max_products: int = 4000
     """Products after which a run returns what it has."""
     seed: int = 0

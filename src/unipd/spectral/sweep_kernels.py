@@ -46,20 +46,39 @@ def divide(vector: Array, divisor: float) -> None:
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
 def remove(vector: Array, basis: Array, size: int) -> float:
-    """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest."""
+    """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest.
+
+    Four vectors of the basis at a time, so that the vector is read and written a quarter as often.
+    """
     rest = length(vector)
     for _ in range(3):
         before = rest
-        for j in range(size):
+        fours = size - size % 4
+        for j in range(0, fours, 4):
+            _remove_four(vector, basis[j], basis[j + 1], basis[j + 2], basis[j + 3])
+        for j in range(fours, size):
             inside = vector.dtype.type(0)
             for i in range(vector.size):
                 inside += basis[j, i] * vector[i]
-            for i in range(vector.size):
-                vector[i] -= inside * basis[j, i]
+            subtract(vector, inside, basis[j])
         rest = length(vector)
         if rest > 0.5 * before:
             break
     return rest
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array) -> None:
+    zero = vector.dtype.type(0)
+    in_a, in_b, in_c, in_d = zero, zero, zero, zero
+    for i in range(vector.size):
+        x = vector[i]
+        in_a += a[i] * x
+        in_b += b[i] * x
+        in_c += c[i] * x
+        in_d += d[i] * x
+    for i in range(vector.size):
+        vector[i] -= (in_a * a[i] + in_b * b[i]) + (in_c * c[i] + in_d * d[i])
 
 
 @njit(cache=True, nogil=True)

@@ -146,6 +146,7 @@ def test_pairs_of_texts_and_numbers():
         (([np.nan], [2], [1.0]), None, "a name for every rating"),
         (([True], [2], [1.0]), None, "dtype bool"),
         (([1], [2], [1j]), None, "real"),
+        (([1], [2], [-1e160]), None, "1e.100.*-1e.160"),
         (np.full((2, 2), np.nan), None, "at least one|users"),
         (np.array([[np.inf, 1.0]]), None, "inf"),
         (np.ones(3), None, "shape"),

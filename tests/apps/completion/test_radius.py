@@ -1,12 +1,16 @@
 """The radius by validation."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from unipd.apps.completion.design import Design, Settings
 from unipd.apps.completion.fitting import predicted
 from unipd.apps.completion.generated import generate
-from unipd.apps.completion.radius import MOST_TRIALS, choose_radius, guessed_radius, least_of_parabola
+from unipd.apps.completion.guess import guessed_radius
+from unipd.apps.completion.model import CompletionModel
+from unipd.apps.completion.radius import MOST_TRIALS, choose_radius, least_of_parabola
 from unipd.apps.completion.solving import Plan
 
 
@@ -34,7 +38,7 @@ def test_the_choice_is_about_the_best(instance, capsys):
         asked.append(float(np.sqrt(np.mean((predicted(design, point, users, items, None) - values) ** 2))))
         return asked[-1]
 
-    radius, trials = choose_radius(design, judge, Plan(verbose=True))
+    radius, trials = choose_radius([(design, judge)], Plan(verbose=True))
     assert len(asked) == len(trials) <= MOST_TRIALS
     assert [trial.radius for trial in trials] == sorted(trial.radius for trial in trials)
     best = min(trials, key=lambda trial: trial.error)
@@ -70,4 +74,73 @@ def test_an_interrupt_ends_the_search(instance, monkeypatch):
 
     monkeypatch.setattr(module, "solve_design", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        choose_radius(design, lambda point: 1.0, Plan())
+        choose_radius([(design, lambda point: 1.0)], Plan())
+
+
+def norm_of(matrix):
+    return np.linalg.svd(np.asarray((matrix.left * matrix.weights) @ matrix.right.T), compute_uv=False).sum()
+
+
+def precise_instance(noise, seed=0):
+    """Few tastes, and ratings that can be fitted almost exactly."""
+    rng = np.random.default_rng(seed)
+    users, items = np.divmod(rng.permutation(40 * 30)[:600], 30)
+    tastes = rng.standard_normal((40, 2)) @ rng.standard_normal((2, 30))
+    return users, items, tastes[users, items] + noise * rng.standard_normal(600), tastes
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_a_ball_that_is_not_filled_is_not_made_larger(noise):
+    users, items, values, _ = precise_instance(noise)
+    held = np.random.default_rng(1).random(600) < 0.1
+    design = Design(users[~held], items[~held], values[~held], (40, 30), Settings(weight_power=0.0))
+    norms = []
+
+    def judge(point):
+        norms.append(norm_of(point.parts[0]))
+        found = predicted(design, point, users[held], items[held], None)
+        return float(np.sqrt(np.mean((found - values[held]) ** 2)))
+
+    radius, trials = choose_radius([(design, judge)], Plan())
+    assert sorted(norms) == pytest.approx([trial.radius for trial in trials], rel=0.011)
+    assert radius <= 1.01 * max(norms)
+    assert not trials[-1].filled or trials[-1].error > min(trial.error for trial in trials)
+
+
+def test_steep_errors_are_looked_at_again():
+    users, items, values, tastes = precise_instance(0.02, seed=3)
+    model = CompletionModel(weight_power=0.0).fit((users, items, values))
+    radii, errors = zip(*model.path_, strict=True)
+    best = int(np.argmin(errors))
+    assert radii[best] / radii[best - 1] < 1.9
+    assert max(errors[max(best - 1, 0) : best + 2]) < 3.0 * errors[best]
+    others = np.ones((40, 30), bool)
+    others[users, items] = False
+    assert model.rmse(np.where(others, tastes, np.nan)) < 1.5 * errors[best]
+
+
+@pytest.mark.parametrize(("count", "sets"), [(300, 5), (4000, 3), (20000, 1)])
+def test_few_ratings_are_held_out_in_several_sets(monkeypatch, count, sets):
+    from unipd.apps.completion import fitting
+
+    seen = []
+
+    def chosen(folds, plan):
+        seen.extend(folds)
+        return 1.0, []
+
+    monkeypatch.setattr(fitting, "choose_radius", chosen)
+    rng = np.random.default_rng(0)
+    places = rng.permutation(200 * 200)[:count]
+    CompletionModel(max_seconds=0.0).fit((*np.divmod(places, 200), rng.standard_normal(count)))
+    kept = [set(zip(design.users.tolist(), design.items.tolist(), strict=True)) for design, _ in seen]
+    assert len(kept) == sets
+    assert all(len(pairs) == pytest.approx(0.9 * count, rel=0.05) for pairs in kept)
+    assert all(len(first | second) == count for first, second in itertools.combinations(kept, 2))
+
+
+def test_ratings_that_are_all_the_same_end_the_search():
+    users, items = np.divmod(np.arange(120), 12)
+    model = CompletionModel().fit((users, items, np.full(120, 4.0)))
+    assert len(model.path_) <= 2
+    assert model.predict([(0, 0), (99, 99)]).tolist() == [4.0, 4.0]

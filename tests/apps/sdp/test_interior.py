@@ -1,5 +1,7 @@
 """Interior points for small programs: steps, standard form, and programs on which first-order methods crawl."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.sdp.checks import check, reference
-from unipd.apps.sdp import SDP
+from unipd.apps.sdp import SDP, solving
 from unipd.apps.sdp.central_path import Dense, Iterate, advanced, first_iterate, independent
 from unipd.apps.sdp.interior import Interior
 from unipd.apps.sdp.patience import FEWEST, MOST, Later, Patience
 from unipd.apps.sdp.standard import affordable, standard_form
-from unipd.run import MaxIterations, MaxSeconds
+from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds
 from unipd.status import Status
 
 
@@ -154,6 +156,39 @@ def test_limits_of_the_caller_hold_for_both_parts():
     result = assignment(4, 1).solve(1e-6, stop=MaxIterations(5))
     assert (result.method, result.status, result.iterations) == ("factored", Status.ITERATION_LIMIT, 5)
     assert Later(MaxSeconds(3.0), 5.0).deadline() == 0.0
+
+
+@pytest.mark.parametrize(("limit", "status"), [(None, Status.SOLVED), (3, Status.ITERATION_LIMIT)])
+def test_work_is_that_of_both_parts(monkeypatch, limit, status):
+    """Also where the interior points end with a worse point than the factored method."""
+    parts, original = [], solving.solve
+
+    @functools.wraps(original)
+    def noted(*arguments, **options):
+        parts.append(original(*arguments, **options))
+        return parts[-1]
+
+    monkeypatch.setattr(solving, "solve", noted)
+    program = assignment(3, 1)
+    patience = Patience(affordable(program.problem())).iterations
+    stop = None if limit is None else MaxIterations(patience + limit)
+    result = program.solve(1e-7, stop=stop)
+    assert [part.method for part in parts] == ["factored", "interior"]
+    assert (result.status, parts[0].iterations) == (status, patience)
+    assert limit is None or parts[1].iterations == limit
+    assert result.method == ("interior" if limit is None else "factored")
+    assert result.iterations == sum(part.iterations for part in parts)
+    for name in ("oracle_calls", "trials", "matvecs"):
+        assert getattr(result.counts, name) == sum(getattr(part.counts, name) for part in parts)
+    assert result.seconds == pytest.approx(sum(part.seconds for part in parts))
+
+
+def test_calls_of_both_parts_are_limited():
+    free = assignment(3, 1).solve(1e-7)
+    calls = free.counts.oracle_calls - 2
+    limited = assignment(3, 1).solve(1e-7, stop=MaxOracleCalls(calls))
+    assert limited.status is Status.ORACLE_LIMIT
+    assert calls <= limited.counts.oracle_calls < free.counts.oracle_calls
 
 
 def test_patience_grows_with_the_work_of_a_step():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,10 +15,11 @@ from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.design import Design, Settings, Start, split_blocks
 from unipd.apps.completion.fitted import Fitted, orthogonal_factors
+from unipd.apps.completion.guess import guessed_radius
 from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, norm_method
 from unipd.apps.completion.parameters import Parameters, clip_range
 from unipd.apps.completion.placing import Data
-from unipd.apps.completion.radius import Trial, choose_radius, guessed_radius
+from unipd.apps.completion.radius import Fold, Trial, choose_radius
 from unipd.apps.completion.solving import INNER_STEPS, solve_design, start_of
 from unipd.couplings import Equality, L2Ball
 from unipd.problem import Problem
@@ -26,6 +28,8 @@ from unipd.team import team
 
 FEWEST = 20
 """Ratings below which nothing is held out and the radius is guessed."""
+ENOUGH, MOST_SETS = 1000, 5
+"""Ratings held out by which the radius is chosen; with fewer in one set, up to so many sets are held out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | N
     if radius is None:
         radius, path = _chosen_radius(data, given, settings)
         if path:
-            start = min(path, key=lambda trial: abs(np.log(trial.radius / radius))).start
+            start = min(path, key=lambda trial: abs(np.log(trial.radius / radius))).starts[0]
     design = Design(data.rows, data.columns, data.values, data.shape, settings)
     if given.method == "factored":
         result = solve_design(design, radius, given.plan, start)
@@ -113,12 +117,23 @@ def _solve_plainly(problem: Problem, given: Parameters) -> Result:
 
 
 def _chosen_radius(data: Data, given: Parameters, settings: Settings) -> tuple[float, list[Trial]]:
-    """Return the radius by validation on ratings held out at random (by a guess when there are few)."""
-    count = _of_all(data.values)
-    draws = np.random.default_rng(given.seed).random(count) < given.validation_fraction
-    held = team().own(draws, data.values.size)
-    if count < FEWEST or not draws.any() or draws.all():
+    """Return the radius by validation on ratings held out at random (by a guess when there are few).
+
+    Few ratings held out tell little: other sets are then held out too, ``ENOUGH`` ratings together.
+    """
+    count, share = _of_all(data.values), given.validation_fraction
+    draws = np.random.default_rng(given.seed).random(count)
+    sets = min(max(math.ceil(ENOUGH / (share * count)), 1), MOST_SETS, int(1.0 / share))
+    chosen = [(draws >= place * share) & (draws < (place + 1) * share) for place in range(sets)]
+    if count < FEWEST or any(held.all() or not held.any() for held in chosen):
         return guessed_radius(Design(data.rows, data.columns, data.values, data.shape, settings)), []
+    return choose_radius(
+        [_fold(data, team().own(held, data.values.size), given, settings) for held in chosen], given.plan
+    )
+
+
+def _fold(data: Data, held: Array, given: Parameters, settings: Settings) -> Fold:
+    """Return the model on the ratings not held out, and the error on the others."""
     rest = replace(data, rows=data.rows[~held], columns=data.columns[~held], values=data.values[~held])
     design = Design(rest.rows, rest.columns, rest.values, rest.shape, settings)
     rows, columns, truth = data.rows[held], data.columns[held], data.values[held]
@@ -127,7 +142,7 @@ def _chosen_radius(data: Data, given: Parameters, settings: Settings) -> tuple[f
     def judge(point: Any) -> float:
         return _root_mean_square(predicted(design, point, rows, columns, limits) - truth)[1]
 
-    return choose_radius(design, judge, given.plan)
+    return design, judge
 
 
 def predicted(

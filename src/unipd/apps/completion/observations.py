@@ -16,6 +16,9 @@ from unipd.io.ratings_columns import chosen_columns, known_columns
 
 _FORMS = "a sparse matrix, (users, items, ratings), triples, a table, an array with NaN, or pairs with ratings y"
 
+LARGEST_RATING = 1e100
+"""Squares of larger numbers, and sums of these, may not be finite."""
+
 
 def as_ratings(X: Any, y: Any = None) -> Ratings:
     """Return the ratings in ``X``, in the order given.
@@ -100,6 +103,8 @@ def _checked(users: Any, items: Any, values: Any) -> Ratings:
         raise InvalidInput("ratings", "a user and an item for every rating", sizes)
     if ratings.size == 0:
         raise InvalidInput("ratings", "at least one rating", "none")
+    if np.abs(ratings).max() > LARGEST_RATING:
+        raise InvalidInput("ratings", f"numbers up to {LARGEST_RATING:g}", f"{ratings[np.abs(ratings).argmax()]:g}")
     return Ratings(who, what, ratings)
 
 

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unipd.apps.completion.biases import fit_biases
-from unipd.apps.completion.design import Design, Start
+from unipd.apps.completion.design import Design, Start, split_blocks
+from unipd.apps.completion.fitted import orthogonal_factors
+from unipd.apps.completion.guess import guessed_radius
+from unipd.apps.completion.joining import joined_counts
 from unipd.apps.completion.solving import Plan, quiet, solve_design, start_of
 from unipd.methods import Counts
 from unipd.run import interruption
 from unipd.status import Status
 
-EXPLAINED = 0.25
-"""Share of the loss of biases alone that radius times multiplier is guessed to have at the best radius."""
 STEP = 2.0
 """Factor between neighbouring radii."""
 MOST_TRIALS = 12
+SHARP = 0.05
+"""Where a neighbour's error is larger by this share, a parabola says little, and its least point is tried."""
+MOST_REFINEMENTS, NEAR = 3, 1.05
+"""How often it is, and the ratio to radii already tried below which it is not."""
+FILLED = 0.99
+"""Share of its radius that a ball is filled to at least by the matrix that it bounds."""
 PATH_ACCURACY = 3e-2
 """Relative accuracy of the fits along the path: their errors of prediction are then known to a few 1e-4."""
 PATH_ITERATIONS = 2
-PROBES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,60 +37,108 @@ class Trial:
     """One radius that was tried."""
 
     radius: float
+    """The radius, or the norm of the matrix found where that does not fill the ball."""
     error: float
     """Root mean squared error on the ratings held out."""
-    start: Start
-    """Where a run at another radius can start from."""
+    starts: tuple[Start, ...]
+    """Where runs at another radius can start from, one for each set held out."""
+    filled: bool
+    """Whether the ball bounds the matrix; if not, a larger one means nothing."""
     iterations: int
     counts: Counts
     seconds: float
 
 
 Judge = Callable[[object], float]
+Fold = tuple[Design, Judge]
+"""The model on the ratings that were not held out, and the error of a point (Z, b, c) on those that were."""
 
 
-def choose_radius(design: Design, judge: Judge, plan: Plan) -> tuple[float, list[Trial]]:
+def choose_radius(folds: Sequence[Fold], plan: Plan) -> tuple[float, list[Trial]]:
     """Return the radius with the least error of prediction, and what was tried.
 
     From a guess the radius is doubled, or halved, while that helps; then a parabola through the best radius and its
-    neighbours, in the logarithm of the radius, gives the answer.
+    neighbours, in the logarithm of the radius, gives the answer. Where errors differ much, its least point is tried and
+    joins them. A ball that the matrix does not fill counts with the norm of the matrix, and no larger one is tried.
+    Errors of several folds are put together.
 
     Parameters
     ----------
-    design
-        The model on the ratings that were not held out.
-    judge
-        Error of a point (Z, b, c) on those that were.
+    folds
+        What was held out.
     plan
         How to solve; the accuracy is this module's own.
     """
     loose = replace(quiet(plan), accuracy=max(plan.accuracy, PATH_ACCURACY), iterations=PATH_ITERATIONS, widen=False)
-    tell = _teller(plan.verbose)
-    trials = [tell(_tried(design, judge, loose, guessed_radius(design), None))]
+    search = _Search(folds, loose, verbose=plan.verbose)
+    search.add(guessed_radius(folds[0][0]), None)
     for direction in (STEP, 1.0 / STEP):
-        while len(trials) < MOST_TRIALS and not interruption.requested():
-            edge = max(trials, key=lambda trial: math.copysign(trial.radius, direction - 1.0))
-            if edge is not min(trials, key=lambda trial: trial.error):
+        while search.goes_on():
+            edge, others = _ends(search.trials, last=direction > 1.0)
+            if any(edge.error >= other.error for other in others) or (direction > 1.0 and not edge.filled):
                 break
-            trials.append(tell(_tried(design, judge, loose, direction * edge.radius, edge.start)))
-    trials.sort(key=lambda trial: trial.radius)
-    return least_of_parabola([trial.radius for trial in trials], [trial.error for trial in trials]), trials
+            search.add(direction * edge.radius, edge)
+    for _ in range(MOST_REFINEMENTS):
+        between = search.between() if search.goes_on() else None
+        if between is None:
+            break
+        search.add(between, search.below(between))
+    return least_of_parabola(search.radii, search.errors), search.trials
 
 
-def guessed_radius(design: Design) -> float:
-    """Return a radius of the right order: at it, multiplier times radius is a share of the loss of biases alone.
+def _ends(trials: list[Trial], *, last: bool) -> tuple[Trial, list[Trial]]:
+    """Return the trial at one end, and the others."""
+    return (trials[-1], trials[:-1]) if last else (trials[0], trials[1:])
 
-    The multiplier is guessed as the root mean square of the singular values of A^* (residual of biases alone).
-    """
-    residual = design.target
-    if design.settings.biases:
-        residual = residual - design.biases_at_ratings(*fit_biases(design))
-    loss = 0.5 * design.settings.scale * float(residual @ residual)
-    slope = design.sampled.adjoint(design.settings.scale * residual)
-    probes = np.random.default_rng(0).standard_normal((design.inner_shape[1], PROBES))
-    frobenius = float(np.linalg.norm(slope.matmat(probes))) / math.sqrt(PROBES)
-    multiplier = frobenius / math.sqrt(min(design.shape))
-    return EXPLAINED * loss / multiplier if multiplier > 0.0 and loss > 0.0 else 1.0
+
+class _Search:
+    """Radii tried so far, in order."""
+
+    def __init__(self, folds: Sequence[Fold], plan: Plan, *, verbose: bool) -> None:
+        self._folds, self._plan, self._verbose = folds, plan, verbose
+        self.trials: list[Trial] = []
+
+    @property
+    def radii(self) -> list[float]:
+        return [trial.radius for trial in self.trials]
+
+    @property
+    def errors(self) -> list[float]:
+        return [trial.error for trial in self.trials]
+
+    @property
+    def best(self) -> Trial:
+        return min(self.trials, key=lambda trial: trial.error)
+
+    def goes_on(self) -> bool:
+        return len(self.trials) < MOST_TRIALS and not interruption.requested()
+
+    def below(self, radius: float) -> Trial:
+        """Return the largest trial below: a smaller ball is a better start than a larger one, which may overfit."""
+        return max((trial for trial in self.trials if trial.radius < radius), key=lambda trial: trial.radius)
+
+    def between(self) -> float | None:
+        """Return another radius beside the best one where errors differ much, else None."""
+        place = self.trials.index(self.best)
+        beside = self.trials[max(place - 1, 0) : place + 2]
+        if len(beside) == 1 or max(trial.error for trial in beside) <= (1.0 + SHARP) * self.best.error:
+            return None
+        if len(beside) == 3:
+            found = least_of_parabola(self.radii, self.errors)
+        elif beside[1].filled:
+            return None
+        else:
+            found = math.sqrt(beside[0].radius * beside[1].radius)
+        return None if any(1.0 / NEAR < found / radius < NEAR for radius in self.radii) else found
+
+    def add(self, radius: float, near: Trial | None) -> None:
+        """Try a radius, starting from a trial."""
+        starts: Sequence[Start | None] = [None] * len(self._folds) if near is None else near.starts
+        runs = [_tried(fold, self._plan, radius, start) for fold, start in zip(self._folds, starts, strict=True)]
+        trial = _together(runs)
+        if self._verbose:
+            print(f"radius {trial.radius:.5g}: validation error {trial.error:.5f}", file=sys.stderr, flush=True)
+        self.trials = sorted([*self.trials, trial], key=lambda trial: trial.radius)
 
 
 def least_of_parabola(radii: list[float], errors: list[float]) -> float:
@@ -108,20 +161,30 @@ def least_of_parabola(radii: list[float], errors: list[float]) -> float:
     return float(math.exp(min(max(vertex, left), right)))
 
 
-def _tried(design: Design, judge: Judge, plan: Plan, radius: float, start: Start | None) -> Trial:
+def _tried(fold: Fold, plan: Plan, radius: float, start: Start | None) -> Trial:
+    design, judge = fold
     result = solve_design(design, radius, plan, start)
     if result.status is Status.INTERRUPTED and not interruption.requested():
         raise KeyboardInterrupt
     found = start_of(design, radius, result)
-    return Trial(radius, judge(result.x), found, result.iterations, result.counts, result.seconds)
+    matrix = split_blocks(result.x)[0]
+    norm = float(orthogonal_factors(matrix.left * matrix.weights, matrix.right)[1].sum())
+    filled = norm >= FILLED * radius
+    reached = radius if filled else norm
+    return Trial(reached, judge(result.x), (found,), filled, result.iterations, result.counts, result.seconds)
 
 
-def _teller(verbose: bool) -> Callable[[Trial], Trial]:
-    """Return a function that passes a trial on and, when asked to, says what it gave."""
-
-    def tell(trial: Trial) -> Trial:
-        if verbose:
-            print(f"radius {trial.radius:.5g}: validation error {trial.error:.5f}", file=sys.stderr, flush=True)
-        return trial
-
-    return tell
+def _together(runs: list[Trial]) -> Trial:
+    """Return one trial from those of the folds."""
+    counts = Counts()
+    for run in runs:
+        counts = joined_counts(counts, run.counts)
+    return Trial(
+        sum(run.radius for run in runs) / len(runs),
+        math.sqrt(sum(run.error**2 for run in runs) / len(runs)),
+        tuple(start for run in runs for start in run.starts),
+        any(run.filled for run in runs),
+        sum(run.iterations for run in runs),
+        counts,
+        sum(run.seconds for run in runs),
+    )

@@ -17,7 +17,7 @@ from unipd.status import Status
 
 ENLARGEMENTS = 5
 """How often a trace that turned out too small is made four times as large."""
-LONGER, LEAST = 4, 200
+LONGER, LEAST = 4, 240
 """How many times more iterations than the last an attempt with a larger trace may take, and what it may in any case."""
 REACHED = 0.9
 """Share of the trace allowed from which X is held back by it."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from unipd.methods import Counts
 from unipd.run import Moment, StoppingRule
 from unipd.status import Status
 
@@ -35,7 +36,7 @@ class Patience(StoppingRule):
 
 @dataclass(frozen=True)
 class Later(StoppingRule):
-    """A rule for a run that begins ``seconds`` after the one that the rule was meant for.
+    """A rule for the second part of a run, which counts what the first has taken.
 
     >>> from unipd.run import MaxSeconds
     >>> Later(MaxSeconds(10.0), 4.0).deadline()
@@ -44,11 +45,24 @@ class Later(StoppingRule):
 
     rule: StoppingRule
     seconds: float
+    iterations: int = 0
+    counts: Counts = field(default_factory=Counts)
 
     def __call__(self, moment: Moment) -> Status | None:
-        """Ask the rule about the time since the beginning of both."""
-        return self.rule(replace(moment, seconds=moment.seconds + self.seconds))
+        """Ask the rule about time, iterations and calls since the beginning of both."""
+        state = moment.state
+        both = replace(state, iteration=state.iteration + self.iterations, counts=sum_of(state.counts, self.counts))
+        return self.rule(replace(moment, seconds=moment.seconds + self.seconds, state=both))
 
     def deadline(self) -> float:
         """Return what is left."""
         return max(0.0, self.rule.deadline() - self.seconds)
+
+
+def sum_of(first: Counts, second: Counts) -> Counts:
+    """Return the counts of two runs.
+
+    >>> sum_of(Counts(1, 2, 3), Counts(4, 0, 0)).oracle_calls
+    5
+    """
+    return first.plus(second.oracle_calls, second.trials, second.matvecs)

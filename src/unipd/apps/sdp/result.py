@@ -52,6 +52,7 @@ class SdpResult:
     accuracy: float
     method: str
     iterations: int
+    """Of both parts where interior points went on from the factored method, as ``counts`` and ``seconds``."""
     counts: Any
     seconds: float
     peak_memory_bytes: int

@@ -13,7 +13,7 @@ from unipd.apps.sdp.finish import finish
 from unipd.apps.sdp.formulate import Analysis, Formulation, analyse, formulate
 from unipd.apps.sdp.impossible import contradiction
 from unipd.apps.sdp.interior import Interior
-from unipd.apps.sdp.patience import Later, Patience
+from unipd.apps.sdp.patience import Later, Patience, sum_of
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.standard import affordable
 from unipd.apps.sdp.trace import TraceBound, bound_from_diagonals
@@ -134,22 +134,31 @@ def run(
     interior: bool = True,
     **options: Any,
 ) -> SdpResult:
-    """Solve with a given trace: small programs that the factored method stalls on by interior points."""
+    """Solve with a given trace: small programs that the factored method stalls on by interior points.
+
+    Limits hold for both parts together, and the result counts the work of both; its history is that of one.
+    """
     form, chosen = formulate(analysis, trace, program.maximise, program.constant), method
     if method not in ("auto", "factored"):
         return _repeated(program, form, chosen, accuracy, **options)
     chosen, stop = analysis.method(rank, seed, trace), options.pop("stop", None) or MaxIterations(ITERATIONS)
-    work = affordable(form.problem) if interior and method == "auto" else None
-    if work is None:
+    effort = affordable(form.problem) if interior and method == "auto" else None
+    if effort is None:
         return _repeated(program, form, chosen, accuracy, stop=stop, **options)
-    first = _repeated(program, form, chosen, accuracy, stop=stop | Patience(work), **options)
+    first = _repeated(program, form, chosen, accuracy, stop=stop | Patience(effort), **options)
     if first.status is not Status.STALLED:
         return first
     watched = {name: options[name] for name in ("callback", "verbose") if name in options}
-    second = _repeated(program, form, Interior(), accuracy, stop=Later(stop, first.seconds), **watched)
+    left = Later(stop, first.seconds, first.iterations, first.counts)
+    second = _repeated(program, form, Interior(), accuracy, stop=left, **watched)
+    work = {
+        "iterations": first.iterations + second.iterations,
+        "counts": sum_of(first.counts, second.counts),
+        "seconds": first.seconds + second.seconds,
+    }
     if first.worst < second.worst and second.status not in (Status.SOLVED, Status.INFEASIBLE):
         second = replace(first, status=second.status, message=second.message)
-    return replace(second, seconds=first.seconds + second.seconds)
+    return replace(second, **work)
 
 
 def _repeated(program: Any, form: Formulation, method: Any, accuracy: float, **options: Any) -> SdpResult:

@@ -25,7 +25,7 @@ EXAMPLES = (
     "unipd complete ratings.csv --out model.npz",
     "unipd complete ub.base --test ub.test --json -",
     "unipd complete ub.base --test ub.test --side",
-    "unipd complete ub.base --radius 1000 --recommend 196 --top 5",
+    "unipd complete ub.base --radius 1000 --recommend 196 --top 5 --titles u.item",
 )
 METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
 _MODEL, _USE = "Model", "Use"
@@ -68,6 +68,9 @@ def command(
         str | None, typer.Option(help="Show the best items for this user.", rich_help_panel=_USE)
     ] = None,
     top: Annotated[int, typer.Option(help="How many of them.", rich_help_panel=_USE, min=1)] = 10,
+    titles: Annotated[
+        Path | None, typer.Option(help="Their titles: item and title a line, as in u.item.", rich_help_panel=_USE)
+    ] = None,
     *,
     options: Options,
 ) -> int:
@@ -79,10 +82,15 @@ def command(
     """
     from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import read_ratings
+    from unipd.io.titles import read_titles
 
     if residual is not None and radius != "auto":
         raise InvalidInput("--residual", "either --radius or --residual", "both")
+    if titles is not None and recommend is None:
+        raise InvalidInput("--titles", "--recommend beside it", "none")
     train = team().shard(read_ratings, ratings)
+    user = None if recommend is None else _user(train, recommend)
+    names = None if titles is None else team().read(read_titles, titles)
     held = None if test is None else team().read(read_ratings, test)
     limits = TotalLimits(options.max_iterations, options.max_oracle_calls)
     model = CompletionModel(
@@ -106,7 +114,7 @@ def command(
     result = limits.named(model.result_)
     figures: dict[str, Any] = {**model.summary(), "status": result.status.value, "message": result.status.message}
     figures |= {} if held is None else _tested(model, held)
-    figures |= {} if recommend is None else {"recommended": _recommended(model, recommend, top)}
+    figures |= {} if user is None else _recommended(model, user, top, names)
     return emit(
         figures,
         result,
@@ -165,10 +173,19 @@ def _tested(model: CompletionModel, held: Ratings) -> dict[str, Any]:
     return {"rmse_test": model.rmse(held), "test_ratings": len(held), "test_unknown": int((~known).sum())}
 
 
-def _recommended(model: CompletionModel, user: str, count: int) -> dict[str, float]:
-    text = model.users_.dtype.kind == "U"
-    if not text and not user.isdigit():
-        raise InvalidInput("--recommend", "the number of a user", repr(user))
-    items, scores = model.recommend(user if text else int(user), count)
-    pairs = zip(items.tolist(), scores.tolist(), strict=True)
-    return {str(item): round(score, 3) for item, score in pairs}
+def _user(train: Ratings, name: str) -> str | int:
+    """Return the user of --recommend as training has users: a text or a number."""
+    if train.users.dtype.kind == "U":
+        return name
+    if not name.isdecimal():
+        raise InvalidInput("--recommend", "the number of a user", repr(name))
+    return int(name)
+
+
+def _recommended(model: CompletionModel, user: str | int, count: int, titles: dict[str, str] | None) -> dict[str, Any]:
+    items, scores = model.recommend(user, count)
+    best = [str(item) for item in items.tolist()]
+    found: dict[str, Any] = {
+        "recommended": {item: round(score, 3) for item, score in zip(best, scores.tolist(), strict=True)}
+    }
+    return found if titles is None else {**found, "recommended_titles": {item: titles.get(item) for item in best}}
