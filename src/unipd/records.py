@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 R = TypeVar("R")
+_set = object.__setattr__
 
 
 def made(kind: type[R], /, **fields: Any) -> R:
@@ -21,7 +22,7 @@ def made(kind: type[R], /, **fields: Any) -> R:
     Point(x=1.0, y=2.0)
     """
     new = object.__new__(kind)
-    new.__dict__.update(fields)
+    _set(new, "__dict__", fields)
     return new
 
 
@@ -39,7 +40,5 @@ def changed(record: R, /, **changes: Any) -> R:
     Point(x=1.0, y=5.0)
     """
     new = object.__new__(type(record))
-    fields = new.__dict__
-    fields.update(record.__dict__)
-    fields.update(changes)
+    _set(new, "__dict__", record.__dict__ | changes)
     return new

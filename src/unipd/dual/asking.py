@@ -108,8 +108,8 @@ def valued(problem: Problem, dual: Array, answer: SharpAnswer) -> DualValue:
 
 def told(problem: Problem, dual: Array, answer: SharpAnswer) -> tuple[float, float, float, float | None]:
     """Return g(lam) as an oracle's answer tells it, <lam, b>, ||lam||^2, and phi^*(lam) in the slack split."""
-    (linear, energy), conjugate = linear_and_energy(problem, dual), None
-    value = answer.value + linear
+    linear, energy = linear_and_energy(problem, dual)
+    value, conjugate = answer.value + linear, None
     if problem.split and problem.loss is not None:
         inverse = problem.inverse
         conjugate = problem.loss.slack(dual)[1] if inverse is None else 0.5 * inverse * energy

@@ -43,10 +43,7 @@ class AccUniPDGradState(UniversalState):
         """The extrapolated dual vector lambda-hat_k = lam_k + pull (lam_k - lam_{k-1}), made when asked for."""
         if self.pull == 0.0:
             return self.dual
-        ahead: Array = self.dual - self.previous
-        ahead *= self.pull
-        ahead += self.dual
-        return ahead
+        return self.dual - (-self.pull) * (self.dual - self.previous)
 
 
 @dataclass(frozen=True)

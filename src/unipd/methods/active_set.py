@@ -20,7 +20,7 @@ from unipd.protocols import SharpAnswer, Tracker, inner
 from unipd.records import changed
 
 REFRESH = 100
-"""Recompute A xbar from the active vertices after so many iterations, so that rounding does not pile up."""
+"""Restore the sum of the weights and A xbar after so many iterations, so that rounding does not pile up."""
 
 Ends: TypeAlias = "tuple[Vertex | None, int | None]"
 """The vertex that weight goes to (None: to all in proportion), the place of the one it comes from (None: from all)."""
@@ -92,7 +92,7 @@ class PairwiseFrankWolfe:
         active, residual = state.active, state.image - problem.b
         lam = problem.loss.gradient(residual)
         try:
-            direction = problem.map.adjoint(-lam)
+            direction = problem.map.adjoint(-1.0 * lam)
         except Exception as error:
             blame(error)
         start, tolerance = active.vertices[-1].atom, state.oracle_tolerance
@@ -107,6 +107,7 @@ class PairwiseFrankWolfe:
         image, squared = moved_image(problem, state.image, gamma, way)
         active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
+            active = active.reweighted(active.weights)
             image, cost, squared = active.image(), active.objective(), None
         return changed(
             state,

@@ -81,12 +81,12 @@ def _exact_search(
 ) -> Search:
     """Search with values alone; the atom of the accepted trial is looked at when ``full_trials`` asks for it."""
     for trials in range(1, max_doublings + 2):
-        dual = proximal_step(problem, base.dual, base.gradient, smoothness)
+        dual, rise, squared = _step(problem, base, smoothness)
         answer = asked(problem, dual, alone=not full_trials)
         trial = None if full_trials else valued(problem, dual, answer)
         value = told(problem, dual, answer)[0] if trial is None else trial.value
-        rise, squared = _model(problem, base, dual, smoothness)
-        accepted = value <= base.value + rise + slack + _rounding(problem, base.value, value, slack)
+        excess = value - base.value - rise - slack
+        accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, value, slack)
         if accepted or trials > max_doublings or pulse.out_of_time():
             if trial is None:
                 trial = attach(problem, dual, answer, pictured(problem, answer.atom))
@@ -110,7 +110,7 @@ def _inexact_search(
     calls = matvecs = 0
     first, first_smoothness = None, smoothness
     for trials in range(1, max_doublings + 2):
-        dual = proximal_step(problem, base.dual, base.gradient, smoothness)
+        dual, rise, squared = _step(problem, base, smoothness)
         if first is not None and on_one_ray:
             trial = stretched(problem, first, first_smoothness / smoothness)
         else:
@@ -118,7 +118,6 @@ def _inexact_search(
             first, first_smoothness = trial, smoothness
             calls += 1
         matvecs += trial.matvecs
-        rise, squared = _model(problem, base, dual, smoothness)
         accepted = trial.value <= base.value + rise + slack + _rounding(problem, base.value, trial.value, slack)
         if accepted or trials > max_doublings or pulse.out_of_time():
             return Search(base, trial, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
@@ -134,18 +133,20 @@ def _rounding(problem: Problem, base: float, trial: float, slack: float) -> floa
     return 8.0 * problem.epsilon * (abs(base) + abs(trial) + _TIE * slack)
 
 
-def _model(problem: Problem, base: DualPoint, dual: Array, smoothness: float) -> tuple[float, float]:
-    """Return what the model Q_M adds to g(lam) at the trial point, <grad g, d> + M/2 ||d||^2, and ||d||^2.
+def _step(problem: Problem, base: DualPoint, smoothness: float) -> tuple[Array, float, float]:
+    """Return the trial point, what the model Q_M adds to g(lam) there, <grad g, d> + M/2 ||d||^2, and ||d||^2.
 
     A free dual variable goes d = -grad g / M, and ||grad g||^2 tells both; in single precision rounding of the step
     itself would show.
     """
     if base.steepness is not None and problem.epsilon < _PRECISE:
-        length = base.steepness / smoothness
-        return -0.5 * length, length / smoothness
-    step: Array = dual - base.dual
-    squared = inner(step, step)
-    return inner(base.gradient, step) + 0.5 * smoothness * squared, squared
+        step = 1.0 / smoothness
+        length = step * base.steepness
+        return base.dual - step * base.gradient, -0.5 * length, step * length
+    dual = proximal_step(problem, base.dual, base.gradient, smoothness)
+    way: Array = dual - base.dual
+    squared = inner(way, way)
+    return dual, inner(base.gradient, way) + 0.5 * smoothness * squared, squared
 
 
 def _is_zero(vector: Array) -> bool:

@@ -137,8 +137,5 @@ def holder_pair(first: DualPoint | None, second: DualPoint) -> tuple[float, floa
     """Return (||lam - lam'||, ||grad g(lam) - grad g(lam')||), nan when there is no first point."""
     if first is None:
         return math.nan, math.nan
-    return _distance(second.dual, first.dual), _distance(second.gradient, first.gradient)
-
-
-def _distance(first: Array, second: Array) -> float:
-    return math.sqrt(squared_distance(first, second))
+    way, change = squared_distance(second.dual, first.dual), squared_distance(second.gradient, first.gradient)
+    return math.sqrt(way), math.sqrt(change)

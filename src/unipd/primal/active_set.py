@@ -60,28 +60,28 @@ class ActiveSet:
 
     def moved(self, gamma: float, toward: Vertex | None, away: int | None) -> ActiveSet:
         """Move weight gamma to a vertex (None: to all in proportion) from the one at ``away`` (None: from all)."""
-        if toward is None:
-            weights = (1.0 + gamma) * self.weights
-        else:
-            weights = self.weights.copy() if away is not None else (1.0 - gamma) * self.weights
+        kept = 1.0 - gamma if away is None else 1.0 + gamma if toward is None else 1.0
+        weights = kept * self.weights
         if away is not None:
             weights[away] -= gamma
-        if toward is None:
-            return self.reweighted(weights)
-        place = self.index.places.get(toward.key)
-        if place is not None:
-            weights[place] += gamma
-            return self.reweighted(weights)
-        grown = ActiveSet((*self.vertices, toward), index=self.index.grown(toward))
-        return grown.reweighted(np.concatenate((weights, (gamma,))))
+        emptied = gamma >= 1.0 if away is None else float(weights[away]) <= _SMALLEST
+        moved = self
+        if toward is not None:
+            place = self.index.places.get(toward.key)
+            if place is not None:
+                weights[place] += gamma
+            else:
+                moved = ActiveSet((*self.vertices, toward), index=self.index.grown(toward))
+                weights = np.concatenate((weights, (gamma,)))
+        return moved.reweighted(weights) if emptied else ActiveSet(moved.vertices, weights, moved.index)
 
     def reweighted(self, weights: FloatArray) -> ActiveSet:
         """Return the vertices with other weights: those without any are dropped, and the sum is restored to one."""
-        if np.minimum.reduce(weights) > _SMALLEST:
-            return ActiveSet(self.vertices, weights / np.add.reduce(weights), self._index)
+        if weights.min() > _SMALLEST:
+            return ActiveSet(self.vertices, weights / weights.sum(), self._index)
         kept = np.flatnonzero(weights > _SMALLEST)
         weights = weights[kept]
-        return ActiveSet(tuple(self.vertices[place] for place in kept), weights / np.add.reduce(weights))
+        return ActiveSet(tuple(self.vertices[place] for place in kept), weights / weights.sum())
 
     def mixed(self, gamma: float, atom: Any) -> ActiveSet:
         """Refuse: vertices enter with their images, through :meth:`moved`."""
@@ -120,10 +120,9 @@ def vertex_key(atom: Any) -> bytes:
     if isinstance(atom, atoms.Blocks):
         return b"".join(vertex_key(part) for part in atom.parts)
     if isinstance(atom, atoms.SparsePoint):
-        arrays = (atom.indices, atom.values)
+        content = atom.indices.tobytes() + atom.values.tobytes()
     elif isinstance(atom, atoms.LowRank):
-        arrays = (atom.left, atom.right, atom.weights)
+        content = atom.left.tobytes() + atom.right.tobytes() + atom.weights.tobytes()
     else:
-        arrays = (atom,)
-    content = b"".join(array.tobytes() for array in arrays)
+        content = atom.tobytes()
     return content if len(content) <= _DIGEST else hashlib.blake2b(content, digest_size=_DIGEST).digest()

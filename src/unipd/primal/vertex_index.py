@@ -42,7 +42,8 @@ class Nonzeros:
 
     def products(self, direction: Array) -> FloatArray:
         """Return Re <direction, v> of every vertex."""
-        terms = (self.values * direction.reshape(-1)[self.indices].conj()).real
+        there = direction.reshape(-1)[self.indices]
+        terms = self.values * there if there.dtype.kind == "f" else (self.values * there.conj()).real
         return terms if terms.size == self.starts.size else np.add.reduceat(terms, self.starts)
 
 

@@ -24,19 +24,23 @@ class BestSoFar:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._best: State | None = None
+        self._is_small = _dense_bytes(problem) <= LARGEST
 
     def see(self, state: State) -> None:
         """Look at the next state."""
         best = self._best
-        if best is None or not self._beats(best, state) or not _holdable(state):
-            self._best = state
+        if best is not None and (self._is_small or _holdable(state)):
+            here, there = state.certificate, best.certificate
+            if here.infeasibility == there.infeasibility and here.dual_bound <= there.objective < here.objective:
+                return
+            if self._beats(best, state):
+                return
+        self._best = state
 
     def _beats(self, best: State, state: State) -> bool:
         here, there, bound = state.certificate, best.certificate, state.certificate.dual_bound
         if here.infeasibility <= there.infeasibility and bound <= here.objective <= there.objective:
             return False
-        if there.infeasibility <= here.infeasibility and bound <= there.objective < here.objective:
-            return True
         scale = max(self._problem.scale(here.objective), self._problem.scale(there.objective))
 
         def error(point: Certificate) -> float:
@@ -67,6 +71,13 @@ class BestSoFar:
             self._best = changed(
                 state, primal=primal, image=image, mean_objective=mean_objective, certificate=certificate
             )
+
+
+def _dense_bytes(problem: Problem) -> int:
+    """Return the bytes of a dense point and its image."""
+    shape: Any = problem.sharp.shape
+    shapes: Any = shape if isinstance(shape[0], tuple) else (shape,)
+    return problem.dtype.itemsize * (sum(math.prod(each) for each in shapes) + problem.b.size)
 
 
 def _holdable(state: State) -> bool:

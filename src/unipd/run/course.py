@@ -65,19 +65,19 @@ class Course:
             return Status.TIME_LIMIT
 
     def _iterated(self, begin: Callable[[], State], show: Callable[[Moment], None] | None) -> Status:
-        problem, rules, look = self.problem, self.rules, 0.0
+        problem, rules, goal, look = self.problem, self.rules, self.rules.goal.accuracy, 0.0
         keep_freed_memory(problem.b.nbytes)
         state, crew, request = self.state or within_range(begin), team(), interruption.request
         while state.failure is None:
             unproven = self.stage is not None and self.stage.unproven
             state = self._first_after_checkpoint(state) if unproven else self._stepped(state)
             seconds, status = crew.now() - self.begun, None
-            self.history.record(problem, state, seconds)
+            gap = self.history.record(problem, state, seconds)
             self.state = state
             self.best.see(state)
             if show is not None:
                 show(Moment(problem, state, seconds, self.history))
-            if state.iteration >= look or not rules.is_open(problem, state):
+            if state.iteration >= look or not gap > goal or state.failure is not None:
                 state, status = rules.verdict(Moment(problem, state, seconds, self.history))
                 self.state, look = state, rules.next_look(problem, state.iteration)
             if self.stage is not None:

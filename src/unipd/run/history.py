@@ -47,17 +47,18 @@ class History:
     def __init__(self, rows: FloatArray | None = None) -> None:
         self._rows: list[tuple[float, ...]] = [] if rows is None else [tuple(row) for row in rows.tolist()]
 
-    def record(self, problem: Problem, state: State, seconds: float) -> None:
-        """Append the row of a state."""
+    def record(self, problem: Problem, state: State, seconds: float) -> float:
+        """Append the row of a state; return its relative gap."""
         certificate, counts, norm_b = state.certificate, state.counts, problem.norm_b
         objective, bound = certificate.objective, certificate.dual_bound
+        gap = (objective - bound) / problem.scale(objective) if math.isfinite(objective) else math.inf
         row = (
             state.iteration,
             seconds,
             objective,
             certificate.infeasibility,
             bound,
-            (objective - bound) / problem.scale(objective) if math.isfinite(objective) else math.inf,
+            gap,
             certificate.infeasibility / (norm_b if norm_b > 1.0 else 1.0),
             state.smoothness,
             counts.oracle_calls,
@@ -67,6 +68,7 @@ class History:
             state.gradient_change,
         )
         self._rows.append(row)
+        return gap
 
     def first_and_last(self, column: str) -> tuple[float, float]:
         """Return a column's first and last entry."""

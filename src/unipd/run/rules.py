@@ -58,17 +58,14 @@ class Rules:
         return state, status
 
     def next_look(self, problem: Problem, iteration: int) -> float:
-        """Return the iteration before which only a reached accuracy could end the run; the next one if in doubt."""
+        """Return the iteration before which nothing ends the run but its accuracy or a failure; the next if in doubt.
+
+        A loss problem whose gap is positive and larger than asked needs no other check.
+        """
         if self.callback is not None or problem.loss is None or memory_limit() is not None:
             return iteration + 1
         window = STALL.window
         return min(self.stop.earliest(), (iteration // window + 1) * window)
-
-    def is_open(self, problem: Problem, state: State) -> bool:
-        """Whether the gap of a loss problem is positive and larger than asked, so that nothing has to be checked."""
-        certificate = state.certificate
-        gap = certificate.objective - certificate.dual_bound
-        return gap > self.goal.accuracy * problem.scale(certificate.objective) and state.failure is None
 
     def _counted(self, state: State) -> State:
         """Return the state with the work that the last check has done and nobody has counted."""
