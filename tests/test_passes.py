@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.dual import between, mixed, moved_image, passes, squared_distance
+from unipd.dual import between, distance, mixed, moved_image, passes
 
 SIZE = 37
 COUPLINGS = {
@@ -77,7 +77,9 @@ def test_averages_and_their_distance_to_the_data(name: str, dtype: Any) -> None:
 def test_sums_of_two_vectors(dtype: Any) -> None:
     given, (first, second) = problem("=", dtype), vectors(dtype, 2)
     np.testing.assert_allclose(between(first, 0.25, second), 0.75 * first + 0.25 * second, rtol=1e-5, atol=1e-6)
-    assert squared_distance(first, second) == pytest.approx(float(np.sum((first - second) ** 2)), rel=1e-5)
+    length, sizes = float(np.linalg.norm(first - second)), (float(first @ first), float(second @ second))
+    assert distance(first, second, None, None) == pytest.approx(length, rel=1e-5)
+    assert distance(first, second, *sizes) == pytest.approx(length, rel=1e-5)
     linear, energy = passes.linear_and_energy(given, first)
     assert linear == pytest.approx(float(np.dot(first, given.b)), rel=1e-4)
     assert energy == pytest.approx(float(np.dot(first, first)), rel=1e-5)
@@ -92,6 +94,13 @@ def test_runs_are_those_of_numpy(method: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(passes, "COMPILED", 10**9)
     expected = unipd.solve(given, method, accuracy=1e-9, stop=limit)
     np.testing.assert_allclose(found.history.table[:, 2:5], expected.history.table[:, 2:5], rtol=1e-9, atol=1e-12)
+
+
+def test_close_vectors_are_told_apart() -> None:
+    first = np.random.default_rng(3).standard_normal(SIZE)
+    second = first * (1.0 + 1e-11)
+    found = distance(first, second, float(first @ first), float(second @ second))
+    assert found == pytest.approx(1e-11 * np.linalg.norm(first), rel=1e-4)
 
 
 def test_vectors_with_gaps_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,8 @@ class Problem:
         self._loss_at_zero = self.loss.value(-self.b) if self.loss else 0.0
         self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
         self.slack_radius: float | None = getattr(self.loss, "slack_radius", None) if self.split else None
+        self.exact = self.sharp.exact
+        """Whether the oracle's answers are exact up to rounding."""
         self.linear = self.sharp.linear
         """Whether f is linear (or zero) on X."""
         self.free_dual = self.split or isinstance(self.coupling, Equality)

@@ -12,7 +12,7 @@ from unipd.dual.asking import asked, evaluate, pictured, told, value_only, value
 from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
-from unipd.dual.passes import between, mixed, moved_image, squared_distance
+from unipd.dual.passes import between, distance, mixed, moved_image
 from unipd.dual.point import DualPoint, DualValue
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "between",
     "blame",
     "bound_and_stretch",
+    "distance",
     "evaluate",
     "lower_bound",
     "mixed",
@@ -32,7 +33,6 @@ __all__ = [
     "oracle_errors",
     "pictured",
     "proximal_step",
-    "squared_distance",
     "stretched",
     "told",
     "value_only",

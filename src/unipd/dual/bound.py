@@ -44,7 +44,11 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
     """Return the two numbers of :func:`lower_bound`, which every iteration asks for."""
     if problem.slack_radius is not None:
         return _unrestricted_bound(problem, point)
-    coupled, above = point.slack_conjugate, point.above
+    coupled = point.slack_conjugate
+    if isinstance(point, DualPoint):  # from above: max <-A^* lam, x> - f(x) + <lam, b>
+        above = point.value + point.error - (coupled or 0.0)
+    else:
+        above = point.conjugate + point.linear
     if coupled is None:
         coupled = problem.coupling.conjugate(point.dual)
         if coupled == math.inf:

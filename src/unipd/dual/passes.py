@@ -7,12 +7,15 @@ function after it waits for memory. So these passes make do with subtract, multi
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 from unipd._typing import Array
 from unipd.problem import Problem
 from unipd.protocols import inner
 
+_CANCELLED = 1e-7
+"""Share of its terms below which a sum is not trusted: above it nine digits are left."""
 COMPILED = 1 << 14
 """Entries of a dual vector from which its passes are compiled."""
 
@@ -87,17 +90,21 @@ def moved_image(problem: Problem, image: Array, gamma: float, direction: Array) 
     return moved, inner(residual, residual)
 
 
-def squared_distance(first: Array, second: Array) -> float:
-    """Return ||first - second||^2.
+def distance(first: Array, second: Array, energy: float | None, other: float | None) -> float:
+    """Return ||first - second||, from the two squared norms and one product unless they nearly cancel in it.
 
     >>> import numpy as np
-    >>> squared_distance(np.array([1.0, 2.0]), np.array([4.0, 6.0]))
-    25.0
+    >>> distance(np.array([1.0, 2.0]), np.array([4.0, 6.0]), 5.0, 52.0)
+    5.0
     """
+    if energy is not None and other is not None:
+        squared = energy + other - 2.0 * inner(first, second)
+        if squared > _CANCELLED * (energy + other):
+            return math.sqrt(squared)
     if first.size >= COMPILED and _is_plain(first, second):
-        return _kernels().squared_distance(first, second)
+        return math.sqrt(_kernels().squared_distance(first, second))
     way = first - second
-    return inner(way, way)
+    return math.sqrt(inner(way, way))
 
 
 def _is_plain(first: Array, second: Array) -> bool:

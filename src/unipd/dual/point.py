@@ -50,11 +50,6 @@ class DualPoint:
         """Upper bound of max <-A^* lam, x> - f(x), without the terms in b and the slack."""
         return -inner(self.dual, self.image) - self.objective + self.error
 
-    @property
-    def above(self) -> float:
-        """Upper bound of max <-A^* lam, x> - f(x) + <lam, b>, without the slack."""
-        return self.value + self.error - (self.slack_conjugate or 0.0)
-
 
 @dataclass(frozen=True)
 class DualValue:
@@ -76,8 +71,3 @@ class DualValue:
     """||A x^*(lam)||, where the atom's image was looked at."""
     atom: Any = None
     """x^*(lam), where it is known."""
-
-    @property
-    def above(self) -> float:
-        """Upper bound of max <-A^* lam, x> - f(x) + <lam, b>, without the slack."""
-        return self.conjugate + self.linear

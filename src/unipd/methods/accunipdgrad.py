@@ -10,6 +10,7 @@ from unipd import validate
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
+from unipd.methods import streamed
 from unipd.methods.line_search import Search
 from unipd.methods.nonmonotone import falling_search
 from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, streamed_search
@@ -93,7 +94,7 @@ class AccUniPDGrad(UniversalSettings):
 
     def step(self, problem: Problem, state: AccUniPDGradState) -> AccUniPDGradState:
         """Do one iteration of Algorithm 2."""
-        if self._is_streamed(problem):
+        if problem.b.size >= streamed.LONG and self._is_streamed(problem):
             return self._streamed_step(problem, state)
         found, t = self._rising_search(problem, state) if self.monotone else falling_search(self, problem, state)
         trial, next_t = found.trial, 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))

@@ -56,30 +56,14 @@ class Search:
     """||lam_trial - lam||."""
 
 
-def backtrack(
-    problem: Problem,
-    base: DualPoint,
-    smoothness: float,
-    slack: float,
-    *,
-    full_trials: bool,
-    tolerance: float,
-    max_doublings: int,
+def exact_search(
+    problem: Problem, base: DualPoint, smoothness: float, slack: float, *, full_trials: bool, max_doublings: int
 ) -> Search:
     """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack, at most ``max_doublings`` times.
 
-    The accepted trial has its gradient when ``full_trials`` asks for it (UniPDGrad reuses it), and the trials of
-    inexact oracles have theirs; ``tolerance`` is the absolute error allowed to an inexact oracle.
+    Trials are judged by their values alone; the accepted one has its gradient when ``full_trials`` asks for it
+    (UniPDGrad reuses it).
     """
-    if problem.sharp.exact:
-        return _exact_search(problem, base, smoothness, slack, full_trials=full_trials, max_doublings=max_doublings)
-    return _inexact_search(problem, base, smoothness, slack, tolerance=tolerance, max_doublings=max_doublings)
-
-
-def _exact_search(
-    problem: Problem, base: DualPoint, smoothness: float, slack: float, *, full_trials: bool, max_doublings: int
-) -> Search:
-    """Search with values alone; the atom of the accepted trial is looked at when ``full_trials`` asks for it."""
     for trials in range(1, max_doublings + 2):
         dual, rise, squared = _step(problem, base, smoothness)
         answer = asked(problem, dual, alone=not full_trials)
@@ -96,10 +80,10 @@ def _exact_search(
     raise AssertionError("the search ends in its loop")
 
 
-def _inexact_search(
+def inexact_search(
     problem: Problem, base: DualPoint, smoothness: float, slack: float, *, tolerance: float, max_doublings: int
 ) -> Search:
-    """Search with an oracle that errs by ``tolerance``.
+    """Search as :func:`exact_search` does, with an oracle that errs by ``tolerance``; every trial has its gradient.
 
     Every atom x gives g(lam) >= <lam, b - A x> - f(x), so when a trial's atom beats the answer at the base point, it
     replaces it; otherwise an underestimated g(lam) would make the condition fail for every M. And from lam = 0 with a

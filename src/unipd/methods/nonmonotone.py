@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from unipd import pulse
 from unipd._typing import Array
 from unipd.dual import DualPoint, evaluate
-from unipd.methods.line_search import Search, backtrack
+from unipd.methods.line_search import Search, exact_search, inexact_search
 from unipd.methods.universal import ORACLE_SHARE
 from unipd.problem import Problem
 
@@ -44,9 +44,11 @@ def falling_search(method: AccUniPDGrad, problem: Problem, state: AccUniPDGradSt
             base = _ahead(problem, state, state.dual + pull / t, state.eps / t)
             calls, matvecs = calls + 1, matvecs + base.matvecs
         slack = 0.5 * state.eps / t
-        found = backtrack(
-            problem, base, smoothness, slack, full_trials=False, tolerance=ORACLE_SHARE * slack, max_doublings=0
-        )
+        if problem.exact:
+            found = exact_search(problem, base, smoothness, slack, full_trials=False, max_doublings=0)
+        else:
+            tolerance = ORACLE_SHARE * slack
+            found = inexact_search(problem, base, smoothness, slack, tolerance=tolerance, max_doublings=0)
         calls, trials, matvecs = calls + found.oracle_calls, trials + found.trials, matvecs + found.matvecs
         if found.accepted or attempt == method.max_doublings or pulse.out_of_time():
             found.oracle_calls, found.trials, found.matvecs = calls, trials, matvecs

@@ -29,7 +29,7 @@ LONG = 1 << 21
 
 def is_streamed(problem: Problem) -> bool:
     """Whether the dual vector is long and everything about it can be computed in parts."""
-    if problem.b.size < LONG or problem.sharp.exact or problem.inverse is None:
+    if problem.b.size < LONG or problem.exact or problem.inverse is None:
         return False
     return problem.dtype.kind == "f" and getattr(problem.map, "in_lines", False)
 
@@ -151,7 +151,7 @@ def streamed_search(
     tolerance: float,
     max_doublings: int,
 ) -> StreamedSearch:
-    """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack, as :func:`~unipd.methods.line_search.backtrack`."""
+    """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack (see :mod:`unipd.methods.line_search`)."""
     trials = matvecs = 0
     for doublings in range(max_doublings + 1):
         step = streams.stepped(ahead, answer, smoothness)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from unipd._typing import Array
-from unipd.dual import DualPoint, between, squared_distance
+from unipd.dual import DualPoint, between, distance
 from unipd.methods.universal import UniversalState, averaged, first_state, search, share
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.problem import Problem
@@ -63,7 +62,7 @@ class UniPDGrad(UniversalSettings):
             state,
             **fields,
             dual_step=found.dual_step,
-            gradient_change=math.sqrt(squared_distance(trial.gradient, found.base.gradient)),
+            gradient_change=distance(trial.gradient, found.base.gradient, trial.steepness, found.base.steepness),
             point=trial,
             average_dual=between(state.average_dual, gamma, trial.dual),
             average_dual_value=(1.0 - gamma) * state.average_dual_value + gamma * (trial.value + trial.error + coupled),

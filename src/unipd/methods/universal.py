@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate, mixed, squared_distance
+from unipd.dual import DualPoint, distance, evaluate, mixed
 from unipd.errors import OracleError
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, require_domain, target_eps
-from unipd.methods.line_search import Search, backtrack
+from unipd.methods.line_search import Search, exact_search, inexact_search
 from unipd.methods.smoothness import analytic_smoothness, initial_smoothness
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.methods.weights import greedy_gamma
@@ -89,9 +89,10 @@ def search(
     elif settings.step_rule == "fixed":
         smoothness, slack = settings.fixed_smoothness(delta), math.inf
     limit = settings.max_doublings
-    found = backtrack(
-        problem, base, smoothness, slack, full_trials=full_trials, tolerance=tolerance, max_doublings=limit
-    )
+    if problem.exact:
+        found = exact_search(problem, base, smoothness, slack, full_trials=full_trials, max_doublings=limit)
+    else:
+        found = inexact_search(problem, base, smoothness, slack, tolerance=tolerance, max_doublings=limit)
     if extra is not None:
         found.oracle_calls += extra.oracle_calls
         found.matvecs += extra.matvecs
@@ -137,5 +138,5 @@ def holder_pair(first: DualPoint | None, second: DualPoint) -> tuple[float, floa
     """Return (||lam - lam'||, ||grad g(lam) - grad g(lam')||), nan when there is no first point."""
     if first is None:
         return math.nan, math.nan
-    way, change = squared_distance(second.dual, first.dual), squared_distance(second.gradient, first.gradient)
-    return math.sqrt(way), math.sqrt(change)
+    way = distance(second.dual, first.dual, second.energy, first.energy)
+    return way, distance(second.gradient, first.gradient, second.steepness, first.steepness)

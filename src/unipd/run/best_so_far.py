@@ -31,9 +31,10 @@ class BestSoFar:
         best = self._best
         if best is not None and (self._is_small or _holdable(state)):
             here, there = state.certificate, best.certificate
-            if here.infeasibility == there.infeasibility and here.dual_bound <= there.objective < here.objective:
-                return
-            if self._beats(best, state):
+            if here.infeasibility == there.infeasibility and here.dual_bound <= min(here.objective, there.objective):
+                if there.objective < here.objective:
+                    return
+            elif self._beats(best, state):
                 return
         self._best = state
 
