@@ -14,7 +14,7 @@ from unipd.pulse import listening
 from unipd.spectral import Engine, products
 from unipd.spectral.bidiagonal import Bidiagonal
 from unipd.spectral.products import Products
-from unipd.spectral.ritz_kernels import may_stop, top_triple
+from unipd.spectral.ritz_kernels import may_stop, seems_done, top_triple
 from unipd.spectral.stopping import Stop
 
 LANCZOS = Engine(solver="lanczos")
@@ -195,3 +195,26 @@ def test_compiled_stopping_rule_is_that_of_stop(size, value, lookout, decay, see
             values**2, links, horizon**2
         )
         assert may_stop(projected, known, goals) == verdict
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    size=st.integers(20, 60),
+    value=st.sampled_from([None, 1e-9, 1e-5, 1e-2]),
+    decay=st.sampled_from([1.0, 0.97, 0.9]),
+    seed=st.integers(0, 999),
+)
+def test_a_run_that_asks_less_often_ends_little_later(size, value, decay, seed) -> None:
+    """Never where the rule says no, and at most an eighth of its steps after the rule has said yes for good."""
+    generator = np.random.default_rng(seed)
+    projected = np.diag(generator.uniform(0.4, 1.0, size + 1)) + np.diag(generator.uniform(0.1, 0.8, size), 1)
+    projected *= decay ** np.arange(size + 1)
+    rule = Stop(0.0, 0.01, None if value is None else lambda _: value, None, 1.0)
+    verdicts = [may_stop(projected, known, rule.goals(1.0, 0.0)) for known in range(1, size + 1)]
+    goals, asked = rule.goals(1.0, 0.0), [False]
+    while not asked[-1] and len(asked) <= size:
+        asked.append(seems_done(projected, len(asked), goals))
+    end = len(asked) - 1
+    assert verdicts[end - 1] or not asked[-1]
+    since = next((known for known in range(1, size + 1) if all(verdicts[known - 1 :])), size + 1)
+    assert end <= since + max(1, since // 8)

@@ -10,7 +10,7 @@ from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
-from unipd.spectral.ritz_kernels import may_stop, top_triple
+from unipd.spectral.ritz_kernels import may_stop, seems_done, top_triple
 from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
 
 
@@ -67,7 +67,7 @@ def sweep(
         if beta == 0.0:
             return k - first, 2 * (k - first) + 2
         projected[k, k], projected[k, k + 1] = alpha, beta
-        if goals.size > 0 and may_stop(projected, k + 1, goals):
+        if goals.size > 0 and seems_done(projected, k + 1, goals):
             return k + 1 - first, 2 * (k + 1 - first)
     return last - first, 2 * (last - first)
 

@@ -31,7 +31,7 @@ class Brief:
     --------
     >>> from unipd.maps import Sampling
     >>> matrix = Sampling([0, 0, 1, 1, 2], [0, 1, 0, 1, 1], (3, 2)).adjoint(np.array([3.0, 0.0, 0.0, 1.0, 0.0]))
-    >>> run, goals = Brief(matrix, False, 40), np.array([0.0, 1.0, np.inf, -1.0, 1.0, 0.0, 0.0])
+    >>> run, goals = Brief(matrix, False, 40), np.array([0.0, 1.0, np.inf, -1.0, 1.0] + 5 * [0.0])
     >>> value, residual, left, right = run.triple((np.ones(2), np.ones(2)), 0.0, 4000, goals, None)
     >>> round(value, 3), run.known, run.made
     (2.236, 1, 2)

@@ -18,12 +18,20 @@ from unipd.spectral.tridiagonal import diagonalise
 
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
 _EPS = float(np.finfo(np.float64).eps)
-_LAST_TOP = 6
-"""Where the goals keep the square of the last top value."""
-_ROOT = 1e-13
-"""Share of the square of the top value to which that is found in the quick test."""
-_CLEAR = 1e-10
-"""Share by which the square of the top value must have grown to tell its residual norm well."""
+_TOP, _DUE, _ASKED, _MISSED = 6, 7, 8, 9
+"""Where the goals keep the square of the last top value, the size to ask at next, the last size, and its miss."""
+_PATIENCE = 8
+"""Runs are not left unasked for more than one in so many of their steps."""
+
+
+@njit(cache=True, nogil=True)
+def seems_done(projected: FloatArray, size: int, goals: FloatArray) -> bool:
+    """Do as :func:`may_stop` when it is time to ask again; say no before.
+
+    An answer takes as long as a product when steps are many. It is asked for again after half of the steps that the
+    goals are away at the pace since the one before, or an eighth of those done: a run may end so much late.
+    """
+    return size >= goals[_DUE] and may_stop(projected, size, goals)
 
 
 @njit(cache=True, nogil=True)
@@ -31,33 +39,47 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     """Whether the Ritz triple of an upper bidiagonal B (its entry beyond the last column too) seems good enough.
 
     ``goals`` are the numbers of a stopping rule (``Stop.goals``), the rule that of ``Stop`` for one triple. The last of
-    them is the square of the top value when this was asked before, with fewer columns: it is kept here.
+    them are notes that are kept here.
     """
-    if goals[_LAST_TOP] > 0.0 and _far_off(projected, size, goals):
-        return False
-    absolute, relative, allowed, lookout, weight, precision, _ = goals
     squares, links = _gram(projected, size)
-    last = np.zeros((1, size))
-    last[0, size - 1] = 1.0
+    last = np.zeros(size)
+    last[size - 1] = projected[size - 1, size]
     if not diagonalise(squares, links, last):
         return False
     order = np.argsort(-squares)
-    values = np.sqrt(np.maximum(squares[order], 0.0))
-    residuals = np.abs(projected[size - 1, size] * last[0][order])
+    values, residuals = np.sqrt(np.maximum(squares[order], 0.0)), np.abs(last[order])
+    missed = _missed(projected, values, residuals, goals)
+    ahead = size // _PATIENCE
+    if goals[_MISSED] > missed:
+        ahead = min(ahead, int(0.5 * missed * (size - goals[_ASKED]) / (goals[_MISSED] - missed)))
+    goals[_TOP], goals[_DUE], goals[_ASKED], goals[_MISSED] = values[0] ** 2, size + max(1, ahead), size, missed
+    return missed == 0.0
+
+
+@njit(cache=True, nogil=True)
+def _missed(projected: FloatArray, values: FloatArray, residuals: FloatArray, goals: FloatArray) -> float:
+    """Return the logarithm of the factor by which the first of the goals not reached is missed, 0 where all are."""
+    absolute, relative, allowed, lookout, weight, precision = goals[:_TOP]
     top, rounding = values[0], precision * values[0]
-    goals[_LAST_TOP] = top * top
-    if residuals[0] > max(rounding, absolute, relative * top):
-        return False
-    if residuals[0] > rounding and _value_error(values, residuals) > max(allowed, rounding):
-        return False
-    if lookout < 0.0:
-        return True
+    missed = _above(residuals[0], max(rounding, absolute, relative * top))
+    if missed == 0.0 and residuals[0] > rounding:
+        missed = _above(_value_error(values, residuals), max(allowed, rounding))
+    if missed > 0.0 or lookout < 0.0:
+        return missed
     horizon = top + max(lookout * top, allowed if allowed < math.inf else 0.0)
     height = 0.0
-    for i in range(size):
+    for i in range(values.size):
         height += math.log(horizon * horizon - values[i] * values[i])
         height -= math.log(abs(projected[i, i] * projected[i, i + 1]))
-    return 2.0 * height >= -math.log(weight)
+    return max(-math.log(weight) - 2.0 * height, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def _above(found: float, limit: float) -> float:
+    """Return log(found / limit), or 0 where the limit is kept."""
+    if found <= limit:
+        return 0.0
+    return math.log(found) - math.log(limit) if limit > 0.0 else math.inf
 
 
 @njit(cache=True, nogil=True)
@@ -68,7 +90,7 @@ def top_triple(
 
     To be asked when :func:`may_stop` has said yes. A value of 0 tells that there is none to be had here.
     """
-    top = goals[_LAST_TOP]
+    top = goals[_TOP]
     outer = _top_vector(projected, size, top)
     inner = np.empty(size)
     for i in range(size):
@@ -118,60 +140,6 @@ def _top_vector(projected: FloatArray, size: int, top: float) -> FloatArray:
         divide(vector, vector.max())
         divide(vector, length(vector))
     return vector
-
-
-@njit(cache=True, nogil=True)
-def _far_off(projected: FloatArray, size: int, goals: FloatArray) -> bool:
-    """Whether the top value alone, which costs little, shows that the run may not stop yet.
-
-    The largest root of det(x - B^T B) is found by Newton's method from above, starting from the top of the 2 x 2 matrix
-    that bounds what one more column can do. With the pivots d_i of x - B^T B and their derivatives, the top vector ends
-    in 1 / sqrt(d_k'), if the top value still grows by more than what the root is off. Only what is clear is told here.
-    """
-    absolute, relative, allowed, lookout, weight, precision, before = goals
-    below, added = _column(projected, size - 1)
-    x = 0.5 * (before + added) + math.sqrt(0.25 * (before - added) * (before - added) + below)
-    total = slope = 0.0
-    for _ in range(20):
-        total, slope, pivot = 0.0, 0.0, math.inf
-        for i in range(size):
-            square, diagonal = _column(projected, i)
-            slope = 1.0 + square / (pivot * pivot) * slope
-            pivot = x - diagonal - square / pivot
-            if pivot <= 0.0 and i < size - 1:
-                return False
-            total += slope / pivot if pivot > 0.0 else math.inf
-        if _ROOT * x * total >= 1.0:
-            break
-        x -= 1.0 / total
-    if _ROOT * x * total < 1.0 or x - before < _CLEAR * x:
-        return False
-    goals[_LAST_TOP] = x
-    top, last = math.sqrt(x), projected[size - 1, size - 1] * projected[size - 1, size]
-    residual, rounding = math.sqrt(last * last / (x * slope)), precision * top
-    if residual > 2.0 * max(rounding, absolute, relative * top):
-        return True
-    if min(residual, residual * residual / top) > 4.0 * max(allowed, rounding):
-        return True
-    if lookout < 0.0:
-        return False
-    horizon = top + max(lookout * top, allowed if allowed < math.inf else 0.0)
-    height, pivot = 1.0, math.inf
-    for i in range(size):
-        square, diagonal = _column(projected, i)
-        pivot = horizon * horizon - diagonal - square / pivot
-        height *= pivot / abs(projected[i, i] * projected[i, i + 1])
-    return 2.0 * math.log(max(height, 1e-300)) < -math.log(weight) - 1e-3
-
-
-@njit(cache=True, nogil=True)
-def _column(projected: FloatArray, i: int) -> tuple[float, float]:
-    """Return the square of the entry of B^T B above its diagonal in column i, and the diagonal one."""
-    diagonal = projected[i, i] * projected[i, i]
-    if i == 0:
-        return 0.0, diagonal
-    above = projected[i - 1, i] * projected[i - 1, i]
-    return projected[i - 1, i - 1] * projected[i - 1, i - 1] * above, diagonal + above
 
 
 @njit(cache=True, nogil=True)

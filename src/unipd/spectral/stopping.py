@@ -54,11 +54,11 @@ class Stop:
         """Return the rule as numbers, for :func:`unipd.spectral.ritz_kernels.may_stop`.
 
         The error allowed is that for a top value, or none (inf) where that is not known yet; ``precision`` times the
-        scale is rounding. The last number is room for a note of ``may_stop``.
+        scale is rounding. The last four numbers are room for notes of ``may_stop``.
         """
         allowed = math.inf if self.value is None or top is None else self.value(top)
         lookout = -1.0 if self.lookout is None else self.lookout
-        return np.array([self.absolute, self.relative, allowed, lookout, self.weight, precision, 0.0])
+        return np.array([self.absolute, self.relative, allowed, lookout, self.weight, precision, *[0.0] * 4])
 
     def horizon(self, top: float, scale: float) -> float:
         """Return the value from which on a larger one must have shown."""

@@ -13,8 +13,8 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 @njit(cache=True, nogil=True)
-def diagonalise(diagonal: FloatArray, links: FloatArray, rows: FloatArray) -> bool:
-    """Turn a symmetric tridiagonal matrix into its eigenvalues in place, and rows E into E times the eigenvectors.
+def diagonalise(diagonal: FloatArray, links: FloatArray, row: FloatArray) -> bool:
+    """Turn a symmetric tridiagonal matrix into its eigenvalues in place, and a row e into e times the eigenvectors.
 
     QL iteration with implicit shifts; returns whether it ended. ``links[i]`` couples i and i + 1 (the last is free).
     """
@@ -30,12 +30,12 @@ def diagonalise(diagonal: FloatArray, links: FloatArray, rows: FloatArray) -> bo
                 break
             if sweep == 30:
                 return False
-            _chase(diagonal, links, rows, low, high)
+            _chase(diagonal, links, row, low, high)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _chase(diagonal: FloatArray, links: FloatArray, rows: FloatArray, low: int, high: int) -> None:
+def _chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, high: int) -> None:
     """Do one implicit QL step on the block from ``low`` to ``high``."""
     slope = (diagonal[low + 1] - diagonal[low]) / (2.0 * links[low])
     root = math.copysign(math.sqrt(slope * slope + 1.0), slope)
@@ -56,10 +56,9 @@ def _chase(diagonal: FloatArray, links: FloatArray, rows: FloatArray, low: int, 
         carried = sine * radius
         diagonal[i + 1] = bulge + carried
         bulge = cosine * radius - b
-        for row in range(len(rows)):
-            old = rows[row, i + 1]
-            rows[row, i + 1] = sine * rows[row, i] + cosine * old
-            rows[row, i] = cosine * rows[row, i] - sine * old
+        old = row[i + 1]
+        row[i + 1] = sine * row[i] + cosine * old
+        row[i] = cosine * row[i] - sine * old
     diagonal[low] -= carried
     links[low] = bulge
     links[high] = 0.0
