@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.dual import between, distance, mixed, moved_image, passes
+from unipd.dual import between, distance, mixed, moved_image, passes, stepped
 
 SIZE = 37
 COUPLINGS = {
@@ -80,6 +80,7 @@ def test_sums_of_two_vectors(dtype: Any) -> None:
     length, sizes = float(np.linalg.norm(first - second)), (float(first @ first), float(second @ second))
     assert distance(first, second, None, None) == pytest.approx(length, rel=1e-5)
     assert distance(first, second, *sizes) == pytest.approx(length, rel=1e-5)
+    np.testing.assert_allclose(stepped(first, 0.25, second), first - 0.25 * second, rtol=1e-5, atol=1e-6)
     linear, energy = passes.linear_and_energy(given, first)
     assert linear == pytest.approx(float(np.dot(first, given.b)), rel=1e-4)
     assert energy == pytest.approx(float(np.dot(first, first)), rel=1e-5)

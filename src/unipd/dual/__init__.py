@@ -12,7 +12,7 @@ from unipd.dual.asking import asked, evaluate, pictured, told, value_only, value
 from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
-from unipd.dual.passes import between, distance, mixed, moved_image
+from unipd.dual.passes import between, distance, mixed, moved_image, stepped
 from unipd.dual.point import DualPoint, DualValue
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "oracle_errors",
     "pictured",
     "proximal_step",
+    "stepped",
     "stretched",
     "told",
     "value_only",

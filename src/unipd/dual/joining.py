@@ -6,7 +6,7 @@ import math
 
 from unipd._typing import Array
 from unipd.atoms import scaled
-from unipd.dual.passes import joined
+from unipd.dual.passes import joined, stepped
 from unipd.dual.point import DualPoint
 from unipd.errors import OracleError
 from unipd.problem import Problem
@@ -64,7 +64,7 @@ def stretched(problem: Problem, point: DualPoint, factor: float) -> DualPoint:
 
 def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: float) -> Array:
     """Return prox_{h/M}(lam - grad / M), the universal gradient step (paper, (9))."""
-    moved_dual: Array = dual - (1.0 / smoothness) * gradient
+    moved_dual = stepped(dual, 1.0 / smoothness, gradient)
     if problem.free_dual:
         return moved_dual
     return problem.coupling.prox_conjugate(moved_dual, 1.0 / smoothness)

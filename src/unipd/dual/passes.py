@@ -66,6 +66,19 @@ def between(first: Array, gamma: float, second: Array) -> Array:
     return first - gamma * (first - second)
 
 
+def stepped(dual: Array, step: float, gradient: Array) -> Array:
+    """Return lam - step * gradient.
+
+    >>> import numpy as np
+    >>> stepped(np.array([1.0, 2.0]), 0.5, np.array([2.0, 2.0]))
+    array([0., 1.])
+    """
+    if dual.size >= COMPILED and _is_plain(dual, gradient):
+        kind = dual.dtype.type
+        return _kernels().between(dual, kind(1.0), gradient, kind(-step))
+    return dual - step * gradient
+
+
 def mixed(problem: Problem, image: Array, gamma: float, other: Array) -> tuple[Array, float | None]:
     """Return A xbar = (1 - gamma) image + gamma other, and ||A xbar - b||^2 for K = {0} and least squares."""
     if problem.inverse is None:

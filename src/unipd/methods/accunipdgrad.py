@@ -8,7 +8,7 @@ from typing import Any
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.dual import DualPoint, evaluate
+from unipd.dual import DualPoint, between, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods import streamed
 from unipd.methods.line_search import Search
@@ -44,7 +44,7 @@ class AccUniPDGradState(UniversalState):
         """The extrapolated dual vector lambda-hat_k = lam_k + pull (lam_k - lam_{k-1}), made when asked for."""
         if self.pull == 0.0:
             return self.dual
-        return self.dual - (-self.pull) * (self.dual - self.previous)
+        return between(self.dual, -self.pull, self.previous)
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from unipd.dual import (
     DualValue,
     asked,
     attach,
-    evaluate,
     moved,
     pictured,
     proximal_step,
+    stepped,
     stretched,
     told,
     valued,
@@ -81,14 +81,21 @@ def exact_search(
 
 
 def inexact_search(
-    problem: Problem, base: DualPoint, smoothness: float, slack: float, *, tolerance: float, max_doublings: int
+    problem: Problem,
+    base: DualPoint,
+    smoothness: float,
+    slack: float,
+    *,
+    tolerance: float,
+    max_doublings: int,
+    halved: bool = False,
 ) -> Search:
-    """Search as :func:`exact_search` does, with an oracle that errs by ``tolerance``; every trial has its gradient.
+    """Search as :func:`exact_search` does, with an oracle that errs by ``tolerance``; the trial has its gradient.
 
     Every atom x gives g(lam) >= <lam, b - A x> - f(x), so when a trial's atom beats the answer at the base point, it
-    replaces it; otherwise an underestimated g(lam) would make the condition fail for every M. And from lam = 0 with a
-    free dual variable all trials lie on one ray, so that one oracle call serves them all when the conjugate is
-    homogeneous.
+    replaces it; otherwise an underestimated g(lam) would make the condition fail for every M. Of a first trial whose M
+    was ``halved``, and which is expected to fail, the atom is not looked at. From lam = 0 with a free dual variable all
+    trials lie on one ray, so that one oracle call serves them all when the conjugate is homogeneous.
     """
     on_one_ray = problem.free_dual and problem.sharp.degree is not None and _is_zero(base.dual)
     calls = matvecs = 0
@@ -96,14 +103,23 @@ def inexact_search(
     for trials in range(1, max_doublings + 2):
         dual, rise, squared = _step(problem, base, smoothness)
         if first is not None and on_one_ray:
-            trial = stretched(problem, first, first_smoothness / smoothness)
+            trial, answer = stretched(problem, first, first_smoothness / smoothness), None
+            value = trial.value
         else:
-            trial = evaluate(problem, dual, tolerance=tolerance, start=base.atom)
+            trial, answer = None, asked(problem, dual, tolerance=tolerance, start=base.atom)
+            value = told(problem, dual, answer)[0]
+            calls, matvecs = calls + 1, matvecs + (answer.matvecs or 1)
+        excess = value - base.value - rise - slack
+        accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, value, slack)
+        ended = accepted or trials > max_doublings or pulse.out_of_time()
+        if halved and trials == 1 and not (ended or on_one_ray):
+            smoothness *= 2.0
+            continue
+        if trial is None:
+            assert answer is not None
+            trial, matvecs = attach(problem, dual, answer, pictured(problem, answer.atom)), matvecs + 1
             first, first_smoothness = trial, smoothness
-            calls += 1
-        matvecs += trial.matvecs
-        accepted = trial.value <= base.value + rise + slack + _rounding(problem, base.value, trial.value, slack)
-        if accepted or trials > max_doublings or pulse.out_of_time():
+        if ended:
             return Search(base, trial, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
         if _advantage(base, trial) > _REPLACEMENT_SHARE * slack:
             base, first = moved(problem, trial, base.dual), None
@@ -126,7 +142,7 @@ def _step(problem: Problem, base: DualPoint, smoothness: float) -> tuple[Array, 
     if base.steepness is not None and problem.epsilon < _PRECISE:
         step = 1.0 / smoothness
         length = step * base.steepness
-        return base.dual - step * base.gradient, -0.5 * length, step * length
+        return stepped(base.dual, step, base.gradient), -0.5 * length, step * length
     dual = proximal_step(problem, base.dual, base.gradient, smoothness)
     way: Array = dual - base.dual
     squared = inner(way, way)

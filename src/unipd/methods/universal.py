@@ -92,7 +92,10 @@ def search(
     if problem.exact:
         found = exact_search(problem, base, smoothness, slack, full_trials=full_trials, max_doublings=limit)
     else:
-        found = inexact_search(problem, base, smoothness, slack, tolerance=tolerance, max_doublings=limit)
+        halved = full_trials and settings.step_rule == "search"  # UniPDGrad begins at M_{k-1}/2
+        found = inexact_search(
+            problem, base, smoothness, slack, tolerance=tolerance, max_doublings=limit, halved=halved
+        )
     if extra is not None:
         found.oracle_calls += extra.oracle_calls
         found.matvecs += extra.matvecs
