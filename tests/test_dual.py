@@ -17,7 +17,7 @@ from support.oracles import EuclideanPower, Wrapped
 from support.references import LOSSES, SETS, constrained, with_loss
 from unipd import Problem
 from unipd._typing import Array
-from unipd.couplings import AtMost, LeastSquares
+from unipd.couplings import AtMost, Equality, LeastSquares
 from unipd.dual import evaluate, lower_bound, moved, proximal_step, stretched, value_only
 from unipd.protocols import inner
 from unipd.sharp import L1Ball, Linear, Simplex
@@ -197,3 +197,12 @@ def test_products_are_counted() -> None:
     dual = np.ones(6)
     assert evaluate(problem, dual).matvecs == 2
     assert value_only(problem, dual).matvecs == 1
+
+
+def test_a_conjugate_that_is_not_a_number_bounds_nothing() -> None:
+    class Broken(Equality):
+        def conjugate(self, dual: Any) -> float:
+            return math.nan
+
+    problem = Problem(Simplex(2), np.eye(2), [0.5, 0.5], Broken())
+    assert lower_bound(problem, evaluate(problem, np.array([1.0, -1.0]))).value == -math.inf

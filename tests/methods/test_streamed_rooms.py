@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,19 @@ def test_memory_is_used_again_inside_the_context_alone() -> None:
         assert len(streamed_rooms._current.get() or ()) == 1
     assert room_like(vector).base is None
     empty_rooms()  # does nothing
+
+
+@pytest.mark.parametrize("shift", range(-2, 4))
+def test_how_references_are_counted_is_left_to_the_interpreter(monkeypatch: pytest.MonkeyPatch, shift: int) -> None:
+    """Interpreters differ in what they count on their own stack: only a comparison tells."""
+    plain = sys.getrefcount
+    monkeypatch.setattr(streamed_rooms.sys, "getrefcount", lambda array: plain(array) - shift)
+    rooms = Rooms()
+    first = rooms.like(np.ones(3))
+    place = first.ctypes.data
+    assert rooms.like(np.ones(3)).ctypes.data != place
+    del first
+    assert rooms.like(np.ones(3)).ctypes.data == place
 
 
 def ratings() -> unipd.Problem:

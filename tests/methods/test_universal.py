@@ -14,9 +14,10 @@ from support.oracles import EuclideanPower, Inexact, Wrapped
 from support.references import LOSSES, SETS, constrained, with_loss
 from unipd import AccUniPDGrad, MaxIterations, Problem, Status, UniPDGrad, iterate, solve
 from unipd.couplings import LeastSquares
+from unipd.maps import Sampling
 from unipd.methods import line_search
 from unipd.protocols import SharpAnswer
-from unipd.sharp import L1Ball, Simplex
+from unipd.sharp import L1Ball, NuclearBall, Simplex
 
 METHODS: dict[str, Any] = {"unipdgrad": UniPDGrad, "accunipdgrad": AccUniPDGrad}
 both = pytest.mark.parametrize("method", METHODS)
@@ -193,3 +194,22 @@ def test_any_first_smoothness_leads_to_the_answer(method: str, smoothness: float
     result = solve(problem, METHODS[method](smoothness=smoothness), accuracy=1e-2, stop=MaxIterations(2000))
     assert result.status is Status.SOLVED
     assert result.objective == pytest.approx(optimum, abs=2e-2)
+
+
+@both
+def test_products_that_make_a_small_matrix_dense_are_counted_for_every_trial(method: str) -> None:
+    """Exact oracles of operators take as many products as there are columns, for points and for values."""
+    rng, taken = np.random.default_rng(2), list[int]()
+    places = np.sort(rng.choice(48, 30, replace=False))
+
+    def note(call: int, answer: Any, direction: Any) -> Any:
+        taken.append(answer.matvecs)
+        return answer
+
+    sampling = Sampling(places // 6, places % 6, (8, 6))
+    oracle = Wrapped(NuclearBall((8, 6), 3.0), note)
+    problem = Problem(oracle, sampling, rng.standard_normal(30), LeastSquares())
+    counts = solve(problem, METHODS[method](), accuracy=1e-9, stop=MaxIterations(10)).counts
+    images = counts.matvecs - sum(taken)
+    assert set(taken) == {6}
+    assert 10 <= images <= 12

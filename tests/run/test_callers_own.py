@@ -63,3 +63,16 @@ def test_a_counter_around_a_matrix_set_keeps_lowrank() -> None:
     oracle = sharp.Counted(sharp.Spectrahedron(3))
     problem = unipd.Problem(oracle, np.eye(9)[::4], np.full(3, 1 / 3), couplings.LeastSquares())
     assert unipd.solve(problem, "accunipdgrad", tracker="lowrank", accuracy=1e-2).x.shape == (3, 3)
+
+
+def test_a_rule_derived_from_a_limit_is_asked_at_every_moment() -> None:
+    seen: list[int] = []
+
+    class Mine(unipd.MaxIterations):
+        def __call__(self, moment: Any) -> Any:
+            seen.append(moment.state.iteration)
+            return unipd.Status.STOPPED if moment.state.iteration == 3 else super().__call__(moment)
+
+    problem = unipd.Problem(sharp.Simplex(6), A, 2.0 * B, couplings.LeastSquares())
+    result = unipd.solve(problem, "accunipdgrad", accuracy=1e-12, stop=Mine(9))
+    assert (seen, result.status) == ([1, 2, 3], unipd.Status.STOPPED)

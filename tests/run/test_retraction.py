@@ -85,3 +85,11 @@ def test_the_false_bound_was_there() -> None:
     for _ in range(50):
         state = method.step(problem, state)
     assert state.certificate.dual_bound > optimum + 1e-3
+
+
+def test_the_call_that_retracts_a_bound_is_counted_in_its_own_iteration() -> None:
+    problem, _ = least_squares((3,))
+    result = unipd.solve(problem, "frank-wolfe", accuracy=1e-9, stop=unipd.MaxIterations(60))
+    calls = np.diff(result.history["oracle_calls"])
+    assert sorted(calls)[-2:] == [1, 2]
+    assert result.counts.oracle_calls == result.history["oracle_calls"][-1]

@@ -14,7 +14,7 @@ from unipd.pulse import listening
 from unipd.spectral import Engine, products
 from unipd.spectral.bidiagonal import Bidiagonal
 from unipd.spectral.products import Products
-from unipd.spectral.ritz_kernels import may_stop, seems_done, top_triple
+from unipd.spectral.ritz_kernels import may_stop, top_triple
 from unipd.spectral.stopping import Stop
 
 LANCZOS = Engine(solver="lanczos")
@@ -168,53 +168,3 @@ def test_low_rank_and_what_is_not_finite_are_left_to_single_steps(monkeypatch, f
     matrix.values[7] = np.nan
     with pytest.raises(OracleError):
         LANCZOS.singular_triples(form(matrix))
-
-
-@settings(max_examples=80, deadline=None)
-@given(
-    size=st.integers(1, 25),
-    value=st.sampled_from([None, 1e-9, 1e-3, 1e-2]),
-    lookout=st.sampled_from([None, 0.1, 0.5]),
-    decay=st.sampled_from([1.0, 0.7]),
-    seed=st.integers(0, 999),
-)
-def test_compiled_stopping_rule_is_that_of_stop(size, value, lookout, decay, seed) -> None:
-    """The same verdict as on the singular values of the small matrix, column after column."""
-    generator = np.random.default_rng(seed)
-    projected = np.diag(generator.uniform(0.1, 1.0, size + 1)) + np.diag(generator.uniform(0.01, 1.0, size), 1)
-    projected *= decay ** np.arange(size + 1)
-    projected[0, 0] += 3.0
-    stop = Stop(0.0, 0.05, None if value is None else lambda _: value, lookout, 1e-3)
-    goals = stop.goals(1.0, 0.0)
-    for known in range(1, size + 1):
-        outer, values, _ = np.linalg.svd(projected[:known, :known])
-        residuals = np.abs(projected[known - 1, known] * outer[-1])
-        links = [float(projected[i, i] * projected[i, i + 1]) for i in range(known)]
-        horizon = stop.horizon(float(values[0]), float(values[0]))
-        verdict = stop.reached(values, residuals, 1, float(values[0]), 0.0) and not stop.overlooks(
-            values**2, links, horizon**2
-        )
-        assert may_stop(projected, known, goals) == verdict
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    size=st.integers(20, 60),
-    value=st.sampled_from([None, 1e-9, 1e-5, 1e-2]),
-    decay=st.sampled_from([1.0, 0.97, 0.9]),
-    seed=st.integers(0, 999),
-)
-def test_a_run_that_asks_less_often_ends_little_later(size, value, decay, seed) -> None:
-    """Never where the rule says no, and at most an eighth of its steps after the rule has said yes for good."""
-    generator = np.random.default_rng(seed)
-    projected = np.diag(generator.uniform(0.4, 1.0, size + 1)) + np.diag(generator.uniform(0.1, 0.8, size), 1)
-    projected *= decay ** np.arange(size + 1)
-    rule = Stop(0.0, 0.01, None if value is None else lambda _: value, None, 1.0)
-    verdicts = [may_stop(projected, known, rule.goals(1.0, 0.0)) for known in range(1, size + 1)]
-    goals, asked = rule.goals(1.0, 0.0), [False]
-    while not asked[-1] and len(asked) <= size:
-        asked.append(seems_done(projected, len(asked), goals))
-    end = len(asked) - 1
-    assert verdicts[end - 1] or not asked[-1]
-    since = next((known for known in range(1, size + 1) if all(verdicts[known - 1 :])), size + 1)
-    assert end <= since + max(1, since // 8)

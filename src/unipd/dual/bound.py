@@ -51,7 +51,7 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
         above = point.conjugate + point.linear
     if coupled is None:
         coupled = problem.coupling.conjugate(point.dual)
-        if coupled == math.inf:
+        if not coupled < math.inf:
             return -math.inf, 1.0
     plain = -(above + coupled)
     one, other = problem.degrees

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from pathlib import Path
 
 from unipd.errors import FileFormatError
@@ -26,19 +27,26 @@ def read_titles(path: str | os.PathLike[str]) -> dict[str, str]:
     ...     read_titles(file)
     {'1': 'Toy Story (1995)', '2': 'Les Misérables (1995)'}
     """
-    lines = _text(Path(path)).splitlines()
+    lines = re.split(r"\r\n|\r|\n", _text(Path(path)))  # Latin-1 has other ends of lines, which titles may contain
     first = next((line for line in lines if line.strip()), "")
-    separator = next((mark for mark in _SEPARATORS if mark in first), None)
+    separator = min((mark for mark in _SEPARATORS if mark in first), key=first.index, default=None)
     if separator is None:
         raise FileFormatError(str(path), f"an item and its title expected, got {first[:60]!r}", 1)
     titles: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
-        fields = line.split(separator) if separator == "::" else next(csv.reader([line], delimiter=separator), [])
+        fields = _fields(str(path), number, line, separator)
         if len(fields) < 2 and line.strip():
             raise FileFormatError(str(path), f"an item and its title expected, got {line[:60]!r}", number)
         if len(fields) >= 2 and not (line == first and _are_names(fields[0])):
             titles.setdefault(fields[0].strip(), fields[1].strip())
     return titles
+
+
+def _fields(source: str, number: int, line: str, separator: str) -> list[str]:
+    try:
+        return line.split(separator) if separator == "::" else next(csv.reader([line], delimiter=separator), [])
+    except csv.Error as error:
+        raise FileFormatError(source, f"not a table ({error})", number) from error
 
 
 def _are_names(field: str) -> bool:

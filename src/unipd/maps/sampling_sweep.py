@@ -50,8 +50,8 @@ def sweep(
     """Do steps first, ..., last - 1 of the bidiagonalisation M V = U B; return (steps done, products made).
 
     A step takes right[k] to left[k] and right[k + 1] (vectors are rows), filling alpha = B[k, k] and
-    beta = B[k, k + 1]. Ends early when the ``goals`` (none: empty) seem reached, and before a step whose vectors vanish
-    or are not finite: that one is for the caller.
+    beta = B[k, k + 1]. Ends early when the ``goals`` (none: empty) seem reached, which is asked now and then, and
+    before a step whose vectors vanish or are not finite: that one is for the caller.
     """
     left, right = bases
     scattered_size = left.shape[1] if scattered_first else right.shape[1]

@@ -64,9 +64,11 @@ def exact_search(
     Trials are judged by their values alone; the accepted one has its gradient when ``full_trials`` asks for it
     (UniPDGrad reuses it).
     """
+    matvecs = 1 if full_trials else 0
     for trials in range(1, max_doublings + 2):
         dual, rise, squared = _step(problem, base, smoothness)
         answer = asked(problem, dual, alone=not full_trials)
+        matvecs += answer.matvecs or 1
         trial = None if full_trials else valued(problem, dual, answer)
         value = told(problem, dual, answer)[0] if trial is None else trial.value
         excess = value - base.value - rise - slack
@@ -74,7 +76,6 @@ def exact_search(
         if accepted or trials > max_doublings or pulse.out_of_time():
             if trial is None:
                 trial = attach(problem, dual, answer, pictured(problem, answer.atom))
-            matvecs = trials + 1 if full_trials else trials
             return Search(base, trial, smoothness, trials, trials, matvecs, accepted, math.sqrt(squared))
         smoothness *= 2.0
     raise AssertionError("the search ends in its loop")

@@ -37,6 +37,8 @@ class Rooms:
 
     def __init__(self) -> None:
         self._owners: list[Array] = []
+        self._unused = [np.empty(0)]
+        """An array that nothing else refers to: how many references that makes is the interpreter's affair."""
 
     def __len__(self) -> int:
         return len(self._owners)
@@ -56,7 +58,7 @@ class Rooms:
                 del self._owners[number]
 
     def _is_free(self, number: int) -> bool:
-        return _references(self._owners, number) == _ALONE
+        return _references(self._owners, number) == _references(self._unused, 0)
 
 
 def _is_alike(owner: Array, vector: Array) -> bool:
@@ -66,9 +68,6 @@ def _is_alike(owner: Array, vector: Array) -> bool:
 def _references(owners: list[Array], number: int) -> int:
     return sys.getrefcount(owners[number])
 
-
-_ALONE = _references([np.empty(1)], 0)
-"""References to an array that nothing but the list has."""
 
 _current: ContextVar[Rooms | None] = ContextVar("rooms", default=None)
 

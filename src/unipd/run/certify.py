@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from unipd.dual import evaluate
-from unipd.methods import Certificate
+from unipd.methods import Certificate, State
 from unipd.methods.streamed_rooms import empty_rooms
 from unipd.problem import Problem
 from unipd.run.infeasible import is_separating, worth_a_look, worth_asking
@@ -76,6 +76,11 @@ class FinalCheck:
         self.spent = (self.spent[0] + 1, self.spent[1] + point.matvecs)
         return replace(certificate, dual_bound=-math.inf).improved(problem, point)
 
+    def counted(self, state: State) -> State:
+        """Return the state with the work that nobody has counted yet."""
+        spent, self.spent = self.spent, NOTHING
+        return added(state, spent)
+
     def memory(self) -> dict[str, float]:
         """Return when the oracle is asked next."""
         return {"next_gap": self._next_gap, "next_bound": self._next_bound}
@@ -83,3 +88,8 @@ class FinalCheck:
     def recall(self, memory: dict[str, float]) -> None:
         """Ask the oracle next when :meth:`memory` said."""
         self._next_gap, self._next_bound = memory["next_gap"], memory["next_bound"]
+
+
+def added(state: State, spent: tuple[int, int]) -> State:
+    """Return the state with these oracle calls and products counted."""
+    return state if spent == NOTHING else replace(state, counts=state.counts.plus(spent[0], 0, spent[1]))

@@ -36,7 +36,7 @@ def without_false_bound(problem: Problem, state: State, check: FinalCheck) -> St
     sure = check.certified(problem, certificate)
     if sure.kind != RIGOROUS and _is_disproved(problem, sure):
         sure = changed(sure, dual_bound=-math.inf)
-    return changed(_lowered(state, sure), certificate=sure)
+    return check.counted(changed(_lowered(state, sure), certificate=sure))
 
 
 def _is_disproved(problem: Problem, certificate: Certificate) -> bool:

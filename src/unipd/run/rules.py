@@ -10,7 +10,7 @@ from unipd.memory import over_limit
 from unipd.memory.limits import memory_limit
 from unipd.methods import State
 from unipd.problem import Problem
-from unipd.run.certify import NOTHING, FinalCheck
+from unipd.run.certify import NOTHING, FinalCheck, added
 from unipd.run.combining import StoppingRule
 from unipd.run.contradiction import require_adjoint, require_consistent, require_proof
 from unipd.run.moment import Moment
@@ -42,12 +42,12 @@ class Rules:
             require_consistent(moment, self.goal.accuracy)
         proof = None if moment.problem.loss is not None else self.check.of_infeasibility(moment)
         if proof is not None:
-            state = _added(self._counted(moment.state), require_proof(moment, proof))
+            state = added(self.check.counted(moment.state), require_proof(moment, proof))
             return replace(state, certificate=proof), Status.INFEASIBLE
         sure = self.check(moment) if self.goal(moment) is not None else None
-        state = moment.state if self.check.spent is NOTHING else self._counted(moment.state)
+        state = moment.state if self.check.spent is NOTHING else self.check.counted(moment.state)
         if sure is not None:
-            state = _added(state, require_adjoint(moment))
+            state = added(state, require_adjoint(moment))
             return replace(state, certificate=sure), Status.SOLVED
         status = self.stop(moment) or state.failure or (Status.MEMORY_LIMIT if over_limit() else None)
         if status is None:
@@ -67,11 +67,6 @@ class Rules:
         window = STALL.window
         return min(self.stop.earliest(), (iteration // window + 1) * window)
 
-    def _counted(self, state: State) -> State:
-        """Return the state with the work that the last check has done and nobody has counted."""
-        spent, self.check.spent = self.check.spent, NOTHING
-        return _added(state, spent)
-
     def memory(self) -> dict[str, Any]:
         """Return what the rules remember from one moment to the next."""
         return {"check": self.check.memory(), "stop": self.stop.memory()}
@@ -80,8 +75,3 @@ class Rules:
         """Remember again what :meth:`memory` gave."""
         self.check.recall(memory["check"])
         self.stop.recall(memory["stop"])
-
-
-def _added(state: State, spent: tuple[int, int]) -> State:
-    """Return the state with these oracle calls and products counted."""
-    return state if spent == NOTHING else replace(state, counts=state.counts.plus(spent[0], 0, spent[1]))

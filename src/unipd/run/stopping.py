@@ -47,8 +47,8 @@ class MaxIterations(StoppingRule):
         return Status.ITERATION_LIMIT if moment.state.iteration >= self.limit else None
 
     def earliest(self) -> float:
-        """Return the limit."""
-        return self.limit
+        """Return the limit; a rule derived from this one may have more to say."""
+        return self.limit if type(self) is MaxIterations else 0.0
 
 
 @dataclass(frozen=True)

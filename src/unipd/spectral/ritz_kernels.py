@@ -14,7 +14,7 @@ from numba import njit
 
 from unipd._typing import Array, FloatArray
 from unipd.spectral.sweep_kernels import divide, length
-from unipd.spectral.tridiagonal import diagonalise
+from unipd.spectral.tridiagonal import chase, none_above, settle
 
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
 _EPS = float(np.finfo(np.float64).eps)
@@ -28,8 +28,8 @@ _PATIENCE = 8
 def seems_done(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     """Do as :func:`may_stop` when it is time to ask again; say no before.
 
-    An answer takes as long as a product when steps are many. It is asked for again after half of the steps that the
-    goals are away at the pace since the one before, or an eighth of those done: a run may end so much late.
+    An answer takes a fair share of a small product when steps are many. It is asked for again after half of the steps
+    that the goals are away at the pace since the one before, or an eighth of those done: a run may end so much late.
     """
     return size >= goals[_DUE] and may_stop(projected, size, goals)
 
@@ -39,39 +39,45 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     """Whether the Ritz triple of an upper bidiagonal B (its entry beyond the last column too) seems good enough.
 
     ``goals`` are the numbers of a stopping rule (``Stop.goals``), the rule that of ``Stop`` for one triple. The last of
-    them are notes that are kept here.
+    them are notes that are kept here. Ritz values are found from the top, and no more of them than the answer needs.
     """
     squares, links = _gram(projected, size)
     last = np.zeros(size)
     last[size - 1] = projected[size - 1, size]
-    if not diagonalise(squares, links, last):
-        return False
-    order = np.argsort(-squares)
-    values, residuals = np.sqrt(np.maximum(squares[order], 0.0)), np.abs(last[order])
-    missed = _missed(projected, values, residuals, goals)
+    if goals[_TOP] > 0.0:
+        chase(squares, links, last, 0, size - 1, goals[_TOP])
+    missed, used, known = 0.0, 0, 0
+    while used == 0 or (known < size and not none_above(squares, links, known, squares[used - 1])):
+        if not settle(squares, links, last, known):
+            return False
+        known += 1
+        missed, used = _missed(projected, squares[:known], last, goals)
     ahead = size // _PATIENCE
     if goals[_MISSED] > missed:
         ahead = min(ahead, int(0.5 * missed * (size - goals[_ASKED]) / (goals[_MISSED] - missed)))
-    goals[_TOP], goals[_DUE], goals[_ASKED], goals[_MISSED] = values[0] ** 2, size + max(1, ahead), size, missed
+    goals[_TOP], goals[_DUE], goals[_ASKED], goals[_MISSED] = squares[0], size + max(1, ahead), size, missed
     return missed == 0.0
 
 
 @njit(cache=True, nogil=True)
-def _missed(projected: FloatArray, values: FloatArray, residuals: FloatArray, goals: FloatArray) -> float:
-    """Return the logarithm of the factor by which the first of the goals not reached is missed, 0 where all are."""
+def _missed(projected: FloatArray, squares: FloatArray, last: FloatArray, goals: FloatArray) -> tuple[float, int]:
+    """Return the logarithm of the factor by which the first of the goals not reached is missed, 0 where all are.
+
+    What is known are the largest eigenvalues of B B^T, if all of them, and the residual norms of their vectors up to
+    sign. Also returns how many of them were looked at, 0 where more are needed.
+    """
     absolute, relative, allowed, lookout, weight, precision = goals[:_TOP]
-    top, rounding = values[0], precision * values[0]
-    missed = _above(residuals[0], max(rounding, absolute, relative * top))
-    if missed == 0.0 and residuals[0] > rounding:
-        missed = _above(_value_error(values, residuals), max(allowed, rounding))
-    if missed > 0.0 or lookout < 0.0:
-        return missed
+    top, residual, used = math.sqrt(max(squares[0], 0.0)), abs(last[0]), 1
+    rounding = precision * top
+    missed = _above(residual, max(rounding, absolute, relative * top))
+    if missed == 0.0 and residual > rounding:
+        limit = max(allowed, rounding)
+        error, used = _value_error(squares, last, limit)
+        missed = _above(error, limit)
+    if missed > 0.0 or used == 0 or lookout < 0.0:
+        return missed, used
     horizon = top + max(lookout * top, allowed if allowed < math.inf else 0.0)
-    height = 0.0
-    for i in range(values.size):
-        height += math.log(horizon * horizon - values[i] * values[i])
-        height -= math.log(abs(projected[i, i] * projected[i, i + 1]))
-    return max(-math.log(weight) - 2.0 * height, 0.0)
+    return max(-math.log(weight) - 2.0 * _height(projected, last.size, horizon), 0.0), used
 
 
 @njit(cache=True, nogil=True)
@@ -155,12 +161,36 @@ def _gram(projected: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
 
 
 @njit(cache=True, nogil=True)
-def _value_error(values: FloatArray, residuals: FloatArray) -> float:
-    """Do as :func:`unipd.spectral.stopping.value_error` for the first value."""
-    least, squares = residuals[0], 0.0
-    for i in range(values.size - 1):
-        squares += residuals[i] * residuals[i]
-        gap = values[i] - values[i + 1] - residuals[i + 1]
-        if gap > math.sqrt(squares):
-            least = min(least, squares / gap)
-    return least
+def _value_error(squares: FloatArray, last: FloatArray, limit: float) -> tuple[float, int]:
+    """Do as :func:`unipd.spectral.stopping.value_error` for the first value, as far as the limit needs it.
+
+    Also returns how many values were looked at; 0 where those known do not tell whether the limit is kept.
+    """
+    least, total, i = abs(last[0]), 0.0, 0
+    value = math.sqrt(max(squares[0], 0.0))
+    while least > limit:
+        total += last[i] * last[i]
+        if total > limit * value or i + 1 == last.size:  # no gap is as wide as it would have to be
+            return least, i + 1
+        i += 1
+        if i == squares.size:
+            return least, 0
+        upper, value = value, math.sqrt(max(squares[i], 0.0))
+        gap = upper - value - abs(last[i])
+        if gap > math.sqrt(total):
+            least = min(least, total / gap)
+    return least, i + 1
+
+
+@njit(cache=True, nogil=True)
+def _height(projected: FloatArray, size: int, horizon: float) -> float:
+    """Return log p_k of the run's orthonormal polynomial at the square of the horizon, by the pivots of x - B B^T."""
+    squares, links = _gram(projected, size)
+    height, known = 0.0, 0.0
+    for i in range(size):
+        pivot = horizon * horizon - squares[i] - known
+        if pivot <= 0.0:
+            return -math.inf
+        known = links[i] * links[i] / pivot
+        height += math.log(pivot / abs(projected[i, i] * projected[i, i + 1]))
+    return height

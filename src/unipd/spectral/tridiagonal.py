@@ -1,4 +1,4 @@
-"""Compiled eigenvalues of small symmetric tridiagonal matrices."""
+"""Compiled eigenvalues of small symmetric tridiagonal matrices, one after the other."""
 
 from __future__ import annotations
 
@@ -13,33 +13,59 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 @njit(cache=True, nogil=True)
-def diagonalise(diagonal: FloatArray, links: FloatArray, row: FloatArray) -> bool:
-    """Turn a symmetric tridiagonal matrix into its eigenvalues in place, and a row e into e times the eigenvectors.
+def settle(diagonal: FloatArray, links: FloatArray, row: FloatArray, known: int) -> bool:
+    """Find one more eigenvalue of a symmetric tridiagonal matrix: the first ``known`` places have some, largest first.
 
-    QL iteration with implicit shifts; returns whether it ended. ``links[i]`` couples i and i + 1 (the last is free).
+    QL iteration with implicit shifts, in place: it turns a row e into e times the eigenvectors. ``links[i]`` couples i
+    and i + 1 (the last is free). Returns whether it ended.
     """
     size = diagonal.size
-    for low in range(size):
-        for sweep in range(31):
-            high = low
-            while high < size - 1:
-                if abs(links[high]) <= _EPS * (abs(diagonal[high]) + abs(diagonal[high + 1])):
-                    break
-                high += 1
-            if high == low:
+    for _ in range(31):
+        high = known
+        while high < size - 1:
+            if abs(links[high]) <= _EPS * (abs(diagonal[high]) + abs(diagonal[high + 1])):
                 break
-            if sweep == 30:
-                return False
-            _chase(diagonal, links, row, low, high)
+            high += 1
+        if high == known:
+            _sort_in(diagonal, row, known)
+            return True
+        chase(diagonal, links, row, known, high, _shift(diagonal, links, known))
+    return False
+
+
+@njit(cache=True, nogil=True)
+def none_above(diagonal: FloatArray, links: FloatArray, known: int, bound: float) -> bool:
+    """Whether all eigenvalues from place ``known`` on, which need not be found yet, are at most the bound."""
+    taken = 0.0
+    for i in range(known, diagonal.size):
+        pivot = bound - diagonal[i] - taken
+        if pivot <= 0.0:
+            return False
+        taken = links[i] * links[i] / pivot
     return True
 
 
 @njit(cache=True, nogil=True)
-def _chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, high: int) -> None:
-    """Do one implicit QL step on the block from ``low`` to ``high``."""
+def _sort_in(diagonal: FloatArray, row: FloatArray, place: int) -> None:
+    """Move the entry at a place before the smaller ones."""
+    value, entry = diagonal[place], row[place]
+    while place > 0 and diagonal[place - 1] < value:
+        diagonal[place], row[place] = diagonal[place - 1], row[place - 1]
+        place -= 1
+    diagonal[place], row[place] = value, entry
+
+
+@njit(cache=True, nogil=True)
+def _shift(diagonal: FloatArray, links: FloatArray, low: int) -> float:
+    """Return the eigenvalue of the first two places that is nearer to the first."""
     slope = (diagonal[low + 1] - diagonal[low]) / (2.0 * links[low])
-    root = math.copysign(math.sqrt(slope * slope + 1.0), slope)
-    bulge = diagonal[high] - diagonal[low] + links[low] / (slope + root)
+    return diagonal[low] - links[low] / (slope + math.copysign(math.sqrt(slope * slope + 1.0), slope))
+
+
+@njit(cache=True, nogil=True)
+def chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, high: int, shift: float) -> None:
+    """Do one implicit QL step on the block from ``low`` to ``high``: its eigenvalue near the shift comes first."""
+    bulge = diagonal[high] - shift
     sine = cosine = 1.0
     carried = 0.0
     for i in range(high - 1, low - 1, -1):

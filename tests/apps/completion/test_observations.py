@@ -70,7 +70,11 @@ def test_pivots():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": [7, 9, 7], "rating": [1.0, 2.0, 3.0]})
     expected = [("ann", 7, 1.0), ("ann", 9, 2.0), ("bob", 7, 3.0)]
-    assert rows_of(as_ratings(table.pivot(index="user", columns="item", values="rating"))) == expected
+    pivot = table.pivot(index="user", columns="item", values="rating")
+    assert rows_of(as_ratings(pivot)) == expected
+    assert rows_of(as_ratings(table.rename_axis(columns="what"))) == expected
+    with pytest.raises(InvalidInput, match="numbers"):
+        as_ratings(pivot.astype(object).replace(1.0, "much"))
 
 
 def test_columns_that_stand_elsewhere():

@@ -46,7 +46,7 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
         entries = matrix.tocoo()
         return _checked(entries.row, entries.col, entries.data)
     if hasattr(X, "columns") and hasattr(X, "iloc"):
-        return _from_pivot(X) if X.columns.name is not None else _checked(*_columns(X))
+        return _from_pivot(X) if _is_pivot(X) else _checked(*_columns(X))
     if _is_three_columns(X):
         return _checked(*X)
     if isinstance(X, list) and X and all(isinstance(row, tuple) and len(row) == 3 for row in X):
@@ -137,8 +137,17 @@ def _pair_columns(table: Any) -> tuple[int, int]:
     return 0, 1
 
 
+def _is_pivot(table: Any) -> bool:
+    """Whether the columns are items: they have a name together, and are not called user, item and rating."""
+    return table.columns.name is not None and known_columns([str(name) for name in table.columns]) is None
+
+
 def _from_pivot(table: Any) -> Ratings:
-    found = _from_array(table.to_numpy(dtype=np.float64, na_value=np.nan), triples=False)
+    try:
+        matrix = table.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("X", "numbers in a table from pivot", str(error)) from error
+    found = _from_array(matrix, triples=False)
     return _checked(np.asarray(table.index)[found.users], np.asarray(table.columns)[found.items], found.values)
 
 
