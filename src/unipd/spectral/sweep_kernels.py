@@ -17,6 +17,8 @@ from unipd._typing import Array, FloatArray
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
 _SAFE = 0.1
 """Left vectors need their last neighbour alone while what remains of a product is this share of the largest."""
+_SLACK = 16.0
+"""Cosines up to so many units of rounding are let be, instead of a second pass over the vectors."""
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
@@ -48,14 +50,15 @@ def divide(vector: Array, divisor: float) -> None:
 def remove(vector: Array, basis: Array, size: int) -> float:
     """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest.
 
-    Four vectors of the basis at a time, so that the vector is read and written a quarter as often.
+    Four vectors of the basis at a time, so that the vector is read and written a quarter as often; four that are
+    orthogonal to it but for a little more than rounding are read only.
     """
     rest = length(vector)
     for _ in range(3):
-        before = rest
+        before, little = rest, _SLACK * np.finfo(basis.dtype).eps * rest
         fours = size - size % 4
         for j in range(0, fours, 4):
-            _remove_four(vector, basis[j], basis[j + 1], basis[j + 2], basis[j + 3])
+            _remove_four(vector, basis[j], basis[j + 1], basis[j + 2], basis[j + 3], little)
         for j in range(fours, size):
             inside = vector.dtype.type(0)
             for i in range(vector.size):
@@ -68,7 +71,7 @@ def remove(vector: Array, basis: Array, size: int) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array) -> None:
+def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array, little: float) -> None:
     zero = vector.dtype.type(0)
     in_a, in_b, in_c, in_d = zero, zero, zero, zero
     for i in range(vector.size):
@@ -77,6 +80,8 @@ def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array) -> None:
         in_b += b[i] * x
         in_c += c[i] * x
         in_d += d[i] * x
+    if max(abs(in_a), abs(in_b), abs(in_c), abs(in_d)) <= little:
+        return
     for i in range(vector.size):
         vector[i] -= (in_a * a[i] + in_b * b[i]) + (in_c * c[i] + in_d * d[i])
 
