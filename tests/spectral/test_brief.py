@@ -11,6 +11,8 @@ from spectral.matrices import eps_of
 from spectral.test_sweeps import sampled
 from unipd.errors import InvalidInput
 from unipd.spectral import Engine, engine
+from unipd.spectral.brief import Brief
+from unipd.spectral.stopping import Stop
 
 LANCZOS = Engine(solver="lanczos")
 
@@ -106,3 +108,16 @@ def test_a_start_and_its_opposite_come_to_the_same() -> None:
     assert one.value == other.value
     np.testing.assert_array_equal(one.right, -other.right)
     np.testing.assert_array_equal(one.left, -other.left)
+
+
+def test_the_goals_of_a_run_may_serve_again() -> None:
+    """What a run has noted there about its progress is of no concern to the next."""
+    matrix = sampled(200, 150, 6000)
+    goals = Stop(relative=1e-4, value=lambda _: 1e-9).goals(1.0, 1e-15)
+    ends = np.ones(150), np.ones(150) / np.sqrt(150.0)
+    first, again = (Brief(matrix, False, 80) for _ in range(2))
+    one, other = (run.triple(ends, 0.0, 4000, goals, None) for run in (first, again))
+    assert one is not None
+    assert other is not None
+    assert first.made == again.made > 30
+    assert one[:2] == other[:2]

@@ -10,7 +10,7 @@ from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
-from unipd.spectral.ritz_kernels import may_stop, seems_done, top_triple
+from unipd.spectral.ritz_kernels import forget, may_stop, seems_done, top_triple
 from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
 
 
@@ -92,8 +92,10 @@ def brief_run(
     stop already. Products of -1 tell that the starting vector is not finite.
     """
     left, right = bases
-    if first == 0 and not begin(ends[0], ends[1], mix, right[0]):
-        return 0, -1, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
+    if first == 0:
+        forget(goals)
+        if not begin(ends[0], ends[1], mix, right[0]):
+            return 0, -1, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
     done = made = 0
     reached = first > 0 and may_stop(projected, first, goals)
     if not reached:

@@ -25,6 +25,12 @@ _PATIENCE = 8
 
 
 @njit(cache=True, nogil=True)
+def forget(goals: FloatArray) -> None:
+    """Drop the notes of an earlier run."""
+    goals[_TOP:] = 0.0
+
+
+@njit(cache=True, nogil=True)
 def seems_done(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     """Do as :func:`may_stop` when it is time to ask again; say no before.
 
