@@ -74,6 +74,13 @@ def test_averages_and_their_distance_to_the_data(name: str, dtype: Any) -> None:
 
 
 @pytest.mark.usefixtures("_threshold")
+@pytest.mark.parametrize("name", COUPLINGS)
+def test_a_whole_step_leaves_nothing_of_a_large_image(name: str, dtype: Any) -> None:
+    image, other = vectors(dtype, 2)
+    np.testing.assert_array_equal(mixed(problem(name, dtype), 1e9 * image, 1.0, other)[0], other)
+
+
+@pytest.mark.usefixtures("_threshold")
 def test_sums_of_two_vectors(dtype: Any) -> None:
     given, (first, second) = problem("=", dtype), vectors(dtype, 2)
     np.testing.assert_allclose(between(first, 0.25, second), 0.75 * first + 0.25 * second, rtol=1e-5, atol=1e-6)

@@ -63,7 +63,7 @@ def between(first: Array, gamma: float, second: Array) -> Array:
     if first.size >= COMPILED and _is_plain(first, second):
         kind = first.dtype.type
         return _kernels().between(first, kind(1.0 - gamma), second, kind(gamma))
-    return first - gamma * (first - second)
+    return (1.0 - gamma) * first - (-gamma) * second
 
 
 def stepped(dual: Array, step: float, gradient: Array) -> Array:
@@ -86,7 +86,7 @@ def mixed(problem: Problem, image: Array, gamma: float, other: Array) -> tuple[A
     if image.size >= COMPILED and _is_plain(image, other):
         kind = image.dtype.type
         return _kernels().mixed(image, kind(1.0 - gamma), other, kind(gamma), problem.b)
-    mean: Array = image - gamma * (image - other)
+    mean: Array = (1.0 - gamma) * image - (-gamma) * other
     residual = mean - problem.b
     return mean, inner(residual, residual)
 
