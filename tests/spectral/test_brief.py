@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spectral.matrices import eps_of
 from spectral.test_sweeps import sampled
 from unipd.errors import InvalidInput
+from unipd.maps import Sampling
 from unipd.spectral import Engine, engine
 from unipd.spectral.brief import Brief
 from unipd.spectral.stopping import Stop
@@ -121,3 +122,15 @@ def test_the_goals_of_a_run_may_serve_again() -> None:
     assert other is not None
     assert first.made == again.made > 30
     assert one[:2] == other[:2]
+
+
+@pytest.mark.parametrize("scale", [1e-81, 1e-80, 1e-79, 1e81])
+def test_values_whose_fourth_powers_leave_the_range(scale: float) -> None:
+    rng = np.random.default_rng(6)
+    rows, cols = np.nonzero(rng.random((45, 60)) < 0.5)
+    pattern = Sampling(rows, cols, (45, 60))
+    matrix = pattern.adjoint(scale * rng.standard_normal(rows.size))
+    found = LANCZOS.singular_triples(matrix, tolerance=0.0)
+    assert np.isfinite(found.left).all()
+    assert np.isfinite(found.right).all()
+    assert found.value == pytest.approx(float(np.linalg.norm(matrix.toarray() / scale, 2)) * scale, rel=1e-9)

@@ -20,6 +20,8 @@ _REORDERED: Any = {"reassoc", "contract", "nsz"}
 _EPS = float(np.finfo(np.float64).eps)
 _TOP, _DUE, _ASKED, _MISSED = 6, 7, 8, 9
 """Where the goals keep the square of the last top value, the size to ask at next, the last size, and its miss."""
+_SMALLEST = 1e-60
+"""Entries of B from which fourth powers leave the range of floating point: such runs are left to others."""
 _PATIENCE = 8
 """Runs are not left unasked for more than one in so many of their steps."""
 
@@ -47,6 +49,8 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     ``goals`` are the numbers of a stopping rule (``Stop.goals``), the rule that of ``Stop`` for one triple. The last of
     them are notes that are kept here. Ritz values are found from the top, and no more of them than the answer needs.
     """
+    if not _SMALLEST < projected[0, 0] < 1.0 / _SMALLEST:
+        return False
     squares, links = _gram(projected, size)
     last = np.zeros(size)
     last[size - 1] = projected[size - 1, size]
