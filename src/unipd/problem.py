@@ -72,7 +72,8 @@ class Problem:
         if not math.isfinite(self.norm_b):
             raise InvalidInput("b", "numbers with finite squares (divide A and b by a common factor)", "larger ones")
         self.epsilon = float(np.finfo(self.b.dtype).eps)
-        self._loss_at_zero = self.loss.value(-self.b) if self.loss else 0.0
+        self.loss_at_zero = max(self.loss.value(-self.b), 0.0) if self.loss else 0.0
+        """phi(-b), the scale of gaps; 0 for a constraint."""
         self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
         self.slack_radius: float | None = getattr(self.loss, "slack_radius", None) if self.split else None
         self.exact = self.sharp.exact
@@ -121,7 +122,7 @@ class Problem:
 
     def scale(self, objective: float) -> float:
         """Return what gaps are divided by: phi(-b) for a loss, max(1, |objective|) for a constraint."""
-        return self._loss_at_zero if self._loss_at_zero > 0 else max(1.0, abs(objective))
+        return self.loss_at_zero if self.loss_at_zero > 0 else max(1.0, abs(objective))
 
     def __repr__(self) -> str:
         names = [type(part).__name__ for part in (self.sharp, self.map, self.coupling)]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd.dual import passes
 from unipd.dual.failures import blame
 from unipd.dual.joining import attach
-from unipd.dual.passes import linear_and_energy
 from unipd.dual.point import DualPoint, DualValue
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer
+from unipd.protocols import SharpAnswer, inner
 from unipd.records import made
 
 
@@ -108,7 +108,10 @@ def valued(problem: Problem, dual: Array, answer: SharpAnswer) -> DualValue:
 
 def told(problem: Problem, dual: Array, answer: SharpAnswer) -> tuple[float, float, float, float | None]:
     """Return g(lam) as an oracle's answer tells it, <lam, b>, ||lam||^2, and phi^*(lam) in the slack split."""
-    linear, energy = linear_and_energy(problem, dual)
+    if dual.size < passes.COMPILED:
+        linear, energy = inner(dual, problem.b), inner(dual, dual)
+    else:
+        linear, energy = passes.linear_and_energy(problem, dual)
     value, conjugate = answer.value + linear, None
     if problem.split and problem.loss is not None:
         inverse = problem.inverse

@@ -62,7 +62,10 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
         first += coupled
     else:
         second += coupled
-    rounding = _ROUNDING * problem.epsilon * math.sqrt(problem.b.size) * _cancelling(problem, point)
+    size = math.sqrt(inner(point.dual, point.dual) if point.energy is None else point.energy)
+    reach = _reach(problem, point, size) if isinstance(point, DualPoint) else point.reach
+    extent = problem.norm_b + (problem.norm_b if reach is None else reach)
+    rounding = _ROUNDING * problem.epsilon * math.sqrt(problem.b.size) * size * extent
     if first >= -rounding:
         return (plain if plain > 0.0 else 0.0), 0.0
     if second > 0.0:
@@ -77,17 +80,11 @@ def _parts(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float
     return linear, point.conjugate
 
 
-def _cancelling(problem: Problem, point: DualPoint | DualValue) -> float:
-    """Return ||lam|| (||b|| + ||A x^*||), or a bound of it: the size of the terms that a sum along the ray adds up.
-
-    Where they are at hand, ||b||, ||grad g|| and ||lam||/c add up to no less than ||A x^*||.
-    """
-    size = math.sqrt(inner(point.dual, point.dual) if point.energy is None else point.energy)
-    steepness, inverse = getattr(point, "steepness", None), problem.inverse
-    if steepness is not None and inverse is not None:
-        return size * (2.0 * problem.norm_b + math.sqrt(steepness) + inverse * size)
-    reach = point.reach
-    return size * (problem.norm_b + (problem.norm_b if reach is None else reach))
+def _reach(problem: Problem, point: DualPoint, size: float) -> float:
+    """Return ||A x^*||, or what bounds it where it is at hand: ||b||, ||grad g|| and ||lam||/c add up to no less."""
+    if point.steepness is None or problem.inverse is None:
+        return point.reach
+    return problem.norm_b + math.sqrt(point.steepness) + problem.inverse * size
 
 
 def _unrestricted_bound(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float]:

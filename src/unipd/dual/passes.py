@@ -47,8 +47,8 @@ def joined(problem: Problem, dual: Array, image: Array) -> Joined:
 
 
 def linear_and_energy(problem: Problem, dual: Array) -> tuple[float, float]:
-    """Return <lam, b> and ||lam||^2."""
-    if dual.size >= COMPILED and _is_plain(dual, problem.b):
+    """Return <lam, b> and ||lam||^2 of a long vector."""
+    if _is_plain(dual, problem.b):
         return _kernels().linear_and_energy(dual, problem.b)
     return inner(dual, problem.b), inner(dual, dual)
 

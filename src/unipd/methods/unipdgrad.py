@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from unipd._typing import Array
 from unipd.dual import DualPoint, between, distance
-from unipd.methods.universal import UniversalState, averaged, first_state, search, share
+from unipd.methods.universal import UniversalState, averaged, first_state, search
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -57,7 +57,8 @@ class UniPDGrad(UniversalSettings):
         assert isinstance(trial, DualPoint)
         fields = averaged(self, problem, state, found, weight)
         coupled = 0.0 if problem.split else problem.coupling.conjugate(trial.dual)
-        gamma = share(weight, fields["weight_sum"])
+        total = fields["weight_sum"]
+        gamma = weight / total if total > 0.0 else 1.0
         return changed(
             state,
             **fields,

@@ -111,7 +111,7 @@ def averaged(
     is the one at the accepted trial point.
     """
     atom, total = found.base, state.weight_sum + weight
-    gamma = share(weight, total)
+    gamma = weight / total if total > 0.0 else 1.0  # weights of the smallest scales vanish
     if settings.weights == "greedy" and state.iteration > 0:
         gamma = greedy_gamma(problem, state.image, atom.image, state.mean_objective, atom.objective)
     primal = state.primal.mixed(gamma, atom.atom)
@@ -130,11 +130,6 @@ def averaged(
         "failure": None if found.accepted else Status.LINE_SEARCH_FAILED,
         "weight_sum": total,
     }
-
-
-def share(weight: float, total: float) -> float:
-    """Return w_k / S_k; weights of the smallest scales vanish."""
-    return weight / total if total > 0.0 else 1.0
 
 
 def holder_pair(first: DualPoint | None, second: DualPoint) -> tuple[float, float]:

@@ -12,6 +12,8 @@ from unipd.protocols import inner
 
 WEIGHTS = ("theory", "greedy")
 _BISECTIONS = 60
+_QUADRATIC = (LeastSquares, WeightedLeastSquares, Equality)
+"""Couplings whose slope along a segment is affine: quadratic losses, and the distance to K = {0}."""
 
 
 def check_weights(weights: str) -> str:
@@ -47,7 +49,7 @@ def best_step(
 
     ``gradient`` is that of the loss at the residual, where it is at hand.
     """
-    if is_quadratic(problem):
+    if isinstance(problem.coupling, _QUADRATIC):
         loss = problem.loss
         if loss is None:  # K = {0}: ||r + gamma d||^2 / 2
             fall, bend = -inner(residual, direction), inner(direction, direction)
@@ -70,11 +72,6 @@ def best_step(
             return inner(moved - coupling.prox(moved, 1.0), direction)
 
     return zero_of_slope(slope, upper)
-
-
-def is_quadratic(problem: Problem) -> bool:
-    """Whether the slope along a segment is affine: a quadratic loss, or the distance to K = {0}."""
-    return isinstance(problem.coupling, (LeastSquares, WeightedLeastSquares, Equality))
 
 
 def zero_of_slope(slope: Callable[[float], float], upper: float) -> float:

@@ -51,7 +51,8 @@ class History:
         """Append the row of a state; return its relative gap."""
         certificate, counts, norm_b = state.certificate, state.counts, problem.norm_b
         objective, bound = certificate.objective, certificate.dual_bound
-        gap = (objective - bound) / problem.scale(objective) if math.isfinite(objective) else math.inf
+        scale = problem.loss_at_zero or problem.scale(objective)
+        gap = (objective - bound) / scale if math.isfinite(objective) else math.inf
         row = (
             state.iteration,
             seconds,
