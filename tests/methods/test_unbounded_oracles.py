@@ -7,7 +7,7 @@ import unipd
 from unipd import couplings, sharp
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods.smoothness import has_analytic_step
-from unipd.methods.weights import is_quadratic
+from unipd.methods.weights import QUADRATIC
 from unipd.protocols import SharpAnswer
 
 METHODS = ["auto", "unipdgrad", "accunipdgrad"]
@@ -81,7 +81,7 @@ def test_degree_two_is_not_quadratic() -> None:
     for loss, expected in [(Squared(), False), (couplings.LeastSquares(), True)]:
         problem = unipd.Problem(sharp.L1Ball(3), np.eye(3), [1.0, 2.0, 3.0], loss)
         assert has_analytic_step(problem) is expected
-        assert is_quadratic(problem) is expected
+        assert isinstance(problem.coupling, QUADRATIC) is expected
     problem = unipd.Problem(sharp.L1Ball(3), np.eye(3), [1.0, 2.0, 3.0], Squared())
     with pytest.raises(unipd.errors.InvalidInput, match="quadratic"):
         unipd.solve(problem, unipd.UniPDGrad(step_rule="analytic"))

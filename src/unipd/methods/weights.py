@@ -12,7 +12,7 @@ from unipd.protocols import inner
 
 WEIGHTS = ("theory", "greedy")
 _BISECTIONS = 60
-_QUADRATIC = (LeastSquares, WeightedLeastSquares, Equality)
+QUADRATIC = (LeastSquares, WeightedLeastSquares, Equality)
 """Couplings whose slope along a segment is affine: quadratic losses, and the distance to K = {0}."""
 
 
@@ -49,7 +49,7 @@ def best_step(
 
     ``gradient`` is that of the loss at the residual, where it is at hand.
     """
-    if isinstance(problem.coupling, _QUADRATIC):
+    if isinstance(problem.coupling, QUADRATIC):
         loss = problem.loss
         if loss is None:  # K = {0}: ||r + gamma d||^2 / 2
             fall, bend = -inner(residual, direction), inner(direction, direction)
