@@ -72,9 +72,9 @@ def test_help_of_a_solving_command_shows_the_common_options(invoke):
     assert "0.01" in text
 
 
-def test_commands_are_imported_on_demand(invoke):
+def test_commands_are_imported_on_demand(invoke, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("unipd.cli.commands.")] + ["demo_command"]:
-        sys.modules.pop(name, None)
+        monkeypatch.delitem(sys.modules, name, raising=False)
     invoke("--help")
     assert "unipd.cli.commands.show" not in sys.modules
     invoke("demo", "--help")
