@@ -11,10 +11,10 @@ from unipd._typing import Array
 from unipd.dual import DualPoint, between, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods import streamed
+from unipd.methods.base import primal_certificate
 from unipd.methods.line_search import Search
 from unipd.methods.nonmonotone import falling_search
 from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, streamed_search
-from unipd.methods.streamed_measures import squared_certificate
 from unipd.methods.streamed_start import streamed_first_state
 from unipd.methods.universal import ORACLE_SHARE, UniversalState, averaged, first_state, holder_pair, search
 from unipd.methods.universal_settings import UniversalSettings
@@ -136,7 +136,7 @@ class AccUniPDGrad(UniversalSettings):
         primal = state.primal.mixed(gamma, answer.atom)
         image, squared = streams.mixed(state.image, gamma, answer.atom)
         mean_objective = (1.0 - gamma) * state.mean_objective + gamma * answer.objective
-        proven = squared_certificate(problem, primal, squared, mean_objective, state.certificate)
+        proven = primal_certificate(problem, primal, image, mean_objective, state.certificate, squared)
         next_t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
         return changed(
             state,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from unipd._typing import Array
-from unipd.dual import asked, blame, moved_image, oracle_errors, pictured, valued
+from unipd.dual import asked, blame, moved_image, pictured, valued
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, loss_gradient, require_smooth_loss
 from unipd.methods.warm import WarmPoint
@@ -77,9 +77,7 @@ class PairwiseFrankWolfe:
         for weight, atom in zip(warm.weights, warm.atoms, strict=True):
             key = vertex_key(atom)
             if key not in vertices:
-                with oracle_errors:
-                    image = np.asarray(problem.map.image(atom)).astype(problem.dtype, copy=False)
-                vertices[key] = Vertex(atom, image, problem.sharp.objective(atom), key)
+                vertices[key] = Vertex(atom, pictured(problem, atom), problem.sharp.objective(atom), key)
             weights[key] = weights.get(key, 0.0) + weight
         active = ActiveSet(tuple(vertices.values()), np.array(list(weights.values())))
         active = active.reweighted(active.weights)

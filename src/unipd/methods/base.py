@@ -161,14 +161,19 @@ def primal_certificate(
     if not problem.linear and getattr(primal, "exact_objective", False):
         cost = problem.sharp.objective(primal.point())
     if squared is not None:
-        if problem.loss is None:
-            return changed(previous, objective=cost, infeasibility=math.sqrt(squared))
-        assert problem.inverse is not None
-        return changed(previous, objective=cost + 0.5 * squared / problem.inverse, infeasibility=0.0)
+        return measured(problem, squared, cost, previous)
     residual = image - problem.b
     if problem.loss is not None:
         return changed(previous, objective=cost + problem.loss.value(residual), infeasibility=0.0)
     return changed(previous, objective=cost, infeasibility=problem.coupling.distance(residual))
+
+
+def measured(problem: Problem, squared: float, cost: float, previous: Certificate) -> Certificate:
+    """Return the previous certificate with objective and feasibility from f(x) and ||A x - b||^2."""
+    if problem.loss is None:
+        return changed(previous, objective=cost, infeasibility=math.sqrt(squared))
+    assert problem.inverse is not None
+    return changed(previous, objective=cost + 0.5 * squared / problem.inverse, infeasibility=0.0)
 
 
 def empty_certificate(dual: Array) -> Certificate:

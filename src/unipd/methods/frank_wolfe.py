@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from unipd import atoms, validate
 from unipd._typing import Array
-from unipd.dual import asked, moved_image, oracle_errors, pictured, valued
+from unipd.dual import asked, moved_image, pictured, valued
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
 from unipd.methods.warm import WarmPoint
@@ -80,10 +78,8 @@ class FrankWolfe:
         require_smooth_loss(problem, self.name)
         if self.step_size == "open-loop":
             return None
-        with oracle_errors:
-            image = np.asarray(problem.map.image(warm.point)).astype(problem.dtype, copy=False)
         cost = problem.sharp.objective(warm.point)
-        state = _first_state(problem, _filled(tracker, warm), image, accuracy)
+        state = _first_state(problem, _filled(tracker, warm), pictured(problem, warm.point), accuracy)
         return changed(state, at_zero=True, mean_objective=cost)
 
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:

@@ -1,36 +1,13 @@
-"""Objective and feasibility from ||A x - b||^2 alone, which needs no vector for the residual."""
+"""||x - y||^2 of long vectors, which needs none for the difference."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from unipd._typing import Array
-from unipd.couplings import LeastSquares
 from unipd.maps.chunks import available_threads, share
-from unipd.methods.base import Certificate
-from unipd.problem import Problem
-from unipd.protocols import Tracker
-
-
-def squared_certificate(
-    problem: Problem, primal: Tracker, squared: float, mean_objective: float, previous: Certificate
-) -> Certificate:
-    """Return the previous certificate with objective and feasibility of the current xbar."""
-    cost = mean_objective
-    if not problem.sharp.linear and getattr(primal, "exact_objective", False):
-        cost = problem.sharp.objective(primal.point())
-    return measured(problem, squared, cost, previous)
-
-
-def measured(problem: Problem, squared: float, cost: float, previous: Certificate) -> Certificate:
-    """Return the previous certificate with objective and feasibility from f(x) and ||A x - b||^2."""
-    loss = problem.coupling
-    if isinstance(loss, LeastSquares):
-        return replace(previous, objective=cost + 0.5 * loss.scale * squared, infeasibility=0.0)
-    return replace(previous, objective=cost, infeasibility=math.sqrt(squared))
 
 
 def squared_distance(first: Array, second: Array) -> float:

@@ -9,8 +9,9 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.methods import Certificate
+from unipd.methods.base import measured
 from unipd.methods.streamed import is_streamed
-from unipd.methods.streamed_measures import measured, squared_distance
+from unipd.methods.streamed_measures import squared_distance
 from unipd.problem import Problem
 from unipd.run.history import relative_gap
 
