@@ -24,7 +24,7 @@ from unipd.sharp import L1Ball, Linear, Simplex
 
 seeds = st.integers(0, 2**32 - 1)
 scales = st.sampled_from([1e-3, 0.1, 1.0, 10.0])
-examples = settings(max_examples=25, deadline=None, derandomize=True)
+examples = settings(max_examples=25)
 
 
 def random_dual(problem: Problem, seed: int, scale: float) -> Array:

@@ -29,7 +29,7 @@ def every_cut(graph):
         yield sum(w for i, j, w in zip(graph.rows, graph.cols, graph.weights, strict=True) if side[i] != side[j])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10_000))
 def test_bound_and_cut_bracket_the_maximum(seed):
     graph = random_graph(seed)
@@ -41,7 +41,7 @@ def test_bound_and_cut_bracket_the_maximum(seed):
     assert set(found.sides) <= {-1, 1}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_gains_and_flips_are_those_of_the_cut(seed):
     graph = random_graph(seed)

@@ -34,7 +34,7 @@ def least(value: Any, size: int) -> float:
 
 
 @given(seed=st.integers(0, 10_000), nodes=st.integers(1, 9), edges=st.integers(0, 20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_cuts_against_all_subsets(seed: int, nodes: int, edges: int) -> None:
     function = random_cut(nodes, edges, seed)
     found = minimise(function)

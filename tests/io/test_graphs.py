@@ -110,7 +110,7 @@ def test_an_unknown_form_is_refused() -> None:
         read(b"1 1\n", form="dimacs")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.one_of(st.binary(max_size=60), st.text("0123456789 .-e#%x\n", max_size=60).map(str.encode)))
 def test_any_bytes_are_read_or_refused(text: bytes) -> None:
     try:
@@ -127,7 +127,7 @@ edge_lists = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(edge_lists)
 def test_every_source_gives_the_same_graph(edges: list[tuple[int, int, float]]) -> None:
     naive = np.zeros((6, 6))

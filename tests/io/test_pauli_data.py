@@ -28,7 +28,7 @@ def same(one, two):
 
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".npz"])
 @given(data=measurements())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_what_is_written_is_read_back(data, suffix, tmp_path_factory):
     path = tmp_path_factory.mktemp("data") / f"data{suffix}"
     write_pauli_data(data, path)

@@ -32,7 +32,7 @@ def problems(draw: st.DrawFn) -> SdpaProblem:
     return SdpaProblem(b, sizes, *places, list(found.values()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(problems(), st.sampled_from([".dat-s", ".dat-s.gz"]), st.sampled_from(["", "made\nby hand"]))
 def test_reading_what_was_written_gives_the_same_problem(problem: SdpaProblem, suffix: str, comment: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +74,7 @@ def decorated(problem: SdpaProblem, seed: int) -> bytes:
     return rng.choice(["\n", "\r\n"]).join(lines).encode()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(problems(), st.integers(0, 2**32))
 def test_loosely_written_files_read_the_same(problem: SdpaProblem, seed: int) -> None:
     text = decorated(problem, seed)
@@ -95,7 +95,7 @@ def reads_or_refuses(text: bytes) -> None:
     assert problem.order <= SMALL.order
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.binary(max_size=200))
 @example(b"\x1f\x8b")
 @example(b"\x1f\x8b\x08\x00")
@@ -123,7 +123,7 @@ PIECES = [
 VALID = b"2\n2\n2 -3\n1.0 2.0\n0 1 1 2 -0.5\n1 1 1 1 1\n1 2 3 3 2.5\n2 1 2 2 4\n"
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(st.lists(st.tuples(st.integers(0, len(VALID)), st.integers(0, 6), st.sampled_from([*PIECES, b""])), max_size=3))
 def test_mutated_files_are_refused_or_read(edits: list[tuple[int, int, bytes]]) -> None:
     text = VALID
@@ -143,7 +143,7 @@ def answer(read: Any, text: bytes) -> Any:
         return str(error)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.lists(tokens, max_size=4), max_size=5))
 def test_the_fast_table_agrees_with_the_slow_one(rows: list[list[bytes]]) -> None:
     text = b"\n".join(b" ".join(row) for row in rows)

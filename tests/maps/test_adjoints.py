@@ -40,7 +40,7 @@ def as_array(direction):
 @names
 @dtypes
 @given(seeds)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_images_match_the_definition(name, dtype, seed):
     rng = np.random.default_rng(seed)
     case = REGISTRY[name](rng, dtype)
@@ -56,7 +56,7 @@ def test_images_match_the_definition(name, dtype, seed):
 @names
 @dtypes
 @given(seeds)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_adjoint_identity(name, dtype, seed):
     rng = np.random.default_rng(seed)
     case = REGISTRY[name](rng, dtype)
@@ -76,7 +76,7 @@ def test_adjoint_identity(name, dtype, seed):
 @names
 @dtypes
 @given(seeds)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_adjoint_products_agree_with_the_matrix(name, dtype, seed):
     rng = np.random.default_rng(seed)
     case = REGISTRY[name](rng, dtype)
@@ -102,7 +102,7 @@ def test_adjoint_products_agree_with_the_matrix(name, dtype, seed):
 
 @names
 @given(seeds)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_two_adjoints_do_not_disturb_each_other(name, seed):
     rng = np.random.default_rng(seed)
     case = REGISTRY[name](rng, "float64")

@@ -74,7 +74,7 @@ def test_kernels_on_ten_qubits():
     check(PauliMap(10, *random_paulis(10, 1500, seed=1)), rng, ROUNDING["single"])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(6, 8), st.integers(1, 400), st.integers(0, 8), st.integers(0, 8), st.integers(0, 2**32 - 1))
 def test_kernels_against_the_dense_path(qubits, count, x_bits, z_bits, seed):
     """Strings with only some bits free crowd into few groups, lists and blocks; both paths give the same."""

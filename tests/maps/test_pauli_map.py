@@ -55,7 +55,7 @@ def atoms_of(rng, size, rank):
     ]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 5), st.integers(1, 30), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_atoms_repeated_strings_and_the_adjoint_identity(qubits, count, rank, seed):
     """Re <A x, lam> = Re <x, A^* lam> for every kind of atom, with strings drawn with replacement."""

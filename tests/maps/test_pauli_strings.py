@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd.errors import InvalidInput
@@ -16,7 +16,6 @@ labels = st.integers(1, 12).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(labels)
 def test_writing_undoes_parsing(words):
     qubits, x, z = parse(words)
@@ -25,20 +24,17 @@ def test_writing_undoes_parsing(words):
     assert PauliMap.from_labels(words[:1]).labels == words[:1]
 
 
-@settings(deadline=None)
 @given(labels)
 def test_phases_count_the_letter_y(words):
     _, x, z = parse(words)
     np.testing.assert_array_equal(phases(x, z), [(-1j) ** word.count("Y") for word in words])
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**62 - 1), min_size=1))
 def test_bit_count(values):
     np.testing.assert_array_equal(bit_count(np.array(values)), [bin(value).count("1") for value in values])
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
 def test_most_repeats(pairs):
     x, z = np.array(pairs).T
@@ -74,7 +70,6 @@ def test_default_count_of_the_papers_experiment():
     assert default_count(14) == 138_099
 
 
-@settings(deadline=None)
 @given(st.integers(1, 5).flatmap(lambda q: st.tuples(st.just(q), st.integers(1, 4**q))), st.integers(0, 1000))
 def test_random_strings_are_distinct_sorted_and_repeatable(case, seed):
     qubits, count = case

@@ -46,7 +46,7 @@ def exactly_psd(matrix: np.ndarray, shift: float) -> bool:
     return True
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(matrices)
 def test_the_bound_is_a_proof_and_tight(matrix: np.ndarray) -> None:
     pair = smallest_eigenpair(operator_of(matrix))
@@ -57,7 +57,7 @@ def test_the_bound_is_a_proof_and_tight(matrix: np.ndarray) -> None:
     np.testing.assert_allclose(matrix @ pair.vector, pair.value * pair.vector, atol=1e-12 * size + 1e-300)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(matrices, st.floats(-3.0, 3.0))
 def test_a_cholesky_factor_proves_and_its_absence_does_not(matrix: np.ndarray, relative: float) -> None:
     size = max(np.abs(matrix).max(), 1e-200)

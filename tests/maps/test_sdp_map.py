@@ -83,14 +83,14 @@ cases = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cases)
 def test_images_of_dense_points(case: Case) -> None:
     point = case.point()
     np.testing.assert_allclose(case.map.image(case.wrap(point)), case.naive_image(point), atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cases, st.integers(1, 4), st.booleans())
 def test_images_of_low_rank_points(case: Case, rank: int, hermitian: bool) -> None:
     parts, dense = [], []
@@ -107,7 +107,7 @@ def test_images_of_low_rank_points(case: Case, rank: int, hermitian: bool) -> No
     np.testing.assert_allclose(case.map.image(atom), case.naive_image(dense), atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cases, st.integers(1, 3))
 def test_pair_images_are_the_bilinear_form(case: Case, rank: int) -> None:
     left, right = case.factors(rank), case.factors(rank)
@@ -122,7 +122,7 @@ def test_pair_images_are_the_bilinear_form(case: Case, rank: int) -> None:
     np.testing.assert_allclose(square, case.naive_image(dense), atol=1e-11)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cases)
 def test_adjoints_are_the_weighted_sums(case: Case) -> None:
     dual = case.rng.standard_normal(case.map.codomain)
@@ -140,7 +140,7 @@ def test_adjoints_are_the_weighted_sums(case: Case) -> None:
             np.testing.assert_allclose(product(block[:, 0]), naive @ block[:, 0], atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cases, st.integers(1, 3))
 def test_the_adjoint_identity(case: Case, rank: int) -> None:
     dual = case.rng.standard_normal(case.map.codomain)
@@ -151,7 +151,7 @@ def test_the_adjoint_identity(case: Case, rank: int) -> None:
     assert left == pytest.approx(right, abs=1e-11)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cases)
 def test_norms_and_scaling(case: Case) -> None:
     naive = [np.sqrt(sum(np.sum(part**2) for part in row)) for row in case.matrices]

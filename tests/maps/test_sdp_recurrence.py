@@ -19,7 +19,7 @@ def _operator(order: int, seed: int, density: float = 0.3) -> SymmetricOperator:
     return SdpMap((order, order), Entries.from_matrices([symmetric.toarray()]), 1).adjoint(np.ones(1))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 60), st.integers(0, 10_000))
 def test_the_bracket_holds_the_top_eigenvalue(order: int, seed: int) -> None:
     operator = _operator(order, seed)

@@ -33,7 +33,7 @@ def all_vertices(oracle: object, size: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ORACLES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 9))
 def test_candidates_are_the_best_vertices(name: str, seed: int, count: int) -> None:
     random = np.random.default_rng(seed)
@@ -56,7 +56,7 @@ LABELS, WEIGHTS = np.array([0, 1, 0, 2, 1, 2, 2]), np.array([1.0, 2.0, 0.5])
 
 
 @pytest.mark.parametrize("squared", [False, True])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 4))
 def test_candidates_of_groups_are_the_best_points_of_the_best_groups(squared: bool, seed: int, count: int) -> None:
     random = np.random.default_rng(seed)
@@ -99,7 +99,7 @@ def test_other_sets_and_maps_have_none() -> None:
 
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("hermitian", [True, False])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), shift=st.floats(-3, 3))
 def test_the_curvature_of_the_semidefinite_cone(dtype: type, hermitian: bool, seed: int, shift: float) -> None:
     random = np.random.default_rng(seed)

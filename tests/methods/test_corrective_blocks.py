@@ -86,7 +86,6 @@ def random_master(seed: int, sign: float, *, sparse: bool = False) -> BlockMaste
     )
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 1.0, -1.0]), st.booleans())
 def test_master_meets_its_optimality_conditions(seed: int, sign: float, sparse: bool) -> None:
     master = random_master(seed, sign, sparse=sparse)
@@ -150,7 +149,7 @@ def test_products_are_solved_to_one_in_a_million(seed: int, coupling: Any) -> No
     assert problem.sharp.contains(result.x, 1e-9)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 1000), st.sampled_from([Equality(), AtMost()]))
 def test_the_bound_is_never_above_the_optimum(seed: int, coupling: Any) -> None:
     problem = product_problem(seed, coupling)

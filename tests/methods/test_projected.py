@@ -127,7 +127,7 @@ def test_the_point_is_optimal_by_all_eigenvalues_of_its_gradient(weighted, trace
     assert result.objective == pytest.approx(objective)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 100), st.integers(1, 12))
 def test_bounds_hold_and_meet_whatever_the_rank_to_begin_with(seed, rank):
     problem = noisy_problem(LeastSquares(), seed=seed)

@@ -26,7 +26,7 @@ def _data(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", LOSSES)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 1000), radius=st.sampled_from([1e-3, 0.1, 1.0]))
 def test_the_bound_is_never_above_the_optimum(name: str, method: str, seed: int, radius: float) -> None:
     A, b = _data(seed)

@@ -18,7 +18,7 @@ from unipd.methods.streamed_rooms import Rooms, empty_rooms, room_like, rooms_ke
 SIZES = (3, 5)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(moves=st.lists(st.tuples(st.sampled_from(["take", "view", "drop", "empty"]), st.integers(0, 9)), max_size=40))
 def test_no_vector_in_use_is_given_away(moves: list[tuple[str, int]]) -> None:
     """Vectors and views of them keep what was written, and no more memory is held than was in use at once."""

@@ -17,7 +17,7 @@ def blocks(rng):
     return atoms.Blocks((atoms.LowRank(left, right, rng.random(1)), rng.standard_normal(4)))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(gammas=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=4), seed=st.integers(0, 99))
 def test_averages_block_by_block(gammas, seed):
     rng = np.random.default_rng(seed)

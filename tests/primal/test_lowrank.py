@@ -35,7 +35,7 @@ def averages(rng, atoms, steps, tracker):
 
 
 @given(seeds, st.sampled_from(DTYPES), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_exact_while_the_rank_stays_within_the_limit(seed, dtype, hermitian):
     rng = np.random.default_rng(seed)
     shape = (9, 9) if hermitian else (9, 7)
@@ -48,7 +48,7 @@ def test_exact_while_the_rank_stays_within_the_limit(seed, dtype, hermitian):
 
 
 @given(seeds, st.sampled_from(DTYPES), st.booleans(), st.integers(1, 4), st.integers(0, 6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_error_covers_what_was_dropped(seed, dtype, hermitian, limit, spare):
     rng = np.random.default_rng(seed)
     shape = (8, 8) if hermitian else (8, 6)
@@ -61,7 +61,7 @@ def test_the_error_covers_what_was_dropped(seed, dtype, hermitian, limit, spare)
 
 
 @given(seeds, st.sampled_from(DTYPES))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_semidefinite_atoms_give_a_semidefinite_point(seed, dtype):
     rng = np.random.default_rng(seed)
     atoms = [random_atom(rng, (6, 6), dtype, hermitian=True) for _ in range(9)]

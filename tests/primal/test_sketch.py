@@ -37,7 +37,7 @@ def run(rng, tracker, atoms, steps):
 
 
 @given(seeds, st.sampled_from(DTYPES), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_low_rank_averages_come_back(seed, dtype, hermitian):
     rng = np.random.default_rng(seed)
     shape = shape_of(hermitian)
@@ -50,7 +50,7 @@ def test_low_rank_averages_come_back(seed, dtype, hermitian):
 
 
 @given(seeds, st.sampled_from(DTYPES))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_semidefinite_reconstruction(seed, dtype):
     rng = np.random.default_rng(seed)
     atoms = [random_atom(rng, (12, 12), dtype, True, rank=2) for _ in range(5)]

@@ -15,7 +15,7 @@ from unipd.protocols import Coupling, Loss, inner, norm
 every_case = pytest.mark.parametrize("case", CASES, ids=names(CASES))
 every_set = pytest.mark.parametrize("case", SETS, ids=names(SETS))
 every_loss = pytest.mark.parametrize("case", LOSSES, ids=names(LOSSES))
-examples = settings(max_examples=12, deadline=None, derandomize=True)
+examples = settings(max_examples=12)
 
 steps = st.sampled_from([1e-3, 0.4, 1.0, 2.5, 1e3])
 seeds = st.integers(0, 2**16)

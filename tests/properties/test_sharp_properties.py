@@ -27,7 +27,7 @@ HOMOGENEOUS = [case for case in CASES if case.oracle.degree is not None]
 every_case = pytest.mark.parametrize("case", CASES, ids=names(CASES))
 every_homogeneous = pytest.mark.parametrize("case", HOMOGENEOUS, ids=names(HOMOGENEOUS))
 every_polytope = pytest.mark.parametrize("case", POLYTOPES, ids=names(POLYTOPES))
-examples = settings(max_examples=6, deadline=None, derandomize=True)
+examples = settings(max_examples=6)
 draws = st.tuples(
     st.integers(0, 2**16),
     st.sampled_from([1.0, 1e-3, 30.0]),

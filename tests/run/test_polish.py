@@ -64,7 +64,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 1000), tracker=st.sampled_from(["atoms", "auto"]))
 def test_polishing_never_hurts_and_claims_nothing_false(name: str, method: str, seed: int, tracker: str) -> None:
     problem = PROBLEMS[name](seed)

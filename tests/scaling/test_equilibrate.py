@@ -32,7 +32,7 @@ COUPLINGS = {
 
 
 @pytest.mark.parametrize("name", COUPLINGS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6))
 def test_membership_is_the_same_in_both_units(name: str, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -114,7 +114,7 @@ def test_single_precision_stays_single() -> None:
     assert scaling.problem.map.image(np.ones(3, np.float32)).dtype == np.float32
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), spread=st.floats(0.0, 6.0))
 def test_the_ellipsoid_projects_and_its_prox_has_the_right_derivative(seed: int, spread: float) -> None:
     random = np.random.default_rng(seed)

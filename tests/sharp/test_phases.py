@@ -12,7 +12,7 @@ from unipd.sharp import GroupBall, L1Ball, L2Ball, LInfBall, LpBall
 from unipd.sharp.phases import euclidean, largest, phase, scattered, unit
 
 TINY = 5e-324
-examples = settings(max_examples=80, deadline=None, derandomize=True)
+examples = settings(max_examples=80)
 reals = st.floats(-1e300, 1e300)
 vectors = st.lists(reals, min_size=1, max_size=6).map(np.array)
 complexes = st.lists(st.builds(complex, reals, reals), min_size=1, max_size=6).map(np.array)

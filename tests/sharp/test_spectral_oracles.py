@@ -87,7 +87,7 @@ def direction_of(oracle: Any, dtype: Any, seed: int, kind: str = "generic") -> A
     return rectangular(rows, columns, singular, dtype, seed)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     name=st.sampled_from(NAMES),
     dtype=st.sampled_from(DTYPES),
@@ -301,7 +301,7 @@ def test_spectral_ball_reports_broken_products() -> None:
         SpectralBall((3, 3))(Broken(np.eye(3)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(name=st.sampled_from(NAMES), seed=st.integers(0, 999), dtype=st.sampled_from(DTYPES))
 def test_membership_by_factors_is_membership_of_the_matrix(name: str, seed: int, dtype: type) -> None:
     """Random low-rank points, scaled to lie well inside or well outside."""

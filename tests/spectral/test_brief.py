@@ -25,7 +25,7 @@ def in_and_out(matrix, made_by: Engine = LANCZOS, **options):
         return made_by.singular_triples(matrix, **options)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     shape=st.sampled_from([(90, 130), (130, 90), (3, 200), (45, 45)]),
     dtype=st.sampled_from([np.float32, np.float64]),

@@ -68,7 +68,7 @@ def test_failures_are_no_more_frequent_than_delta_over_many_steps(name: str) -> 
     assert stats.binomtest(failures, runs, delta, alternative="greater").pvalue > 1e-4
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=st.integers(4, 30), steps=st.integers(2, 12), seed=st.integers(0, 999), delta=st.floats(1e-12, 0.5))
 def test_never_above_the_chebyshev_bound(size: int, steps: int, seed: int, delta: float) -> None:
     """The bound is at most theta_1 + (theta_1 - theta_k) sinh^2(arccosh(x^(-1/2)) / (2k - 2))."""
@@ -156,7 +156,7 @@ def test_bad_plans_are_refused() -> None:
         certify_eigenvalues(np.eye(3), np.eye(3)[:, :1], "residual")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     size=st.integers(1, 25),
     count=st.integers(1, 4),

@@ -21,7 +21,7 @@ def sparse_hermitian(size: int, complex_entries: bool, seed: int):
     return sp.csc_array(entries + entries.conj().T)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=st.integers(1, 40), complex_entries=st.booleans(), sparse=st.booleans(), seed=st.integers(0, 9999))
 def test_proves_nothing_false_and_almost_all_that_is_true(size, complex_entries, sparse, seed) -> None:
     if sparse:
@@ -60,7 +60,7 @@ def test_bad_matrices_are_refused() -> None:
             is_psd_shifted(bad)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows=st.integers(1, 20), columns=st.integers(1, 20), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 999))
 def test_norm_bound_is_above_the_norm(rows: int, columns: int, dtype: type, seed: int) -> None:
     singular = np.abs(np.random.default_rng(seed).standard_normal(min(rows, columns)))

@@ -34,7 +34,7 @@ def spectrum_of(kind: str, size: int, generator: np.random.Generator) -> np.ndar
 KINDS = ("generic", "negative", "zero", "rank one", "low rank", "identity", "double top", "shifted")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     kind=st.sampled_from(KINDS),
     size=st.integers(1, 45),

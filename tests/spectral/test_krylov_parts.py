@@ -14,7 +14,7 @@ from unipd.spectral.start import starting_block
 from unipd.spectral.stopping import Stop, value_error
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.integers(1, 12),
     columns=st.integers(1, 15),
@@ -69,7 +69,7 @@ def test_basis_refuses_what_is_not_finite() -> None:
         Basis(2, 2, np.float64, np.random.default_rng(0)).append(np.array([np.nan, 1.0]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(size=st.integers(3, 12), width=st.integers(2, 6), count=st.integers(1, 3), seed=st.integers(0, 999))
 def test_value_error_bounds_the_shortfall_when_the_top_is_among_the_found(size, width, count, seed) -> None:
     """Around slightly wrong top eigenvectors the estimate is an upper bound of the values' shortfall."""

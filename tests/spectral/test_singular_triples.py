@@ -14,7 +14,7 @@ from unipd.spectral import RIGOROUS, Engine, top_singular_triples
 LANCZOS = Engine(solver="lanczos")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     rows=st.integers(1, 40),
     columns=st.integers(1, 40),

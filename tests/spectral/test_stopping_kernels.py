@@ -11,7 +11,7 @@ from unipd.spectral.stopping import Stop
 from unipd.spectral.tridiagonal import chase, none_above, settle
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     size=st.integers(1, 25),
     value=st.sampled_from([None, 1e-9, 1e-3, 1e-2]),
@@ -38,7 +38,7 @@ def test_compiled_stopping_rule_is_that_of_stop(size, value, lookout, decay, see
         assert may_stop(projected, known, goals) == verdict
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     size=st.integers(20, 60),
     value=st.sampled_from([None, 1e-9, 1e-5, 1e-2]),
@@ -61,7 +61,7 @@ def test_a_run_that_asks_less_often_ends_little_later(size, value, decay, seed) 
     assert end <= since + max(1, since // 8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     size=st.integers(1, 30),
     known=st.integers(1, 30),

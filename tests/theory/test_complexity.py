@@ -145,14 +145,14 @@ def test_the_running_estimate_tells_smooth_from_nonsmooth_duals(method: str) -> 
 
 
 @given(nu=st.floats(0.0, 1.0), constant=st.floats(1e-3, 1e3), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 def test_the_exponent_of_an_exact_power_law_is_recovered(nu: float, constant: float, seed: int) -> None:
     steps = 10.0 ** np.random.default_rng(seed).uniform(-6.0, 2.0, 20)
     assert theory.holder_exponent(steps, constant * steps**nu) == pytest.approx(nu, abs=1e-6)
 
 
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 30))
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 def test_running_exponents_are_those_of_every_beginning(seed: int, count: int) -> None:
     random = np.random.default_rng(seed)
     steps, changes = 10.0 ** random.uniform(-4.0, 2.0, (2, count))

@@ -14,7 +14,7 @@ from unipd.errors import InvalidInput
 
 exponents = st.floats(0.0, 1.0)
 sizes = st.floats(1e-3, 1e3)
-examples = settings(max_examples=60, deadline=None, derandomize=True)
+examples = settings(max_examples=60)
 
 
 @given(nu=exponents, holder=sizes, eps=sizes, step=sizes)

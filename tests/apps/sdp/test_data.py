@@ -75,7 +75,7 @@ def test_groups_of_a_diagonal_and_what_is_no_group():
     assert not groups_of(program([np.eye(2)], [0.0], [1.0])).covers_all
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_trace_bound_holds_and_is_proved_by_its_multipliers(seed):
     generator = np.random.default_rng(seed)

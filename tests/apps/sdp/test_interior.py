@@ -62,7 +62,7 @@ def assignment(size, seed):
     return SDP.from_matrices(cost, matrices, right)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), order=st.integers(2, 6), size=st.integers(1, 5))
 def test_a_step_solves_its_equations(seed, order, size):
     """A full step keeps A(X + dX) = b and the equation of the slack; iterates stay positive definite."""
@@ -92,7 +92,7 @@ def test_dependent_constraints_are_left_out():
     assert kept.size == np.linalg.matrix_rank(rows.toarray()) == np.linalg.matrix_rank(rows.toarray()[kept])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), order=st.integers(2, 5), size=st.integers(1, 4))
 def test_random_programs(seed, order, size):
     """Objective and certificate against an independent solver."""

@@ -23,7 +23,7 @@ def joint_of(matrices):
     return JointMap(SdpMap(matrices[0].shape, Entries.from_matrices(list(matrices)), len(matrices)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 1000), st.integers(2, 6))
 def test_joint_and_faced_maps_match_dense_matrices(seed, order):
     generator = np.random.default_rng(seed)

@@ -39,7 +39,7 @@ def random_counts(draw):
 
 
 @given(random_counts())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_estimates_match_the_naive_twin(counts):
     data = estimates(as_counts(counts))
     sums, shots = naive_estimates(counts)
@@ -50,7 +50,7 @@ def test_estimates_match_the_naive_twin(counts):
 
 
 @given(random_counts())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_outcome_map_pools_the_same_estimates(counts):
     parts = as_counts(counts)
     pooled = OutcomeMap(list(counts), "double").pooled(histogram_of(parts))
@@ -61,7 +61,7 @@ def test_the_outcome_map_pools_the_same_estimates(counts):
 
 
 @given(st.integers(1, 3), st.integers(0, 100))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_chances_match_projectors_and_the_outcome_map_is_its_own_adjoint(qubits, seed):
     state = random_mixed(qubits, min(2, qubits), seed)
     bases = random_bases(qubits, 4, seed)
@@ -104,7 +104,7 @@ def test_supports_are_sorted_by_weight():
 
 
 @given(st.integers(1, 5), st.integers(0, 50))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_both_ways_of_summing_signs_agree(qubits, seed):
     rng = np.random.default_rng(seed)
     outcomes, counts = np.arange(1 << qubits), rng.integers(0, 9, 1 << qubits)

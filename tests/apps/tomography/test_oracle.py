@@ -24,7 +24,7 @@ def random_psd(rng, size=4):
 
 
 @given(st.integers(0, 1000), st.floats(0.1, 10))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_answer_is_the_maximum(seed, weight):
     y, oracle = hermitian(seed), TraceSquared(4, weight)
     answer = oracle(y)

@@ -15,7 +15,7 @@ states = st.builds(random_mixed, qubits=st.integers(1, 3), rank=st.integers(1, 2
 
 
 @given(states)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_state_is_a_density_matrix(state):
     rho = naive.density(state)
     assert abs(math.fsum(state.eigenvalues) - 1.0) <= 2.3e-16
@@ -29,7 +29,7 @@ def test_a_state_is_a_density_matrix(state):
 
 
 @given(st.integers(1, 3), st.integers(1, 2), st.integers(1, 2), st.integers(0, 50))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_fidelity_is_the_squared_form(qubits, rank, other_rank, seed):
     one, two = random_mixed(qubits, rank, seed), random_mixed(qubits, other_rank, seed + 1)
     expected = naive.fidelity(naive.density(one), naive.density(two))
@@ -40,7 +40,7 @@ def test_fidelity_is_the_squared_form(qubits, rank, other_rank, seed):
 
 
 @given(states, st.integers(0, 1000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_expectations_match_kronecker_products(state, seed):
     rng = np.random.default_rng(seed)
     labels = ["".join(rng.choice(list("IXYZ"), state.qubits)) for _ in range(4)]

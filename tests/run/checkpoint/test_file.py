@@ -65,7 +65,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_plain_values_come_back_equal_and_of_the_same_type(value: Any) -> None:
     packer = Packer()
     back = unpack(packer.pack(value), packer.arrays)
@@ -106,7 +106,7 @@ def test_a_file_cut_short_at_any_place_is_refused_and_left_alone(tmp_path: Path)
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_changed_bytes_are_noticed(data: st.DataObject) -> None:
     import tempfile
 
@@ -122,7 +122,7 @@ def test_changed_bytes_are_noticed(data: st.DataObject) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_foreign_files_are_refused(content: bytes) -> None:
     import tempfile
 
