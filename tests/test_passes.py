@@ -43,7 +43,7 @@ def vectors(dtype: Any, count: int) -> list[Any]:
 def test_gradient_and_sums(name: str, dtype: Any) -> None:
     given = problem(name, dtype)
     dual, image = vectors(dtype, 2)
-    gradient, rest, conjugate, energy, steepness, linear = passes.joined(given, dual, image)
+    gradient, rest, conjugate, energy, steepness, pairings = passes.joined(given, dual, image)
     slack, expected = given.loss.slack(dual) if given.loss is not None else (0.0, None)
     loose: Any = {"rel": 1e-5 if dtype is np.float32 else 1e-12}
     np.testing.assert_allclose(gradient, given.b - image + slack, rtol=1e-5, atol=1e-6)
@@ -52,7 +52,12 @@ def test_gradient_and_sums(name: str, dtype: Any) -> None:
     assert conjugate == (None if expected is None else pytest.approx(expected, **loose))
     assert energy == pytest.approx(float(np.dot(dual, dual)), **loose)
     assert steepness == pytest.approx(float(np.dot(gradient, gradient)), **loose)
-    assert linear is None or linear == pytest.approx(float(np.dot(dual, given.b)), **loose)
+    assert (pairings is None) == (given.inverse is None)
+    if pairings is not None:
+        twins = (dual, given.b), (gradient, given.b), (dual, gradient)
+        for found, (one, other) in zip(pairings, twins, strict=True):
+            size = float(np.linalg.norm(one) * np.linalg.norm(other))
+            assert found == pytest.approx(float(np.dot(one, other)), abs=loose["rel"] * size)
 
 
 @pytest.mark.usefixtures("_threshold")

@@ -74,6 +74,8 @@ class Problem:
         self.epsilon = float(np.finfo(self.b.dtype).eps)
         self.loss_at_zero = max(self.loss.value(-self.b), 0.0) if self.loss else 0.0
         """phi(-b), the scale of gaps; 0 for a constraint."""
+        self.rounding = self.epsilon * math.sqrt(self.b.size)
+        """What rounding makes of an inner product, as a share of the two norms."""
         self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
         self.slack_radius: float | None = getattr(self.loss, "slack_radius", None) if self.split else None
         self.exact = self.sharp.exact

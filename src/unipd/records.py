@@ -42,3 +42,10 @@ def changed(record: R, /, **changes: Any) -> R:
     new = object.__new__(type(record))
     _set(new, "__dict__", record.__dict__ | changes)
     return new
+
+
+def revised(record: R, changes: dict[str, Any]) -> R:
+    """Return a copy of a frozen dataclass with the changes of a dictionary, as :func:`changed` does."""
+    new = object.__new__(type(record))
+    _set(new, "__dict__", record.__dict__ | changes)
+    return new

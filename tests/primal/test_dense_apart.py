@@ -11,7 +11,7 @@ from unipd.primal.dense import APART
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-@pytest.mark.parametrize("shape", [(7,), (3, 4)])
+@pytest.mark.parametrize("shape", [(700,), (30, 40), (7,)])
 def test_many_sparse_atoms_are_averaged(dtype: type, shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(5)
     size = int(np.prod(shape))
@@ -30,20 +30,34 @@ def test_many_sparse_atoms_are_averaged(dtype: type, shape: tuple[int, ...]) -> 
 
 def test_asking_for_the_point_changes_nothing() -> None:
     rng = np.random.default_rng(6)
-    watched = unwatched = Dense().mixed(1.0, rng.standard_normal(5))
+    watched = unwatched = Dense().mixed(1.0, rng.standard_normal(500))
     for _ in range(2 * APART + 3):
-        atom = atoms.one_hot((5,), int(rng.integers(5)), 1.0)
+        atom = atoms.one_hot((500,), int(rng.integers(500)), 1.0)
         watched, unwatched = watched.mixed(0.1, atom), unwatched.mixed(0.1, atom)
         watched.point()
     np.testing.assert_array_equal(watched.point(), unwatched.point())
 
 
 def test_earlier_trackers_keep_their_points() -> None:
-    first = Dense().mixed(1.0, np.array([1.0, 0.0, 0.0]))
-    second = first.mixed(0.5, atoms.one_hot((3,), 1, 1.0))
-    third = second.mixed(0.5, atoms.one_hot((3,), 2, 1.0))
-    branch = second.mixed(0.5, atoms.one_hot((3,), 0, 1.0))
-    np.testing.assert_array_equal(first.point(), [1.0, 0.0, 0.0])
-    np.testing.assert_array_equal(second.point(), [0.5, 0.5, 0.0])
-    np.testing.assert_allclose(third.point(), [0.25, 0.25, 0.5])
-    np.testing.assert_allclose(branch.point(), [0.75, 0.25, 0.0])
+    size = 2 * APART
+    first = Dense().mixed(1.0, np.eye(size)[0])
+    second = first.mixed(0.5, atoms.one_hot((size,), 1, 1.0))
+    third = second.mixed(0.5, atoms.one_hot((size,), 2, 1.0))
+    branch = second.mixed(0.5, atoms.one_hot((size,), 0, 1.0))
+    for tracker, expected in (
+        (first, [1.0, 0.0, 0.0]),
+        (second, [0.5, 0.5, 0.0]),
+        (third, [0.25, 0.25, 0.5]),
+        (branch, [0.75, 0.25, 0.0]),
+    ):
+        np.testing.assert_allclose(tracker.point()[:3], expected)
+        assert not tracker.point()[3:].any()
+
+
+def test_large_sparse_atoms_are_not_hoarded() -> None:
+    tracker = Dense().mixed(1.0, np.zeros(1000))
+    atom = atoms.SparsePoint((1000,), np.arange(500), np.ones(500))
+    for _ in range(20):
+        tracker = tracker.mixed(0.01, atom)
+    assert tracker.nbytes == 8 * 1000
+    np.testing.assert_allclose(tracker.point()[:500], 1.0 - 0.99**20)

@@ -77,7 +77,9 @@ def asked(
 def pictured(problem: Problem, atom: Any) -> Array:
     """Return A x of an atom."""
     try:
-        image = np.asarray(problem.map.image(atom), problem.b.dtype)
+        image = problem.map.image(atom)
+        if type(image) is not np.ndarray or image.dtype is not problem.b.dtype:
+            image = np.asarray(image, problem.b.dtype)
     except Exception as error:
         blame(error)
     if image.shape != problem.b.shape:
@@ -90,9 +92,9 @@ def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: 
     return valued(problem, dual, asked(problem, dual, tolerance=tolerance, start=start, alone=True))
 
 
-def valued(problem: Problem, dual: Array, answer: SharpAnswer) -> DualValue:
-    """Return g(lam) as an oracle's answer tells it: no product."""
-    value, linear, energy, conjugate = told(problem, dual, answer)
+def valued(problem: Problem, dual: Array, answer: SharpAnswer, sums: tuple[float, float] | None = None) -> DualValue:
+    """Return g(lam) as an oracle's answer tells it: no product. Parameters are those of :func:`told`."""
+    value, linear, energy, conjugate = told(problem, dual, answer, sums)
     return made(
         DualValue,
         dual=dual,
@@ -106,9 +108,16 @@ def valued(problem: Problem, dual: Array, answer: SharpAnswer) -> DualValue:
     )
 
 
-def told(problem: Problem, dual: Array, answer: SharpAnswer) -> tuple[float, float, float, float | None]:
-    """Return g(lam) as an oracle's answer tells it, <lam, b>, ||lam||^2, and phi^*(lam) in the slack split."""
-    if dual.size < passes.COMPILED:
+def told(
+    problem: Problem, dual: Array, answer: SharpAnswer, sums: tuple[float, float] | None = None
+) -> tuple[float, float, float, float | None]:
+    """Return g(lam) as an oracle's answer tells it, <lam, b>, ||lam||^2, and phi^*(lam) in the slack split.
+
+    ``sums`` are the two in the middle, where they are at hand.
+    """
+    if sums is not None:
+        linear, energy = sums
+    elif dual.size < passes.COMPILED:
         linear, energy = inner(dual, problem.b), inner(dual, dual)
     else:
         linear, energy = passes.linear_and_energy(problem, dual)

@@ -65,7 +65,7 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
     size = math.sqrt(inner(point.dual, point.dual) if point.energy is None else point.energy)
     reach = _reach(problem, point, size) if isinstance(point, DualPoint) else point.reach
     extent = problem.norm_b + (problem.norm_b if reach is None else reach)
-    rounding = _ROUNDING * problem.epsilon * math.sqrt(problem.b.size) * size * extent
+    rounding = _ROUNDING * problem.rounding * size * extent
     if first >= -rounding:
         return (plain if plain > 0.0 else 0.0), 0.0
     if second > 0.0:
@@ -76,8 +76,9 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
 
 def _parts(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float]:
     """Return <lam, b> and the conjugate, of degree 2."""
-    linear = inner(point.dual, problem.b) if point.linear is None else point.linear
-    return linear, point.conjugate
+    if isinstance(point, DualValue):
+        return point.linear, point.conjugate
+    return inner(point.dual, problem.b) if point.pairings is None else point.pairings[0], point.conjugate
 
 
 def _reach(problem: Problem, point: DualPoint, size: float) -> float:

@@ -16,7 +16,7 @@ from unipd.records import changed, made
 
 def attach(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> DualPoint:
     """Join an oracle's answer and its image into a :class:`DualPoint` at ``dual``."""
-    gradient, rest, conjugate, energy, steepness, linear = joined(problem, dual, image)
+    gradient, rest, conjugate, energy, steepness, pairings = joined(problem, dual, image)
     value = rest - answer.objective + (conjugate or 0.0)
     if not math.isfinite(value):
         raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
@@ -34,7 +34,7 @@ def attach(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> 
         slack_conjugate=conjugate,
         energy=energy,
         steepness=steepness,
-        linear=linear,
+        pairings=pairings,
     )
 
 

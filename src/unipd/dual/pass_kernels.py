@@ -13,10 +13,10 @@ _REORDERED: Any = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def joined(dual: Array, b: Array, image: Array, inverse: Any) -> tuple[Array, float, float, float, float]:
-    """Return g = b - A x + inverse * lam, <lam, b - A x>, ||lam||^2, ||g||^2 and <lam, b>."""
+def joined(dual: Array, b: Array, image: Array, inverse: Any) -> tuple[Array, float, float, float, float, float]:
+    """Return g = b - A x + inverse * lam, <lam, b - A x>, ||lam||^2, ||g||^2, <lam, b> and <g, b>."""
     gradient = np.empty_like(dual)
-    pairing = energy = steepness = linear = 0.0
+    pairing = energy = steepness = linear = tilt = 0.0
     for k in range(dual.size):
         rest = b[k] - image[k]
         gradient[k] = rest + inverse * dual[k]
@@ -25,7 +25,8 @@ def joined(dual: Array, b: Array, image: Array, inverse: Any) -> tuple[Array, fl
         energy += here * here
         steepness += slope * slope
         linear += here * np.float64(b[k])
-    return gradient, pairing, energy, steepness, linear
+        tilt += slope * np.float64(b[k])
+    return gradient, pairing, energy, steepness, linear, tilt
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)

@@ -20,20 +20,23 @@ COMPILED = 1 << 14
 """Entries of a dual vector from which its passes are compiled."""
 
 
-Joined: TypeAlias = "tuple[Array, float, float | None, float, float | None, float | None]"
+Joined: TypeAlias = "tuple[Array, float, float | None, float, float | None, tuple[float, float, float] | None]"
 
 
 def joined(problem: Problem, dual: Array, image: Array) -> Joined:
     """Return the gradient b - A x + r^*(lam) and the sums that come with it.
 
     These are <lam, b - A x>, phi^*(lam) (in the slack split), ||lam||^2, ||gradient||^2 (where the dual variable is
-    free, so that it gives the length of a step), and <lam, b> (where it costs nothing).
+    free, so that it gives the length of a step), and for K = {0} and least squares the inner products <lam, b>,
+    <gradient, b> and <lam, gradient>, which give the sums after a step.
     """
     inverse = problem.inverse
     if dual.size >= COMPILED and inverse is not None and _is_plain(dual, image):
-        gradient, rest, energy, steepness, linear = _kernels().joined(dual, problem.b, image, dual.dtype.type(inverse))
+        gradient, pairing, energy, steepness, linear, tilt = _kernels().joined(
+            dual, problem.b, image, dual.dtype.type(inverse)
+        )
         conjugate = 0.5 * inverse * energy if problem.split else None
-        return gradient, rest, conjugate, energy, steepness, linear
+        return gradient, pairing, conjugate, energy, steepness, (linear, tilt, pairing + inverse * energy)
     rest, energy, conjugate = problem.b - image, inner(dual, dual), None
     gradient, pairing = rest, inner(dual, rest)
     if problem.split and problem.loss is not None:
@@ -43,7 +46,10 @@ def joined(problem: Problem, dual: Array, image: Array) -> Joined:
             slack, conjugate = problem.loss.slack(dual)
             gradient = rest + slack
     steepness = inner(gradient, gradient) if problem.free_dual else None
-    return gradient, pairing, conjugate, energy, steepness, None
+    if inverse is None:
+        return gradient, pairing, conjugate, energy, steepness, None
+    pairings = inner(dual, problem.b), inner(gradient, problem.b), pairing + inverse * energy
+    return gradient, pairing, conjugate, energy, steepness, pairings
 
 
 def linear_and_energy(problem: Problem, dual: Array) -> tuple[float, float]:

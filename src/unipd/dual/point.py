@@ -37,8 +37,8 @@ class DualPoint:
     """||lam||^2, where it is at hand."""
     steepness: float | None = None
     """||grad g(lam)||^2, where it is at hand."""
-    linear: float | None = None
-    """<lam, b>, where it is at hand."""
+    pairings: tuple[float, float, float] | None = None
+    """<lam, b>, <grad g(lam), b> and <lam, grad g(lam)>, where they are at hand."""
 
     @property
     def reach(self) -> float:

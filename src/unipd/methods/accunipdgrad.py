@@ -11,7 +11,7 @@ from unipd._typing import Array
 from unipd.dual import DualPoint, between, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods import streamed
-from unipd.methods.base import primal_certificate
+from unipd.methods.base import measured
 from unipd.methods.line_search import Search
 from unipd.methods.nonmonotone import falling_search
 from unipd.methods.streamed import StreamedSearch, Streams, is_streamed, streamed_search
@@ -99,9 +99,12 @@ class AccUniPDGrad(UniversalSettings):
         found, t = self._rising_search(problem, state) if self.monotone else falling_search(self, problem, state)
         trial, next_t = found.trial, 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
         dual_step, change = holder_pair(state.last_base, found.base)
-        return changed(
+        return averaged(
+            self,
+            problem,
             state,
-            **averaged(self, problem, state, found, t / found.smoothness),
+            found,
+            t / found.smoothness,
             dual_step=dual_step,
             gradient_change=change,
             point=None,
@@ -136,7 +139,7 @@ class AccUniPDGrad(UniversalSettings):
         primal = state.primal.mixed(gamma, answer.atom)
         image, squared = streams.mixed(state.image, gamma, answer.atom)
         mean_objective = (1.0 - gamma) * state.mean_objective + gamma * answer.objective
-        proven = primal_certificate(problem, primal, image, mean_objective, state.certificate, squared)
+        measures = measured(problem, primal, image, mean_objective, squared)
         next_t = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
         return changed(
             state,
@@ -145,7 +148,7 @@ class AccUniPDGrad(UniversalSettings):
             primal=primal,
             image=image,
             mean_objective=mean_objective,
-            certificate=proven.improved(problem, trial),
+            certificate=state.certificate.renewed(problem, measures, trial),
             counts=state.counts.plus(found.oracle_calls, found.trials, found.matvecs + 1),
             smoothness=found.smoothness,
             failure=None if found.accepted else Status.LINE_SEARCH_FAILED,

@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.dual import asked, blame, moved_image, pictured, valued
-from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
+from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, loss_gradient, require_smooth_loss
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
@@ -95,7 +95,7 @@ class PairwiseFrankWolfe:
             blame(error)
         start, tolerance = active.vertices[-1].atom, state.oracle_tolerance
         answer = asked(problem, lam, direction=direction, tolerance=tolerance, start=start)
-        certificate = state.certificate.improved(problem, valued(problem, lam, answer))
+        proven = valued(problem, lam, answer)
         vertex, products = _vertex(problem, active, answer)
         scores = active.scores(lam, direction)
         worst = int(scores.argmax())
@@ -115,7 +115,7 @@ class PairwiseFrankWolfe:
             active=active,
             image=image,
             mean_objective=cost,
-            certificate=primal_certificate(problem, active, image, cost, certificate, squared),
+            certificate=state.certificate.renewed(problem, measured(problem, active, image, cost, squared), proven),
             counts=state.counts.plus(1, 0, products + (answer.matvecs or 1)),
         )
 

@@ -68,12 +68,25 @@ class Certificate:
 
     def improved(self, problem: Problem, point: DualPoint | DualValue) -> Certificate:
         """Return the certificate with the bound that another dual vector gives, if that is better."""
+        return self.renewed(problem, (self.objective, self.infeasibility), point)
+
+    def renewed(self, problem: Problem, measures: tuple[float, float], point: DualPoint | DualValue) -> Certificate:
+        """Return the certificate of another xbar, given what :func:`measured` says of it.
+
+        The bound is the one known, or that which the dual point gives if it is better.
+        """
+        objective, infeasibility = measures
         bound, stretch = bound_and_stretch(problem, point)
         if not bound > self.dual_bound:
-            return self
-        surely = "rigorous" if stretch == 0.0 else point.bound
-        return changed(
-            self, dual_bound=bound, ray=point.dual, stretch=stretch if math.isfinite(stretch) else 1.0, kind=surely
+            return changed(self, objective=objective, infeasibility=infeasibility)
+        return made(
+            Certificate,
+            objective=objective,
+            infeasibility=infeasibility,
+            dual_bound=bound,
+            ray=point.dual,
+            kind="rigorous" if stretch == 0.0 else point.bound,
+            stretch=stretch if stretch < math.inf else 1.0,
         )
 
     def proves_infeasible(self, problem: Problem) -> bool:
@@ -146,34 +159,32 @@ def require_domain(problem: Problem, dual: Array) -> None:
 
 
 def primal_certificate(
-    problem: Problem,
-    primal: Tracker,
-    image: Array,
-    mean_objective: float,
-    previous: Certificate,
-    squared: float | None = None,
+    problem: Problem, primal: Tracker, image: Array, mean_objective: float, previous: Certificate
 ) -> Certificate:
-    """Return the previous certificate with objective and feasibility of the current xbar.
+    """Return the previous certificate with objective and feasibility of the current xbar."""
+    objective, infeasibility = measured(problem, primal, image, mean_objective)
+    return changed(previous, objective=objective, infeasibility=infeasibility)
+
+
+def measured(
+    problem: Problem, primal: Tracker | None, image: Array, mean_objective: float, squared: float | None = None
+) -> tuple[float, float]:
+    """Return objective and infeasibility of xbar, whose f is the mean where it is linear or xbar is not kept.
 
     ``squared`` is ||A xbar - b||^2 where that is all that the coupling asks about (K = {0} and least squares).
     """
     cost = mean_objective
-    if not problem.linear and getattr(primal, "exact_objective", False):
+    if primal is not None and not problem.linear and getattr(primal, "exact_objective", False):
         cost = problem.sharp.objective(primal.point())
-    if squared is not None:
-        return measured(problem, squared, cost, previous)
-    residual = image - problem.b
-    if problem.loss is not None:
-        return changed(previous, objective=cost + problem.loss.value(residual), infeasibility=0.0)
-    return changed(previous, objective=cost, infeasibility=problem.coupling.distance(residual))
-
-
-def measured(problem: Problem, squared: float, cost: float, previous: Certificate) -> Certificate:
-    """Return the previous certificate with objective and feasibility from f(x) and ||A x - b||^2."""
+    if squared is None:
+        residual = image - problem.b
+        if problem.loss is not None:
+            return cost + problem.loss.value(residual), 0.0
+        return cost, problem.coupling.distance(residual)
     if problem.loss is None:
-        return changed(previous, objective=cost, infeasibility=math.sqrt(squared))
+        return cost, math.sqrt(squared)
     assert problem.inverse is not None
-    return changed(previous, objective=cost + 0.5 * squared / problem.inverse, infeasibility=0.0)
+    return cost + 0.5 * squared / problem.inverse, 0.0
 
 
 def empty_certificate(dual: Array) -> Certificate:

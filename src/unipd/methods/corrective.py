@@ -12,7 +12,7 @@ from unipd.methods.base import (
     Counts,
     State,
     empty_certificate,
-    primal_certificate,
+    measured,
     require_domain,
     target_eps,
 )
@@ -134,7 +134,7 @@ class Corrective:
         serious = fallen >= DESCENT_SHARE * promised
         image = bundle.image(problem)
         tracker, cost = bundle.tracker(), bundle.objective()
-        certificate = primal_certificate(problem, tracker, image, cost, state.certificate).improved(problem, point)
+        certificate = state.certificate.renewed(problem, measured(problem, tracker, image, cost), point)
         counts = state.counts.plus(oracle_calls=1, matvecs=point.matvecs + len(others))
         if is_foreign(problem.sharp) and error(problem, certificate) <= state.eps / problem.scale(cost):
             calls, products = require_no_better(problem, certificate.dual, ORACLE_SHARE * state.eps)

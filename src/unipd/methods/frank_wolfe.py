@@ -10,7 +10,7 @@ from unipd import atoms, validate
 from unipd._typing import Array
 from unipd.dual import asked, moved_image, pictured, valued
 from unipd.errors import InvalidInput
-from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, zero_image
+from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
 from unipd.primal import AtomList
@@ -90,7 +90,7 @@ class FrankWolfe:
         if answer is None:
             answer = asked(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))
-        certificate = state.certificate.improved(problem, valued(problem, lam, answer))
+        proven = valued(problem, lam, answer)
         direction, rise = pictured(problem, answer.atom) - state.image, answer.objective - state.mean_objective
         gamma = self._gamma(problem, state, residual, lam, direction, rise)
         image, squared = moved_image(problem, state.image, gamma, direction)
@@ -103,7 +103,7 @@ class FrankWolfe:
             primal=primal,
             image=image,
             mean_objective=cost,
-            certificate=primal_certificate(problem, primal, image, cost, certificate, squared),
+            certificate=state.certificate.renewed(problem, measured(problem, primal, image, cost, squared), proven),
             counts=counts,
             recent_atom=answer.atom,
             answer=None,

@@ -30,6 +30,8 @@ _REPLACEMENT_SHARE = 1e-3
 
 _PRECISE = 1e-12
 """Unit of rounding of double precision, at most."""
+_UNCANCELLED = 0.1
+"""Share of its terms above which a sum after a step is trusted."""
 _TIE = 8.0
 """Weight of the slack in what rounding may explain: the analytic step meets the condition with equality."""
 
@@ -66,11 +68,11 @@ def exact_search(
     """
     matvecs = 1 if full_trials else 0
     for trials in range(1, max_doublings + 2):
-        dual, rise, squared = _step(problem, base, smoothness)
+        dual, rise, squared, sums = _step(problem, base, smoothness)
         answer = asked(problem, dual, alone=not full_trials)
         matvecs += answer.matvecs or 1
-        trial = None if full_trials else valued(problem, dual, answer)
-        value = told(problem, dual, answer)[0] if trial is None else trial.value
+        trial = None if full_trials else valued(problem, dual, answer, sums)
+        value = told(problem, dual, answer, sums)[0] if trial is None else trial.value
         excess = value - base.value - rise - slack
         accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, value, slack)
         if accepted or trials > max_doublings or pulse.out_of_time():
@@ -102,13 +104,13 @@ def inexact_search(
     calls = matvecs = 0
     first, first_smoothness = None, smoothness
     for trials in range(1, max_doublings + 2):
-        dual, rise, squared = _step(problem, base, smoothness)
+        dual, rise, squared, sums = _step(problem, base, smoothness)
         if first is not None and on_one_ray:
             trial, answer = stretched(problem, first, first_smoothness / smoothness), None
             value = trial.value
         else:
             trial, answer = None, asked(problem, dual, tolerance=tolerance, start=base.atom)
-            value = told(problem, dual, answer)[0]
+            value = told(problem, dual, answer, sums)[0]
             calls, matvecs = calls + 1, matvecs + (answer.matvecs or 1)
         excess = value - base.value - rise - slack
         accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, value, slack)
@@ -134,20 +136,35 @@ def _rounding(problem: Problem, base: float, trial: float, slack: float) -> floa
     return 8.0 * problem.epsilon * (abs(base) + abs(trial) + _TIE * slack)
 
 
-def _step(problem: Problem, base: DualPoint, smoothness: float) -> tuple[Array, float, float]:
+def _step(
+    problem: Problem, base: DualPoint, smoothness: float
+) -> tuple[Array, float, float, tuple[float, float] | None]:
     """Return the trial point, what the model Q_M adds to g(lam) there, <grad g, d> + M/2 ||d||^2, and ||d||^2.
 
     A free dual variable goes d = -grad g / M, and ||grad g||^2 tells both; in single precision rounding of the step
-    itself would show.
+    itself would show. For K = {0} and least squares <lam, b> and ||lam||^2 of the trial come from sums at the base.
     """
     if base.steepness is not None and problem.epsilon < _PRECISE:
         step = 1.0 / smoothness
         length = step * base.steepness
-        return stepped(base.dual, step, base.gradient), -0.5 * length, step * length
+        return stepped(base.dual, step, base.gradient), -0.5 * length, step * length, _sums_after(base, step)
     dual = proximal_step(problem, base.dual, base.gradient, smoothness)
     way: Array = dual - base.dual
     squared = inner(way, way)
-    return dual, inner(base.gradient, way) + 0.5 * smoothness * squared, squared
+    return dual, inner(base.gradient, way) + 0.5 * smoothness * squared, squared, None
+
+
+def _sums_after(base: DualPoint, step: float) -> tuple[float, float] | None:
+    """Return <lam, b> and ||lam||^2 after a step along -grad g, where they are at hand and do not nearly cancel."""
+    energy, steepness = base.energy, base.steepness
+    if base.pairings is None or energy is None or steepness is None:
+        return None
+    linear, tilt, along = base.pairings
+    squared = step * step * steepness
+    after = energy - 2.0 * step * along + squared
+    if after <= _UNCANCELLED * energy or after <= _UNCANCELLED * squared:
+        return None
+    return linear - step * tilt, after
 
 
 def _is_zero(vector: Array) -> bool:

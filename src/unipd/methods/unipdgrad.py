@@ -10,7 +10,6 @@ from unipd.methods.universal import UniversalState, averaged, first_state, searc
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.problem import Problem
 from unipd.protocols import Tracker
-from unipd.records import changed
 
 
 @dataclass(frozen=True)
@@ -55,13 +54,15 @@ class UniPDGrad(UniversalSettings):
         found = search(self, problem, state.point, 0.5 * state.smoothness, state.eps, full_trials=True)
         trial, weight = found.trial, 1.0 / found.smoothness
         assert isinstance(trial, DualPoint)
-        fields = averaged(self, problem, state, found, weight)
         coupled = 0.0 if problem.split else problem.coupling.conjugate(trial.dual)
-        total = fields["weight_sum"]
+        total = state.weight_sum + weight
         gamma = weight / total if total > 0.0 else 1.0
-        return changed(
+        return averaged(
+            self,
+            problem,
             state,
-            **fields,
+            found,
+            weight,
             dual_step=found.dual_step,
             gradient_change=distance(trial.gradient, found.base.gradient, trial.steepness, found.base.steepness),
             point=trial,

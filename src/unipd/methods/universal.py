@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from unipd._typing import Array
 from unipd.dual import DualPoint, distance, evaluate, mixed
 from unipd.errors import OracleError
-from unipd.methods.base import Counts, State, empty_certificate, primal_certificate, require_domain, target_eps
+from unipd.methods.base import Counts, State, empty_certificate, measured, require_domain, target_eps
 from unipd.methods.line_search import Search, exact_search, inexact_search
 from unipd.methods.smoothness import analytic_smoothness, initial_smoothness
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.methods.weights import greedy_gamma
 from unipd.problem import Problem
 from unipd.protocols import Tracker
+from unipd.records import revised
 from unipd.status import Status
 
 ORACLE_SHARE = 0.25
@@ -32,6 +33,9 @@ class UniversalState(State):
     """Absolute accuracy of the line search."""
     weight_sum: float
     """S_k, the sum of the weights so far."""
+
+
+S = TypeVar("S", bound=UniversalState)
 
 
 def first_state(
@@ -82,13 +86,15 @@ def search(
     full_trials: bool,
 ) -> Search:
     """Find M and the next dual vector by the chosen step rule; the slack is delta/2."""
-    slack, tolerance, extra = 0.5 * delta, 0.5 * ORACLE_SHARE * delta, None
+    slack, limit = 0.5 * delta, settings.max_doublings
+    if problem.exact and settings.step_rule == "search":
+        return exact_search(problem, base, smoothness, slack, full_trials=full_trials, max_doublings=limit)
+    tolerance, extra = ORACLE_SHARE * slack, None
     if settings.step_rule == "analytic":
         extra = analytic_smoothness(problem, base, delta, tolerance)
         smoothness, slack = extra.smoothness, math.inf
     elif settings.step_rule == "fixed":
         smoothness, slack = settings.fixed_smoothness(delta), math.inf
-    limit = settings.max_doublings
     if problem.exact:
         found = exact_search(problem, base, smoothness, slack, full_trials=full_trials, max_doublings=limit)
     else:
@@ -102,34 +108,33 @@ def search(
     return found
 
 
-def averaged(
-    settings: UniversalSettings, problem: Problem, state: UniversalState, found: Search, weight: float
-) -> dict[str, Any]:
-    """Return the fields of the state after a search: average, weights, certificate and the work done.
+def averaged(settings: UniversalSettings, problem: Problem, state: S, found: Search, weight: float, **own: Any) -> S:
+    """Return the state after a search: average, weights, certificate and the work done, and what is a method's own.
 
     The average is xbar_k = (1 - gamma_k) xbar_{k-1} + gamma_k x^* with gamma_k = w_k / S_k or the greedy one; the bound
     is the one at the accepted trial point.
     """
-    atom, total = found.base, state.weight_sum + weight
+    atom, trial, total = found.base, found.trial, state.weight_sum + weight
     gamma = weight / total if total > 0.0 else 1.0  # weights of the smallest scales vanish
     if settings.weights == "greedy" and state.iteration > 0:
         gamma = greedy_gamma(problem, state.image, atom.image, state.mean_objective, atom.objective)
     primal = state.primal.mixed(gamma, atom.atom)
     image, squared = mixed(problem, state.image, gamma, atom.image)
     mean_objective = (1.0 - gamma) * state.mean_objective + gamma * atom.objective
-    certificate = primal_certificate(problem, primal, image, mean_objective, state.certificate, squared)
-    return {
-        "iteration": state.iteration + 1,
-        "dual": found.trial.dual,
-        "primal": primal,
-        "image": image,
-        "mean_objective": mean_objective,
-        "certificate": certificate.improved(problem, found.trial),
-        "counts": state.counts.plus(found.oracle_calls, found.trials, found.matvecs),
-        "smoothness": found.smoothness,
-        "failure": None if found.accepted else Status.LINE_SEARCH_FAILED,
-        "weight_sum": total,
-    }
+    measures = measured(problem, primal, image, mean_objective, squared)
+    own.update(
+        iteration=state.iteration + 1,
+        dual=trial.dual,
+        primal=primal,
+        image=image,
+        mean_objective=mean_objective,
+        certificate=state.certificate.renewed(problem, measures, trial),
+        counts=state.counts.plus(found.oracle_calls, found.trials, found.matvecs),
+        smoothness=found.smoothness,
+        failure=None if found.accepted else Status.LINE_SEARCH_FAILED,
+        weight_sum=total,
+    )
+    return revised(state, own)
 
 
 def holder_pair(first: DualPoint | None, second: DualPoint) -> tuple[float, float]:

@@ -20,13 +20,9 @@ def verified(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array,
     """Return A x and the certificate with objective and feasibility computed afresh from x."""
     image = np.asarray(problem.map.image(x)).astype(problem.dtype, copy=False)
     cost = problem.sharp.objective(x)
-    if is_streamed(problem):
-        return image, measured(problem, squared_distance(image, problem.b), cost, certificate)
-    residual = image - problem.b
-    if problem.loss is not None:
-        return image, replace(certificate, objective=cost + problem.loss.value(residual), infeasibility=0.0)
-    distance = problem.coupling.distance(residual)
-    return image, replace(certificate, objective=cost, infeasibility=distance)
+    squared = squared_distance(image, problem.b) if is_streamed(problem) else None
+    objective, infeasibility = measured(problem, None, image, cost, squared)
+    return image, replace(certificate, objective=objective, infeasibility=infeasibility)
 
 
 def claims(problem: Problem, certificate: Certificate) -> dict[str, Any]:

@@ -22,13 +22,17 @@ def _taken_list(tracker: Any) -> Fields:
     return {**vars(tracker), "_atoms": tracker.atoms, "_raw": raw[:count]}
 
 
+def _taken_dense(tracker: Dense) -> Fields:
+    """Return an array and the tracker's own part of the list that trackers of consecutive iterations share."""
+    return {**vars(tracker), "_apart": tracker.apart}
+
+
 def _made_dense(content: Fields) -> Dense:
-    """Return a tracker; what an earlier version did not write is as in a new one."""
+    """Return a tracker; what an earlier version did not write is as in a new one, or follows from the rest."""
     if isinstance(content["_value"], tuple) and all(isinstance(part, np.ndarray) for part in content["_value"]):
         return Dense().mixed(1.0, Blocks(content["_value"]))
-    made = Dense()
-    vars(made).update(content)
-    return made
+    apart = list(content.get("_apart", ()))
+    return Dense(content["_value"], content.get("_scale", 1.0), apart, len(apart))
 
 
 _SKETCH = ("_range", "_check", "_corange", "trace", "_empty")
@@ -85,7 +89,7 @@ def register_library() -> None:
     register(Vertex, f"{Vertex.__module__}.{Vertex.__name__}", make=_made_vertex)
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
     register(AtomList, take=_taken_list, make=attributes(AtomList)["make"])
-    register(Dense, take=lambda tracker: dict(vars(tracker)), make=_made_dense)
+    register(Dense, take=_taken_dense, make=_made_dense)
     register(ActiveSet, take=_taken_set, make=lambda content: ActiveSet(content["vertices"], content["weights"]))
     for kind in (ImageOnly, Fixed):
         register(kind, **attributes(kind))
