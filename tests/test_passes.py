@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.dual import between, distance, mixed, moved_image, passes, stepped
+from unipd.dual import between, distance, loss_slope, mixed, moved_image, passes, stepped, way_between
+from unipd.errors import InvalidInput
 
 SIZE = 37
 COUPLINGS = {
@@ -120,3 +121,34 @@ def test_vectors_with_gaps_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(passes, "COMPILED", 1)
     wide = np.random.default_rng(2).standard_normal((SIZE, 2))
     np.testing.assert_allclose(between(wide[:, 0], 0.5, wide[:, 1]), wide.mean(axis=1))
+
+
+@pytest.mark.usefixtures("_threshold")
+@pytest.mark.parametrize("name", ["least squares", "weighted"])
+def test_slope_of_a_loss(name: str, dtype: Any) -> None:
+    given = problem(name, dtype)
+    (image,) = vectors(dtype, 1)
+    lam, opposite, sums = loss_slope(given, image)
+    np.testing.assert_allclose(lam, given.loss.gradient(image - given.b), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(opposite, -lam)
+    assert lam.dtype == opposite.dtype == dtype
+    if sums is not None:
+        twins = float(np.dot(lam.astype(float), given.b)), float(np.dot(lam.astype(float), lam))
+        assert sums == pytest.approx(twins, rel=1e-5 if dtype is np.float32 else 1e-12)
+
+
+def test_slope_needs_a_loss() -> None:
+    with pytest.raises(InvalidInput, match="a loss"):
+        loss_slope(problem("=", np.float64), vectors(np.float64, 1)[0])
+
+
+@pytest.mark.usefixtures("_threshold")
+def test_way_between_two_images(dtype: Any) -> None:
+    tail, head, lam = vectors(dtype, 3)
+    way, slope, squared = way_between(tail, head, lam)
+    np.testing.assert_array_equal(way, head - tail)
+    exact = (head - tail).astype(float)
+    size = float(np.linalg.norm(exact) * np.linalg.norm(lam))
+    loose = 1e-5 if dtype is np.float32 else 1e-12
+    assert slope == pytest.approx(float(np.dot(lam.astype(float), exact)), abs=loose * size)
+    assert squared == pytest.approx(float(np.dot(exact, exact)), rel=loose)

@@ -10,6 +10,7 @@ In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, a
 
 from unipd.dual.asking import asked, evaluate, pictured, told, value_only, valued
 from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
+from unipd.dual.descent import Way, loss_slope, way_between
 from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
 from unipd.dual.passes import between, distance, mixed, moved_image, stepped
@@ -19,6 +20,7 @@ __all__ = [
     "DualPoint",
     "DualValue",
     "LowerBound",
+    "Way",
     "asked",
     "attach",
     "between",
@@ -26,6 +28,7 @@ __all__ = [
     "bound_and_stretch",
     "distance",
     "evaluate",
+    "loss_slope",
     "lower_bound",
     "mixed",
     "moved",
@@ -38,4 +41,5 @@ __all__ = [
     "told",
     "value_only",
     "valued",
+    "way_between",
 ]

@@ -40,6 +40,7 @@ def asked(
     dual: Array,
     *,
     direction: Any = None,
+    opposite: Array | None = None,
     tolerance: float = 0.0,
     start: Any = None,
     certified: bool = False,
@@ -51,8 +52,8 @@ def asked(
     ----------
     problem, dual
         The problem, and lam.
-    direction
-        -A^* lam, where it is at hand.
+    direction, opposite
+        -A^* lam, or -lam, where they are at hand.
     tolerance, start
         Absolute error allowed to an inexact oracle, and an atom to start from.
     certified
@@ -65,7 +66,7 @@ def asked(
         oracle = getattr(problem.sharp, "certified", oracle)
     try:
         if direction is None:
-            direction = problem.map.adjoint(-1.0 * dual)
+            direction = problem.map.adjoint(-1.0 * dual if opposite is None else opposite)
         answer = oracle(direction, tolerance=tolerance, start=start)
         if not math.isfinite(answer.value):
             require_bounded(answer)

@@ -61,6 +61,32 @@ def mixed(image: Array, rest: Any, other: Array, gamma: Any, b: Array) -> tuple[
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
+def loss_slope(image: Array, b: Array, scale: Any) -> tuple[Array, Array, float, float]:
+    """Return lam = scale * (A x - b), -lam, <lam, b> and ||lam||^2."""
+    lam, opposite = np.empty_like(image), np.empty_like(image)
+    linear = energy = 0.0
+    for k in range(image.size):
+        lam[k] = scale * (image[k] - b[k])
+        opposite[k] = -lam[k]
+        here = np.float64(lam[k])
+        linear += here * np.float64(b[k])
+        energy += here * here
+    return lam, opposite, linear, energy
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def way_between(tail: Array, head: Array, lam: Array) -> tuple[Array, float, float]:
+    """Return d = head - tail, <lam, d> and ||d||^2."""
+    way, slope, squared = np.empty_like(tail), 0.0, 0.0
+    for k in range(tail.size):
+        way[k] = head[k] - tail[k]
+        here = np.float64(way[k])
+        slope += np.float64(lam[k]) * here
+        squared += here * here
+    return way, slope, squared
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
 def squared_distance(first: Array, second: Array) -> float:
     """Return ||first - second||^2."""
     squared = 0.0

@@ -31,8 +31,8 @@ def joined(problem: Problem, dual: Array, image: Array) -> Joined:
     <gradient, b> and <lam, gradient>, which give the sums after a step.
     """
     inverse = problem.inverse
-    if dual.size >= COMPILED and inverse is not None and _is_plain(dual, image):
-        gradient, pairing, energy, steepness, linear, tilt = _kernels().joined(
+    if dual.size >= COMPILED and inverse is not None and is_plain(dual, image):
+        gradient, pairing, energy, steepness, linear, tilt = compiled().joined(
             dual, problem.b, image, dual.dtype.type(inverse)
         )
         conjugate = 0.5 * inverse * energy if problem.split else None
@@ -54,8 +54,8 @@ def joined(problem: Problem, dual: Array, image: Array) -> Joined:
 
 def linear_and_energy(problem: Problem, dual: Array) -> tuple[float, float]:
     """Return <lam, b> and ||lam||^2 of a long vector."""
-    if _is_plain(dual, problem.b):
-        return _kernels().linear_and_energy(dual, problem.b)
+    if is_plain(dual, problem.b):
+        return compiled().linear_and_energy(dual, problem.b)
     return inner(dual, problem.b), inner(dual, dual)
 
 
@@ -66,9 +66,9 @@ def between(first: Array, gamma: float, second: Array) -> Array:
     >>> between(np.array([1.0, 2.0]), 0.25, np.array([5.0, 2.0]))
     array([2., 2.])
     """
-    if first.size >= COMPILED and _is_plain(first, second):
+    if first.size >= COMPILED and is_plain(first, second):
         kind = first.dtype.type
-        return _kernels().between(first, kind(1.0 - gamma), second, kind(gamma))
+        return compiled().between(first, kind(1.0 - gamma), second, kind(gamma))
     return (1.0 - gamma) * first - (-gamma) * second
 
 
@@ -79,9 +79,9 @@ def stepped(dual: Array, step: float, gradient: Array) -> Array:
     >>> stepped(np.array([1.0, 2.0]), 0.5, np.array([2.0, 2.0]))
     array([0., 1.])
     """
-    if dual.size >= COMPILED and _is_plain(dual, gradient):
+    if dual.size >= COMPILED and is_plain(dual, gradient):
         kind = dual.dtype.type
-        return _kernels().between(dual, kind(1.0), gradient, kind(-step))
+        return compiled().between(dual, kind(1.0), gradient, kind(-step))
     return dual - step * gradient
 
 
@@ -89,9 +89,9 @@ def mixed(problem: Problem, image: Array, gamma: float, other: Array) -> tuple[A
     """Return A xbar = (1 - gamma) image + gamma other, and ||A xbar - b||^2 for K = {0} and least squares."""
     if problem.inverse is None:
         return between(image, gamma, other), None
-    if image.size >= COMPILED and _is_plain(image, other):
+    if image.size >= COMPILED and is_plain(image, other):
         kind = image.dtype.type
-        return _kernels().mixed(image, kind(1.0 - gamma), other, kind(gamma), problem.b)
+        return compiled().mixed(image, kind(1.0 - gamma), other, kind(gamma), problem.b)
     mean: Array = (1.0 - gamma) * image - (-gamma) * other
     residual = mean - problem.b
     return mean, inner(residual, residual)
@@ -101,9 +101,9 @@ def moved_image(problem: Problem, image: Array, gamma: float, direction: Array) 
     """Return A x = image + gamma direction, and ||A x - b||^2 for K = {0} and least squares."""
     if problem.inverse is None:
         return image + gamma * direction, None
-    if image.size >= COMPILED and _is_plain(image, direction):
+    if image.size >= COMPILED and is_plain(image, direction):
         kind = image.dtype.type
-        return _kernels().mixed(image, kind(1.0), direction, kind(gamma), problem.b)
+        return compiled().mixed(image, kind(1.0), direction, kind(gamma), problem.b)
     moved: Array = image - (-gamma) * direction
     residual = moved - problem.b
     return moved, inner(residual, residual)
@@ -120,13 +120,13 @@ def distance(first: Array, second: Array, energy: float | None, other: float | N
         squared = energy + other - 2.0 * inner(first, second)
         if squared > _CANCELLED * (energy + other):
             return math.sqrt(squared)
-    if first.size >= COMPILED and _is_plain(first, second):
-        return math.sqrt(_kernels().squared_distance(first, second))
+    if first.size >= COMPILED and is_plain(first, second):
+        return math.sqrt(compiled().squared_distance(first, second))
     way = first - second
     return math.sqrt(inner(way, way))
 
 
-def _is_plain(first: Array, second: Array) -> bool:
+def is_plain(first: Array, second: Array) -> bool:
     """Whether the kernels take these two: vectors of one real dtype without gaps."""
     kind = first.dtype
     return kind.kind == "f" and kind == second.dtype and first.ndim == 1 and _gapless(first) and _gapless(second)
@@ -136,7 +136,7 @@ def _gapless(vector: Array) -> bool:
     return vector.flags.c_contiguous
 
 
-def _kernels() -> Any:
+def compiled() -> Any:
     """Import the compiled kernels on first use: Numba is slow to import."""
     from unipd.dual import pass_kernels
 

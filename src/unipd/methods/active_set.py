@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from unipd._typing import Array
-from unipd.dual import asked, blame, moved_image, pictured, valued
+from unipd.dual import Way, asked, blame, loss_slope, moved_image, pictured, valued, way_between
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
-from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, loss_gradient, require_smooth_loss
+from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, require_smooth_loss
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
@@ -60,7 +60,7 @@ class PairwiseFrankWolfe:
         The tracker is always the active set.
         """
         require_smooth_loss(problem, self.name)
-        lam = dual if dual.any() else loss_gradient(problem, zero_image(problem))
+        lam = dual if dual.any() else loss_slope(problem, zero_image(problem))[0]
         answer = asked(problem, lam, tolerance=ORACLE_TOLERANCE * accuracy * problem.scale(0.0))
         vertex, products = _vertex(problem, ActiveSet(), answer)
         state = _first_state(problem, ActiveSet((vertex,), np.ones(1)), lam, accuracy)
@@ -81,28 +81,27 @@ class PairwiseFrankWolfe:
             weights[key] = weights.get(key, 0.0) + weight
         active = ActiveSet(tuple(vertices.values()), np.array(list(weights.values())))
         active = active.reweighted(active.weights)
-        state = _first_state(problem, active, loss_gradient(problem, active.image()), accuracy)
+        state = _first_state(problem, active, loss_slope(problem, active.image())[0], accuracy)
         return changed(state, counts=Counts().plus(matvecs=len(vertices)))
 
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and shift weight."""
-        assert problem.loss is not None
-        active, residual = state.active, state.image - problem.b
-        lam = problem.loss.gradient(residual)
+        active = state.active
+        lam, opposite, sums = loss_slope(problem, state.image)
         try:
-            direction = problem.map.adjoint(-1.0 * lam)
+            direction = problem.map.adjoint(opposite)
         except Exception as error:
             blame(error)
         start, tolerance = active.vertices[-1].atom, state.oracle_tolerance
         answer = asked(problem, lam, direction=direction, tolerance=tolerance, start=start)
-        proven = valued(problem, lam, answer)
+        proven = valued(problem, lam, answer, sums)
         vertex, products = _vertex(problem, active, answer)
         scores = active.scores(lam, direction)
         worst = int(scores.argmax())
         toward, away = self._ends(state, vertex, worst, inner(lam, state.image), answer.value, float(scores[worst]))
-        way, rise, upper = _way(state, toward, away)
-        gamma = best_step(problem, residual, way, rise, upper, gradient=lam)
-        image, squared = moved_image(problem, state.image, gamma, way)
+        way, rise, upper = _way(state, lam, toward, away)
+        gamma = best_step(problem, state.image, way, rise, upper)
+        image, squared = moved_image(problem, state.image, gamma, way[0])
         active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
             active = active.reweighted(active.weights)
@@ -176,13 +175,13 @@ def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: floa
     )
 
 
-def _way(state: ActiveSetState, toward: Vertex | None, away: int | None) -> tuple[Array, float, float]:
+def _way(state: ActiveSetState, lam: Array, toward: Vertex | None, away: int | None) -> tuple[Way, float, float]:
     """Return the direction of a step in the image, what it adds to f, and how far it may go."""
     leaving = None if away is None else state.active.vertices[away]
     head, top = (state.image, state.mean_objective) if toward is None else (toward.image, toward.objective)
     tail, low = (state.image, state.mean_objective) if leaving is None else (leaving.image, leaving.objective)
     weight = 1.0 if away is None else float(state.active.weights[away])
-    return head - tail, top - low, weight / (1.0 - weight) if toward is None else weight
+    return way_between(tail, head, lam), top - low, weight / (1.0 - weight) if toward is None else weight
 
 
 def _vertex(problem: Problem, active: ActiveSet, answer: SharpAnswer) -> tuple[Vertex, int]:

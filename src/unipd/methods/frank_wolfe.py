@@ -8,14 +8,14 @@ from typing import Any
 
 from unipd import atoms, validate
 from unipd._typing import Array
-from unipd.dual import asked, moved_image, pictured, valued
+from unipd.dual import Way, asked, loss_slope, moved_image, pictured, valued, way_between
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
 from unipd.primal import AtomList
 from unipd.problem import Problem
-from unipd.protocols import Loss, SharpAnswer, Tracker, inner
+from unipd.protocols import Loss, SharpAnswer, Tracker
 from unipd.records import changed
 
 STEP_SIZES = ("open-loop", "line-search", "short-step")
@@ -84,16 +84,17 @@ class FrankWolfe:
 
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
-        assert problem.loss is not None
-        residual, answer, counts = state.image - problem.b, state.answer, state.counts
-        lam = problem.loss.gradient(residual)
+        answer, counts = state.answer, state.counts
+        lam, opposite, sums = loss_slope(problem, state.image)
         if answer is None:
-            answer = asked(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
+            tolerance, start = state.oracle_tolerance, state.recent_atom
+            answer = asked(problem, lam, opposite=opposite, tolerance=tolerance, start=start)
             counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))
-        proven = valued(problem, lam, answer)
-        direction, rise = pictured(problem, answer.atom) - state.image, answer.objective - state.mean_objective
-        gamma = self._gamma(problem, state, residual, lam, direction, rise)
-        image, squared = moved_image(problem, state.image, gamma, direction)
+        proven = valued(problem, lam, answer, sums)
+        way = way_between(state.image, pictured(problem, answer.atom), lam)
+        rise = answer.objective - state.mean_objective
+        gamma = self._gamma(problem, state, way, rise)
+        image, squared = moved_image(problem, state.image, gamma, way[0])
         cost = state.mean_objective + gamma * rise
         primal = state.primal.mixed(gamma, answer.atom)
         return changed(
@@ -109,24 +110,22 @@ class FrankWolfe:
             answer=None,
         )
 
-    def _gamma(
-        self, problem: Problem, state: FrankWolfeState, residual: Array, lam: Array, direction: Array, rise: float
-    ) -> float:
+    def _gamma(self, problem: Problem, state: FrankWolfeState, way: Way, rise: float) -> float:
         if state.iteration == 0 and not state.at_zero:
             return 1.0
         if self.step_size == "open-loop":
             return 2.0 / (state.iteration + 2.0)
         if self.step_size == "line-search":
-            return best_step(problem, residual, direction, rise, gradient=lam)
-        descent = -inner(lam, direction) - rise
-        curve = _smooth_loss(problem).curvature() * inner(direction, direction)
-        return 1.0 if curve == 0.0 else min(1.0, max(0.0, descent / curve))
+            return best_step(problem, state.image, way, rise)
+        _, slope, squared = way
+        curve = _smooth_loss(problem).curvature() * squared
+        return 1.0 if curve == 0.0 else min(1.0, max(0.0, (-slope - rise) / curve))
 
 
 def _first_state(problem: Problem, tracker: Tracker, image: Array, accuracy: float) -> FrankWolfeState:
     """Call the oracle at the gradient of the first point."""
     tolerance = ORACLE_TOLERANCE * accuracy * problem.scale(0.0)
-    lam = loss_gradient(problem, image)
+    lam = loss_slope(problem, image)[0]
     answer = asked(problem, lam, tolerance=tolerance)
     return FrankWolfeState(
         iteration=0,
@@ -156,11 +155,6 @@ def _filled(tracker: Tracker, warm: WarmPoint) -> Tracker:
         total += weight
         tracker = tracker.mixed(weight / total if total > 0.0 else 1.0, atom)
     return tracker
-
-
-def loss_gradient(problem: Problem, image: Array) -> Array:
-    """Return lam = grad phi(A x - b)."""
-    return _smooth_loss(problem).gradient(image - problem.b)
 
 
 def require_smooth_loss(problem: Problem, name: str) -> None:

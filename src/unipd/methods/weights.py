@@ -7,6 +7,7 @@ from collections.abc import Callable
 from unipd import validate
 from unipd._typing import Array
 from unipd.couplings import Equality, LeastSquares, WeightedLeastSquares
+from unipd.dual import Way
 from unipd.problem import Problem
 from unipd.protocols import inner
 
@@ -34,44 +35,42 @@ def greedy_gamma(
     A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K).
     Both are convex in gamma, and parabolas for quadratic losses and for K = {0}.
     """
-    return best_step(problem, image - problem.b, atom_image - image, atom_objective - objective, upper)
+    residual, way = image - problem.b, atom_image - image
+    slope = inner(residual if problem.loss is None else problem.loss.gradient(residual), way)
+    return best_step(problem, image, (way, slope, inner(way, way)), atom_objective - objective, upper)
 
 
-def best_step(
-    problem: Problem,
-    residual: Array,
-    direction: Array,
-    rise: float,
-    upper: float = 1.0,
-    gradient: Array | None = None,
-) -> float:
-    """Return the best gamma in [0, upper] from a residual A x - b along a direction that adds ``rise`` to f.
+def best_step(problem: Problem, image: Array, way: Way, rise: float, upper: float = 1.0) -> float:
+    """Return the best gamma in [0, upper] from A x along a way in the image that adds ``rise`` to f.
 
-    ``gradient`` is that of the loss at the residual, where it is at hand.
+    With the way d = A (x' - x) come <grad phi, d>, or <A x - b, d> for a constraint, and ||d||^2.
     """
+    direction, slope, squared = way
+    loss = problem.loss
     if isinstance(problem.coupling, QUADRATIC):
-        loss = problem.loss
-        if loss is None:  # K = {0}: ||r + gamma d||^2 / 2
-            fall, bend = -inner(residual, direction), inner(direction, direction)
-        else:  # these losses are quadratic forms
-            fall = -inner(loss.gradient(residual) if gradient is None else gradient, direction) - rise
-            bend = 2.0 * loss.value(direction)
+        fall, bend = (-slope, squared) if loss is None else (-slope - rise, _bend(problem, direction, squared))
         if fall <= 0.0:
             return 0.0
         return upper if upper * bend <= fall else fall / bend
-    if problem.loss is not None:
-        loss = problem.loss
+    residual = image - problem.b
+    if loss is not None:
 
-        def slope(gamma: float) -> float:
+        def rising(gamma: float) -> float:
             return inner(loss.gradient(residual + gamma * direction), direction) + rise
     else:
         coupling = problem.coupling
 
-        def slope(gamma: float) -> float:
+        def rising(gamma: float) -> float:
             moved = residual + gamma * direction
             return inner(moved - coupling.prox(moved, 1.0), direction)
 
-    return zero_of_slope(slope, upper)
+    return zero_of_slope(rising, upper)
+
+
+def _bend(problem: Problem, direction: Array, squared: float) -> float:
+    """Return the second derivative of a quadratic loss along a direction, whose squared length is known."""
+    assert problem.loss is not None
+    return 2.0 * problem.loss.value(direction) if problem.inverse is None else squared / problem.inverse
 
 
 def zero_of_slope(slope: Callable[[float], float], upper: float) -> float:

@@ -1,0 +1,46 @@
+"""Passes of the methods that descend on a loss phi(A x - b) itself: its gradient, and a way to go in the image."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from unipd._typing import Array
+from unipd.dual import passes
+from unipd.dual.passes import compiled, is_plain
+from unipd.errors import InvalidInput
+from unipd.problem import Problem
+from unipd.protocols import inner
+
+Slope: TypeAlias = "tuple[Array, Array, tuple[float, float] | None]"
+Way: TypeAlias = "tuple[Array, float, float]"
+
+
+def loss_slope(problem: Problem, image: Array) -> Slope:
+    """Return lam = grad phi(A x - b) and -lam, and the sums <lam, b> and ||lam||^2 where they cost nothing.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 2.0], unipd.couplings.LeastSquares())
+    >>> loss_slope(problem, np.zeros(2))[0]
+    array([-1., -2.])
+    """
+    loss, inverse = problem.loss, problem.inverse
+    if loss is None:
+        raise InvalidInput("coupling", "a loss", type(problem.coupling).__name__)
+    if image.size >= passes.COMPILED and inverse is not None and is_plain(image, problem.b):
+        lam, opposite, linear, energy = compiled().loss_slope(image, problem.b, image.dtype.type(1.0 / inverse))
+        return lam, opposite, (linear, energy)
+    lam = loss.gradient(image - problem.b)
+    return lam, -1.0 * lam, None
+
+
+def way_between(tail: Array, head: Array, lam: Array) -> Way:
+    """Return the way d = head - tail in the image, the slope <lam, d> along it, and ||d||^2.
+
+    >>> import numpy as np
+    >>> way_between(np.zeros(2), np.array([3.0, 4.0]), np.array([1.0, 0.0]))
+    (array([3., 4.]), 3.0, 25.0)
+    """
+    if head.size >= passes.COMPILED and is_plain(tail, head) and is_plain(head, lam):
+        return compiled().way_between(tail, head, lam)
+    way: Array = head - tail
+    return way, inner(lam, way), inner(way, way)
