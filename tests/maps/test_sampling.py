@@ -206,7 +206,12 @@ def test_many_places_are_kept_in_sixteen_bits(monkeypatch: pytest.MonkeyPatch, b
     np.testing.assert_allclose(sampling.adjoint(dual).matmat(x), dense @ x, atol=1e-12)
     np.testing.assert_allclose(sampling.opposite_adjoint(dual).rmatvec(y), -dense.T @ y, atol=1e-12)
     np.testing.assert_allclose(sampling.opposite_adjoint(dual).matmat(x), -dense @ x, atol=1e-12)
-    assert sampling.opposite_adjoint(dual).frobenius() == pytest.approx(np.linalg.norm(dense))
+    opposite = sampling.opposite_adjoint(dual)
+    assert opposite.frobenius() == pytest.approx(np.linalg.norm(dense))
+    np.testing.assert_array_equal(opposite.toarray(), -dense)
+    np.testing.assert_array_equal(opposite.tocsr().toarray(), -dense)
+    np.testing.assert_array_equal(opposite.values, -opposite.opposite().values)
+    assert opposite.nbytes == opposite.opposite().nbytes == dual.nbytes
 
 
 def test_places_beyond_sixteen_bits_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:

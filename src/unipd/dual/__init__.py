@@ -8,7 +8,7 @@ With the Lagrangian of the template (paper, (5)-(7)):
 In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, and h = 0.
 """
 
-from unipd.dual.asking import asked, evaluate, pictured, told, value_only, valued
+from unipd.dual.asking import asked, evaluate, opposite_adjoint, pictured, told, value_only, valued
 from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.descent import Way, loss_slope, way_between
 from unipd.dual.failures import blame, oracle_errors
@@ -33,6 +33,7 @@ __all__ = [
     "mixed",
     "moved",
     "moved_image",
+    "opposite_adjoint",
     "oracle_errors",
     "pictured",
     "proximal_step",

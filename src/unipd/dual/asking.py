@@ -40,7 +40,6 @@ def asked(
     dual: Array,
     *,
     direction: Any = None,
-    opposite: Array | None = None,
     tolerance: float = 0.0,
     start: Any = None,
     certified: bool = False,
@@ -52,8 +51,8 @@ def asked(
     ----------
     problem, dual
         The problem, and lam.
-    direction, opposite
-        -A^* lam, or -lam, where they are at hand.
+    direction
+        -A^* lam, where it is at hand.
     tolerance, start
         Absolute error allowed to an inexact oracle, and an atom to start from.
     certified
@@ -66,13 +65,18 @@ def asked(
         oracle = getattr(problem.sharp, "certified", oracle)
     try:
         if direction is None:
-            direction = problem.map.adjoint(-1.0 * dual if opposite is None else opposite)
+            direction = opposite_adjoint(problem, dual)
         answer = oracle(direction, tolerance=tolerance, start=start)
         if not math.isfinite(answer.value):
             require_bounded(answer)
     except Exception as error:
         blame(error)
     return answer
+
+
+def opposite_adjoint(problem: Problem, dual: Array) -> Any:
+    """Return -A^* lam, without an array for -lam where the map knows how."""
+    return problem.map.adjoint(-1.0 * dual) if problem.opposite is None else problem.opposite(dual)
 
 
 def pictured(problem: Problem, atom: Any) -> Array:
@@ -106,6 +110,7 @@ def valued(problem: Problem, dual: Array, answer: SharpAnswer, sums: tuple[float
         slack_conjugate=conjugate,
         linear=linear,
         energy=energy,
+        atom=answer.atom,
     )
 
 

@@ -11,12 +11,12 @@ from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import inner
 
-Slope: TypeAlias = "tuple[Array, Array, tuple[float, float] | None]"
+Slope: TypeAlias = "tuple[Array, tuple[float, float] | None]"
 Way: TypeAlias = "tuple[Array, float, float]"
 
 
 def loss_slope(problem: Problem, image: Array) -> Slope:
-    """Return lam = grad phi(A x - b) and -lam, and the sums <lam, b> and ||lam||^2 where they cost nothing.
+    """Return lam = grad phi(A x - b), and the sums <lam, b> and ||lam||^2 where they cost nothing.
 
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 2.0], unipd.couplings.LeastSquares())
@@ -27,10 +27,9 @@ def loss_slope(problem: Problem, image: Array) -> Slope:
     if loss is None:
         raise InvalidInput("coupling", "a loss", type(problem.coupling).__name__)
     if image.size >= passes.COMPILED and inverse is not None and is_plain(image, problem.b):
-        lam, opposite, linear, energy = compiled().loss_slope(image, problem.b, image.dtype.type(1.0 / inverse))
-        return lam, opposite, (linear, energy)
-    lam = loss.gradient(image - problem.b)
-    return lam, -1.0 * lam, None
+        lam, linear, energy = compiled().loss_slope(image, problem.b, image.dtype.type(1.0 / inverse))
+        return lam, (linear, energy)
+    return loss.gradient(image - problem.b), None
 
 
 def way_between(tail: Array, head: Array, lam: Array) -> Way:

@@ -61,17 +61,15 @@ def mixed(image: Array, rest: Any, other: Array, gamma: Any, b: Array) -> tuple[
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def loss_slope(image: Array, b: Array, scale: Any) -> tuple[Array, Array, float, float]:
-    """Return lam = scale * (A x - b), -lam, <lam, b> and ||lam||^2."""
-    lam, opposite = np.empty_like(image), np.empty_like(image)
-    linear = energy = 0.0
+def loss_slope(image: Array, b: Array, scale: Any) -> tuple[Array, float, float]:
+    """Return lam = scale * (A x - b), <lam, b> and ||lam||^2."""
+    lam, linear, energy = np.empty_like(image), 0.0, 0.0
     for k in range(image.size):
         lam[k] = scale * (image[k] - b[k])
-        opposite[k] = -lam[k]
         here = np.float64(lam[k])
         linear += here * np.float64(b[k])
         energy += here * here
-    return lam, opposite, linear, energy
+    return lam, linear, energy
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)

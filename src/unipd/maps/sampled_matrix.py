@@ -134,6 +134,16 @@ class OppositeMatrix:
         """Dtype of the values."""
         return self._matrix.dtype
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values, which are those of M."""
+        return self._matrix.nbytes
+
+    @property
+    def values(self) -> Array:
+        """The values of -M, as a copy."""
+        return -self._matrix.values
+
     def matvec(self, x: Array) -> Array:
         """Return -M x."""
         return _negated(self._matrix.matvec(x))
@@ -169,6 +179,18 @@ class OppositeMatrix:
     def frobenius(self) -> float:
         """Return the Frobenius norm."""
         return self._matrix.frobenius()
+
+    def opposite(self) -> SampledMatrix:
+        """Return M itself."""
+        return self._matrix
+
+    def tocsr(self) -> Any:
+        """Return -M as a SciPy CSR array."""
+        return -self._matrix.tocsr()
+
+    def toarray(self) -> Array:
+        """Return -M as an array."""
+        return -self._matrix.toarray()
 
 
 def _negated(fresh: Array) -> Array:

@@ -111,7 +111,7 @@ class AccUniPDGrad(UniversalSettings):
             previous=state.dual,
             pull=(t - 1.0) / next_t,
             momentum=next_t,
-            recent_atom=trial.atom if isinstance(trial, DualPoint) else found.base.atom,
+            recent_atom=found.base.atom if trial.atom is None else trial.atom,
             last_base=found.base,
         )
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from unipd._typing import Array
-from unipd.dual import Way, asked, blame, loss_slope, moved_image, pictured, valued, way_between
+from unipd.dual import Way, asked, blame, loss_slope, moved_image, opposite_adjoint, pictured, valued, way_between
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, require_smooth_loss
 from unipd.methods.warm import WarmPoint
@@ -87,9 +87,9 @@ class PairwiseFrankWolfe:
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and shift weight."""
         active = state.active
-        lam, opposite, sums = loss_slope(problem, state.image)
+        lam, sums = loss_slope(problem, state.image)
         try:
-            direction = problem.map.adjoint(opposite)
+            direction = opposite_adjoint(problem, lam)
         except Exception as error:
             blame(error)
         start, tolerance = active.vertices[-1].atom, state.oracle_tolerance

@@ -85,10 +85,9 @@ class FrankWolfe:
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
         answer, counts = state.answer, state.counts
-        lam, opposite, sums = loss_slope(problem, state.image)
+        lam, sums = loss_slope(problem, state.image)
         if answer is None:
-            tolerance, start = state.oracle_tolerance, state.recent_atom
-            answer = asked(problem, lam, opposite=opposite, tolerance=tolerance, start=start)
+            answer = asked(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))
         proven = valued(problem, lam, answer, sums)
         way = way_between(state.image, pictured(problem, answer.atom), lam)

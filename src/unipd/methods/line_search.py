@@ -90,10 +90,11 @@ def inexact_search(
     slack: float,
     *,
     tolerance: float,
+    full_trials: bool,
     max_doublings: int,
     halved: bool = False,
 ) -> Search:
-    """Search as :func:`exact_search` does, with an oracle that errs by ``tolerance``; the trial has its gradient.
+    """Search as :func:`exact_search` does, with an oracle that errs by ``tolerance``.
 
     Every atom x gives g(lam) >= <lam, b - A x> - f(x), so when a trial's atom beats the answer at the base point, it
     replaces it; otherwise an underestimated g(lam) would make the condition fail for every M. Of a first trial whose M
@@ -118,6 +119,9 @@ def inexact_search(
         if halved and trials == 1 and not (ended or on_one_ray):
             smoothness *= 2.0
             continue
+        if answer is not None and ended and not full_trials:
+            lean = valued(problem, dual, answer, sums)
+            return Search(base, lean, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
         if trial is None:
             assert answer is not None
             trial, matvecs = attach(problem, dual, answer, pictured(problem, answer.atom)), matvecs + 1

@@ -48,7 +48,9 @@ def falling_search(method: AccUniPDGrad, problem: Problem, state: AccUniPDGradSt
             found = exact_search(problem, base, smoothness, slack, full_trials=False, max_doublings=0)
         else:
             tolerance = ORACLE_SHARE * slack
-            found = inexact_search(problem, base, smoothness, slack, tolerance=tolerance, max_doublings=0)
+            found = inexact_search(
+                problem, base, smoothness, slack, tolerance=tolerance, full_trials=False, max_doublings=0
+            )
         calls, trials, matvecs = calls + found.oracle_calls, trials + found.trials, matvecs + found.matvecs
         if found.accepted or attempt == method.max_doublings or pulse.out_of_time():
             found.oracle_calls, found.trials, found.matvecs = calls, trials, matvecs

@@ -100,7 +100,14 @@ def search(
     else:
         halved = full_trials and settings.step_rule == "search"  # UniPDGrad begins at M_{k-1}/2
         found = inexact_search(
-            problem, base, smoothness, slack, tolerance=tolerance, max_doublings=limit, halved=halved
+            problem,
+            base,
+            smoothness,
+            slack,
+            tolerance=tolerance,
+            full_trials=full_trials,
+            max_doublings=limit,
+            halved=halved,
         )
     if extra is not None:
         found.oracle_calls += extra.oracle_calls
