@@ -10,6 +10,7 @@ from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
+from unipd.spectral.partial_kernels import partly_left, partly_right
 from unipd.spectral.ritz_kernels import forget, may_stop, seems_done, top_triple
 from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
 
@@ -73,10 +74,45 @@ def sweep(
 
 
 @njit(cache=True, nogil=True)
+def partial_sweep(
+    structure: tuple[IntArray, IntArray, IntArray, IntArray],
+    values: Array,
+    scattered_first: bool,
+    sign: float,
+    bases: tuple[Array, Array],
+    projected: FloatArray,
+    first: int,
+    last: int,
+    goals: FloatArray,
+) -> tuple[int, int]:
+    """Do as :func:`sweep` with ``sign`` * M and partial reorthogonalisation, for runs of such steps from their start.
+
+    Vectors of the first step get Gram-Schmidt against all, so that what went before need not be known.
+    """
+    left, right = bases
+    parts = np.empty((structure[3].size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)
+    levels = np.ones((2, last + 1))
+    owed, scale = 2, abs(projected[first - 1, first - 1]) if first > 0 else 0.0
+    for k in range(first, last):
+        multiply(structure, values, scattered_first, right[k], parts, left[k])
+        alpha, scale, owed = partly_left(left, k, projected, scale, levels, owed, sign)
+        if alpha == 0.0:
+            return k - first, 2 * (k - first) + 1
+        multiply(structure, values, not scattered_first, left[k], parts, right[k + 1])
+        beta, scale, owed = partly_right(right, k, projected, scale, levels, owed, sign)
+        if beta == 0.0:
+            return k - first, 2 * (k - first) + 2
+        if seems_done(projected, k + 1, goals):
+            return k + 1 - first, 2 * (k + 1 - first)
+    return last - first, 2 * (last - first)
+
+
+@njit(cache=True, nogil=True)
 def brief_run(
     structure: tuple[IntArray, IntArray, IntArray, IntArray],
     values: Array,
     scattered_first: bool,
+    sign: float,
     ends: tuple[Array, FloatArray],
     mix: float,
     bases: tuple[Array, Array],
@@ -85,7 +121,7 @@ def brief_run(
     last: int,
     goals: FloatArray,
 ) -> tuple[int, int, float, float, Array, Array]:
-    """Do a whole run up to its goals; return steps done, products made, and the top Ritz triple.
+    """Do a whole run with ``sign`` * M up to its goals; return steps done, products made, and the top Ritz triple.
 
     The triple is value, residual norm, left and right vector: a value of 0 tells that the goals were not reached. A run
     begins with ``ends`` (:func:`unipd.spectral.sweep_kernels.begin`); one that has done steps asks first whether it may
@@ -99,7 +135,7 @@ def brief_run(
     done = made = 0
     reached = first > 0 and may_stop(projected, first, goals)
     if not reached:
-        done, made = sweep(structure, values, scattered_first, bases, projected, first, last, goals)
+        done, made = partial_sweep(structure, values, scattered_first, sign, bases, projected, first, last, goals)
         whole = done > 0 and made == 2 * done
         reached = whole and (done < last - first or may_stop(projected, last, goals))
     if not reached:

@@ -55,7 +55,15 @@ class Bidiagonal:
         self._stuck = self.block > 1
 
     def resume(self, brief: Brief) -> None:
-        """Take over a run that has not come to its end."""
+        """Take over a run that has not come to its end.
+
+        Its vectors are orthogonal as far as its own steps needed (:mod:`unipd.spectral.partial_kernels`); the small
+        matrix is that of orthonormal ones.
+        """
+        from unipd.spectral.partial_kernels import orthonormalise
+
+        orthonormalise(brief.bases[0], brief.known)
+        orthonormalise(brief.bases[1], brief.known + 1)
         self.left.array, self.right.array = brief.bases[0].T, brief.bases[1].T
         self.projected, self._stuck = np.zeros(brief.projected.shape), brief.stuck
         for k in range(brief.known):

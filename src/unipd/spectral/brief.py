@@ -14,6 +14,9 @@ from unipd._typing import Array, FloatArray
 from unipd.pulse import beat
 from unipd.spectral.stopping import ALLOWED
 
+_ROOM = 80
+"""Steps that there is room for at first: most runs need no more."""
+
 
 class Brief:
     """A run of single-vector steps from one starting vector, up to where a restart or a breakdown needs more care.
@@ -38,10 +41,11 @@ class Brief:
     """
 
     def __init__(self, operator: Any, adjoint: bool, subspace: int) -> None:
-        rows, columns = operator.shape[::-1] if adjoint else operator.shape
-        room, dtype = min(columns, subspace + 1), operator.dtype
         self.operator, self.adjoint = operator, adjoint
-        self.bases: tuple[Array, Array] = np.empty((room, rows), dtype), np.empty((room, columns), dtype)
+        sides, dtype = operator.shape[::-1] if adjoint else operator.shape, operator.dtype
+        self._most = min(sides[1], subspace + 1)
+        room = min(self._most, _ROOM + 1)
+        self.bases: tuple[Array, Array] = np.empty((room, sides[0]), dtype), np.empty((room, sides[1]), dtype)
         self.projected: FloatArray = np.empty((room, room))  # only its diagonal and what is above that are written
         self.known = self.made = 0
         self.stuck = self.unfit = False
@@ -71,17 +75,37 @@ class Brief:
         value
             Error allowed in the top value where that depends on the value: the goals are drawn tighter until both fit.
         """
-        last = min(len(self.projected) - 1, most // 2 - 1)
         while True:
+            last = min(len(self.projected) - 1, most // 2 - 1)
             done, made, top, residual, left, right = self.operator.brief_run(
                 ends, mix, self.bases, self.projected, self.known, last, goals, adjoint=self.adjoint
             )
             self.known, self.made = self.known + done, self.made + made
             self.unfit, self.stuck = made < 0, made > 2 * done
             beat("singular vectors", made)
-            if top == 0.0:
+            if top > 0.0:
+                allowed = goals[ALLOWED] if value is None else value(top)
+                if allowed >= goals[ALLOWED]:
+                    return top, residual, left, right
+                goals[ALLOWED] = allowed
+            elif self.stuck or self.unfit or not self._grown(most):
                 return None
-            allowed = goals[ALLOWED] if value is None else value(top)
-            if allowed >= goals[ALLOWED]:
-                return top, residual, left, right
-            goals[ALLOWED] = allowed
+
+    def _grown(self, most: int) -> bool:
+        """Make room for twice the steps, where there may be more of them."""
+        size = len(self.projected)
+        if self.known + 1 < size or size == self._most or most // 2 - 1 <= self.known:
+            return False
+        room = min(self._most, 2 * size)
+        left, right = self.bases
+        self.bases = _longer(left, room), _longer(right, room)
+        projected = np.empty((room, room))
+        projected[:size, :size] = self.projected
+        self.projected = projected
+        return True
+
+
+def _longer(basis: Array, room: int) -> Array:
+    longer = np.empty((room, basis.shape[1]), basis.dtype)
+    longer[: len(basis)] = basis
+    return longer

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from unipd.spectral.engine import Engine
 
 _SUBSPACE = 80
-"""Columns before a restart, by default: short vectors take little room, and most runs need no restart."""
+"""Columns before a restart that are always allowed: short vectors take little room."""
+_MOST_BYTES = 1 << 25
+"""Bytes of both bases up to which there may be more of them."""
 
 
 class Plan(NamedTuple):
@@ -97,7 +99,8 @@ def _plan(
     stop = engine.rule(tolerance, relative, None, warm, rows)
     random = random_columns(rows, 1, np.dtype(np.float64), engine.seed)[:, 0]
     mix = engine.mix if warm else 0.0
-    limits = engine.limits(1, 1) if engine.subspace is not None else Limits(_SUBSPACE, engine.max_products)
+    own = max(_SUBSPACE, _MOST_BYTES // (sum(shape) * dtype.itemsize))
+    limits = engine.limits(1, 1) if engine.subspace is not None else Limits(own, engine.max_products)
     return Plan(shape[0] < shape[1], random, mix, stop, stop.goals(0.0, precision), precision, limits)
 
 
