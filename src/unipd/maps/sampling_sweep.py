@@ -11,8 +11,9 @@ from numba import njit
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
 from unipd.spectral.partial_kernels import partly_left, partly_right
-from unipd.spectral.ritz_kernels import forget, may_stop, seems_done, top_triple
+from unipd.spectral.ritz_kernels import forget, may_stop, seems_done
 from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
+from unipd.spectral.triple_kernels import top_triple
 
 
 @njit(cache=True, nogil=True)
@@ -113,25 +114,24 @@ def brief_run(
     values: Array,
     scattered_first: bool,
     sign: float,
-    ends: tuple[Array, FloatArray],
-    mix: float,
+    start: tuple[Array, FloatArray, float],
     bases: tuple[Array, Array],
     projected: FloatArray,
     first: int,
     last: int,
     goals: FloatArray,
-) -> tuple[int, int, float, float, Array, Array]:
-    """Do a whole run with ``sign`` * M up to its goals; return steps done, products made, and the top Ritz triple.
+    ends: tuple[Array, Array],
+) -> tuple[int, int, float, float]:
+    """Do a whole run with ``sign`` * M up to its goals; return steps done, products made, top Ritz value and residual.
 
-    The triple is value, residual norm, left and right vector: a value of 0 tells that the goals were not reached. A run
-    begins with ``ends`` (:func:`unipd.spectral.sweep_kernels.begin`); one that has done steps asks first whether it may
-    stop already. Products of -1 tell that the starting vector is not finite.
+    Its vectors are written to ``ends`` (left, right). A value of 0 tells that the goals were not reached. A run begins
+    with ``start`` (:func:`unipd.spectral.sweep_kernels.begin`); one that has done steps asks first whether it may stop
+    already. Products of -1 tell that the starting vector is not finite.
     """
-    left, right = bases
     if first == 0:
         forget(goals)
-        if not begin(ends[0], ends[1], mix, right[0]):
-            return 0, -1, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
+        if not begin(start[0], start[1], start[2], bases[1][0]):
+            return 0, -1, 0.0, 0.0
     done = made = 0
     reached = first > 0 and may_stop(projected, first, goals)
     if not reached:
@@ -139,6 +139,6 @@ def brief_run(
         whole = done > 0 and made == 2 * done
         reached = whole and (done < last - first or may_stop(projected, last, goals))
     if not reached:
-        return done, made, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
-    value, residual, u, v = top_triple(bases, projected, first + done, goals)
-    return done, made, value, residual, u, v
+        return done, made, 0.0, 0.0
+    value, residual = top_triple(bases, projected, first + done, goals, ends)
+    return done, made, value, residual

@@ -114,11 +114,13 @@ class Bidiagonal:
         goals, self._reached = self._reached, None
         if goals is None:
             return None
-        from unipd.spectral.ritz_kernels import top_triple
+        from unipd.spectral.triple_kernels import top_triple
 
-        found = top_triple((self.left.array.T, self.right.array.T), self.projected, self.known, goals)
-        good = stop.value is None or stop.value(found[0]) >= goals[ALLOWED]
-        return found if found[0] > 0.0 and good else None
+        bases = (self.left.array.T, self.right.array.T)
+        left, right = (np.empty(basis.shape[1], basis.dtype) for basis in bases)
+        value, residual = top_triple(bases, self.projected, self.known, goals, (left, right))
+        good = stop.value is None or stop.value(value) >= goals[ALLOWED]
+        return (value, residual, left, right) if value > 0.0 and good else None
 
     def restart(self, outer: Array, values: FloatArray, inner: Array) -> None:
         """Keep the best Ritz triples, as many as the factors have, and the next block."""

@@ -76,7 +76,7 @@ def brief_triple(
     if value is not None and not callable(value):
         goals[ALLOWED] = validate.nonnegative("value_tolerance", value)
     run = Brief(operator, plan.wide, plan.limits.subspace)
-    found = run.triple((first, plan.random), plan.mix, plan.limits.products, goals, value if callable(value) else None)
+    found = run.triple((first, plan.random, plan.mix), plan.limits.products, goals, value if callable(value) else None)
     if run.unfit:
         return None
     if found is None:

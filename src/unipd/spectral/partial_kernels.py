@@ -1,7 +1,7 @@
 """Compiled pieces of a Golub-Kahan run with partial reorthogonalisation (Simon, Math. Comp. 42, 1984; Larsen, 1998).
 
-Rounding makes the vectors of a run lose their orthogonality only as Ritz values converge. How much of it is left follows
-from the small matrix alone: with mu_kj = <u_k, u_j> and nu_kj = <v_k, v_j>, the steps say that
+Rounding makes the vectors of a run lose their orthogonality only as Ritz values converge. How much of it is lost
+follows from the small matrix alone: with mu_kj = <u_k, u_j> and nu_kj = <v_k, v_j>, the steps say that
 
     alpha_k mu_kj = alpha_j nu_kj + beta_j nu_k,j+1 - beta_k-1 mu_k-1,j,
     beta_k nu_k+1,j = alpha_j mu_kj + beta_j-1 mu_k,j-1 - alpha_k nu_kj,
@@ -126,7 +126,7 @@ def _owed(owed: int, worst: float, dtype: Any) -> int:
 @njit(cache=True, nogil=True)
 def _fits(size: float, scale: float, dtype: Any) -> bool:
     """Whether a vector of this length is more than rounding, finite, and may be multiplied to length one."""
-    return max(8.0 * np.finfo(dtype).eps * scale, np.finfo(dtype).tiny) < size < math.inf
+    return bool(max(8.0 * np.finfo(dtype).eps * scale, np.finfo(dtype).tiny) < size < math.inf)
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
