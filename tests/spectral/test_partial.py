@@ -34,12 +34,21 @@ def swept(matrix, steps: int, sign: float = 1.0, halts: tuple[int, ...] = ()):
     """Return bases and small matrix of a run of so many steps, which halts and goes on now and then."""
     rows, columns = matrix.shape
     bases = np.zeros((steps, rows), matrix.dtype), np.zeros((steps + 1, columns), matrix.dtype)
-    projected = np.zeros((steps + 1, steps + 1))
+    projected, levels = np.zeros((steps + 1, steps + 1)), np.zeros((2, steps + 1))
     bases[1][0] = 1.0 / np.sqrt(columns)
     first, pattern = 0, matrix.pattern
     for last in (*halts, steps):
         counts = partial_sweep(
-            pattern.structure, matrix.values, pattern.transposed, sign, bases, projected, first, last, NEVER.copy()
+            pattern.structure,
+            matrix.values,
+            pattern.transposed,
+            sign,
+            bases,
+            projected,
+            levels,
+            first,
+            last,
+            NEVER.copy(),
         )
         assert counts == (last - first, 2 * (last - first))
         first = last

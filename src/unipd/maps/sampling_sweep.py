@@ -5,6 +5,8 @@ The products are the kernels of :mod:`unipd.maps.sampling_kernels`, in one threa
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -82,18 +84,22 @@ def partial_sweep(
     sign: float,
     bases: tuple[Array, Array],
     projected: FloatArray,
+    levels: FloatArray,
     first: int,
     last: int,
     goals: FloatArray,
 ) -> tuple[int, int]:
     """Do as :func:`sweep` with ``sign`` * M and partial reorthogonalisation, for runs of such steps from their start.
 
-    Vectors of the first step get Gram-Schmidt against all, so that what went before need not be known.
+    ``levels`` has two rows as long as those of B: how far the last vectors are from orthogonal to those before, as
+    :mod:`unipd.spectral.partial_kernels` foresees it.
     """
     left, right = bases
     parts = np.empty((structure[3].size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)
-    levels = np.ones((2, last + 1))
-    owed, scale = 2, abs(projected[first - 1, first - 1]) if first > 0 else 0.0
+    levels[:, first] = 1.0
+    owed, scale = 0, 0.0
+    for k in range(first):
+        scale = max(scale, math.hypot(projected[k, k], projected[k, k + 1]))
     for k in range(first, last):
         multiply(structure, values, scattered_first, right[k], parts, left[k])
         alpha, scale, owed = partly_left(left, k, projected, scale, levels, owed, sign)
@@ -117,6 +123,7 @@ def brief_run(
     start: tuple[Array, FloatArray, float],
     bases: tuple[Array, Array],
     projected: FloatArray,
+    levels: FloatArray,
     first: int,
     last: int,
     goals: FloatArray,
@@ -135,7 +142,9 @@ def brief_run(
     done = made = 0
     reached = first > 0 and may_stop(projected, first, goals)
     if not reached:
-        done, made = partial_sweep(structure, values, scattered_first, sign, bases, projected, first, last, goals)
+        done, made = partial_sweep(
+            structure, values, scattered_first, sign, bases, projected, levels, first, last, goals
+        )
         whole = done > 0 and made == 2 * done
         reached = whole and (done < last - first or may_stop(projected, last, goals))
     if not reached:

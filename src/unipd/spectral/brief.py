@@ -47,6 +47,7 @@ class Brief:
         room, dtype = min(self._most, _ROOM + 1), operator.dtype
         self.bases: tuple[Array, Array] = np.empty((room, rows), dtype), np.empty((room, columns), dtype)
         self.projected: FloatArray = np.empty((room, room))  # only its diagonal and what is above that are written
+        self._levels = np.empty((2, room))
         self.known = self.made = 0
         self.stuck = self.unfit = False
 
@@ -77,7 +78,15 @@ class Brief:
         while True:
             last = min(len(self.projected) - 1, most // 2 - 1)
             done, made, top, residual = self.operator.brief_run(
-                start, self.bases, self.projected, self.known, last, goals, (left, right), adjoint=self.adjoint
+                start,
+                self.bases,
+                self.projected,
+                self._levels,
+                self.known,
+                last,
+                goals,
+                (left, right),
+                adjoint=self.adjoint,
             )
             self.known, self.made = self.known + done, self.made + made
             beat("singular vectors", made)
@@ -93,17 +102,18 @@ class Brief:
 
     def _grown(self, most: int) -> bool:
         """Make room for twice the steps, where there may be more of them."""
-        small, size = self.projected, len(self.projected)
+        size = len(self.projected)
         if self.known + 1 < size or size == self._most or most // 2 - 1 <= self.known:
             return False
         room = min(self._most, 2 * size)
         left, right = self.bases
-        self.bases, self.projected = (_longer(left, room), _longer(right, room)), np.empty((room, room))
-        self.projected[:size, :size] = small
+        self.bases = _larger(left, room, left.shape[1]), _larger(right, room, right.shape[1])
+        self.projected, self._levels = _larger(self.projected, room, room), _larger(self._levels, 2, room)
         return True
 
 
-def _longer(basis: Array, room: int) -> Array:
-    longer = np.empty((room, basis.shape[1]), basis.dtype)
-    longer[: len(basis)] = basis
-    return longer
+def _larger(array: Array, rows: int, columns: int) -> Array:
+    """Return a larger array that begins with this one."""
+    larger = np.empty((rows, columns), array.dtype)
+    larger[: array.shape[0], : array.shape[1]] = array
+    return larger

@@ -14,6 +14,7 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array, FloatArray
+from unipd.records import made
 from unipd.spectral.brief import Brief
 from unipd.spectral.dense import always_dense
 from unipd.spectral.golub_kahan import taken_over
@@ -83,9 +84,20 @@ def brief_triple(
         return _gone_on(engine, run, plan, value)
     top, residual, others, vectors = found
     residual += plan.precision * top
-    left, right = (vectors[:, None], others[:, None]) if plan.wide else (others[:, None], vectors[:, None])
-    values, residuals = np.array([top]), np.array([residual])
-    return SingularTriples(values, left, right, residuals, run.made, top + residual, RESIDUAL, True, "lanczos")
+    left, right = (vectors, others) if plan.wide else (others, vectors)
+    numbers = np.array((top, residual))
+    return made(
+        SingularTriples,
+        values=numbers[:1],
+        left=left[:, None],
+        right=right[:, None],
+        residuals=numbers[1:],
+        matvecs=run.made,
+        upper=top + residual,
+        bound=RESIDUAL,
+        converged=True,
+        solver="lanczos",
+    )
 
 
 @lru_cache(maxsize=64)
