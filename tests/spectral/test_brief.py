@@ -115,9 +115,9 @@ def test_the_goals_of_a_run_may_serve_again() -> None:
     """What a run has noted there about its progress is of no concern to the next."""
     matrix = sampled(200, 150, 6000)
     goals = Stop(relative=1e-4, value=lambda _: 1e-9).goals(1.0, 1e-15)
-    ends = np.ones(150), np.ones(150) / np.sqrt(150.0)
+    start = np.ones(150), np.ones(150) / np.sqrt(150.0), 0.0
     first, again = (Brief(matrix, False, 80) for _ in range(2))
-    one, other = (run.triple(ends, 0.0, 4000, goals, None) for run in (first, again))
+    one, other = (run.triple(start, 4000, goals, None) for run in (first, again))
     assert one is not None
     assert other is not None
     assert first.made == again.made > 30

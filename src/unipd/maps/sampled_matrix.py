@@ -74,10 +74,10 @@ class SampledMatrix:
         """
         return self.pattern.sweep(self.values, *steps, adjoint=adjoint)
 
-    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float, Array, Array]:
-        """Do a whole run of such steps in one call, as :func:`unipd.maps.sampling_sweep.brief_run` from ``ends`` on."""
+    def brief_run(self, *run: Any, adjoint: bool, sign: float = 1.0) -> tuple[int, int, float, float]:
+        """Do a whole run of steps with M in one call: :func:`unipd.maps.sampling_sweep.brief_run` from ``start`` on."""
         pattern = self.pattern
-        return sampling_sweeps().brief_run(pattern.structure, self.values, pattern.transposed != adjoint, *run)
+        return sampling_sweeps().brief_run(pattern.structure, self.values, pattern.transposed != adjoint, sign, *run)
 
     def frobenius(self) -> float:
         """Return the Frobenius norm, an upper bound of the spectral norm."""
@@ -169,12 +169,9 @@ class OppositeMatrix:
         """Do steps with -M as M does; matrices that do are so small that their values may be copied."""
         return self._matrix.pattern.sweep(-self._matrix.values, *steps, adjoint=adjoint)
 
-    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float, Array, Array]:
-        """Do a whole run with -M: that of M with the opposite left vectors."""
-        found = self._matrix.brief_run(*run, adjoint=adjoint)
-        if found[2] == 0.0:  # the run may be gone on with
-            _negated(run[2][0])
-        return (*found[:4], _negated(found[4]), found[5])
+    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float]:
+        """Do a whole run with -M."""
+        return self._matrix.brief_run(*run, adjoint=adjoint, sign=-1.0)
 
     def frobenius(self) -> float:
         """Return the Frobenius norm."""

@@ -5,13 +5,17 @@ The products are the kernels of :mod:`unipd.maps.sampling_kernels`, in one threa
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
-from unipd.spectral.ritz_kernels import forget, may_stop, seems_done, top_triple
+from unipd.spectral.partial_kernels import partly_left, partly_right
+from unipd.spectral.ritz_kernels import forget, may_stop, seems_done
 from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
+from unipd.spectral.triple_kernels import top_triple
 
 
 @njit(cache=True, nogil=True)
@@ -73,36 +77,77 @@ def sweep(
 
 
 @njit(cache=True, nogil=True)
+def partial_sweep(
+    structure: tuple[IntArray, IntArray, IntArray, IntArray],
+    values: Array,
+    scattered_first: bool,
+    sign: float,
+    bases: tuple[Array, Array],
+    projected: FloatArray,
+    levels: FloatArray,
+    first: int,
+    last: int,
+    goals: FloatArray,
+) -> tuple[int, int]:
+    """Do as :func:`sweep` with ``sign`` * M and partial reorthogonalisation, for runs of such steps from their start.
+
+    ``levels`` has two rows as long as those of B: how far the last vectors are from orthogonal to those before, as
+    :mod:`unipd.spectral.partial_kernels` foresees it.
+    """
+    left, right = bases
+    parts = np.empty((structure[3].size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)
+    levels[:, first] = 1.0
+    owed, scale = 0, 0.0
+    for k in range(first):
+        scale = max(scale, math.hypot(projected[k, k], projected[k, k + 1]))
+    for k in range(first, last):
+        multiply(structure, values, scattered_first, right[k], parts, left[k])
+        alpha, scale, owed = partly_left(left, k, projected, scale, levels, owed, sign)
+        if alpha == 0.0:
+            return k - first, 2 * (k - first) + 1
+        multiply(structure, values, not scattered_first, left[k], parts, right[k + 1])
+        beta, scale, owed = partly_right(right, k, projected, scale, levels, owed, sign)
+        if beta == 0.0:
+            return k - first, 2 * (k - first) + 2
+        if seems_done(projected, k + 1, goals):
+            return k + 1 - first, 2 * (k + 1 - first)
+    return last - first, 2 * (last - first)
+
+
+@njit(cache=True, nogil=True)
 def brief_run(
     structure: tuple[IntArray, IntArray, IntArray, IntArray],
     values: Array,
     scattered_first: bool,
-    ends: tuple[Array, FloatArray],
-    mix: float,
+    sign: float,
+    start: tuple[Array, FloatArray, float],
     bases: tuple[Array, Array],
     projected: FloatArray,
+    levels: FloatArray,
     first: int,
     last: int,
     goals: FloatArray,
-) -> tuple[int, int, float, float, Array, Array]:
-    """Do a whole run up to its goals; return steps done, products made, and the top Ritz triple.
+    ends: tuple[Array, Array],
+) -> tuple[int, int, float, float]:
+    """Do a whole run with ``sign`` * M up to its goals; return steps done, products made, top Ritz value and residual.
 
-    The triple is value, residual norm, left and right vector: a value of 0 tells that the goals were not reached. A run
-    begins with ``ends`` (:func:`unipd.spectral.sweep_kernels.begin`); one that has done steps asks first whether it may
-    stop already. Products of -1 tell that the starting vector is not finite.
+    Its vectors are written to ``ends`` (left, right). A value of 0 tells that the goals were not reached. A run begins
+    with ``start`` (:func:`unipd.spectral.sweep_kernels.begin`); one that has done steps asks first whether it may stop
+    already. Products of -1 tell that the starting vector is not finite.
     """
-    left, right = bases
     if first == 0:
         forget(goals)
-        if not begin(ends[0], ends[1], mix, right[0]):
-            return 0, -1, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
+        if not begin(start[0], start[1], start[2], bases[1][0]):
+            return 0, -1, 0.0, 0.0
     done = made = 0
     reached = first > 0 and may_stop(projected, first, goals)
     if not reached:
-        done, made = sweep(structure, values, scattered_first, bases, projected, first, last, goals)
+        done, made = partial_sweep(
+            structure, values, scattered_first, sign, bases, projected, levels, first, last, goals
+        )
         whole = done > 0 and made == 2 * done
         reached = whole and (done < last - first or may_stop(projected, last, goals))
     if not reached:
-        return done, made, 0.0, 0.0, left[0, :0].copy(), right[0, :0].copy()
-    value, residual, u, v = top_triple(bases, projected, first + done, goals)
-    return done, made, value, residual, u, v
+        return done, made, 0.0, 0.0
+    value, residual = top_triple(bases, projected, first + done, goals, ends)
+    return done, made, value, residual

@@ -8,6 +8,7 @@ from typing import Any
 from unipd._typing import Array
 from unipd.atoms import LowRank
 from unipd.protocols import SharpAnswer
+from unipd.records import made
 from unipd.sharp.spectral_base import LOOSEST_RESIDUAL, SpectralSharp, excess, stronger, warm_start, weights_of
 from unipd.spectral import Engine, certify_eigenvalues, certify_singular_value
 
@@ -32,8 +33,15 @@ class RankOneSharp(SpectralSharp):
 
     def _joined(self, left: Array, right: Array, top: float, upper: float, matvecs: int, bound: str) -> SharpAnswer:
         weight, value = self.weight(top), self.conjugate(top)
-        atom = LowRank(left, right, weights_of([weight], left.dtype))
-        return SharpAnswer(atom, value, top * weight - value, excess(self.conjugate(upper), value), matvecs, bound)
+        return made(
+            SharpAnswer,
+            atom=made(LowRank, left=left, right=right, weights=weights_of([weight], left.dtype)),
+            value=value,
+            objective=top * weight - value,
+            error=excess(self.conjugate(upper), value),
+            matvecs=matvecs,
+            bound=bound,
+        )
 
 
 class SingularSharp(RankOneSharp):

@@ -55,7 +55,15 @@ class Bidiagonal:
         self._stuck = self.block > 1
 
     def resume(self, brief: Brief) -> None:
-        """Take over a run that has not come to its end."""
+        """Take over a run that has not come to its end.
+
+        Its vectors are orthogonal as far as its own steps needed (:mod:`unipd.spectral.partial_kernels`); the small
+        matrix is that of orthonormal ones.
+        """
+        from unipd.spectral.partial_kernels import orthonormalise
+
+        orthonormalise(brief.bases[0], brief.known)
+        orthonormalise(brief.bases[1], brief.known + 1)
         self.left.array, self.right.array = brief.bases[0].T, brief.bases[1].T
         self.projected, self._stuck = np.zeros(brief.projected.shape), brief.stuck
         for k in range(brief.known):
@@ -106,11 +114,13 @@ class Bidiagonal:
         goals, self._reached = self._reached, None
         if goals is None:
             return None
-        from unipd.spectral.ritz_kernels import top_triple
+        from unipd.spectral.triple_kernels import top_triple
 
-        found = top_triple((self.left.array.T, self.right.array.T), self.projected, self.known, goals)
-        good = stop.value is None or stop.value(found[0]) >= goals[ALLOWED]
-        return found if found[0] > 0.0 and good else None
+        bases = (self.left.array.T, self.right.array.T)
+        left, right = (np.empty(basis.shape[1], basis.dtype) for basis in bases)
+        value, residual = top_triple(bases, self.projected, self.known, goals, (left, right))
+        good = stop.value is None or stop.value(value) >= goals[ALLOWED]
+        return (value, residual, left, right) if value > 0.0 and good else None
 
     def restart(self, outer: Array, values: FloatArray, inner: Array) -> None:
         """Keep the best Ritz triples, as many as the factors have, and the next block."""

@@ -14,6 +14,9 @@ from unipd._typing import Array, FloatArray
 from unipd.pulse import beat
 from unipd.spectral.stopping import ALLOWED
 
+_ROOM = 160
+"""Steps that there is room for at first: most runs need no more."""
+
 
 class Brief:
     """A run of single-vector steps from one starting vector, up to where a restart or a breakdown needs more care.
@@ -25,31 +28,32 @@ class Brief:
     adjoint
         Whether steps are done with M^*; the matrix of the steps has at least as many rows as columns.
     subspace
-        Steps that there is room for.
+        Most steps that room is made for.
 
     Examples
     --------
     >>> from unipd.maps import Sampling
     >>> matrix = Sampling([0, 0, 1, 1, 2], [0, 1, 0, 1, 1], (3, 2)).adjoint(np.array([3.0, 0.0, 0.0, 1.0, 0.0]))
     >>> run, goals = Brief(matrix, False, 40), np.array([0.0, 1.0, np.inf, -1.0, 1.0] + 5 * [0.0])
-    >>> value, residual, left, right = run.triple((np.ones(2), np.ones(2)), 0.0, 4000, goals, None)
+    >>> value, residual, left, right = run.triple((np.ones(2), np.ones(2), 0.0), 4000, goals, None)
     >>> round(value, 3), run.known, run.made
     (2.236, 1, 2)
     """
 
     def __init__(self, operator: Any, adjoint: bool, subspace: int) -> None:
-        rows, columns = operator.shape[::-1] if adjoint else operator.shape
-        room, dtype = min(columns, subspace + 1), operator.dtype
         self.operator, self.adjoint = operator, adjoint
+        rows, columns = operator.shape[::-1] if adjoint else operator.shape
+        self._most = min(columns, subspace + 1)
+        room, dtype = min(self._most, _ROOM + 1), operator.dtype
         self.bases: tuple[Array, Array] = np.empty((room, rows), dtype), np.empty((room, columns), dtype)
         self.projected: FloatArray = np.empty((room, room))  # only its diagonal and what is above that are written
+        self._levels = np.empty((2, room))
         self.known = self.made = 0
         self.stuck = self.unfit = False
 
     def triple(
         self,
-        ends: tuple[Array, FloatArray],
-        mix: float,
+        start: tuple[Array, FloatArray, float],
         most: int,
         goals: FloatArray,
         value: Callable[[float], float] | None,
@@ -60,10 +64,8 @@ class Brief:
 
         Parameters
         ----------
-        ends
-            Starting right vector, and the random unit vector that is mixed into it.
-        mix
-            Share of the random one.
+        start
+            Starting right vector, the random unit vector that is mixed into it, and the share of that.
         most
             Largest number of products.
         goals
@@ -71,17 +73,47 @@ class Brief:
         value
             Error allowed in the top value where that depends on the value: the goals are drawn tighter until both fit.
         """
-        last = min(len(self.projected) - 1, most // 2 - 1)
+        # Arrays that compiled code returns take longer than those it is given.
+        left, right = np.empty_like(self.bases[0][0]), np.empty_like(self.bases[1][0])
         while True:
-            done, made, top, residual, left, right = self.operator.brief_run(
-                ends, mix, self.bases, self.projected, self.known, last, goals, adjoint=self.adjoint
+            last = min(len(self.projected) - 1, most // 2 - 1)
+            done, made, top, residual = self.operator.brief_run(
+                start,
+                self.bases,
+                self.projected,
+                self._levels,
+                self.known,
+                last,
+                goals,
+                (left, right),
+                adjoint=self.adjoint,
             )
             self.known, self.made = self.known + done, self.made + made
-            self.unfit, self.stuck = made < 0, made > 2 * done
             beat("singular vectors", made)
-            if top == 0.0:
+            if top > 0.0:
+                allowed = goals[ALLOWED] if value is None else value(top)
+                if allowed >= goals[ALLOWED]:
+                    return top, residual, left, right
+                goals[ALLOWED] = allowed
+                continue
+            self.unfit, self.stuck = made < 0, made > 2 * done
+            if self.stuck or self.unfit or not self._grown(most):
                 return None
-            allowed = goals[ALLOWED] if value is None else value(top)
-            if allowed >= goals[ALLOWED]:
-                return top, residual, left, right
-            goals[ALLOWED] = allowed
+
+    def _grown(self, most: int) -> bool:
+        """Make room for twice the steps, where there may be more of them."""
+        size = len(self.projected)
+        if self.known + 1 < size or size == self._most or most // 2 - 1 <= self.known:
+            return False
+        room = min(self._most, 2 * size)
+        left, right = self.bases
+        self.bases = _larger(left, room, left.shape[1]), _larger(right, room, right.shape[1])
+        self.projected, self._levels = _larger(self.projected, room, room), _larger(self._levels, 2, room)
+        return True
+
+
+def _larger(array: Array, rows: int, columns: int) -> Array:
+    """Return a larger array that begins with this one."""
+    larger = np.empty((rows, columns), array.dtype)
+    larger[: array.shape[0], : array.shape[1]] = array
+    return larger

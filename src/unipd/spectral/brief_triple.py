@@ -14,6 +14,7 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array, FloatArray
+from unipd.records import made
 from unipd.spectral.brief import Brief
 from unipd.spectral.dense import always_dense
 from unipd.spectral.golub_kahan import taken_over
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from unipd.spectral.engine import Engine
 
 _SUBSPACE = 80
-"""Columns before a restart, by default: short vectors take little room, and most runs need no restart."""
+"""Columns before a restart that are always allowed: short vectors take little room."""
+_MOST_BYTES = 1 << 25
+"""Bytes of both bases up to which there may be more of them."""
 
 
 class Plan(NamedTuple):
@@ -74,16 +77,27 @@ def brief_triple(
     if value is not None and not callable(value):
         goals[ALLOWED] = validate.nonnegative("value_tolerance", value)
     run = Brief(operator, plan.wide, plan.limits.subspace)
-    found = run.triple((first, plan.random), plan.mix, plan.limits.products, goals, value if callable(value) else None)
+    found = run.triple((first, plan.random, plan.mix), plan.limits.products, goals, value if callable(value) else None)
     if run.unfit:
         return None
     if found is None:
         return _gone_on(engine, run, plan, value)
     top, residual, others, vectors = found
     residual += plan.precision * top
-    left, right = (vectors[:, None], others[:, None]) if plan.wide else (others[:, None], vectors[:, None])
-    values, residuals = np.array([top]), np.array([residual])
-    return SingularTriples(values, left, right, residuals, run.made, top + residual, RESIDUAL, True, "lanczos")
+    left, right = (vectors, others) if plan.wide else (others, vectors)
+    numbers = np.array((top, residual))
+    return made(
+        SingularTriples,
+        values=numbers[:1],
+        left=left[:, None],
+        right=right[:, None],
+        residuals=numbers[1:],
+        matvecs=run.made,
+        upper=top + residual,
+        bound=RESIDUAL,
+        converged=True,
+        solver="lanczos",
+    )
 
 
 @lru_cache(maxsize=64)
@@ -97,7 +111,8 @@ def _plan(
     stop = engine.rule(tolerance, relative, None, warm, rows)
     random = random_columns(rows, 1, np.dtype(np.float64), engine.seed)[:, 0]
     mix = engine.mix if warm else 0.0
-    limits = engine.limits(1, 1) if engine.subspace is not None else Limits(_SUBSPACE, engine.max_products)
+    own = max(_SUBSPACE, _MOST_BYTES // (sum(shape) * dtype.itemsize))
+    limits = engine.limits(1, 1) if engine.subspace is not None else Limits(own, engine.max_products)
     return Plan(shape[0] < shape[1], random, mix, stop, stop.goals(0.0, precision), precision, limits)
 
 

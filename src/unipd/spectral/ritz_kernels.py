@@ -1,25 +1,22 @@
-"""Compiled end of a Golub-Kahan sweep: whether it may stop, and its top Ritz triple.
+"""Compiled end of a Golub-Kahan sweep: whether it may stop.
 
-The rule is that of :class:`~unipd.spectral.stopping.Stop`, on an upper bidiagonal matrix. Vectors are rows, as in
-:mod:`unipd.spectral.sweep_kernels`.
+The rule is that of :class:`~unipd.spectral.stopping.Stop`, on an upper bidiagonal matrix.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
 
-from unipd._typing import Array, FloatArray
-from unipd.spectral.sweep_kernels import divide, length
-from unipd.spectral.tridiagonal import chase, none_above, settle
+from unipd._typing import FloatArray
+from unipd.spectral.tridiagonal import chase, gram, none_above, settle
 
-_REORDERED: Any = {"reassoc", "contract", "nsz"}
-_EPS = float(np.finfo(np.float64).eps)
-_TOP, _DUE, _ASKED, _MISSED = 6, 7, 8, 9
-"""Where the goals keep the square of the last top value, the size to ask at next, the last size, and its miss."""
+TOP = 6
+"""Where the goals keep the square of the last top value."""
+_DUE, _ASKED, _MISSED = 7, 8, 9
+"""Where they keep the size to ask at next, the last size, and its miss."""
 _SMALLEST = 1e-60
 """Entries of B from which fourth powers leave the range of floating point: such runs are left to others."""
 _PATIENCE = 8
@@ -29,7 +26,7 @@ _PATIENCE = 8
 @njit(cache=True, nogil=True)
 def forget(goals: FloatArray) -> None:
     """Drop the notes of an earlier run."""
-    goals[_TOP:] = 0.0
+    goals[TOP:] = 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -51,11 +48,11 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     """
     if not _SMALLEST < projected[0, 0] < 1.0 / _SMALLEST:
         return False
-    squares, links = _gram(projected, size)
+    squares, links = gram(projected, size)
     last = np.zeros(size)
     last[size - 1] = projected[size - 1, size]
-    if goals[_TOP] > 0.0:
-        chase(squares, links, last, 0, size - 1, goals[_TOP])
+    if goals[TOP] > 0.0:
+        chase(squares, links, last, 0, size - 1, goals[TOP])
     missed, used, known = 0.0, 0, 0
     while used == 0 or (known < size and not none_above(squares, links, known, squares[used - 1])):
         if not settle(squares, links, last, known):
@@ -65,7 +62,7 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
     ahead = size // _PATIENCE
     if goals[_MISSED] > missed:
         ahead = min(ahead, int(0.5 * missed * (size - goals[_ASKED]) / (goals[_MISSED] - missed)))
-    goals[_TOP], goals[_DUE], goals[_ASKED], goals[_MISSED] = squares[0], size + max(1, ahead), size, missed
+    goals[TOP], goals[_DUE], goals[_ASKED], goals[_MISSED] = squares[0], size + max(1, ahead), size, missed
     return missed == 0.0
 
 
@@ -76,7 +73,7 @@ def _missed(projected: FloatArray, squares: FloatArray, last: FloatArray, goals:
     What is known are the largest eigenvalues of B B^T, if all of them, and the residual norms of their vectors up to
     sign. Also returns how many of them were looked at, 0 where more are needed.
     """
-    absolute, relative, allowed, lookout, weight, precision = goals[:_TOP]
+    absolute, relative, allowed, lookout, weight, precision = goals[:TOP]
     top, residual, used = math.sqrt(max(squares[0], 0.0)), abs(last[0]), 1
     rounding = precision * top
     missed = _above(residual, max(rounding, absolute, relative * top))
@@ -96,78 +93,6 @@ def _above(found: float, limit: float) -> float:
     if found <= limit:
         return 0.0
     return math.log(found) - math.log(limit) if limit > 0.0 else math.inf
-
-
-@njit(cache=True, nogil=True)
-def top_triple(
-    bases: tuple[Array, Array], projected: FloatArray, size: int, goals: FloatArray
-) -> tuple[float, float, Array, Array]:
-    """Return the top Ritz value of an upper bidiagonal B, its residual norm, and its left and right vectors.
-
-    To be asked when :func:`may_stop` has said yes. A value of 0 tells that there is none to be had here.
-    """
-    top = goals[_TOP]
-    outer = _top_vector(projected, size, top)
-    inner = np.empty(size)
-    for i in range(size):
-        inner[i] = projected[i, i] * outer[i] + (projected[i - 1, i] * outer[i - 1] if i > 0 else 0.0)
-    u, v = _combined(bases[0], outer), _combined(bases[1], inner)
-    sizes = length(u), length(v)
-    if min(sizes) == 0.0:
-        return 0.0, 0.0, u, v
-    divide(u, sizes[0])
-    divide(v, sizes[1])
-    return math.sqrt(top), abs(projected[size - 1, size] * outer[size - 1]), u, v
-
-
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
-def _combined(basis: Array, coefficients: FloatArray) -> Array:
-    """Return the combination of the first rows of a basis, four of them in one pass."""
-    out = np.zeros(basis.shape[1], basis.dtype)
-    factors = np.zeros((coefficients.size + 3) // 4 * 4, basis.dtype)
-    factors[: coefficients.size] = coefficients
-    last = coefficients.size - 1
-    for j in range(0, coefficients.size, 4):
-        a, b, c, d = basis[j], basis[min(j + 1, last)], basis[min(j + 2, last)], basis[min(j + 3, last)]
-        in_a, in_b, in_c, in_d = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
-        for i in range(out.size):
-            out[i] += (in_a * a[i] + in_b * b[i]) + (in_c * c[i] + in_d * d[i])
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _top_vector(projected: FloatArray, size: int, top: float) -> FloatArray:
-    """Return the unit eigenvector of B B^T for its largest eigenvalue, by inverse iteration just above that.
-
-    B has positive entries, so has the eigenvector: a start of ones has a share in it. The pivots are positive.
-    """
-    diagonal, links = _gram(projected, size)
-    shift, tiny = top * (1.0 + 4.0 * _EPS), _EPS * top + 1e-300
-    pivots, vector = np.empty(size), np.full(size, 1.0)
-    for i in range(size):
-        known = links[i - 1] * links[i - 1] / pivots[i - 1] if i > 0 else 0.0
-        pivots[i] = max(shift - diagonal[i] - known, tiny)
-    for _ in range(3):
-        for i in range(1, size):
-            vector[i] += links[i - 1] / pivots[i - 1] * vector[i - 1]
-        for i in range(size - 1, -1, -1):
-            later = links[i] * vector[i + 1] if i < size - 1 else 0.0
-            vector[i] = (vector[i] + later) / pivots[i]
-        divide(vector, vector.max())
-        divide(vector, length(vector))
-    return vector
-
-
-@njit(cache=True, nogil=True)
-def _gram(projected: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
-    """Return the diagonal of B B^T and what is beside it."""
-    squares, links = np.empty(size), np.zeros(size)
-    for i in range(size):
-        squares[i] = projected[i, i] * projected[i, i]
-        if i < size - 1:
-            squares[i] += projected[i, i + 1] * projected[i, i + 1]
-            links[i] = projected[i, i + 1] * projected[i + 1, i + 1]
-    return squares, links
 
 
 @njit(cache=True, nogil=True)
@@ -195,7 +120,7 @@ def _value_error(squares: FloatArray, last: FloatArray, limit: float) -> tuple[f
 @njit(cache=True, nogil=True)
 def _height(projected: FloatArray, size: int, horizon: float) -> float:
     """Return log p_k of the run's orthonormal polynomial at the square of the horizon, by the pivots of x - B B^T."""
-    squares, links = _gram(projected, size)
+    squares, links = gram(projected, size)
     height, known = 0.0, 0.0
     for i in range(size):
         pivot = horizon * horizon - squares[i] - known

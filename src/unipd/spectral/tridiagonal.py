@@ -88,3 +88,15 @@ def chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, hi
     diagonal[low] -= carried
     links[low] = bulge
     links[high] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def gram(projected: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """Return the diagonal of B B^T and what is beside it."""
+    squares, links = np.empty(size), np.zeros(size)
+    for i in range(size):
+        squares[i] = projected[i, i] * projected[i, i]
+        if i < size - 1:
+            squares[i] += projected[i, i + 1] * projected[i, i + 1]
+            links[i] = projected[i, i + 1] * projected[i + 1, i + 1]
+    return squares, links

@@ -1,0 +1,147 @@
+"""Compiled pieces of a Golub-Kahan run with partial reorthogonalisation (Simon, Math. Comp. 42, 1984; Larsen, 1998).
+
+Rounding makes the vectors of a run lose their orthogonality only as Ritz values converge. How much of it is lost
+follows from the small matrix alone: with mu_kj = <u_k, u_j> and nu_kj = <v_k, v_j>, the steps say that
+
+    alpha_k mu_kj = alpha_j nu_kj + beta_j nu_k,j+1 - beta_k-1 mu_k-1,j,
+    beta_k nu_k+1,j = alpha_j mu_kj + beta_j-1 mu_k,j-1 - alpha_k nu_kj,
+
+up to rounding, which is added with the sign that makes things worse. While all of them are below sqrt(eps), the small
+matrix is to working precision that of an orthonormal basis of the same space, and residuals read off it are right; a
+vector about to pass that, and the one after it, are made orthogonal to all before them. Most runs to a moderate
+accuracy never come to it, and save the passes over all vectors that Gram-Schmidt takes in every step.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from unipd._typing import Array, FloatArray
+from unipd.spectral.sweep_kernels import remove
+
+_REORDERED: Any = {"reassoc", "contract", "nsz"}
+_NOISE = 2.0
+"""Rounding of one step, in units of eps times the largest length seen."""
+
+
+@njit(cache=True, nogil=True)
+def partly_left(
+    left: Array, k: int, projected: FloatArray, scale: float, levels: FloatArray, owed: int, sign: float
+) -> tuple[float, float, int]:
+    """Make of the product M v in ``left[k]`` the next left vector of ``sign`` * M; fill alpha = B[k, k].
+
+    Returns alpha (0 where the vector vanishes or is not finite), the largest length seen, and how many of the next
+    vectors are owed Gram-Schmidt against all before them. ``levels`` are the nu and mu of the last vectors.
+    """
+    before = projected[k - 1, k] if k > 0 else 0.0
+    alpha = _subtracted(left[k], sign * before, left[max(k - 1, 0)])
+    scale = max(scale, math.hypot(alpha, before))
+    if not _fits(alpha, scale, left.dtype):
+        return 0.0, scale, owed
+    projected[k, k] = alpha
+    worst = foresee_left(levels, k, projected, _NOISE * np.finfo(left.dtype).eps * scale)
+    owed = _owed(owed, worst, left.dtype)
+    if owed > 0:
+        owed -= 1
+        alpha = remove(left[k], left, k)
+        levels[1, :k] = np.finfo(left.dtype).eps
+        if not _fits(alpha, scale, left.dtype):
+            return 0.0, scale, owed
+        projected[k, k] = alpha
+    _multiply(left[k], sign / alpha)
+    return alpha, scale, owed
+
+
+@njit(cache=True, nogil=True)
+def partly_right(
+    right: Array, k: int, projected: FloatArray, scale: float, levels: FloatArray, owed: int, sign: float
+) -> tuple[float, float, int]:
+    """Make of the product M^* u in ``right[k + 1]`` the next right vector; fill beta = B[k, k + 1].
+
+    The rest is as in :func:`partly_left`.
+    """
+    alpha = projected[k, k]
+    beta = _subtracted(right[k + 1], sign * alpha, right[k])
+    scale = max(scale, math.hypot(alpha, beta))
+    if not _fits(beta, scale, right.dtype):
+        return 0.0, scale, owed
+    projected[k, k + 1] = beta
+    worst = foresee_right(levels, k, projected, _NOISE * np.finfo(right.dtype).eps * scale)
+    owed = _owed(owed, worst, right.dtype)
+    if owed > 0:
+        owed -= 1
+        beta = remove(right[k + 1], right, k + 1)
+        levels[0, : k + 1] = np.finfo(right.dtype).eps
+        if not _fits(beta, scale, right.dtype):
+            return 0.0, scale, owed
+        projected[k, k + 1] = beta
+    _multiply(right[k + 1], sign / beta)
+    return beta, scale, owed
+
+
+@njit(cache=True, nogil=True)
+def foresee_left(levels: FloatArray, k: int, projected: FloatArray, noise: float) -> float:
+    """Take mu of the left vector k - 1 to that of k (alpha_k and beta_k-1 are in B); return its largest entry."""
+    nu, mu = levels[0], levels[1]
+    before, share, worst = projected[k - 1, k] if k > 0 else 0.0, 1.0 / projected[k, k], 0.0
+    for j in range(k):
+        level = projected[j, j] * nu[j] + projected[j, j + 1] * nu[j + 1] - before * mu[j]
+        mu[j] = share * (level + math.copysign(noise, level))
+        worst = max(worst, abs(mu[j]))
+    mu[k] = 1.0
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def foresee_right(levels: FloatArray, k: int, projected: FloatArray, noise: float) -> float:
+    """Take nu of the right vector k to that of k + 1 (alpha_k and beta_k are in B); return its largest entry."""
+    nu, mu = levels[0], levels[1]
+    alpha, share, worst = projected[k, k], 1.0 / projected[k, k + 1], 0.0
+    for j in range(k + 1):
+        level = projected[j, j] * mu[j] - alpha * nu[j]
+        if j > 0:
+            level += projected[j - 1, j] * mu[j - 1]
+        nu[j] = share * (level + math.copysign(noise, level))
+        worst = max(worst, abs(nu[j]))
+    nu[k + 1] = 1.0
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def orthonormalise(basis: Array, size: int) -> None:
+    """Make the first rows of a basis orthonormal, one after the other: what other steps than these need of them."""
+    for k in range(size):
+        _multiply(basis[k], 1.0 / remove(basis[k], basis, k))
+
+
+@njit(cache=True, nogil=True)
+def _owed(owed: int, worst: float, dtype: Any) -> int:
+    return 2 if owed == 0 and not worst <= math.sqrt(np.finfo(dtype).eps) else owed
+
+
+@njit(cache=True, nogil=True)
+def _fits(size: float, scale: float, dtype: Any) -> bool:
+    """Whether a vector of this length is more than rounding, finite, and may be multiplied to length one."""
+    return bool(max(8.0 * np.finfo(dtype).eps * scale, np.finfo(dtype).tiny) < size < math.inf)
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def _subtracted(vector: Array, factor: float, other: Array) -> float:
+    """Subtract a multiple of another vector in place; return the length of the rest, summed in double precision."""
+    share, total = vector.dtype.type(factor), 0.0
+    for i in range(vector.size):
+        entry = vector[i] - share * other[i]
+        vector[i] = entry
+        total += np.float64(entry) * np.float64(entry)
+    return math.sqrt(total)
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def _multiply(vector: Array, factor: float) -> None:
+    share = vector.dtype.type(factor)
+    for i in range(vector.size):
+        vector[i] *= share
