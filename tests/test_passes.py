@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.dual import between, distance, loss_slope, mixed, moved_image, passes, stepped, way_between
+from unipd.dual import between, distance, loss_slope, mixed, moved_image, passes, residual_slope, stepped, way_between
 from unipd.errors import InvalidInput
 
 SIZE = 37
@@ -151,3 +151,9 @@ def test_way_between_two_images(dtype: Any) -> None:
     loose = 1e-5 if dtype is np.float32 else 1e-12
     assert slope == pytest.approx(float(np.dot(lam.astype(float), exact)), abs=loose * size)
     assert squared == pytest.approx(float(np.dot(exact, exact)), rel=loose)
+    given = problem("=", dtype)
+    slope, again = residual_slope(given, tail, head)
+    residual = (tail - given.b).astype(float)
+    size = float(np.linalg.norm(exact) * np.linalg.norm(residual))
+    assert slope == pytest.approx(float(np.dot(residual, exact)), abs=loose * size)
+    assert again == pytest.approx(squared, rel=loose)

@@ -43,3 +43,17 @@ def way_between(tail: Array, head: Array, lam: Array) -> Way:
         return compiled().way_between(tail, head, lam)
     way: Array = head - tail
     return way, inner(lam, way), inner(way, way)
+
+
+def residual_slope(problem: Problem, image: Array, head: Array) -> tuple[float, float]:
+    """Return <A x - b, d> and ||d||^2 for the way d from the image A x to another one.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 2.0], "=")
+    >>> residual_slope(problem, np.zeros(2), np.array([3.0, 4.0]))
+    (-11.0, 25.0)
+    """
+    if image.size >= passes.COMPILED and is_plain(image, head):
+        return compiled().residual_slope(image, problem.b, head)
+    way: Array = head - image
+    return inner(image - problem.b, way), inner(way, way)

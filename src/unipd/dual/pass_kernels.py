@@ -85,6 +85,17 @@ def way_between(tail: Array, head: Array, lam: Array) -> tuple[Array, float, flo
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
+def residual_slope(image: Array, b: Array, head: Array) -> tuple[float, float]:
+    """Return <A x - b, d> and ||d||^2 for d = head - A x."""
+    slope = squared = 0.0
+    for k in range(image.size):
+        way = np.float64(head[k] - image[k])
+        slope += np.float64(image[k] - b[k]) * way
+        squared += way * way
+    return slope, squared
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
 def squared_distance(first: Array, second: Array) -> float:
     """Return ||first - second||^2."""
     squared = 0.0

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from unipd import validate
 from unipd._typing import Array
-from unipd.couplings import Equality, LeastSquares, WeightedLeastSquares
-from unipd.dual import Way
+from unipd.couplings import LeastSquares, WeightedLeastSquares
+from unipd.dual import Way, residual_slope
 from unipd.problem import Problem
 from unipd.protocols import inner
 
 WEIGHTS = ("theory", "greedy")
 _BISECTIONS = 60
-QUADRATIC = (LeastSquares, WeightedLeastSquares, Equality)
-"""Couplings whose slope along a segment is affine: quadratic losses, and the distance to K = {0}."""
+QUADRATIC = (LeastSquares, WeightedLeastSquares)
+"""Losses that are quadratic forms: their slope along a segment is affine."""
 
 
 def check_weights(weights: str) -> str:
@@ -35,9 +35,15 @@ def greedy_gamma(
     A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K).
     Both are convex in gamma, and parabolas for quadratic losses and for K = {0}.
     """
+    rise = atom_objective - objective
+    if problem.inverse is not None:
+        slope, squared = residual_slope(problem, image, atom_image)
+        if problem.loss is None:
+            return _lowest(-slope, squared, upper)
+        return _lowest(-slope / problem.inverse - rise, squared / problem.inverse, upper)
     residual, way = image - problem.b, atom_image - image
     slope = inner(residual if problem.loss is None else problem.loss.gradient(residual), way)
-    return best_step(problem, image, (way, slope, inner(way, way)), atom_objective - objective, upper)
+    return best_step(problem, image, (way, slope, inner(way, way)), rise, upper)
 
 
 def best_step(problem: Problem, image: Array, way: Way, rise: float, upper: float = 1.0) -> float:
@@ -47,11 +53,9 @@ def best_step(problem: Problem, image: Array, way: Way, rise: float, upper: floa
     """
     direction, slope, squared = way
     loss = problem.loss
-    if isinstance(problem.coupling, QUADRATIC):
-        fall, bend = (-slope, squared) if loss is None else (-slope - rise, _bend(problem, direction, squared))
-        if fall <= 0.0:
-            return 0.0
-        return upper if upper * bend <= fall else fall / bend
+    if isinstance(loss, QUADRATIC):
+        bend = 2.0 * loss.value(direction) if problem.inverse is None else squared / problem.inverse
+        return _lowest(-slope - rise, bend, upper)
     residual = image - problem.b
     if loss is not None:
 
@@ -67,10 +71,11 @@ def best_step(problem: Problem, image: Array, way: Way, rise: float, upper: floa
     return zero_of_slope(rising, upper)
 
 
-def _bend(problem: Problem, direction: Array, squared: float) -> float:
-    """Return the second derivative of a quadratic loss along a direction, whose squared length is known."""
-    assert problem.loss is not None
-    return 2.0 * problem.loss.value(direction) if problem.inverse is None else squared / problem.inverse
+def _lowest(fall: float, bend: float, upper: float) -> float:
+    """Return the gamma in [0, upper] that is lowest on the parabola bend gamma^2 / 2 - fall gamma."""
+    if fall <= 0.0:
+        return 0.0
+    return upper if upper * bend <= fall else fall / bend
 
 
 def zero_of_slope(slope: Callable[[float], float], upper: float) -> float:

@@ -31,7 +31,7 @@ class BestSoFar:
         best = self._best
         if best is not None and (self._is_small or _holdable(state)):
             here, there = state.certificate, best.certificate
-            if here.infeasibility == there.infeasibility and here.dual_bound <= min(here.objective, there.objective):
+            if here.infeasibility == there.infeasibility and there.objective >= here.dual_bound <= here.objective:
                 if there.objective < here.objective:
                     return
             elif self._beats(best, state):
