@@ -79,6 +79,8 @@ class Problem:
         self.rounding = self.epsilon * math.sqrt(self.b.size)
         """What rounding makes of an inner product, as a share of the two norms."""
         self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
+        self.on_rays = all(degree in (1.0, 2.0) for degree in self.degrees)
+        """Whether both degrees are such that the bound along a ray has its maximum in closed form."""
         self.slack_radius: float | None = getattr(self.loss, "slack_radius", None) if self.split else None
         self.exact = self.sharp.exact
         """Whether the oracle's answers are exact up to rounding."""

@@ -44,8 +44,8 @@ def changed(record: R, /, **changes: Any) -> R:
     return new
 
 
-def revised(record: R, changes: dict[str, Any]) -> R:
-    """Return a copy of a frozen dataclass with the changes of a dictionary, as :func:`changed` does."""
-    new = object.__new__(type(record))
-    _set(new, "__dict__", record.__dict__ | changes)
+def adopted(kind: type[R], fields: dict[str, Any]) -> R:
+    """Return a frozen dataclass whose fields are a dictionary's, all of them: what :func:`made` does without a copy."""
+    new = object.__new__(kind)
+    _set(new, "__dict__", fields)
     return new

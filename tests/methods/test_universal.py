@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import islice
 from typing import Any
 
@@ -213,3 +213,11 @@ def test_products_that_make_a_small_matrix_dense_are_counted_for_every_trial(met
     images = counts.matvecs - sum(taken)
     assert set(taken) == {6}
     assert 10 <= images <= 12
+
+
+@pytest.mark.parametrize("method", [UniPDGrad(), AccUniPDGrad(), AccUniPDGrad(monotone=False)])
+def test_states_have_all_their_fields(method: Any) -> None:
+    """States are made without their constructors, which would ask for each of them."""
+    problem = Problem(Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    for state in islice(iterate(problem, method), 3):
+        assert set(vars(state)) == {field.name for field in fields(state)}

@@ -11,8 +11,6 @@ from unipd.problem import Problem
 from unipd.protocols import Coupling, inner
 
 _BISECTIONS = 40
-_ON_RAYS = (1.0, 2.0)
-"""Degrees of which the bound along a ray has its maximum in closed form."""
 _ROUNDING = 64.0
 """Units of rounding below which a sum along a ray counts as zero."""
 
@@ -54,9 +52,9 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
         if not coupled < math.inf:
             return -math.inf, 1.0
     plain = -(above + coupled)
-    one, other = problem.degrees
-    if one not in _ON_RAYS or other not in _ON_RAYS:
+    if not problem.on_rays:
         return plain, 1.0
+    one, other = problem.degrees
     first, second = (above, 0.0) if one == 1.0 else _parts(problem, point)
     if other == 1.0:
         first += coupled

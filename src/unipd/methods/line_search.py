@@ -151,22 +151,26 @@ def _step(
     if base.steepness is not None and problem.epsilon < _PRECISE:
         step = 1.0 / smoothness
         length = step * base.steepness
-        return stepped(base.dual, step, base.gradient), -0.5 * length, step * length, _sums_after(base, step)
+        return stepped(base.dual, step, base.gradient), -0.5 * length, step * length, _sums_after(problem, base, step)
     dual = proximal_step(problem, base.dual, base.gradient, smoothness)
     way: Array = dual - base.dual
     squared = inner(way, way)
     return dual, inner(base.gradient, way) + 0.5 * smoothness * squared, squared, None
 
 
-def _sums_after(base: DualPoint, step: float) -> tuple[float, float] | None:
-    """Return <lam, b> and ||lam||^2 after a step along -grad g, where they are at hand and do not nearly cancel."""
-    energy, steepness = base.energy, base.steepness
-    if base.pairings is None or energy is None or steepness is None:
+def _sums_after(problem: Problem, base: DualPoint, step: float) -> tuple[float, float] | None:
+    """Return <lam, b> and ||lam||^2 after a step along -grad g, where they are at hand and do not nearly cancel.
+
+    <lam, grad g> is itself a sum, <lam, b - A x> + inverse ||lam||^2, whose terms are far larger near the optimum: a
+    very long step would multiply their rounding.
+    """
+    energy, steepness, inverse = base.energy, base.steepness, problem.inverse
+    if base.pairings is None or energy is None or steepness is None or inverse is None:
         return None
     linear, tilt, along = base.pairings
     squared = step * step * steepness
     after = energy - 2.0 * step * along + squared
-    if after <= _UNCANCELLED * energy or after <= _UNCANCELLED * squared:
+    if not after > _UNCANCELLED * max(energy, squared, step * inverse * energy):
         return None
     return linear - step * tilt, after
 

@@ -16,7 +16,7 @@ from unipd.methods.universal_settings import UniversalSettings
 from unipd.methods.weights import greedy_gamma
 from unipd.problem import Problem
 from unipd.protocols import Tracker
-from unipd.records import revised
+from unipd.records import adopted
 from unipd.status import Status
 
 ORACLE_SHARE = 0.25
@@ -116,7 +116,7 @@ def search(
 
 
 def averaged(settings: UniversalSettings, problem: Problem, state: S, found: Search, weight: float, **own: Any) -> S:
-    """Return the state after a search: average, weights, certificate and the work done, and what is a method's own.
+    """Return the state after a search: average, weights, certificate and the work done, and a method's own fields.
 
     The average is xbar_k = (1 - gamma_k) xbar_{k-1} + gamma_k x^* with gamma_k = w_k / S_k or the greedy one; the bound
     is the one at the accepted trial point.
@@ -139,9 +139,10 @@ def averaged(settings: UniversalSettings, problem: Problem, state: S, found: Sea
         counts=state.counts.plus(found.oracle_calls, found.trials, found.matvecs),
         smoothness=found.smoothness,
         failure=None if found.accepted else Status.LINE_SEARCH_FAILED,
+        eps=state.eps,
         weight_sum=total,
     )
-    return revised(state, own)
+    return adopted(type(state), own)
 
 
 def holder_pair(first: DualPoint | None, second: DualPoint) -> tuple[float, float]:
