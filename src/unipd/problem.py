@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,6 @@ class Problem:
         oracle = require_oracle("sharp", Product(list(sharp)) if isinstance(sharp, (list, tuple)) else sharp)
         self.sharp: SharpOracle = oracle
         self.map: LinearMap = as_map(A, oracle.shape)
-        self.opposite: Callable[[Array], Any] | None = getattr(self.map, "opposite_adjoint", None)
-        """The map's own way to -A^* lam, where it has one."""
         _check_domain(self.map.domain, oracle.shape)
         _check_reality(oracle, self.map)
         self.coupling = _as_coupling(coupling)

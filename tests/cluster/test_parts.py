@@ -7,16 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unipd import Problem
+from unipd.cluster import distribute_problem
 from unipd.cluster.agreement import BLOCK, BLOCKS, digest, file_marks
 from unipd.cluster.balance import contiguous, scattered, shares
 from unipd.cluster.environment import limit_threads, processes, threads_for
 from unipd.cluster.pauli import divided
 from unipd.cluster.ranks import Ranks
+from unipd.cluster.sampled import DistributedSampledMatrix
 from unipd.cluster.shards import read_shard
 from unipd.cluster.world import Single
+from unipd.couplings import LeastSquares
+from unipd.dual import opposite_adjoint
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.ratings import read_ratings
+from unipd.maps import Sampling
 from unipd.maps.checksum import checksum
+from unipd.sharp import NuclearBall
 
 WORKS = st.lists(st.integers(0, 9), min_size=1, max_size=30)
 
@@ -163,3 +170,14 @@ def test_rows_on_two_ranks_are_refused():
 
     with pytest.raises(InvalidInput, match="rows of one rank only"):
         row_bounds(np.array([0, 3]), 6, Two(0, 2))
+
+
+def test_directions_of_a_divided_problem_come_from_the_divided_map():
+    """The map of one process has its own way to -A^* lam, which the copy of the problem must not keep."""
+    problem = Problem(NuclearBall((3, 2)), Sampling([0, 1, 2], [1, 0, 1], (3, 2)), [1.0, 2.0, 3.0], LeastSquares())
+    divided_problem = distribute_problem(problem, Ranks(Single()))
+    direction = opposite_adjoint(divided_problem, problem.b)
+    assert isinstance(direction, DistributedSampledMatrix)
+    assert not isinstance(opposite_adjoint(problem, problem.b), DistributedSampledMatrix)
+    for found in (direction, opposite_adjoint(problem, problem.b)):
+        np.testing.assert_array_equal(found.matvec(np.ones(2)), [-1.0, -2.0, -3.0])

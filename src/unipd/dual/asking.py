@@ -76,7 +76,8 @@ def asked(
 
 def opposite_adjoint(problem: Problem, dual: Array) -> Any:
     """Return -A^* lam, without an array for -lam where the map knows how."""
-    return problem.map.adjoint(-1.0 * dual) if problem.opposite is None else problem.opposite(dual)
+    own = getattr(problem.map, "opposite_adjoint", None)
+    return problem.map.adjoint(-1.0 * dual) if own is None else own(dual)
 
 
 def pictured(problem: Problem, atom: Any) -> Array:
