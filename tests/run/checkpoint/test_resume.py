@@ -12,6 +12,7 @@ from support.runs import bits, cases, constrained_problem, same_run, vector_prob
 from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
 from unipd.methods import as_method
 from unipd.run import Moment, StoppingRule
+from unipd.run.checkpoint.file import read_checkpoint, write_checkpoint
 from unipd.run.checkpoint.snapshot import Snapshot, put_together, taken_apart
 
 CASES = cases()
@@ -39,6 +40,29 @@ def test_a_resumed_run_is_the_run_that_was_not_broken_off(name: str, tmp_path: P
     for limit in (1, 4, LENGTH):
         last = solve(make(), method, stop=MaxIterations(limit), checkpoint=path, resume=True, **settings)
     same_run(last, whole)
+
+
+def with_linear_alone(value: Any) -> Any:
+    """Return a header whose dual points have <lam, b> as a field of their own, as an earlier version wrote them."""
+    if isinstance(value, list):
+        return [with_linear_alone(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    return {("linear" if name == "pairings" else name): with_linear_alone(part) for name, part in value.items()}
+
+
+@pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
+def test_dual_points_of_an_earlier_version_are_read(method: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    settings: dict[str, Any] = {"accuracy": 1e-9, "tracker": "dense"}
+    solve(constrained_problem(), method, stop=MaxIterations(4), checkpoint=path, **settings)
+    header, arrays = read_checkpoint(path)
+    assert with_linear_alone(header) != header
+    write_checkpoint(path, with_linear_alone(header), arrays)
+    result = solve(constrained_problem(), method, stop=MaxIterations(9), checkpoint=path, resume=True, **settings)
+    whole = solve(constrained_problem(), method, stop=MaxIterations(9), **settings)
+    np.testing.assert_allclose(result.history["objective"], whole.history["objective"], rtol=1e-9)
+    np.testing.assert_allclose(result.dual, whole.dual, rtol=1e-9)
 
 
 def test_a_run_that_has_ended_returns_its_result_at_once(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from unipd.atoms import Blocks
+from unipd.dual import DualPoint
 from unipd.methods import lbfgs
 from unipd.methods.frank_wolfe import FrankWolfeState
 from unipd.primal import AtomList, Dense, ImageOnly, SketchTracker
@@ -80,12 +81,19 @@ def _made_frank_wolfe(content: Fields) -> FrankWolfeState:
     return FrankWolfeState(**content)
 
 
+def _made_point(content: Fields) -> DualPoint:
+    """Return a point of the dual function; earlier versions wrote <lam, b> alone of its pairings."""
+    content.pop("linear", None)
+    return DualPoint(**content)
+
+
 def register_library() -> None:
     """Register the classes of states that are no dataclasses, or not to be taken apart field by field."""
     register(lbfgs.Memory, spare=("pairs",))
     register(SharpAnswer)
     full_name = f"{FrankWolfeState.__module__}.{FrankWolfeState.__name__}"
     register(FrankWolfeState, full_name, make=_made_frank_wolfe)
+    register(DualPoint, f"{DualPoint.__module__}.{DualPoint.__name__}", make=_made_point)
     register(Vertex, f"{Vertex.__module__}.{Vertex.__name__}", make=_made_vertex)
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
     register(AtomList, take=_taken_list, make=attributes(AtomList)["make"])
