@@ -75,9 +75,12 @@ def asked(
 
 
 def opposite_adjoint(problem: Problem, dual: Array) -> Any:
-    """Return -A^* lam, without an array for -lam where the map knows how."""
-    own = getattr(problem.map, "opposite_adjoint", None)
-    return problem.map.adjoint(-1.0 * dual) if own is None else own(dual)
+    """Return -A^* lam, without an array for -lam where the map's class knows how.
+
+    What a map only passes on from one that it wraps is not its own.
+    """
+    own = getattr(type(problem.map), "opposite_adjoint", None)
+    return problem.map.adjoint(-1.0 * dual) if own is None else own(problem.map, dual)
 
 
 def pictured(problem: Problem, atom: Any) -> Array:

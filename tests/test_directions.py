@@ -1,0 +1,53 @@
+"""Where the oracle's direction -A^* lam comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unipd import Problem, solve
+from unipd.couplings import LeastSquares
+from unipd.dual import opposite_adjoint
+from unipd.maps import Sampling
+from unipd.sharp import NuclearBall
+
+PLACES = [0, 1, 2, 0], [1, 0, 1, 0]
+RATINGS = np.array([1.0, -2.0, 3.0, 0.5])
+
+
+class Doubled:
+    """Twice another map; all else is passed on."""
+
+    def __init__(self, inside: Any) -> None:
+        self.inside = inside
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inside, name)
+
+    def image(self, atom: Any) -> Any:
+        return 2.0 * self.inside.image(atom)
+
+    def adjoint(self, dual: Any) -> Any:
+        return self.inside.adjoint(2.0 * dual)
+
+
+def sampled(A: Any, b: Any, scale: float = 1.0) -> Problem:
+    return Problem(NuclearBall((3, 2)), A, b, LeastSquares(scale))
+
+
+def test_a_map_that_wraps_another_is_asked_itself() -> None:
+    plain = Sampling(*PLACES, (3, 2))
+    for A, factor in ((plain, 1.0), (Doubled(plain), 2.0)):
+        direction = opposite_adjoint(sampled(A, RATINGS), RATINGS)
+        np.testing.assert_array_equal(direction.toarray(), -factor * plain.adjoint(RATINGS).toarray())
+
+
+@pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad", "frank-wolfe", "pairwise"])
+def test_a_wrapped_map_is_solved_as_the_map_that_it_stands_for(method: str) -> None:
+    plain = Sampling(*PLACES, (3, 2))
+    wrapped = solve(sampled(Doubled(plain), RATINGS), method, accuracy=1e-2)
+    same = solve(sampled(plain, 0.5 * RATINGS, 4.0), method, accuracy=1e-2)
+    assert wrapped.objective == pytest.approx(same.objective, rel=1e-9)
+    assert wrapped.dual_bound == pytest.approx(same.dual_bound, rel=1e-9)
