@@ -47,7 +47,8 @@ class Bidiagonal:
         self.left = Basis(rows, self.right.array.shape[1], products.dtype, seed + 1)
         for column in start.T:
             self.right.append(column)
-        self.projected: Array = np.zeros((self.right.array.shape[1],) * 2, np.result_type(products.dtype, np.float64))
+        self.room = self.right.array.shape[1]
+        self.projected: Array = np.zeros((self.room,) * 2, np.result_type(products.dtype, np.float64))
         self.known = 0
         self.links: list[float] = []
         self._reached: FloatArray | None = None
@@ -83,8 +84,7 @@ class Bidiagonal:
     @property
     def full(self) -> bool:
         """Whether the next step needs a restart."""
-        room = self.right.array.shape[1]
-        return self.right.size + self.block > room < self.products.shape[1]
+        return self.right.size + self.block > self.room < self.products.shape[1] > self.right.size
 
     def advance(self, most: int, stop: Stop, top: float) -> Array:
         """Do a step, or several up to where the run may stop; return R, which couples the last columns to the next.
@@ -124,10 +124,11 @@ class Bidiagonal:
 
     def restart(self, outer: Array, values: FloatArray, inner: Array) -> None:
         """Keep the best Ritz triples, as many as the factors have, and the next block."""
-        kept = values.size
+        kept, room = values.size, self.room
         self.right.compress(inner.conj().T, self.right.columns(self.known))
         self.left.compress(outer, self.left.columns(self.known))
-        self.projected[:] = 0.0
+        self.right.array, self.left.array = self.right.array[:, :room], self.left.array[:, :room]
+        self.projected = np.zeros_like(self.projected[:room, :room])
         self.projected[range(kept), range(kept)] = values
         self.known = self._kept = kept
         self._stuck = True  # the next column of B is a full one
