@@ -66,9 +66,9 @@ class Bidiagonal:
         orthonormalise(brief.bases[0], brief.known)
         orthonormalise(brief.bases[1], brief.known + 1)
         self.left.array, self.right.array = brief.bases[0].T, brief.bases[1].T
-        self.projected, self._stuck = np.zeros(brief.projected.shape), brief.stuck
+        self.projected, self._stuck = np.zeros((len(brief.bases[1]),) * 2), brief.stuck
         for k in range(brief.known):
-            self.projected[k, k : k + 2] = brief.projected[k, k : k + 2]
+            self.projected[k, k : k + 2] = brief.small[:2, k]
         self._grown(0, brief.known)
 
     @property
@@ -114,11 +114,13 @@ class Bidiagonal:
         goals, self._reached = self._reached, None
         if goals is None:
             return None
+        from unipd.spectral.tridiagonal import bands_of
         from unipd.spectral.triple_kernels import top_triple
 
         bases = (self.left.array.T, self.right.array.T)
         left, right = (np.empty(basis.shape[1], basis.dtype) for basis in bases)
-        value, residual = top_triple(bases, self.projected, self.known, goals, (left, right))
+        bands = bands_of(self.projected, self.known)
+        value, residual = top_triple(bases, bands, self.known, goals, (left, right))
         good = stop.value is None or stop.value(value) >= goals[ALLOWED]
         return (value, residual, left, right) if value > 0.0 and good else None
 
