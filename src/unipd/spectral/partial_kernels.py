@@ -46,16 +46,8 @@ def partly_left(
         return 0.0, scale, owed
     small[_ALPHA, k] = alpha
     worst = foresee_left(small, k, _NOISE * np.finfo(left.dtype).eps * scale)
-    owed = _owed(owed, worst, left.dtype)
-    if owed > 0:
-        owed -= 1
-        alpha = remove(left[k], left, k)
-        small[_MU, :k] = np.finfo(left.dtype).eps
-        if not _fits(alpha, scale, left.dtype):
-            return 0.0, scale, owed
-        small[_ALPHA, k] = alpha
-    _multiply(left[k], sign / alpha)
-    return alpha, scale, owed
+    small[_ALPHA, k], owed = _settled(left, k, alpha, scale, small[_MU], worst, owed, sign)
+    return small[_ALPHA, k], scale, owed
 
 
 @njit(cache=True, nogil=True)
@@ -73,16 +65,29 @@ def partly_right(
         return 0.0, scale, owed
     small[_BETA, k] = beta
     worst = foresee_right(small, k, _NOISE * np.finfo(right.dtype).eps * scale)
-    owed = _owed(owed, worst, right.dtype)
+    small[_BETA, k], owed = _settled(right, k + 1, beta, scale, small[_NU], worst, owed, sign)
+    return small[_BETA, k], scale, owed
+
+
+@njit(cache=True, nogil=True)
+def _settled(
+    basis: Array, row: int, size: float, scale: float, levels: FloatArray, worst: float, owed: int, sign: float
+) -> tuple[float, int]:
+    """Take a row of this size to length one, after Gram-Schmidt against those before it where that is owed.
+
+    Returns its length before (0 where it vanishes) and what is owed then.
+    """
+    eps = np.finfo(basis.dtype).eps
+    if owed == 0 and not worst <= math.sqrt(eps):
+        owed = 2
     if owed > 0:
         owed -= 1
-        beta = remove(right[k + 1], right, k + 1)
-        small[_NU, : k + 1] = np.finfo(right.dtype).eps
-        if not _fits(beta, scale, right.dtype):
-            return 0.0, scale, owed
-        small[_BETA, k] = beta
-    _multiply(right[k + 1], sign / beta)
-    return beta, scale, owed
+        size = remove(basis[row], basis, row)
+        levels[:row] = eps
+        if not _fits(size, scale, basis.dtype):
+            return 0.0, owed
+    _multiply(basis[row], sign / size)
+    return size, owed
 
 
 @njit(cache=True, nogil=True)
@@ -118,11 +123,6 @@ def orthonormalise(basis: Array, size: int) -> None:
     """Make the first rows of a basis orthonormal, one after the other: what other steps than these need of them."""
     for k in range(size):
         _multiply(basis[k], 1.0 / remove(basis[k], basis, k))
-
-
-@njit(cache=True, nogil=True)
-def _owed(owed: int, worst: float, dtype: Any) -> int:
-    return 2 if owed == 0 and not worst <= math.sqrt(np.finfo(dtype).eps) else owed
 
 
 @njit(cache=True, nogil=True)
