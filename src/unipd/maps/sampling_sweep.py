@@ -35,7 +35,8 @@ def multiply(
         gather(starts, places, values, x, out, line_bounds, counter)
         return
     scatter(starts, places, values, x, parts, scatter_bounds, counter)
-    out[:] = parts[0]
+    for i in range(out.size):  # an assignment of arrays takes seconds to compile
+        out[i] = parts[0, i]
     for part in range(1, len(parts)):
         for i in range(out.size):
             out[i] += parts[part, i]

@@ -46,7 +46,8 @@ def _combine(basis: Array, coefficients: FloatArray, out: Array) -> None:
     """Write the combination of the first rows of a basis, four of them in one pass."""
     out[:] = 0
     factors = np.zeros((coefficients.size + 3) // 4 * 4, basis.dtype)
-    factors[: coefficients.size] = coefficients
+    for j in range(coefficients.size):
+        factors[j] = coefficients[j]
     last = coefficients.size - 1
     for j in range(0, coefficients.size, 4):
         a, b, c, d = basis[j], basis[min(j + 1, last)], basis[min(j + 2, last)], basis[min(j + 3, last)]
