@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from unipd.spectral.ritz_kernels import may_stop, seems_done
 from unipd.spectral.stopping import Stop
-from unipd.spectral.tridiagonal import chase, none_above, settle
+from unipd.spectral.tridiagonal import bands_of, chase, none_above, settle
 
 
 @settings(max_examples=80)
@@ -35,7 +35,7 @@ def test_compiled_stopping_rule_is_that_of_stop(size, value, lookout, decay, see
         verdict = stop.reached(values, residuals, 1, float(values[0]), 0.0) and not stop.overlooks(
             values**2, links, horizon**2
         )
-        assert may_stop(projected, known, goals) == verdict
+        assert may_stop(bands_of(projected, known), known, goals) == verdict
 
 
 @settings(max_examples=40)
@@ -51,10 +51,11 @@ def test_a_run_that_asks_less_often_ends_little_later(size, value, decay, seed) 
     projected = np.diag(generator.uniform(0.4, 1.0, size + 1)) + np.diag(generator.uniform(0.1, 0.8, size), 1)
     projected *= decay ** np.arange(size + 1)
     rule = Stop(0.0, 0.01, None if value is None else lambda _: value, None, 1.0)
-    verdicts = [may_stop(projected, known, rule.goals(1.0, 0.0)) for known in range(1, size + 1)]
+    bands = bands_of(projected, size)
+    verdicts = [may_stop(bands, known, rule.goals(1.0, 0.0)) for known in range(1, size + 1)]
     goals, asked = rule.goals(1.0, 0.0), [False]
     while not asked[-1] and len(asked) <= size:
-        asked.append(seems_done(projected, len(asked), goals))
+        asked.append(seems_done(bands, len(asked), goals))
     end = len(asked) - 1
     assert verdicts[end - 1] or not asked[-1]
     since = next((known for known in range(1, size + 1) if all(verdicts[known - 1 :])), size + 1)

@@ -16,6 +16,7 @@ from unipd.spectral.bidiagonal import Bidiagonal
 from unipd.spectral.products import Products
 from unipd.spectral.ritz_kernels import may_stop
 from unipd.spectral.stopping import Stop
+from unipd.spectral.tridiagonal import bands_of
 from unipd.spectral.triple_kernels import top_triple
 
 LANCZOS = Engine(solver="lanczos")
@@ -107,9 +108,10 @@ def test_ritz_triple_is_that_of_the_small_matrix(dtype: type) -> None:
     projected = np.diag(generator.uniform(0.1, 1.0, size + 1)) + np.diag(generator.uniform(0.1, 1.0, size), 1)
     left, right = (np.linalg.qr(generator.standard_normal((30, size + 1)))[0].T.astype(dtype) for _ in range(2))
     goals = Stop(relative=np.inf).goals(None, 0.0)
-    assert may_stop(projected, size, goals)
+    bands = bands_of(projected, size)
+    assert may_stop(bands, size, goals)
     u, v = np.empty(30, dtype), np.empty(30, dtype)
-    value, residual = top_triple((left, right), projected, size, goals, (u, v))
+    value, residual = top_triple((left, right), bands, size, goals, (u, v))
     outer, values, inner = np.linalg.svd(projected[:size, :size])
     assert value == pytest.approx(values[0], rel=1e-12)
     assert residual == pytest.approx(abs(projected[size - 1, size] * outer[-1, 0]), rel=1e-9)

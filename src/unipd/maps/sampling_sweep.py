@@ -15,6 +15,7 @@ from unipd.maps.sampling_kernels import gather, scatter
 from unipd.spectral.partial_kernels import partly_left, partly_right
 from unipd.spectral.ritz_kernels import forget, may_stop, seems_done
 from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
+from unipd.spectral.tridiagonal import bands_of
 from unipd.spectral.triple_kernels import top_triple
 
 
@@ -34,7 +35,8 @@ def multiply(
         gather(starts, places, values, x, out, line_bounds, counter)
         return
     scatter(starts, places, values, x, parts, scatter_bounds, counter)
-    out[:] = parts[0]
+    for i in range(out.size):  # an assignment of arrays takes seconds to compile
+        out[i] = parts[0, i]
     for part in range(1, len(parts)):
         for i in range(out.size):
             out[i] += parts[part, i]
@@ -71,7 +73,7 @@ def sweep(
         if beta == 0.0:
             return k - first, 2 * (k - first) + 2
         projected[k, k], projected[k, k + 1] = alpha, beta
-        if goals.size > 0 and seems_done(projected, k + 1, goals):
+        if goals.size > 0 and seems_done(bands_of(projected, k + 1), k + 1, goals):
             return k + 1 - first, 2 * (k + 1 - first)
     return last - first, 2 * (last - first)
 
@@ -83,33 +85,31 @@ def partial_sweep(
     scattered_first: bool,
     sign: float,
     bases: tuple[Array, Array],
-    projected: FloatArray,
-    levels: FloatArray,
+    small: FloatArray,
     first: int,
     last: int,
     goals: FloatArray,
 ) -> tuple[int, int]:
     """Do as :func:`sweep` with ``sign`` * M and partial reorthogonalisation, for runs of such steps from their start.
 
-    ``levels`` has two rows as long as those of B: how far the last vectors are from orthogonal to those before, as
-    :mod:`unipd.spectral.partial_kernels` foresees it.
+    ``small`` keeps B and how far the last vectors are from orthogonal (:mod:`unipd.spectral.partial_kernels`).
     """
     left, right = bases
     parts = np.empty((structure[3].size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)
-    levels[:, first] = 1.0
+    small[2:, first] = 1.0
     owed, scale = 0, 0.0
     for k in range(first):
-        scale = max(scale, math.hypot(projected[k, k], projected[k, k + 1]))
+        scale = max(scale, math.hypot(small[0, k], small[1, k]))
     for k in range(first, last):
         multiply(structure, values, scattered_first, right[k], parts, left[k])
-        alpha, scale, owed = partly_left(left, k, projected, scale, levels, owed, sign)
+        alpha, scale, owed = partly_left(left, k, small, scale, owed, sign)
         if alpha == 0.0:
             return k - first, 2 * (k - first) + 1
         multiply(structure, values, not scattered_first, left[k], parts, right[k + 1])
-        beta, scale, owed = partly_right(right, k, projected, scale, levels, owed, sign)
+        beta, scale, owed = partly_right(right, k, small, scale, owed, sign)
         if beta == 0.0:
             return k - first, 2 * (k - first) + 2
-        if seems_done(projected, k + 1, goals):
+        if seems_done(small, k + 1, goals):
             return k + 1 - first, 2 * (k + 1 - first)
     return last - first, 2 * (last - first)
 
@@ -122,8 +122,7 @@ def brief_run(
     sign: float,
     start: tuple[Array, FloatArray, float],
     bases: tuple[Array, Array],
-    projected: FloatArray,
-    levels: FloatArray,
+    small: FloatArray,
     first: int,
     last: int,
     goals: FloatArray,
@@ -140,14 +139,12 @@ def brief_run(
         if not begin(start[0], start[1], start[2], bases[1][0]):
             return 0, -1, 0.0, 0.0
     done = made = 0
-    reached = first > 0 and may_stop(projected, first, goals)
+    reached = first > 0 and may_stop(small, first, goals)
     if not reached:
-        done, made = partial_sweep(
-            structure, values, scattered_first, sign, bases, projected, levels, first, last, goals
-        )
+        done, made = partial_sweep(structure, values, scattered_first, sign, bases, small, first, last, goals)
         whole = done > 0 and made == 2 * done
-        reached = whole and (done < last - first or may_stop(projected, last, goals))
+        reached = whole and (done < last - first or may_stop(small, last, goals))
     if not reached:
         return done, made, 0.0, 0.0
-    value, residual = top_triple(bases, projected, first + done, goals, ends)
+    value, residual = top_triple(bases, small, first + done, goals, ends)
     return done, made, value, residual

@@ -47,7 +47,8 @@ class Bidiagonal:
         self.left = Basis(rows, self.right.array.shape[1], products.dtype, seed + 1)
         for column in start.T:
             self.right.append(column)
-        self.projected: Array = np.zeros((self.right.array.shape[1],) * 2, np.result_type(products.dtype, np.float64))
+        self.room = self.right.array.shape[1]
+        self.projected: Array = np.zeros((self.room,) * 2, np.result_type(products.dtype, np.float64))
         self.known = 0
         self.links: list[float] = []
         self._reached: FloatArray | None = None
@@ -65,9 +66,9 @@ class Bidiagonal:
         orthonormalise(brief.bases[0], brief.known)
         orthonormalise(brief.bases[1], brief.known + 1)
         self.left.array, self.right.array = brief.bases[0].T, brief.bases[1].T
-        self.projected, self._stuck = np.zeros(brief.projected.shape), brief.stuck
+        self.projected, self._stuck = np.zeros((len(brief.bases[1]),) * 2), brief.stuck
         for k in range(brief.known):
-            self.projected[k, k : k + 2] = brief.projected[k, k : k + 2]
+            self.projected[k, k : k + 2] = brief.small[:2, k]
         self._grown(0, brief.known)
 
     @property
@@ -83,8 +84,7 @@ class Bidiagonal:
     @property
     def full(self) -> bool:
         """Whether the next step needs a restart."""
-        room = self.right.array.shape[1]
-        return self.right.size + self.block > room < self.products.shape[1]
+        return self.right.size + self.block > self.room < self.products.shape[1] > self.right.size
 
     def advance(self, most: int, stop: Stop, top: float) -> Array:
         """Do a step, or several up to where the run may stop; return R, which couples the last columns to the next.
@@ -114,20 +114,23 @@ class Bidiagonal:
         goals, self._reached = self._reached, None
         if goals is None:
             return None
+        from unipd.spectral.tridiagonal import bands_of
         from unipd.spectral.triple_kernels import top_triple
 
         bases = (self.left.array.T, self.right.array.T)
         left, right = (np.empty(basis.shape[1], basis.dtype) for basis in bases)
-        value, residual = top_triple(bases, self.projected, self.known, goals, (left, right))
+        bands = bands_of(self.projected, self.known)
+        value, residual = top_triple(bases, bands, self.known, goals, (left, right))
         good = stop.value is None or stop.value(value) >= goals[ALLOWED]
         return (value, residual, left, right) if value > 0.0 and good else None
 
     def restart(self, outer: Array, values: FloatArray, inner: Array) -> None:
         """Keep the best Ritz triples, as many as the factors have, and the next block."""
-        kept = values.size
+        kept, room = values.size, self.room
         self.right.compress(inner.conj().T, self.right.columns(self.known))
         self.left.compress(outer, self.left.columns(self.known))
-        self.projected[:] = 0.0
+        self.right.array, self.left.array = self.right.array[:, :room], self.left.array[:, :room]
+        self.projected = np.zeros_like(self.projected[:room, :room])
         self.projected[range(kept), range(kept)] = values
         self.known = self._kept = kept
         self._stuck = True  # the next column of B is a full one

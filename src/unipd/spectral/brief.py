@@ -14,9 +14,6 @@ from unipd._typing import Array, FloatArray
 from unipd.pulse import beat
 from unipd.spectral.stopping import ALLOWED
 
-_ROOM = 160
-"""Steps that there is room for at first: most runs need no more."""
-
 
 class Brief:
     """A run of single-vector steps from one starting vector, up to where a restart or a breakdown needs more care.
@@ -28,7 +25,7 @@ class Brief:
     adjoint
         Whether steps are done with M^*; the matrix of the steps has at least as many rows as columns.
     subspace
-        Most steps that room is made for.
+        Steps that there is room for; what is not used of it is never touched.
 
     Examples
     --------
@@ -43,11 +40,9 @@ class Brief:
     def __init__(self, operator: Any, adjoint: bool, subspace: int) -> None:
         self.operator, self.adjoint = operator, adjoint
         rows, columns = operator.shape[::-1] if adjoint else operator.shape
-        self._most = min(columns, subspace + 1)
-        room, dtype = min(self._most, _ROOM + 1), operator.dtype
+        room, dtype = min(columns, subspace + 1), operator.dtype
         self.bases: tuple[Array, Array] = np.empty((room, rows), dtype), np.empty((room, columns), dtype)
-        self.projected: FloatArray = np.empty((room, room))  # only its diagonal and what is above that are written
-        self._levels = np.empty((2, room))
+        self.small: FloatArray = np.empty((4, room))  # the bands of B and the notes of the steps
         self.known = self.made = 0
         self.stuck = self.unfit = False
 
@@ -75,45 +70,17 @@ class Brief:
         """
         # Arrays that compiled code returns take longer than those it is given.
         left, right = np.empty_like(self.bases[0][0]), np.empty_like(self.bases[1][0])
+        last = min(len(self.bases[1]) - 1, most // 2 - 1)
         while True:
-            last = min(len(self.projected) - 1, most // 2 - 1)
             done, made, top, residual = self.operator.brief_run(
-                start,
-                self.bases,
-                self.projected,
-                self._levels,
-                self.known,
-                last,
-                goals,
-                (left, right),
-                adjoint=self.adjoint,
+                start, self.bases, self.small, self.known, last, goals, (left, right), adjoint=self.adjoint
             )
             self.known, self.made = self.known + done, self.made + made
-            beat("singular vectors", made)
-            if top > 0.0:
-                allowed = goals[ALLOWED] if value is None else value(top)
-                if allowed >= goals[ALLOWED]:
-                    return top, residual, left, right
-                goals[ALLOWED] = allowed
-                continue
             self.unfit, self.stuck = made < 0, made > 2 * done
-            if self.stuck or self.unfit or not self._grown(most):
+            beat("singular vectors", made)
+            if top == 0.0:
                 return None
-
-    def _grown(self, most: int) -> bool:
-        """Make room for twice the steps, where there may be more of them."""
-        size = len(self.projected)
-        if self.known + 1 < size or size == self._most or most // 2 - 1 <= self.known:
-            return False
-        room = min(self._most, 2 * size)
-        left, right = self.bases
-        self.bases = _larger(left, room, left.shape[1]), _larger(right, room, right.shape[1])
-        self.projected, self._levels = _larger(self.projected, room, room), _larger(self._levels, 2, room)
-        return True
-
-
-def _larger(array: Array, rows: int, columns: int) -> Array:
-    """Return a larger array that begins with this one."""
-    larger = np.empty((rows, columns), array.dtype)
-    larger[: array.shape[0], : array.shape[1]] = array
-    return larger
+            allowed = goals[ALLOWED] if value is None else value(top)
+            if allowed >= goals[ALLOWED]:
+                return top, residual, left, right
+            goals[ALLOWED] = allowed

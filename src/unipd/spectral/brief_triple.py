@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from unipd.spectral.engine import Engine
 
 _SUBSPACE = 80
-"""Columns before a restart that are always allowed: short vectors take little room."""
+"""Columns before a restart, by default."""
+_MOST_STEPS = 640
+"""Steps before the first restart, by default: a run that has lost nothing yet needs the fewest products."""
 _MOST_BYTES = 1 << 25
-"""Bytes of both bases up to which there may be more of them."""
+"""Bytes of both bases beyond which those of a restart have to do."""
 
 
 class Plan(NamedTuple):
@@ -50,7 +52,9 @@ class Plan(NamedTuple):
     precision: float
     """Rounding relative to the top value."""
     limits: Limits
-    """Sizes of a run."""
+    """Sizes of a run that is restarted."""
+    steps: int
+    """Steps before the first restart."""
 
 
 def brief_triple(
@@ -76,7 +80,7 @@ def brief_triple(
     goals = plan.goals.copy()
     if value is not None and not callable(value):
         goals[ALLOWED] = validate.nonnegative("value_tolerance", value)
-    run = Brief(operator, plan.wide, plan.limits.subspace)
+    run = Brief(operator, plan.wide, plan.steps)
     found = run.triple((first, plan.random, plan.mix), plan.limits.products, goals, value if callable(value) else None)
     if run.unfit:
         return None
@@ -111,9 +115,11 @@ def _plan(
     stop = engine.rule(tolerance, relative, None, warm, rows)
     random = random_columns(rows, 1, np.dtype(np.float64), engine.seed)[:, 0]
     mix = engine.mix if warm else 0.0
-    own = max(_SUBSPACE, _MOST_BYTES // (sum(shape) * dtype.itemsize))
-    limits = engine.limits(1, 1) if engine.subspace is not None else Limits(own, engine.max_products)
-    return Plan(shape[0] < shape[1], random, mix, stop, stop.goals(0.0, precision), precision, limits)
+    limits = Limits(_SUBSPACE, engine.max_products) if engine.subspace is None else engine.limits(1, 1)
+    steps = limits.subspace
+    if engine.subspace is None:
+        steps = max(steps, min(_MOST_STEPS, _MOST_BYTES // (sum(shape) * dtype.itemsize)))
+    return Plan(shape[0] < shape[1], random, mix, stop, stop.goals(0.0, precision), precision, limits, steps)
 
 
 def _vector(start: Any, plan: Plan, dtype: np.dtype[Any]) -> Array | None:

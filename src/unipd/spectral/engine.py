@@ -39,8 +39,8 @@ class Engine:
     block: int | None = None
     """Block size of Lanczos; by default the number of pairs wanted. More than that serves degenerate tops."""
     subspace: int | None = None
-    """Columns of the basis before a restart; by default max(40, count + 8 * block), and 80 for one singular triple of
-    a small sampled matrix."""
+    """Columns of the basis before a restart; by default max(40, count + 8 * block). One singular triple of a small
+    sampled matrix has 80, and before the first restart as many as 32 MB hold, up to 640."""
     max_products: int = 4000
     """Products after which a run returns what it has."""
     seed: int = 0

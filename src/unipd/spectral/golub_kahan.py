@@ -62,6 +62,6 @@ def finished(run: Bidiagonal, coupling: Array, count: int, stop: Stop, limits: L
             others = combined(left.columns(0, known), outer[:, :count])
             return Ritz(values[:count].copy(), vectors, others, residuals[:count] + rounding, done)
         if run.full:
-            kept = kept_after_restart(known, count, run.block)
+            kept = kept_after_restart(min(known, run.room), count, run.block)
             run.restart(outer[:, :kept], values[:kept], inner[:kept])
         coupling = run.advance(limits.products, stop, scale)

@@ -24,72 +24,79 @@ from unipd._typing import Array, FloatArray
 from unipd.spectral.sweep_kernels import remove
 
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
+_ALPHA, _BETA, _NU, _MU = range(4)
+"""Rows of what a run keeps beside its vectors: the bands of B, and nu and mu of the last vectors."""
 _NOISE = 2.0
 """Rounding of one step, in units of eps times the largest length seen."""
 
 
 @njit(cache=True, nogil=True)
 def partly_left(
-    left: Array, k: int, projected: FloatArray, scale: float, levels: FloatArray, owed: int, sign: float
+    left: Array, k: int, small: FloatArray, scale: float, owed: int, sign: float
 ) -> tuple[float, float, int]:
-    """Make of the product M v in ``left[k]`` the next left vector of ``sign`` * M; fill alpha = B[k, k].
+    """Make of the product M v in ``left[k]`` the next left vector of ``sign`` * M; keep alpha = B[k, k].
 
     Returns alpha (0 where the vector vanishes or is not finite), the largest length seen, and how many of the next
-    vectors are owed Gram-Schmidt against all before them. ``levels`` are the nu and mu of the last vectors.
+    vectors are owed Gram-Schmidt against all before them. ``small`` has four rows: the bands of B, nu and mu.
     """
-    before = projected[k - 1, k] if k > 0 else 0.0
+    before = small[_BETA, k - 1] if k > 0 else 0.0
     alpha = _subtracted(left[k], sign * before, left[max(k - 1, 0)])
     scale = max(scale, math.hypot(alpha, before))
     if not _fits(alpha, scale, left.dtype):
         return 0.0, scale, owed
-    projected[k, k] = alpha
-    worst = foresee_left(levels, k, projected, _NOISE * np.finfo(left.dtype).eps * scale)
-    owed = _owed(owed, worst, left.dtype)
-    if owed > 0:
-        owed -= 1
-        alpha = remove(left[k], left, k)
-        levels[1, :k] = np.finfo(left.dtype).eps
-        if not _fits(alpha, scale, left.dtype):
-            return 0.0, scale, owed
-        projected[k, k] = alpha
-    _multiply(left[k], sign / alpha)
-    return alpha, scale, owed
+    small[_ALPHA, k] = alpha
+    worst = foresee_left(small, k, _NOISE * np.finfo(left.dtype).eps * scale)
+    small[_ALPHA, k], owed = _settled(left, k, alpha, scale, small[_MU], worst, owed, sign)
+    return small[_ALPHA, k], scale, owed
 
 
 @njit(cache=True, nogil=True)
 def partly_right(
-    right: Array, k: int, projected: FloatArray, scale: float, levels: FloatArray, owed: int, sign: float
+    right: Array, k: int, small: FloatArray, scale: float, owed: int, sign: float
 ) -> tuple[float, float, int]:
-    """Make of the product M^* u in ``right[k + 1]`` the next right vector; fill beta = B[k, k + 1].
+    """Make of the product M^* u in ``right[k + 1]`` the next right vector; keep beta = B[k, k + 1].
 
     The rest is as in :func:`partly_left`.
     """
-    alpha = projected[k, k]
+    alpha = small[_ALPHA, k]
     beta = _subtracted(right[k + 1], sign * alpha, right[k])
     scale = max(scale, math.hypot(alpha, beta))
     if not _fits(beta, scale, right.dtype):
         return 0.0, scale, owed
-    projected[k, k + 1] = beta
-    worst = foresee_right(levels, k, projected, _NOISE * np.finfo(right.dtype).eps * scale)
-    owed = _owed(owed, worst, right.dtype)
-    if owed > 0:
-        owed -= 1
-        beta = remove(right[k + 1], right, k + 1)
-        levels[0, : k + 1] = np.finfo(right.dtype).eps
-        if not _fits(beta, scale, right.dtype):
-            return 0.0, scale, owed
-        projected[k, k + 1] = beta
-    _multiply(right[k + 1], sign / beta)
-    return beta, scale, owed
+    small[_BETA, k] = beta
+    worst = foresee_right(small, k, _NOISE * np.finfo(right.dtype).eps * scale)
+    small[_BETA, k], owed = _settled(right, k + 1, beta, scale, small[_NU], worst, owed, sign)
+    return small[_BETA, k], scale, owed
 
 
 @njit(cache=True, nogil=True)
-def foresee_left(levels: FloatArray, k: int, projected: FloatArray, noise: float) -> float:
-    """Take mu of the left vector k - 1 to that of k (alpha_k and beta_k-1 are in B); return its largest entry."""
-    nu, mu = levels[0], levels[1]
-    before, share, worst = projected[k - 1, k] if k > 0 else 0.0, 1.0 / projected[k, k], 0.0
+def _settled(
+    basis: Array, row: int, size: float, scale: float, levels: FloatArray, worst: float, owed: int, sign: float
+) -> tuple[float, int]:
+    """Take a row of this size to length one, after Gram-Schmidt against those before it where that is owed.
+
+    Returns its length before (0 where it vanishes) and what is owed then.
+    """
+    eps = np.finfo(basis.dtype).eps
+    if owed == 0 and not worst <= math.sqrt(eps):
+        owed = 2
+    if owed > 0:
+        owed -= 1
+        size = remove(basis[row], basis, row)
+        levels[:row] = eps
+        if not _fits(size, scale, basis.dtype):
+            return 0.0, owed
+    _multiply(basis[row], sign / size)
+    return size, owed
+
+
+@njit(cache=True, nogil=True)
+def foresee_left(small: FloatArray, k: int, noise: float) -> float:
+    """Take mu of the left vector k - 1 to that of k (alpha_k and beta_k-1 are known); return its largest entry."""
+    alphas, betas, nu, mu = small[_ALPHA], small[_BETA], small[_NU], small[_MU]
+    before, share, worst = betas[k - 1] if k > 0 else 0.0, 1.0 / alphas[k], 0.0
     for j in range(k):
-        level = projected[j, j] * nu[j] + projected[j, j + 1] * nu[j + 1] - before * mu[j]
+        level = alphas[j] * nu[j] + betas[j] * nu[j + 1] - before * mu[j]
         mu[j] = share * (level + math.copysign(noise, level))
         worst = max(worst, abs(mu[j]))
     mu[k] = 1.0
@@ -97,14 +104,14 @@ def foresee_left(levels: FloatArray, k: int, projected: FloatArray, noise: float
 
 
 @njit(cache=True, nogil=True)
-def foresee_right(levels: FloatArray, k: int, projected: FloatArray, noise: float) -> float:
-    """Take nu of the right vector k to that of k + 1 (alpha_k and beta_k are in B); return its largest entry."""
-    nu, mu = levels[0], levels[1]
-    alpha, share, worst = projected[k, k], 1.0 / projected[k, k + 1], 0.0
+def foresee_right(small: FloatArray, k: int, noise: float) -> float:
+    """Take nu of the right vector k to that of k + 1 (alpha_k and beta_k are known); return its largest entry."""
+    alphas, betas, nu, mu = small[_ALPHA], small[_BETA], small[_NU], small[_MU]
+    alpha, share, worst = alphas[k], 1.0 / betas[k], 0.0
     for j in range(k + 1):
-        level = projected[j, j] * mu[j] - alpha * nu[j]
+        level = alphas[j] * mu[j] - alpha * nu[j]
         if j > 0:
-            level += projected[j - 1, j] * mu[j - 1]
+            level += betas[j - 1] * mu[j - 1]
         nu[j] = share * (level + math.copysign(noise, level))
         worst = max(worst, abs(nu[j]))
     nu[k + 1] = 1.0
@@ -116,11 +123,6 @@ def orthonormalise(basis: Array, size: int) -> None:
     """Make the first rows of a basis orthonormal, one after the other: what other steps than these need of them."""
     for k in range(size):
         _multiply(basis[k], 1.0 / remove(basis[k], basis, k))
-
-
-@njit(cache=True, nogil=True)
-def _owed(owed: int, worst: float, dtype: Any) -> int:
-    return 2 if owed == 0 and not worst <= math.sqrt(np.finfo(dtype).eps) else owed
 
 
 @njit(cache=True, nogil=True)

@@ -30,27 +30,29 @@ def forget(goals: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def seems_done(projected: FloatArray, size: int, goals: FloatArray) -> bool:
+def seems_done(bands: FloatArray, size: int, goals: FloatArray) -> bool:
     """Do as :func:`may_stop` when it is time to ask again; say no before.
 
     An answer takes a fair share of a small product when steps are many. It is asked for again after half of the steps
     that the goals are away at the pace since the one before, or an eighth of those done: a run may end so much late.
     """
-    return size >= goals[_DUE] and may_stop(projected, size, goals)
+    return size >= goals[_DUE] and may_stop(bands, size, goals)
 
 
 @njit(cache=True, nogil=True)
-def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
-    """Whether the Ritz triple of an upper bidiagonal B (its entry beyond the last column too) seems good enough.
+def may_stop(bands: FloatArray, size: int, goals: FloatArray) -> bool:
+    """Whether the Ritz triple of an upper bidiagonal B seems good enough.
 
-    ``goals`` are the numbers of a stopping rule (``Stop.goals``), the rule that of ``Stop`` for one triple. The last of
-    them are notes that are kept here. Ritz values are found from the top, and no more of them than the answer needs.
+    B is given by its bands (:func:`~unipd.spectral.tridiagonal.bands_of`), the entry beyond its last column among
+    them. ``goals`` are the numbers of a stopping rule (``Stop.goals``), the rule that of ``Stop`` for one triple. The
+    last of them are notes that are kept here. Ritz values are found from the top, and no more of them than the answer
+    needs.
     """
-    if not _SMALLEST < projected[0, 0] < 1.0 / _SMALLEST:
+    if not _SMALLEST < bands[0, 0] < 1.0 / _SMALLEST:
         return False
-    squares, links = gram(projected, size)
+    squares, links = gram(bands, size)
     last = np.zeros(size)
-    last[size - 1] = projected[size - 1, size]
+    last[size - 1] = bands[1, size - 1]
     if goals[TOP] > 0.0:
         chase(squares, links, last, 0, size - 1, goals[TOP])
     missed, used, known = 0.0, 0, 0
@@ -58,7 +60,7 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
         if not settle(squares, links, last, known):
             return False
         known += 1
-        missed, used = _missed(projected, squares[:known], last, goals)
+        missed, used = _missed(bands, squares[:known], last, goals)
     ahead = size // _PATIENCE
     if goals[_MISSED] > missed:
         ahead = min(ahead, int(0.5 * missed * (size - goals[_ASKED]) / (goals[_MISSED] - missed)))
@@ -67,7 +69,7 @@ def may_stop(projected: FloatArray, size: int, goals: FloatArray) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _missed(projected: FloatArray, squares: FloatArray, last: FloatArray, goals: FloatArray) -> tuple[float, int]:
+def _missed(bands: FloatArray, squares: FloatArray, last: FloatArray, goals: FloatArray) -> tuple[float, int]:
     """Return the logarithm of the factor by which the first of the goals not reached is missed, 0 where all are.
 
     What is known are the largest eigenvalues of B B^T, if all of them, and the residual norms of their vectors up to
@@ -84,7 +86,7 @@ def _missed(projected: FloatArray, squares: FloatArray, last: FloatArray, goals:
     if missed > 0.0 or used == 0 or lookout < 0.0:
         return missed, used
     horizon = top + max(lookout * top, allowed if allowed < math.inf else 0.0)
-    return max(-math.log(weight) - 2.0 * _height(projected, last.size, horizon), 0.0), used
+    return max(-math.log(weight) - 2.0 * _height(bands, last.size, horizon), 0.0), used
 
 
 @njit(cache=True, nogil=True)
@@ -118,14 +120,14 @@ def _value_error(squares: FloatArray, last: FloatArray, limit: float) -> tuple[f
 
 
 @njit(cache=True, nogil=True)
-def _height(projected: FloatArray, size: int, horizon: float) -> float:
+def _height(bands: FloatArray, size: int, horizon: float) -> float:
     """Return log p_k of the run's orthonormal polynomial at the square of the horizon, by the pivots of x - B B^T."""
-    squares, links = gram(projected, size)
+    squares, links = gram(bands, size)
     height, known = 0.0, 0.0
     for i in range(size):
         pivot = horizon * horizon - squares[i] - known
         if pivot <= 0.0:
             return -math.inf
         known = links[i] * links[i] / pivot
-        height += math.log(pivot / abs(projected[i, i] * projected[i, i + 1]))
+        height += math.log(pivot / abs(bands[0, i] * bands[1, i]))
     return height

@@ -31,6 +31,7 @@ def sweep(
     """
     from unipd.spectral.ritz_kernels import may_stop
     from unipd.spectral.sweep_kernels import settle_left, settle_right
+    from unipd.spectral.tridiagonal import bands_of
 
     left, right = bases
     scale = float(abs(projected[first - 1, first - 1])) if first > 0 else 0.0
@@ -44,6 +45,6 @@ def sweep(
         if beta == 0.0:
             return k - first, 2 * (k - first) + 2
         projected[k, k], projected[k, k + 1] = alpha, beta
-        if goals.size > 0 and may_stop(projected, k + 1, goals):
+        if goals.size > 0 and may_stop(bands_of(projected, k + 1), k + 1, goals):
             return k + 1 - first, 2 * (k + 1 - first)
     return last - first, 2 * (last - first)

@@ -91,12 +91,21 @@ def chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, hi
 
 
 @njit(cache=True, nogil=True)
-def gram(projected: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
-    """Return the diagonal of B B^T and what is beside it."""
+def bands_of(projected: FloatArray, size: int) -> FloatArray:
+    """Return the diagonal of an upper bidiagonal matrix B and what is above it, ``size`` entries each, as two rows."""
+    bands = np.empty((2, size))
+    for i in range(size):
+        bands[0, i], bands[1, i] = projected[i, i], projected[i, i + 1]
+    return bands
+
+
+@njit(cache=True, nogil=True)
+def gram(bands: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """Return the diagonal of B B^T and what is beside it, for the first columns of a B given by its bands."""
     squares, links = np.empty(size), np.zeros(size)
     for i in range(size):
-        squares[i] = projected[i, i] * projected[i, i]
+        squares[i] = bands[0, i] * bands[0, i]
         if i < size - 1:
-            squares[i] += projected[i, i + 1] * projected[i, i + 1]
-            links[i] = projected[i, i + 1] * projected[i + 1, i + 1]
+            squares[i] += bands[1, i] * bands[1, i]
+            links[i] = bands[1, i] * bands[0, i + 1]
     return squares, links

@@ -19,18 +19,18 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @njit(cache=True, nogil=True)
 def top_triple(
-    bases: tuple[Array, Array], projected: FloatArray, size: int, goals: FloatArray, ends: tuple[Array, Array]
+    bases: tuple[Array, Array], bands: FloatArray, size: int, goals: FloatArray, ends: tuple[Array, Array]
 ) -> tuple[float, float]:
-    """Return the top Ritz value of an upper bidiagonal B and its residual norm; write its vectors (left, right).
+    """Return the top Ritz value of a B given by its bands and its residual norm; write its vectors (left, right).
 
     To be asked when :func:`~unipd.spectral.ritz_kernels.may_stop` has said yes. A value of 0 tells that there is none
     to be had here.
     """
     top = goals[TOP]
-    outer = _top_vector(projected, size, top)
+    outer = _top_vector(bands, size, top)
     inner = np.empty(size)
     for i in range(size):
-        inner[i] = projected[i, i] * outer[i] + (projected[i - 1, i] * outer[i - 1] if i > 0 else 0.0)
+        inner[i] = bands[0, i] * outer[i] + (bands[1, i - 1] * outer[i - 1] if i > 0 else 0.0)
     _combine(bases[0], outer, ends[0])
     _combine(bases[1], inner, ends[1])
     sizes = length(ends[0]), length(ends[1])
@@ -38,7 +38,7 @@ def top_triple(
         return 0.0, 0.0
     divide(ends[0], sizes[0])
     divide(ends[1], sizes[1])
-    return math.sqrt(top), abs(projected[size - 1, size] * outer[size - 1])
+    return math.sqrt(top), abs(bands[1, size - 1] * outer[size - 1])
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
@@ -46,7 +46,8 @@ def _combine(basis: Array, coefficients: FloatArray, out: Array) -> None:
     """Write the combination of the first rows of a basis, four of them in one pass."""
     out[:] = 0
     factors = np.zeros((coefficients.size + 3) // 4 * 4, basis.dtype)
-    factors[: coefficients.size] = coefficients
+    for j in range(coefficients.size):
+        factors[j] = coefficients[j]
     last = coefficients.size - 1
     for j in range(0, coefficients.size, 4):
         a, b, c, d = basis[j], basis[min(j + 1, last)], basis[min(j + 2, last)], basis[min(j + 3, last)]
@@ -56,12 +57,12 @@ def _combine(basis: Array, coefficients: FloatArray, out: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _top_vector(projected: FloatArray, size: int, top: float) -> FloatArray:
+def _top_vector(bands: FloatArray, size: int, top: float) -> FloatArray:
     """Return the unit eigenvector of B B^T for its largest eigenvalue, by inverse iteration just above that.
 
     B has positive entries, so has the eigenvector: a start of ones has a share in it. The pivots are positive.
     """
-    diagonal, links = gram(projected, size)
+    diagonal, links = gram(bands, size)
     shift, tiny = top * (1.0 + 4.0 * _EPS), _EPS * top + 1e-300
     pivots, vector = np.empty(size), np.full(size, 1.0)
     for i in range(size):
