@@ -51,3 +51,15 @@ def test_a_wrapped_map_is_solved_as_the_map_that_it_stands_for(method: str) -> N
     same = solve(sampled(plain, 0.5 * RATINGS, 4.0), method, accuracy=1e-2)
     assert wrapped.objective == pytest.approx(same.objective, rel=1e-9)
     assert wrapped.dual_bound == pytest.approx(same.dual_bound, rel=1e-9)
+
+
+class Explicit(Sampling):
+    """Sampled entries whose adjoint is a SciPy matrix."""
+
+    def adjoint(self, dual: Any) -> Any:
+        return super().adjoint(dual).tocsr()
+
+
+def test_a_class_below_sampling_may_have_another_adjoint() -> None:
+    direction = opposite_adjoint(sampled(Explicit(*PLACES, (3, 2)), RATINGS), RATINGS)
+    np.testing.assert_array_equal(direction.toarray(), -Sampling(*PLACES, (3, 2)).adjoint(RATINGS).toarray())

@@ -43,7 +43,7 @@ def swept(matrix, steps: int, sign: float = 1.0, halts: tuple[int, ...] = ()):
         counts = partial_sweep(
             pattern.structure, matrix.values, pattern.transposed, sign, bases, small, first, last, NEVER.copy()
         )
-        assert counts == (last - first, 2 * (last - first))
+        assert counts[:2] == (last - first, 2 * (last - first))
         first = last
     return bases, np.diag(small[0]) + np.diag(small[1, :steps], 1)
 
@@ -197,3 +197,20 @@ def noting(rooms: list[int]):
         original(run, *factors)
 
     return restart
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize("seed", range(4))
+def test_residuals_are_no_larger_than_claimed(dtype, tolerance: float, seed: int) -> None:
+    """Close top values make a run lose its orthogonality before it is done; what is taken from vectors is not in B."""
+    generator = np.random.default_rng(seed)
+    values = np.concatenate([[1.0, 1.0 - 1e-3, 1.0 - 2e-3], np.linspace(0.9, 0.01, 57)])
+    left, right = (np.linalg.qr(generator.standard_normal((size, 60)))[0] for size in (90, 60))
+    matrix = Sampling(*np.divmod(np.arange(5400), 60), (90, 60), dtype).adjoint(
+        ((left * values) @ right.T).astype(dtype).reshape(-1)
+    )
+    found = Engine(solver="lanczos").singular_triples(matrix, tolerance=tolerance)
+    dense, u, v = (array.astype(np.float64) for array in (matrix.toarray(), found.left, found.right))
+    for rest in (dense @ v - found.value * u, dense.T @ u - found.value * v):
+        assert np.linalg.norm(rest) <= found.residual

@@ -123,7 +123,8 @@ class Sampling(Map):
 
     def opposite_adjoint(self, dual: Array) -> OppositeMatrix:
         """Return A^*(-lam) without an array for -lam; it refers to ``dual``."""
-        return self.adjoint(dual).opposite()
+        matrix: Any = self.adjoint(dual)
+        return matrix.opposite() if isinstance(matrix, SampledMatrix) else -matrix  # classes below may make another
 
     def _factors(self, atom: atoms.LowRank) -> tuple[Array, Array]:
         dtype = np.result_type(self.dtype, np.complex64) if atom.dtype.kind == "c" else self.dtype

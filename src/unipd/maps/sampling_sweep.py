@@ -12,7 +12,7 @@ from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.maps.sampling_kernels import gather, scatter
-from unipd.spectral.partial_kernels import partly_left, partly_right
+from unipd.spectral.partial_kernels import missing, partly_left, partly_right
 from unipd.spectral.ritz_kernels import forget, may_stop, seems_done
 from unipd.spectral.sweep_kernels import begin, settle_left, settle_right
 from unipd.spectral.tridiagonal import bands_of
@@ -89,29 +89,32 @@ def partial_sweep(
     first: int,
     last: int,
     goals: FloatArray,
-) -> tuple[int, int]:
+) -> tuple[int, int, bool]:
     """Do as :func:`sweep` with ``sign`` * M and partial reorthogonalisation, for runs of such steps from their start.
 
-    ``small`` keeps B and how far the last vectors are from orthogonal (:mod:`unipd.spectral.partial_kernels`).
+    ``small`` keeps B and how far the last vectors are from orthogonal (:mod:`unipd.spectral.partial_kernels`). Also
+    returns whether vectors were made orthogonal again: what was taken from them is not in B.
     """
     left, right = bases
     parts = np.empty((structure[3].size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)
     small[2:, first] = 1.0
-    owed, scale = 0, 0.0
+    owed, scale, mended = 0, 0.0, False
     for k in range(first):
         scale = max(scale, math.hypot(small[0, k], small[1, k]))
     for k in range(first, last):
         multiply(structure, values, scattered_first, right[k], parts, left[k])
         alpha, scale, owed = partly_left(left, k, small, scale, owed, sign)
+        mended = mended or owed > 0
         if alpha == 0.0:
-            return k - first, 2 * (k - first) + 1
+            return k - first, 2 * (k - first) + 1, mended
         multiply(structure, values, not scattered_first, left[k], parts, right[k + 1])
         beta, scale, owed = partly_right(right, k, small, scale, owed, sign)
+        mended = mended or owed > 0
         if beta == 0.0:
-            return k - first, 2 * (k - first) + 2
+            return k - first, 2 * (k - first) + 2, mended
         if seems_done(small, k + 1, goals):
-            return k + 1 - first, 2 * (k + 1 - first)
-    return last - first, 2 * (last - first)
+            return k + 1 - first, 2 * (k + 1 - first), mended
+    return last - first, 2 * (last - first), mended
 
 
 @njit(cache=True, nogil=True)
@@ -138,13 +141,14 @@ def brief_run(
         forget(goals)
         if not begin(start[0], start[1], start[2], bases[1][0]):
             return 0, -1, 0.0, 0.0
-    done = made = 0
+    done, made, mended = 0, 0, first > 0
     reached = first > 0 and may_stop(small, first, goals)
     if not reached:
-        done, made = partial_sweep(structure, values, scattered_first, sign, bases, small, first, last, goals)
+        done, made, again = partial_sweep(structure, values, scattered_first, sign, bases, small, first, last, goals)
+        mended = mended or again
         whole = done > 0 and made == 2 * done
         reached = whole and (done < last - first or may_stop(small, last, goals))
     if not reached:
         return done, made, 0.0, 0.0
     value, residual = top_triple(bases, small, first + done, goals, ends)
-    return done, made, value, residual
+    return done, made, value, residual + (missing(values.dtype) * value if mended else 0.0)

@@ -31,7 +31,8 @@ def is_streamed(problem: Problem) -> bool:
     """Whether the dual vector is long and everything about it can be computed in parts."""
     if problem.b.size < LONG or problem.exact or problem.inverse is None:
         return False
-    return problem.dtype.kind == "f" and getattr(problem.map, "in_lines", False)
+    own = hasattr(type(problem.map), "in_lines")  # what a map passes on from one that it wraps is not its own
+    return own and problem.dtype.kind == "f" and problem.map.in_lines  # pyright: ignore
 
 
 @dataclass(frozen=True)

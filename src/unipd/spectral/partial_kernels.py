@@ -7,9 +7,10 @@ follows from the small matrix alone: with mu_kj = <u_k, u_j> and nu_kj = <v_k, v
     beta_k nu_k+1,j = alpha_j mu_kj + beta_j-1 mu_k,j-1 - alpha_k nu_kj,
 
 up to rounding, which is added with the sign that makes things worse. While all of them are below sqrt(eps), the small
-matrix is to working precision that of an orthonormal basis of the same space, and residuals read off it are right; a
-vector about to pass that, and the one after it, are made orthogonal to all before them. Most runs to a moderate
-accuracy never come to it, and save the passes over all vectors that Gram-Schmidt takes in every step.
+matrix is to working precision that of an orthonormal basis of the same space. What Gram-Schmidt takes from a vector is
+missing in M V = U B, though, so that a vector is made orthogonal to all before it, and the next one too, already at
+eps^(3/4), and residuals read off B are taken to miss so much. Most runs to a moderate accuracy never come to it, and
+save the passes over all vectors that Gram-Schmidt takes in every step.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from unipd.spectral.sweep_kernels import remove
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
 _ALPHA, _BETA, _NU, _MU = range(4)
 """Rows of what a run keeps beside its vectors: the bands of B, and nu and mu of the last vectors."""
+_LEVEL = 0.75
+"""Power of eps that an inner product of two vectors may reach."""
 _NOISE = 2.0
 """Rounding of one step, in units of eps times the largest length seen."""
 
@@ -78,7 +81,7 @@ def _settled(
     Returns its length before (0 where it vanishes) and what is owed then.
     """
     eps = np.finfo(basis.dtype).eps
-    if owed == 0 and not worst <= math.sqrt(eps):
+    if owed == 0 and not worst <= missing(basis.dtype):
         owed = 2
     if owed > 0:
         owed -= 1
@@ -88,6 +91,12 @@ def _settled(
             return 0.0, owed
     _multiply(basis[row], sign / size)
     return size, owed
+
+
+@njit(cache=True, nogil=True)
+def missing(dtype: Any) -> float:
+    """Return the share of a vector that Gram-Schmidt may take from it, and that a residual read off B may miss."""
+    return np.finfo(dtype).eps ** _LEVEL
 
 
 @njit(cache=True, nogil=True)

@@ -15,6 +15,8 @@ from unipd.spectral.tridiagonal import gram
 
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
 _EPS = float(np.finfo(np.float64).eps)
+_MARGIN = 32.0
+"""Units of rounding by which the top value may have come out too small: pivots must not be clipped because of it."""
 
 
 @njit(cache=True, nogil=True)
@@ -33,12 +35,14 @@ def top_triple(
         inner[i] = bands[0, i] * outer[i] + (bands[1, i - 1] * outer[i - 1] if i > 0 else 0.0)
     _combine(bases[0], outer, ends[0])
     _combine(bases[1], inner, ends[1])
-    sizes = length(ends[0]), length(ends[1])
-    if min(sizes) == 0.0:
+    tall, wide, value = length(ends[0]), length(ends[1]), math.sqrt(top)
+    if tall == 0.0 or wide == 0.0:
         return 0.0, 0.0
-    divide(ends[0], sizes[0])
-    divide(ends[1], sizes[1])
-    return math.sqrt(top), abs(bands[1, size - 1] * outer[size - 1])
+    divide(ends[0], tall)
+    divide(ends[1], wide)
+    # M v = value (value tall / wide) u: vectors that are not quite orthogonal make the two lengths differ.
+    stray = abs(wide / tall - value) * max(1.0, value * tall / wide)
+    return value, abs(bands[1, size - 1] * outer[size - 1]) / tall + stray
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
@@ -63,7 +67,7 @@ def _top_vector(bands: FloatArray, size: int, top: float) -> FloatArray:
     B has positive entries, so has the eigenvector: a start of ones has a share in it. The pivots are positive.
     """
     diagonal, links = gram(bands, size)
-    shift, tiny = top * (1.0 + 4.0 * _EPS), _EPS * top + 1e-300
+    shift, tiny = top * (1.0 + _MARGIN * _EPS), _EPS * top + 1e-300
     pivots, vector = np.empty(size), np.full(size, 1.0)
     for i in range(size):
         known = links[i - 1] * links[i - 1] / pivots[i - 1] if i > 0 else 0.0
