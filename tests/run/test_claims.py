@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from support.oracles import EuclideanPower, Wrapped
-from unipd import MaxIterations, Problem, Status, solve
+from unipd import MaxIterations, MaxSeconds, Problem, Status, solve
 from unipd.atoms import inner
 from unipd.couplings import AtMost, L2Ball, LeastSquares
-from unipd.sharp import Box, L1Ball, Linear, Simplex
-from unipd.spectral import RESIDUAL
+from unipd.maps import Sampling
+from unipd.sharp import Box, L1Ball, Linear, NuclearBall, Simplex
+from unipd.spectral import RESIDUAL, RIGOROUS
 
 GENERAL = ["unipdgrad", "accunipdgrad", "corrective"]
 for_constraints = pytest.mark.parametrize("method", GENERAL)
@@ -71,7 +72,7 @@ def test_a_claim_that_cannot_be_certified_is_not_solved_and_still_stops(method: 
     problem = Problem(Unsure(), np.eye(3), [1.0, 1.2, 1.0], LeastSquares())
     result = solve(problem, method, accuracy=1e-1, stop=MaxIterations(40))
     assert (result.status, result.iterations) == (Status.ITERATION_LIMIT, 40)
-    assert result.bound_kind == RESIDUAL
+    assert (result.bound_kind, result.dual_bound) == (RIGOROUS, 0.0)  # what lam = 0 proves, and no more
     stopped = solve(problem, method, accuracy=1e-1, callback=lambda moment: moment.state.iteration == 30)
     assert (stopped.status, stopped.iterations) == (Status.STOPPED, 30)
 
@@ -98,3 +99,22 @@ def test_infeasibility_is_not_claimed_on_residuals_alone(method: str) -> None:
     result = solve(infeasible, method, accuracy=1e-2, stop=MaxIterations(500))
     assert result.status is Status.INFEASIBLE
     assert result.bound_kind == "rigorous"
+
+
+@pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad", "frank-wolfe"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bounds_of_unfinished_runs_stand(method: str, seed: int) -> None:
+    """Near the optimum the top singular values are equal, and runs that see one of them miss the others."""
+    generator = np.random.default_rng(seed)
+    rows, cols = np.divmod(np.sort(generator.choice(15_000, 2500, replace=False)), 100)
+    truth = generator.standard_normal((150, 5)) @ generator.standard_normal((5, 100))
+    ratings = truth[rows, cols] + 0.1 * generator.standard_normal(2500)
+    ball = NuclearBall((150, 100), 0.5 * float(np.linalg.svd(truth, compute_uv=False).sum()))
+    problem = Problem(ball, Sampling(rows, cols, (150, 100)), ratings, LeastSquares())
+    best = solve(problem, accuracy=1e-6)
+    assert best.status is Status.SOLVED
+    result = solve(problem, method, accuracy=1e-2, stop=MaxIterations(200))
+    assert (result.status, result.bound_kind) == (Status.ITERATION_LIMIT, RIGOROUS)
+    assert result.dual_bound <= best.objective
+    hurried = solve(problem, method, accuracy=1e-2, stop=MaxSeconds(1e-3))
+    assert hurried.status is Status.TIME_LIMIT

@@ -52,14 +52,15 @@ def asked(problem: Problem, state: AnyJudged, dual: Array, tolerance: float) -> 
 
     The strongest certificate is asked for when the gap is within reach of the accuracy.
     """
-    eps = target(problem, state)
+    eps, known = target(problem, state), state.certificate.dual_bound
     point = evaluate(problem, dual, tolerance=tolerance, start=state.recent_atom)
     state = with_bound(problem, state, dual, point)
     if point.error > MISSED * tolerance:  # begun at the last atom, the search may end within a cluster it knows
         point = evaluate(problem, dual, tolerance=tolerance, certified=problem.b.size <= FEW_ROWS)
         state = with_bound(problem, state, dual, point)
-    within_reach = state.certificate.gap - point.error <= eps and point.error <= TELLING * eps
-    if state.certificate.gap > eps and within_reach:
+    # Residuals may never become small within a cluster of top values: an answer that brings nothing new tells as well.
+    telling = point.error <= TELLING * eps or state.certificate.dual_bound <= known
+    if state.certificate.gap > eps >= state.certificate.gap - point.error and telling:
         sure = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
         state = with_bound(problem, state, dual, sure)
     return state, point

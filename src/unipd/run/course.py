@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from unipd import validate
@@ -31,6 +31,9 @@ FINAL = (Status.SOLVED, Status.INFEASIBLE)
 """Ends that other limits would not change."""
 LAST = (*FINAL, Status.ITERATION_LIMIT)
 """Ends that show the last point: whoever asks for k iterations gets the k-th iterate, of which the theorems speak."""
+
+HURRIED = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
+"""Ends after which nothing more is asked of the oracle."""
 
 
 @dataclass
@@ -121,9 +124,16 @@ class Course:
         return given_up_when(lambda: self.seconds >= limit, lambda: self.state is not None)
 
     def outcome(self, status: Status) -> State:
-        """Return what the run has reached: the last state, after a break with the best point in it."""
+        """Return what the run has reached: the last state, after a break with the best point in it.
+
+        Its bound is one that stands, unless the run had to end at once.
+        """
         assert self.state is not None
-        return self.state if status in LAST else self.best.shown(self.state)
+        state = self.state if status in LAST else self.best.shown(self.state)
+        if status not in HURRIED:
+            with suppress(KeyboardInterrupt, OracleError):  # nothing is lost
+                return self.rules.check.at_the_end(self.problem, state)
+        return state
 
     @property
     def seconds(self) -> float:
