@@ -69,6 +69,9 @@ class BestSoFar:
         self._best = state
         if memory is not None:
             primal, image, mean_objective, certificate = memory
+            alike = isinstance(primal, type(state.primal)) and getattr(image, "shape", None) == state.image.shape
+            if not (alike and isinstance(certificate, Certificate)):
+                raise ValueError("a best point that is none")
             self._best = changed(
                 state, primal=primal, image=image, mean_objective=mean_objective, certificate=certificate
             )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd.atoms import Blocks
+from unipd.atoms import Blocks, SparsePoint
 from unipd.dual import DualPoint
 from unipd.methods import lbfgs
 from unipd.methods.frank_wolfe import FrankWolfeState
@@ -23,6 +23,11 @@ def _taken_list(tracker: Any) -> Fields:
     return {**vars(tracker), "_atoms": tracker.atoms, "_raw": raw[:count]}
 
 
+def _made_list(content: Fields) -> AtomList:
+    _require_atoms(content["_atoms"])
+    return attributes(AtomList)["make"](content)
+
+
 def _taken_dense(tracker: Dense) -> Fields:
     """Return an array and the tracker's own part of the list that trackers of consecutive iterations share."""
     return {**vars(tracker), "_apart": tracker.apart}
@@ -33,6 +38,8 @@ def _made_dense(content: Fields) -> Dense:
     if isinstance(content["_value"], tuple) and all(isinstance(part, np.ndarray) for part in content["_value"]):
         return Dense().mixed(1.0, Blocks(content["_value"]))
     apart = list(content.get("_apart", ()))
+    if not all(isinstance(point, SparsePoint) for _, point in apart):
+        raise ValueError("something else than sparse atoms set apart")
     return Dense(content["_value"], content.get("_scale", 1.0), apart, len(apart))
 
 
@@ -65,8 +72,7 @@ def _taken_set(active: ActiveSet) -> Fields:
 
 
 def _made_vertex(content: Fields) -> Vertex:
-    if not hasattr(content["atom"], "nbytes"):
-        raise ValueError("a vertex without an atom")
+    _require_atoms([content["atom"]])
     return Vertex(**content)
 
 
@@ -84,7 +90,14 @@ def _made_frank_wolfe(content: Fields) -> FrankWolfeState:
 def _made_point(content: Fields) -> DualPoint:
     """Return a point of the dual function; earlier versions wrote <lam, b> alone of its pairings."""
     content.pop("linear", None)
+    _require_atoms([content["atom"]])
     return DualPoint(**content)
+
+
+def _require_atoms(things: Any) -> None:
+    """Raise unless these are atoms: an iteration may carry them along without a look at them."""
+    if not all(hasattr(thing, "nbytes") for thing in things):
+        raise ValueError("something else in the place of an atom")
 
 
 def register_library() -> None:
@@ -96,7 +109,7 @@ def register_library() -> None:
     register(DualPoint, f"{DualPoint.__module__}.{DualPoint.__name__}", make=_made_point)
     register(Vertex, f"{Vertex.__module__}.{Vertex.__name__}", make=_made_vertex)
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
-    register(AtomList, take=_taken_list, make=attributes(AtomList)["make"])
+    register(AtomList, take=_taken_list, make=_made_list)
     register(Dense, take=_taken_dense, make=_made_dense)
     register(ActiveSet, take=_taken_set, make=lambda content: ActiveSet(content["vertices"], content["weights"]))
     for kind in (ImageOnly, Fixed):
