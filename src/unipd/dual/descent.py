@@ -29,7 +29,8 @@ def loss_slope(problem: Problem, image: Array) -> Slope:
     if image.size >= passes.COMPILED and inverse is not None and is_plain(image, problem.b):
         lam, linear, energy = compiled().loss_slope(image, problem.b, image.dtype.type(1.0 / inverse))
         return lam, (linear, energy)
-    return loss.gradient(image - problem.b), None
+    residual: Array = image - problem.b
+    return residual if inverse == 1.0 else loss.gradient(residual), None
 
 
 def way_between(tail: Array, head: Array, lam: Array) -> Way:

@@ -35,12 +35,11 @@ def greedy_gamma(
     A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K).
     Both are convex in gamma, and parabolas for quadratic losses and for K = {0}.
     """
-    rise = atom_objective - objective
-    if problem.inverse is not None:
-        slope, squared = residual_slope(problem, image, atom_image)
-        if problem.loss is None:
-            return _lowest(-slope, squared, upper)
-        return _lowest(-slope / problem.inverse - rise, squared / problem.inverse, upper)
+    rise, inverse = atom_objective - objective, problem.inverse
+    if inverse is not None:  # K = {0} or least squares
+        slope, bend = residual_slope(problem, image, atom_image)
+        fall, bend = (-slope, bend) if inverse == 0.0 else (-slope / inverse - rise, bend / inverse)
+        return 0.0 if fall <= 0.0 else upper if upper * bend <= fall else fall / bend
     residual, way = image - problem.b, atom_image - image
     slope = inner(residual if problem.loss is None else problem.loss.gradient(residual), way)
     return best_step(problem, image, (way, slope, inner(way, way)), rise, upper)
@@ -55,7 +54,8 @@ def best_step(problem: Problem, image: Array, way: Way, rise: float, upper: floa
     loss = problem.loss
     if isinstance(loss, QUADRATIC):
         bend = 2.0 * loss.value(direction) if problem.inverse is None else squared / problem.inverse
-        return _lowest(-slope - rise, bend, upper)
+        fall = -slope - rise
+        return 0.0 if fall <= 0.0 else upper if upper * bend <= fall else fall / bend
     residual = image - problem.b
     if loss is not None:
 
@@ -69,13 +69,6 @@ def best_step(problem: Problem, image: Array, way: Way, rise: float, upper: floa
             return inner(moved - coupling.prox(moved, 1.0), direction)
 
     return zero_of_slope(rising, upper)
-
-
-def _lowest(fall: float, bend: float, upper: float) -> float:
-    """Return the gamma in [0, upper] that is lowest on the parabola bend gamma^2 / 2 - fall gamma."""
-    if fall <= 0.0:
-        return 0.0
-    return upper if upper * bend <= fall else fall / bend
 
 
 def zero_of_slope(slope: Callable[[float], float], upper: float) -> float:
