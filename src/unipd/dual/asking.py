@@ -79,8 +79,9 @@ def opposite_adjoint(problem: Problem, dual: Array) -> Any:
 
     What a map only passes on from one that it wraps is not its own.
     """
-    own = getattr(type(problem.map), "opposite_adjoint", None)
-    return problem.map.adjoint(-1.0 * dual) if own is None else own(problem.map, dual)
+    linear_map: Any = problem.map
+    negates = getattr(type(linear_map), "negates", False)
+    return linear_map.opposite_adjoint(dual) if negates else linear_map.adjoint(-1.0 * dual)
 
 
 def pictured(problem: Problem, atom: Any) -> Array:

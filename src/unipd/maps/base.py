@@ -20,6 +20,9 @@ class Map(Described, ABC):
     The adjoint is with respect to real inner products: Re <A x, lam> = Re <x, A^* lam>.
     """
 
+    negates = False
+    """Whether the class has a method ``opposite_adjoint``, which makes -A^* lam without an array for -lam."""
+
     def __init__(self, domain: Any, codomain: Shape, dtype: Any) -> None:
         self._domain = domain
         self._codomain = codomain

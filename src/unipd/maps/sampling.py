@@ -43,6 +43,8 @@ class Sampling(Map):
            [2., 3., 0.]])
     """
 
+    negates = True
+
     def __init__(
         self,
         rows: Any,
