@@ -118,3 +118,4 @@ def test_bounds_of_unfinished_runs_stand(method: str, seed: int) -> None:
     assert result.dual_bound <= best.objective
     hurried = solve(problem, method, accuracy=1e-2, stop=MaxSeconds(1e-3))
     assert hurried.status is Status.TIME_LIMIT
+    assert hurried.counts.oracle_calls == hurried.history["oracle_calls"][-1]  # nothing was asked after the end

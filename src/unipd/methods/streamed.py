@@ -31,8 +31,9 @@ def is_streamed(problem: Problem) -> bool:
     """Whether the dual vector is long and everything about it can be computed in parts."""
     if problem.b.size < LONG or problem.exact or problem.inverse is None:
         return False
-    own = hasattr(type(problem.map), "in_lines")  # what a map passes on from one that it wraps is not its own
-    return own and problem.dtype.kind == "f" and problem.map.in_lines  # pyright: ignore
+    linear_map: Any = problem.map
+    own = hasattr(type(linear_map), "in_lines")  # what a map passes on from one that it wraps is not its own
+    return own and problem.dtype.kind == "f" and linear_map.in_lines
 
 
 @dataclass(frozen=True)

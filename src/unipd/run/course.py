@@ -131,7 +131,7 @@ class Course:
         assert self.state is not None
         state = self.state if status in LAST else self.best.shown(self.state)
         if status not in HURRIED:
-            with suppress(KeyboardInterrupt, OracleError):  # nothing is lost
+            with suppress(KeyboardInterrupt, OracleError):  # what is known then stays, and its kind says how sure it is
                 return self.rules.check.at_the_end(self.problem, state)
         return state
 
