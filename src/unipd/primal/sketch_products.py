@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from unipd import atoms
+from unipd import atoms, serial
 from unipd._typing import Array
 from unipd.maps.chunks import available_threads, run_chunks
 
@@ -25,7 +25,7 @@ def averaged(old: Array, gamma: float, left: Array, right: Array | None) -> Arra
 
     def average(number: int) -> None:
         rows = slice(number * step, (number + 1) * step)
-        piece = left[rows] if right is None else np.dot(left[rows], right)  # @ does without BLAS for one column
+        piece = left[rows] if right is None else serial.product(left[rows], right)
         np.multiply(old[rows], rest, out=mean[rows])
         mean[rows] += share * piece.astype(old.dtype, copy=False)
 
@@ -42,14 +42,14 @@ def times(atom: Any, block: Array) -> Array:
 def factored(atom: Any, block: Array) -> tuple[Array, Array | None]:
     """Return X B as a product of two (or as one array)."""
     if isinstance(atom, atoms.LowRank):
-        return atom.left * atom.weights, atom.right.conj().T @ block
+        return atom.left * atom.weights, serial.product(atom.right.conj().T, block)
     return _explicit(atom) @ block, None
 
 
 def factored_left(block: Array, atom: Any) -> tuple[Array, Array | None]:
     """Return B X as a product of two (or as one array)."""
     if isinstance(atom, atoms.LowRank):
-        return (block @ atom.left) * atom.weights, atom.right.conj().T
+        return serial.product(block, atom.left) * atom.weights, atom.right.conj().T
     return (_explicit(atom).T @ block.T).T, None
 
 

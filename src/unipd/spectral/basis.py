@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import serial
 from unipd._typing import Array
 from unipd.errors import OracleError
 
@@ -108,8 +109,6 @@ class Basis:
 
 _MOST_SWEEPS = 4
 """Two passes are enough unless the vector is nearly in the span."""
-_SERIAL_ENTRIES = 4000
-"""Products with no more entries than this (twice as many real ones) stay in the calling thread in the usual BLAS."""
 _MOST_PIECES = 32
 """Bases that would take more pieces than this have kernels of their own."""
 
@@ -117,22 +116,13 @@ _MOST_PIECES = 32
 def _remove(known: Array, rest: Array) -> Array:
     """Subtract from a vector, in place, its part in the span of orthonormal columns; return the coefficients.
 
-    Small bases are multiplied in pieces of rows: waking the threads of BLAS costs more than the product, and on a
-    busy machine very much more.
+    Small bases are multiplied in one thread: waking the threads of BLAS costs more than the product, and on a busy
+    machine very much more.
     """
-    rows, columns = known.shape
-    entries = _SERIAL_ENTRIES if known.dtype.kind == "c" else 2 * _SERIAL_ENTRIES
-    step = max(1, entries // max(columns, 1))
-    if rows > _MOST_PIECES * step:
+    if known.size > _MOST_PIECES * serial.ENTRIES:
         return _remove_long(known, rest)
-    if rows <= step:
-        inside = (rest.conj() @ known).conj()
-        rest -= known @ inside
-        return inside
-    pieces = [slice(first, first + step) for first in range(0, rows, step)]
-    inside = sum((rest[piece].conj() @ known[piece] for piece in pieces), np.zeros(columns, rest.dtype)).conj()
-    for piece in pieces:
-        rest[piece] -= known[piece] @ inside
+    inside = serial.product(rest.conj(), known).conj()
+    rest -= serial.product(known, inside)
     return inside
 
 
@@ -161,11 +151,7 @@ def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any)
 
 def _length(vector: Array) -> float:
     parts: Array = vector.view(np.real(vector).dtype)
-    if parts.size <= 2 * _SERIAL_ENTRIES:
-        squared = float(np.vdot(parts, parts))  # unlike dot and @ it does not warn of overflow
-    else:
-        pieces = (parts[first : first + 2 * _SERIAL_ENTRIES] for first in range(0, parts.size, 2 * _SERIAL_ENTRIES))
-        squared = sum(float(np.vdot(piece, piece)) for piece in pieces)
+    squared = float(serial.dot(parts, parts))  # unlike np.dot and @ it does not warn of overflow
     if not _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:  # too large or small for single precision, or NaN
         with np.errstate(over="ignore"):
             squared = float(np.sum(np.square(parts, dtype=np.float64)))

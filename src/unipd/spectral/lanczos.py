@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unipd import serial
 from unipd._typing import Array, FloatArray
 from unipd.spectral.basis import Basis
 from unipd.spectral.products import Multiplier
@@ -120,6 +121,6 @@ def kept_after_restart(known: int, count: int, block: int) -> int:
 
 def combined(columns: Array, coefficients: Array) -> Array:
     """Return combinations of basis columns, scaled to length one (zero ones stay)."""
-    vectors = np.dot(columns, coefficients.astype(columns.dtype))  # the operator @ does without BLAS for one column
+    vectors = serial.product(columns, coefficients.astype(columns.dtype))
     lengths = np.linalg.norm(vectors, axis=0)
     return np.asfortranarray(vectors / np.where(lengths > 0, lengths, 1.0).astype(lengths.dtype))

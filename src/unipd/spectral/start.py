@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
+from unipd import serial, validate
 from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.spectral.basis import gaussian
@@ -29,10 +29,10 @@ def starting_block(start: Any, rows: int, block: int, dtype: Any, seed: int, mix
     if start is not None:
         given = _given(start, rows, np.dtype(dtype))[:, :block]
         for number, column in enumerate(given.T):
-            length = math.sqrt(np.vdot(column, column).real)
+            length = math.sqrt(serial.dot(column, column).real)
             if length > 0:
                 random = columns[:, number]
-                product = np.vdot(random, column)
+                product = serial.dot(random, column)
                 phase = product / abs(product) if product != 0 else 1.0
                 columns[:, number] = column / length + mix * phase * random
     return columns.astype(dtype, copy=False)
