@@ -18,7 +18,7 @@ ENTRIES = 8000
 
 
 def dot(first: Array, second: Array) -> Any:
-    """Return <first, second> (the first is conjugated), its pieces added in double precision.
+    """Return <first, second> of arrays of one shape (the first is conjugated), its pieces added in double precision.
 
     >>> dot(np.array([1j, 2.0]), np.array([1j, 1.0]))
     (3+0j)
@@ -26,8 +26,8 @@ def dot(first: Array, second: Array) -> Any:
     step = _numbers(first, second)
     if first.size <= step:
         return np.vdot(first, second)
-    pieces = range(0, first.size, step)
-    return sum(np.vdot(first[low : low + step], second[low : low + step]).item() for low in pieces)
+    one, other = first.reshape(-1), second.reshape(-1)
+    return sum(np.vdot(one[low : low + step], other[low : low + step]).item() for low in range(0, one.size, step))
 
 
 def product(first: Array, second: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import serial
 from unipd._typing import Array, Shape
 from unipd.errors import InvalidInput
 
@@ -66,7 +67,7 @@ def all_finite(array: Array) -> bool:
     >>> all_finite(np.array([1.0, 1e300])), all_finite(np.array([1.0, np.nan]))
     (True, False)
     """
-    return math.isfinite(np.vdot(array, array).real) or bool(np.isfinite(array).all())
+    return math.isfinite(serial.dot(array, array).real) or bool(np.isfinite(array).all())
 
 
 def real_array(name: str, value: Any, **kwargs: Any) -> Array:

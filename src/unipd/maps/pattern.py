@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import serial
 from unipd._typing import Array, IntArray
 from unipd.maps.chunks import available_threads, share
 from unipd.maps.compressing import balanced, line_starts, orientation, short, sorting_order
@@ -113,7 +114,7 @@ class Pattern:
         """Return the squared Frobenius norm of the matrix; measurements of one place add up."""
         if self.duplicated:
             return float(_passes().squared_norm(self.starts, self.places, values, self.width))
-        return float(np.vdot(values, values).real)
+        return float(serial.dot(values, values).real)
 
     def _gathered(self, values: Array, x: Array) -> Array:
         kernels = _kernels()

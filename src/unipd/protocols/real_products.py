@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unipd import serial
 from unipd._typing import Array
 
 _DOUBLE = np.dtype(np.float64)
@@ -20,9 +21,9 @@ _PART = 1 << 13
 def inner(left: Array, right: Array) -> float:
     """Return the real inner product Re <left, right>, summed in double precision."""
     if left.dtype is _DOUBLE is right.dtype:
-        return float(_vdot(left, right))
+        return float(_vdot(left, right) if left.size <= serial.ENTRIES else serial.dot(left, right))
     if left.size <= _PART or left.dtype.char not in "fF":
-        return float(np.vdot(_in_double(left), right).real)
+        return float(serial.dot(_in_double(left), right).real)
     one, other = left.reshape(-1), right.reshape(-1)
     parts = (slice(first, first + _PART) for first in range(0, one.size, _PART))
     return float(sum(np.vdot(_in_double(one[part]), _in_double(other[part])).real for part in parts))
