@@ -25,7 +25,7 @@ def dot(first: Array, second: Array) -> Any:
     """
     step = _numbers(first, second)
     if first.size <= step:
-        return np.vdot(first, second)
+        return np.vdot(first, second).item()
     one, other = first.reshape(-1), second.reshape(-1)
     return sum(np.vdot(one[low : low + step], other[low : low + step]).item() for low in range(0, one.size, step))
 
