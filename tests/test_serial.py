@@ -62,7 +62,13 @@ def test_columns_in_the_order_of_fortran() -> None:
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [((60_000,), (60_000, 5)), ((60_000, 5), (5,)), ((5, 60_000), (60_000, 2)), ((1, 1), (1, 60_000))],
+    [
+        ((60_000,), (60_000, 5)),
+        ((60_000, 5), (5,)),
+        ((5, 60_000), (60_000, 2)),
+        ((1, 1), (1, 60_000)),
+        ((60_000, 40), (40, 20)),
+    ],
 )
 def test_no_piece_is_large(monkeypatch: pytest.MonkeyPatch, first: tuple[int, ...], second: tuple[int, ...]) -> None:
     """What BLAS gets is small enough for one thread."""
@@ -70,9 +76,11 @@ def test_no_piece_is_large(monkeypatch: pytest.MonkeyPatch, first: tuple[int, ..
     whole = np.dot
 
     def watched(a: np.ndarray, b: np.ndarray, **options: np.ndarray) -> np.ndarray:
-        sizes.append(max(a.size, b.size))
+        sizes.append(a.size * b.size // a.shape[-1])
         return whole(a, b, **options)
 
     monkeypatch.setattr(serial.np, "dot", watched)
     serial.product(np.ones(first), np.ones(second))
-    assert 0 < max(sizes) <= serial.ENTRIES
+    matrices = min(len(first), len(second)) == 2 and 1 not in (first[0], second[1])
+    assert 1 < len(sizes) < 1500
+    assert max(sizes) <= (serial.PRODUCTS if matrices else serial.ENTRIES)

@@ -14,7 +14,9 @@ import numpy as np
 from unipd._typing import Array
 
 ENTRIES = 8000
-"""Real numbers of a piece: the usual BLAS multiplies so many in one thread."""
+"""Real numbers of a vector, or of a matrix that meets one: OpenBLAS multiplies so many in one thread."""
+PRODUCTS = 200_000
+"""Multiplications of two pieces of matrices, of which the same holds."""
 
 
 def dot(first: Array, second: Array) -> Any:
@@ -23,7 +25,7 @@ def dot(first: Array, second: Array) -> Any:
     >>> dot(np.array([1j, 2.0]), np.array([1j, 1.0]))
     (3+0j)
     """
-    step = _numbers(first, second)
+    step = ENTRIES // 2 if _is_complex(first, second) else ENTRIES
     if first.size <= step:
         return np.vdot(first, second).item()
     one, other = first.reshape(-1), second.reshape(-1)
@@ -37,23 +39,24 @@ def product(first: Array, second: Array) -> Array:
     array([[9000.],
            [9000.]])
     """
-    inner, numbers = first.shape[-1], _numbers(first, second)
-    rows, columns = math.prod(first.shape[:-1]), math.prod(second.shape[1:])
-    if rows * inner * columns <= numbers:
+    inner, rows, columns = first.shape[-1], math.prod(first.shape[:-1]), math.prod(second.shape[1:])
+    most = ENTRIES if min(rows, columns) == 1 else PRODUCTS
+    most = most // 4 if _is_complex(first, second) else most
+    if rows * inner * columns <= most:
         return np.dot(first, second)  # the operator @ does without BLAS for one column
     if columns > max(rows, inner):
         return product(second.T, first.T).T
     out = np.zeros(first.shape[:-1] + second.shape[1:], np.result_type(first, second))
     if rows > inner:
-        step = max(1, numbers // (inner * columns))
+        step = max(1, most // (inner * columns))
         for low in range(0, rows, step):
             np.dot(first[low : low + step], second, out=out[low : low + step])
         return out
-    step = max(1, numbers // (rows * columns))
+    step = max(1, most // (rows * columns))
     for low in range(0, inner, step):
         out += np.dot(first[..., low : low + step], second[low : low + step])
     return out
 
 
-def _numbers(first: Array, second: Array) -> int:
-    return ENTRIES // 2 if "c" in (first.dtype.kind, second.dtype.kind) else ENTRIES
+def _is_complex(first: Array, second: Array) -> bool:
+    return "c" in (first.dtype.kind, second.dtype.kind)

@@ -69,7 +69,7 @@ class Basis:
         """Replace the basis by (Q[:, :k] rotation) followed by given columns that are orthonormal to Q[:, :k]."""
         old, new = rotation.shape
         tail = columns.copy()
-        self.array[:, :new] = self.array[:, :old] @ rotation.astype(self.array.dtype, copy=False)
+        self.array[:, :new] = serial.product(self.array[:, :old], rotation.astype(self.array.dtype, copy=False))
         self.size = new + tail.shape[1]
         self.array[:, new : self.size] = tail
 
