@@ -18,12 +18,28 @@ def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: type) -> np
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-@pytest.mark.parametrize("size", [1, 4000, 8000, 8001, 30_011])
+@pytest.mark.parametrize("size", [1, 4000, 8000, 8001, 30_011, 100_003])
 def test_dot_conjugates_the_first(dtype: type, size: int) -> None:
     rng = np.random.default_rng(size)
     x, y = numbers(rng, (size,), dtype), numbers(rng, (size,), dtype)
     exact = np.vdot(x.astype(np.complex128), y.astype(np.complex128))
     assert abs(serial.dot(x, y) - exact) <= 4.0 * np.finfo(dtype).eps * np.linalg.norm(x) * np.linalg.norm(y)
+
+
+def test_dot_of_matrices_and_gaps() -> None:
+    rng = np.random.default_rng(2)
+    x, y = rng.standard_normal((600, 200)), rng.standard_normal((600, 200))
+    assert serial.dot(x, y) == pytest.approx(float(np.sum(x * y)), rel=1e-12)
+    assert serial.dot(x.T[::-1], y.T[::-1]) == pytest.approx(float(np.sum(x * y)), rel=1e-12)
+    assert serial.dot(x, y.astype(np.float32)) == pytest.approx(float(np.sum(x * y)), rel=1e-5)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("size", [5, 20_000, 200_000])
+def test_dot_of_what_is_not_finite_is_silent(value: float, size: int) -> None:
+    x = np.ones(size)
+    x[size // 2] = value
+    assert not np.isfinite(serial.dot(x, x))
 
 
 @pytest.mark.parametrize("dtype", KINDS)

@@ -110,18 +110,18 @@ def moved_image(problem: Problem, image: Array, gamma: float, direction: Array) 
 
 
 def distance(first: Array, second: Array, energy: float | None, other: float | None) -> float:
-    """Return ||first - second||, from the two squared norms and one product unless they nearly cancel in it.
+    """Return ||first - second||; of short vectors from the two squared norms and one product unless they nearly cancel.
 
     >>> import numpy as np
     >>> distance(np.array([1.0, 2.0]), np.array([4.0, 6.0]), 5.0, 52.0)
     5.0
     """
+    if first.size >= COMPILED and is_plain(first, second):
+        return math.sqrt(compiled().squared_distance(first, second))
     if energy is not None and other is not None:
         squared = energy + other - 2.0 * inner(first, second)
         if squared > _CANCELLED * (energy + other):
             return math.sqrt(squared)
-    if first.size >= COMPILED and is_plain(first, second):
-        return math.sqrt(compiled().squared_distance(first, second))
     way = first - second
     return math.sqrt(inner(way, way))
 
