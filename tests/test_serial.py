@@ -1,6 +1,11 @@
-"""Products in pieces are the products."""
+"""Products in pieces are the products, and leave the threads of BLAS asleep."""
 
 from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +13,23 @@ import pytest
 from unipd import serial
 
 KINDS = [np.float32, np.float64, np.complex64, np.complex128]
+SHAPES = [
+    ((20_011, 3), (3,)),
+    ((20_011, 3), (3, 1)),
+    ((20_011, 3), (3, 2)),
+    ((5, 20_011), (20_011,)),
+    ((5, 20_011), (20_011, 2)),
+    ((20_011,), (20_011, 4)),
+    ((2, 3), (3, 4)),
+    ((9000, 2), (2, 9)),
+    ((1, 1), (1, 27_000)),
+    ((2, 3), (3, 9000)),
+    ((3,), (3, 9000)),
+    ((60_000, 40), (40, 20)),
+    ((160, 500), (500, 200)),
+    ((3, 0), (0, 2)),
+    ((0, 3), (3, 2)),
+]
 
 
 def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: type) -> np.ndarray:
@@ -43,22 +65,7 @@ def test_dot_of_what_is_not_finite_is_silent(value: float, size: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", KINDS)
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ((20_011, 3), (3,)),
-        ((20_011, 3), (3, 2)),
-        ((5, 20_011), (20_011,)),
-        ((5, 20_011), (20_011, 2)),
-        ((20_011,), (20_011, 4)),
-        ((2, 3), (3, 4)),
-        ((9000, 2), (2, 9)),
-        ((1, 1), (1, 27_000)),
-        ((2, 3), (3, 9000)),
-        ((3,), (3, 9000)),
-        ((3, 0), (0, 2)),
-    ],
-)
+@pytest.mark.parametrize(("first", "second"), SHAPES)
 def test_products_of_all_shapes(dtype: type, first: tuple[int, ...], second: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
     a, b = numbers(rng, first, dtype), numbers(rng, second, dtype)
@@ -76,27 +83,85 @@ def test_columns_in_the_order_of_fortran() -> None:
     np.testing.assert_allclose(serial.product(basis, np.ones(3)), basis.sum(axis=1), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ((60_000,), (60_000, 5)),
-        ((60_000, 5), (5,)),
-        ((5, 60_000), (60_000, 2)),
-        ((1, 1), (1, 60_000)),
-        ((60_000, 40), (40, 20)),
-    ],
-)
-def test_no_piece_is_large(monkeypatch: pytest.MonkeyPatch, first: tuple[int, ...], second: tuple[int, ...]) -> None:
-    """What BLAS gets is small enough for one thread."""
-    sizes: list[int] = []
-    whole = np.dot
+@pytest.mark.parametrize("sizes", [(16_000, 24_000), (9000, 8000), (160_000, 8000)])
+def test_sizes_that_do_not_fit_are_refused(sizes: tuple[int, int]) -> None:
+    one, other = (np.ones(size) for size in sizes)
+    with pytest.raises(ValueError, match=r"shape|size|dimension|mismatch"):
+        serial.dot(one, other)
+    with pytest.raises(ValueError, match="mismatch"):
+        serial.product(np.ones((2, sizes[0])), other)
 
-    def watched(a: np.ndarray, b: np.ndarray, **options: np.ndarray) -> np.ndarray:
-        sizes.append(a.size * b.size // a.shape[-1])
-        return whole(a, b, **options)
 
-    monkeypatch.setattr(serial.np, "dot", watched)
-    serial.product(np.ones(first), np.ones(second))
-    matrices = min(len(first), len(second)) == 2 and 1 not in (first[0], second[1])
-    assert 1 < len(sizes) < 1500
-    assert max(sizes) <= (serial.PRODUCTS if matrices else serial.ENTRIES)
+@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize(("first", "second"), [pair for pair in SHAPES if np.prod(pair[0]) > serial.ENTRIES])
+def test_no_piece_is_large(dtype: type, first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    """What BLAS gets is small enough for one thread, unless both are large, and never a row at a time."""
+    seen: list[tuple[int, ...]] = []
+
+    class Watched(np.ndarray):
+        def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **options: Any) -> Any:
+            if ufunc is np.matmul:
+                one, other = given
+                seen.append((one.size // max(one.shape[-1], 1), one.shape[-1], other.size // max(len(other), 1)))
+            plain = [np.asarray(each) for each in given]
+            if "out" in options:
+                options["out"] = tuple(np.asarray(each) for each in options["out"])
+            return getattr(ufunc, method)(*plain, **options)
+
+    serial.product(np.ones(first, dtype).view(Watched), np.ones(second, dtype).view(Watched))
+    limits = (serial.ENTRIES, serial.PRODUCTS)
+    if np.dtype(dtype).kind == "c":
+        limits = (serial.ENTRIES // 2, serial.PRODUCTS // 4)
+    large = (first, second) == ((160, 500), (500, 200))
+    for rows, inner, columns in seen:
+        assert large or rows * inner * columns <= limits[min(rows, columns) > 1]
+    assert len(seen) == 1 if large else len(seen) < 1500
+
+
+SLEEPERS = '''
+import os, time
+import numpy as np
+from unipd import serial
+from unipd.protocols import inner
+from unipd.validate import all_finite
+
+def others(works):
+    """CPU time of all threads but this one."""
+    def spent():
+        tasks = [task for task in os.listdir("/proc/self/task") if int(task) != os.getpid()]
+        return sum(int(open(f"/proc/self/task/{task}/schedstat").read().split()[0]) for task in tasks)
+    time.sleep(0.3)
+    before = spent()
+    for work in works:
+        work()
+    time.sleep(0.1)
+    return spent() - before
+
+works = {}
+for kind in (np.float32, np.float64, np.complex64, np.complex128):
+    x, tall, small = np.ones(300_000, kind), np.ones((60_000, 20), kind, order="F"), np.ones((20, 7), kind)
+    for name, work, *given in (
+        ("dot", serial.dot, x, x),
+        ("inner", inner, x, x),
+        ("finite", all_finite, x),
+        ("tall", serial.product, tall, small),
+        ("vector", serial.product, tall, small[:, 0]),
+        ("column", serial.product, tall, small[:, :1]),
+        ("wide", serial.product, tall.T, tall[:, :2]),
+        ("outer", serial.product, small[:1, :1], x[None, :]),
+    ):
+        works[f"{kind.__name__} {name}"] = lambda work=work, given=given: work(*given)
+if others([lambda: np.vdot(np.ones(300_000), np.ones(300_000))]) == 0:
+    print("no threads")
+elif others(works.values()) > 0:
+    print([name for name, work in works.items() if others([work]) > 0])
+'''
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="tells threads apart by /proc")
+def test_threads_of_blas_stay_asleep() -> None:
+    two = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    run = subprocess.run([sys.executable, "-c", SLEEPERS], capture_output=True, text=True, check=True, env=two)
+    if "no threads" in run.stdout:
+        pytest.skip("this BLAS has one thread")
+    assert run.stdout == ""

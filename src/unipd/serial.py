@@ -7,6 +7,7 @@ cores from compiled kernels that come next. A product that is a small part of th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ import numpy as np
 from unipd._typing import Array
 
 ENTRIES = 8000
-"""Real numbers of a vector, or of a matrix that meets one: OpenBLAS multiplies so many in one thread."""
+"""Numbers of a vector, or of a real matrix that meets one: OpenBLAS multiplies so many in one thread."""
 PRODUCTS = 200_000
-"""Multiplications of two pieces of matrices, of which the same holds."""
+"""Multiplications of two matrices of which the same holds; a fourth of that if they are complex."""
 _FEW = 12
 """Pieces up to which a loop over them is quicker than to set up one call for all."""
+_vdot: Callable[[Array, Array], Any] = getattr(np.vdot, "_implementation", np.vdot)
+"""NumPy's product itself, without the detour for arrays of other libraries where that can be left out."""
 
 
 def dot(first: Array, second: Array) -> Any:
@@ -27,43 +30,55 @@ def dot(first: Array, second: Array) -> Any:
     >>> dot(np.array([1j, 2.0]), np.array([1j, 1.0]))
     (3+0j)
     """
-    step = ENTRIES // 2 if _is_complex(first, second) else ENTRIES
-    if first.size <= step:
-        return np.vdot(first, second).item()
-    one, other = first.reshape(-1), second.reshape(-1)
-    if step < ENTRIES or one.size <= _FEW * step:
-        return sum([np.vdot(one[low : low + step], other[low : low + step]).item() for low in range(0, one.size, step)])
-    whole = one.size - one.size % step
+    if first.size <= ENTRIES:
+        return _vdot(first, second).item()
+    one = first.reshape(-1)
+    other = second.reshape(one.shape)
+    if one.size <= _FEW * ENTRIES or _are_complex(one, other):
+        pieces = [slice(low, low + ENTRIES) for low in range(0, one.size, ENTRIES)]
+        return sum([_vdot(one[piece], other[piece]).item() for piece in pieces])
+    whole = one.size - one.size % ENTRIES
     with np.errstate(over="ignore", invalid="ignore"):  # as np.vdot does
-        sums = np.matmul(one[:whole].reshape(-1, 1, step), other[:whole].reshape(-1, step, 1))
-        return sums.sum(dtype=np.float64).item() + np.vdot(one[whole:], other[whole:]).item()
+        sums = np.matmul(one[:whole].reshape(-1, 1, ENTRIES), other[:whole].reshape(-1, ENTRIES, 1))
+        return sums.sum(dtype=np.float64).item() + _vdot(one[whole:], other[whole:]).item()
 
 
 def product(first: Array, second: Array) -> Array:
-    """Return ``first @ second``, in pieces of the rows, of the columns or of what is summed over: of the longest.
+    """Return ``first @ second`` of two matrices, or of a matrix and a vector on either side.
+
+    The pieces are rows, columns or parts of what is summed over, whichever is longest. Two matrices that are both
+    large are left to BLAS as they are: its threads are worth it.
 
     >>> product(np.ones((2, 9000)), np.ones((9000, 1)))
     array([[9000.],
            [9000.]])
     """
-    inner, rows, columns = first.shape[-1], math.prod(first.shape[:-1]), math.prod(second.shape[1:])
+    if second.ndim == 2 and second.shape[1] == 1:  # for one column the operator @ does without BLAS
+        return product(first, second[:, 0])[..., np.newaxis]
+    rows, inner, columns = math.prod(first.shape[:-1]), first.shape[-1], math.prod(second.shape[1:])
     most = ENTRIES if min(rows, columns) == 1 else PRODUCTS
-    most = most // 4 if _is_complex(first, second) else most
-    if rows * inner * columns <= most:
-        return np.dot(first, second)  # the operator @ does without BLAS for one column
-    if columns > max(rows, inner):
+    if _are_complex(first, second):
+        most //= 2 if most == ENTRIES else 4
+    work = rows * inner * columns
+    longest = max(rows, inner, columns)
+    step = most * longest // max(work, 1)
+    if work <= most or step < _LEAST or inner != len(second):
+        return first @ second
+    if columns == longest:
         return product(second.T, first.T).T
     out = np.zeros(first.shape[:-1] + second.shape[1:], np.result_type(first, second))
-    if rows > inner:
-        step = max(1, most // (inner * columns))
+    if rows == longest:
         for low in range(0, rows, step):
-            np.dot(first[low : low + step], second, out=out[low : low + step])
+            np.matmul(first[low : low + step], second, out=out[low : low + step])
         return out
-    step = max(1, most // (rows * columns))
     for low in range(0, inner, step):
-        out += np.dot(first[..., low : low + step], second[low : low + step])
+        out += first[..., low : low + step] @ second[low : low + step]
     return out
 
 
-def _is_complex(first: Array, second: Array) -> bool:
+_LEAST = 8
+"""Rows of a piece at least: smaller ones would take longer than the threads that they leave asleep."""
+
+
+def _are_complex(first: Array, second: Array) -> bool:
     return "c" in (first.dtype.kind, second.dtype.kind)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from unipd import serial
 from unipd._typing import Array, IntArray, Shape
 from unipd.atoms.products import apply
 
@@ -157,5 +158,5 @@ def dense(atom: Any) -> Any:
 def inner(direction: Any, atom: Any) -> float:
     """Return the real inner product Re <direction, atom>."""
     if isinstance(atom, np.ndarray):
-        return float(np.vdot(np.asarray(direction), atom).real)
+        return float(serial.dot(np.asarray(direction), atom).real)
     return float(atom.inner(direction))

@@ -123,7 +123,9 @@ def _read_lines(path: Path, layout: Layout) -> tuple[Array, Array, FloatArray]:
                 skip = False
                 continue
             if len(fields) <= max(layout.columns):
-                _complain(path, number, f"{max(layout.columns) + 1} fields expected (user, item, rating)", fields)
+                _complain(
+                    path, number, f"{max(layout.columns) + 1} fields expected (user, item, rating)", ", ".join(fields)
+                )
             user, item, rating = (fields[place].strip() for place in layout.columns)
             users.append(_identifier(path, number, "user", user, layout.texts[0]))
             items.append(_identifier(path, number, "item", item, layout.texts[1]))

@@ -18,7 +18,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.atoms import LowRank, apply, apply_adjoint
 from unipd.methods.lbfgs import Preconditioner
-from unipd.protocols import norm
+from unipd.protocols import inner, norm
 from unipd.sharp.hermitian_part import hermitian_twice
 
 DELTA = 1e-2
@@ -117,7 +117,7 @@ class SpectralFactors(NothingKept):
         else:
             slope[: self.left_rows] = apply(operator, right)
             slope[self.left_rows : self.left_rows + self.right_rows] = apply_adjoint(operator, left)
-        radial = float(np.vdot(unit, slope).real) / float(np.vdot(unit, unit).real)
+        radial = inner(unit, slope) / inner(unit, unit)
         return stretch * (slope - radial * unit)
 
     def preconditioner(self, factor: Array) -> Preconditioner:

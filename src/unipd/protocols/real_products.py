@@ -14,7 +14,7 @@ from unipd._typing import Array
 _DOUBLE = np.dtype(np.float64)
 _vdot: Callable[[Array, Array], Any] = getattr(np.vdot, "_implementation", np.vdot)
 """NumPy's product itself, without the detour for arrays of other libraries where that can be left out."""
-_PART = 1 << 13
+_PART = serial.ENTRIES
 """Entries of single precision that are turned to double precision at a time: in cache, and BLAS wakes no threads."""
 
 

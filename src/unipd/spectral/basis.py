@@ -83,12 +83,12 @@ class Basis:
 
     def _split(self, rest: Array, recent: int = 0) -> tuple[Array, float]:
         """Leave of a vector the part outside the span; return (Q^* w, length of that part)."""
-        length = original = _length(rest)
+        length = original = length_of(rest)
         coefficients = np.zeros(self.size, self.array.dtype)
         for sweep in range(_MOST_SWEEPS if self.size else 0):
             first = max(0, self.size - recent) if sweep == 0 and recent else 0
             coefficients[first:] += _remove(self.columns(first), rest)
-            before, length = length, _length(rest)
+            before, length = length, length_of(rest)
             if sweep > 0 and length > 0.5 * before:
                 break
         return coefficients, length if length > self._negligible * original and not self.full else 0.0
@@ -119,7 +119,7 @@ def _remove(known: Array, rest: Array) -> Array:
     Small bases are multiplied in one thread: waking the threads of BLAS costs more than the product, and on a busy
     machine very much more.
     """
-    if known.size > _MOST_PIECES * serial.ENTRIES:
+    if known.size * (2 if known.dtype.kind == "c" else 1) > _MOST_PIECES * serial.ENTRIES:
         return _remove_long(known, rest)
     inside = serial.product(rest.conj(), known).conj()
     rest -= serial.product(known, inside)
@@ -149,7 +149,12 @@ def gaussian(generator: np.random.Generator, shape: tuple[int, ...], dtype: Any)
     return numbers.astype(dtype)
 
 
-def _length(vector: Array) -> float:
+def length_of(vector: Array) -> float:
+    """Return the Euclidean norm of a product with an operator, which must be finite.
+
+    >>> length_of(np.array([3.0, 4.0j]))
+    5.0
+    """
     parts: Array = vector.view(np.real(vector).dtype)
     squared = float(serial.dot(parts, parts))  # unlike np.dot and @ it does not warn of overflow
     if not _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:  # too large or small for single precision, or NaN

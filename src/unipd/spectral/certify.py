@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
+from unipd import serial, validate
 from unipd._typing import Array
-from unipd.errors import InvalidInput, OracleError
-from unipd.spectral.basis import gaussian
+from unipd.errors import InvalidInput
+from unipd.spectral.basis import gaussian, length_of
 from unipd.spectral.polynomial_bound import bracket_of_run, weight_quantile
 from unipd.spectral.products import Multiplier, Products
 from unipd.spectral.results import PROBABILISTIC
@@ -154,7 +154,7 @@ class _Recurrence:
         self._products = products
         self._deflate = deflate
         start = self._free(gaussian(generator, (products.shape[0],), products.dtype))
-        self._current = start / float(np.linalg.norm(start))
+        self._current = start / length_of(start)
         self._previous = np.zeros_like(self._current)
         self.alpha: list[float] = []
         self.beta: list[float] = []
@@ -165,11 +165,9 @@ class _Recurrence:
         while len(self.alpha) < steps:
             image = self._free(self._products.forward(self._current[:, np.newaxis])[:, 0])
             image = image - (self.beta[-1] if self.beta else 0.0) * self._previous
-            diagonal = float(np.vdot(self._current, image).real)
+            diagonal = float(serial.dot(self._current, image).real)
             image = image - diagonal * self._current
-            length = float(np.linalg.norm(image))
-            if not math.isfinite(length) or not math.isfinite(diagonal):
-                raise OracleError("a product with the operator has entries that are NaN or infinite")
+            length = length_of(image)
             self.size = max(self.size, abs(diagonal) + length)
             ended = length <= 4.0 * eps * self.size
             self.alpha.append(diagonal)
@@ -183,6 +181,6 @@ class _Recurrence:
         if self._deflate is None:
             return vector
         for _ in range(2):
-            inside = (vector.conj() @ self._deflate).conj()
-            vector = vector - self._deflate @ inside
+            inside = serial.product(vector.conj(), self._deflate).conj()
+            vector = vector - serial.product(self._deflate, inside)
         return vector

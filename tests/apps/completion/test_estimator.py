@@ -53,7 +53,7 @@ def test_recommendations_are_sorted(model) -> None:
     assert (np.diff(scores) <= 1e-12).all()
 
 
-@pytest.mark.parametrize("radius", [np.nan, -1.0, 0.0, "large"])
+@pytest.mark.parametrize("radius", [np.nan, -1.0, 0.0, "large", None])
 def test_a_radius_must_be_a_number_above_zero(ratings, radius) -> None:
     with pytest.raises(InvalidInput, match="radius"):
         unipd.MatrixCompletion(radius=radius).fit(ratings)

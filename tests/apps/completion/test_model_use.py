@@ -165,7 +165,7 @@ def test_automatic_radius(ratings):
 
 @pytest.mark.parametrize("residual", [0.0, 0.5])
 def test_without_a_radius(ratings, residual):
-    model = CompletionModel(residual=residual, clip=False, accuracy=1e-3).fit(ratings)
+    model = CompletionModel(radius=None, residual=residual, clip=False, accuracy=1e-3).fit(ratings)
     assert model.result_.status is unipd.Status.SOLVED
     assert model.rmse(ratings) == pytest.approx(residual, abs=0.02)
     assert model.radius_ == pytest.approx(np.sqrt(model.objective_ * ratings[2].size))

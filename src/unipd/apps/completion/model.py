@@ -27,7 +27,7 @@ class CompletionModel(Predicts):
 
     def __init__(
         self,
-        radius: float | str = "auto",
+        radius: float | str | None = "auto",
         *,
         residual: float | None = None,
         side: bool = False,

@@ -44,7 +44,7 @@ def checked(estimator: Any) -> Parameters:
     return Parameters(
         settings=_settings(get),
         plan=_plan(get),
-        radius=_radius(get["radius"]),
+        radius=None if get["radius"] is None and residual is not None else _radius(get["radius"]),
         residual=None if residual is None else validate.nonnegative("residual", residual),
         clip=_clip(get["clip"]),
         method=_method(get["method"]),
@@ -92,7 +92,7 @@ def _plan(get: dict[str, Any]) -> Plan:
 
 
 def _radius(radius: Any) -> float | None:
-    if isinstance(radius, str):
+    if isinstance(radius, str) or radius is None:
         if radius != AUTO:
             raise InvalidInput("radius", 'a number above zero or "auto"', repr(radius))
         return None
