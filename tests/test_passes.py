@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.dual import between, distance, loss_slope, mixed, moved_image, passes, residual_slope, stepped, way_between
+from unipd.dual import (
+    between,
+    distance,
+    loss_slope,
+    mixed,
+    moved_image,
+    passes,
+    residual_slope,
+    stepped,
+    stepped_twice,
+    way_between,
+)
 from unipd.errors import InvalidInput
 
 SIZE = 37
@@ -43,8 +54,8 @@ def vectors(dtype: Any, count: int) -> list[Any]:
 @pytest.mark.parametrize("name", COUPLINGS)
 def test_gradient_and_sums(name: str, dtype: Any) -> None:
     given = problem(name, dtype)
-    dual, image = vectors(dtype, 2)
-    gradient, rest, conjugate, energy, steepness, pairings = passes.joined(given, dual, image)
+    dual, image, other = vectors(dtype, 3)
+    gradient, rest, conjugate, energy, steepness, pairings, change = passes.joined(given, dual, image, other)
     slack, expected = given.loss.slack(dual) if given.loss is not None else (0.0, None)
     loose: Any = {"rel": 1e-5 if dtype is np.float32 else 1e-12}
     np.testing.assert_allclose(gradient, given.b - image + slack, rtol=1e-5, atol=1e-6)
@@ -54,6 +65,9 @@ def test_gradient_and_sums(name: str, dtype: Any) -> None:
     assert energy == pytest.approx(float(np.dot(dual, dual)), **loose)
     assert steepness == pytest.approx(float(np.dot(gradient, gradient)), **loose)
     assert (pairings is None) == (given.inverse is None)
+    assert change is None or change == pytest.approx(float(np.linalg.norm(gradient - other)), **loose)
+    assert (change is None) == (given.inverse is None or passes.COMPILED > SIZE)
+    assert passes.joined(given, dual, image)[-1] is None
     if pairings is not None:
         twins = (dual, given.b), (gradient, given.b), (dual, gradient)
         for found, (one, other) in zip(pairings, twins, strict=True):
@@ -157,3 +171,14 @@ def test_way_between_two_images(dtype: Any) -> None:
     size = float(np.linalg.norm(exact) * np.linalg.norm(residual))
     assert slope == pytest.approx(float(np.dot(residual, exact)), abs=loose * size)
     assert again == pytest.approx(squared, rel=loose)
+
+
+def test_two_steps_in_one_pass(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    dual, gradient = vectors(dtype, 2)
+    assert stepped_twice(dual, 0.5, gradient) == []
+    monkeypatch.setattr(passes, "COMPILED", 1)
+    near, far = stepped_twice(dual, 0.5, gradient)
+    np.testing.assert_array_equal(near, stepped(dual, 0.25, gradient))
+    np.testing.assert_array_equal(far, stepped(dual, 0.5, gradient))
+    assert near.dtype == far.dtype == dtype
+    assert stepped_twice(dual[::2], 0.5, gradient[::2]) == []

@@ -13,7 +13,7 @@ from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.descent import Way, loss_slope, residual_slope, way_between
 from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
-from unipd.dual.passes import between, distance, mixed, moved_image, stepped
+from unipd.dual.passes import between, distance, mixed, moved_image, stepped, stepped_twice
 from unipd.dual.point import DualPoint, DualValue
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "proximal_step",
     "residual_slope",
     "stepped",
+    "stepped_twice",
     "stretched",
     "told",
     "value_only",

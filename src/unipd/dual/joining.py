@@ -14,9 +14,13 @@ from unipd.protocols import SharpAnswer
 from unipd.records import changed, made
 
 
-def attach(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> DualPoint:
-    """Join an oracle's answer and its image into a :class:`DualPoint` at ``dual``."""
-    gradient, rest, conjugate, energy, steepness, pairings = joined(problem, dual, image)
+def attach(
+    problem: Problem, dual: Array, answer: SharpAnswer, image: Array, before: DualPoint | None = None
+) -> DualPoint:
+    """Join an oracle's answer and its image into a :class:`DualPoint` at ``dual``, where a step from ``before`` led."""
+    gradient, rest, conjugate, energy, steepness, pairings, change = joined(
+        problem, dual, image, None if before is None else before.gradient
+    )
     value = rest - answer.objective + (conjugate or 0.0)
     if not math.isfinite(value):
         raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
@@ -35,6 +39,7 @@ def attach(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> 
         energy=energy,
         steepness=steepness,
         pairings=pairings,
+        change=change,
     )
 
 

@@ -13,20 +13,34 @@ _REORDERED: Any = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def joined(dual: Array, b: Array, image: Array, inverse: Any) -> tuple[Array, float, float, float, float, float]:
-    """Return g = b - A x + inverse * lam, <lam, b - A x>, ||lam||^2, ||g||^2, <lam, b> and <g, b>."""
+def joined(
+    dual: Array, b: Array, image: Array, inverse: Any, other: Array
+) -> tuple[Array, float, float, float, float, float, float]:
+    """Return g = b - A x + inverse * lam, <lam, b - A x>, ||lam||^2, ||g||^2, <lam, b>, <g, b> and ||g - other||^2."""
     gradient = np.empty_like(dual)
-    pairing = energy = steepness = linear = tilt = 0.0
+    pairing = energy = steepness = linear = tilt = change = 0.0
     for k in range(dual.size):
         rest = b[k] - image[k]
         gradient[k] = rest + inverse * dual[k]
         here, slope = np.float64(dual[k]), np.float64(gradient[k])
+        turn = slope - np.float64(other[k])
         pairing += here * np.float64(rest)
         energy += here * here
         steepness += slope * slope
         linear += here * np.float64(b[k])
         tilt += slope * np.float64(b[k])
-    return gradient, pairing, energy, steepness, linear, tilt
+        change += turn * turn
+    return gradient, pairing, energy, steepness, linear, tilt, change
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def two_steps(dual: Array, gradient: Array, short: Any, long: Any) -> tuple[Array, Array]:
+    """Return lam - short * gradient and lam - long * gradient."""
+    near, far = np.empty_like(dual), np.empty_like(dual)
+    for k in range(dual.size):
+        near[k] = dual[k] - short * gradient[k]
+        far[k] = dual[k] - long * gradient[k]
+    return near, far
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)

@@ -20,23 +20,29 @@ COMPILED = 1 << 14
 """Entries of a dual vector from which its passes are compiled."""
 
 
-Joined: TypeAlias = "tuple[Array, float, float | None, float, float | None, tuple[float, float, float] | None]"
+Joined: TypeAlias = (
+    "tuple[Array, float, float | None, float, float | None, tuple[float, float, float] | None, float | None]"
+)
 
 
-def joined(problem: Problem, dual: Array, image: Array) -> Joined:
+def joined(problem: Problem, dual: Array, image: Array, other: Array | None = None) -> Joined:
     """Return the gradient b - A x + r^*(lam) and the sums that come with it.
 
     These are <lam, b - A x>, phi^*(lam) (in the slack split), ||lam||^2, ||gradient||^2 (where the dual variable is
     free, so that it gives the length of a step), and for K = {0} and least squares the inner products <lam, b>,
-    <gradient, b> and <lam, gradient>, which give the sums after a step.
+    <gradient, b> and <lam, gradient>, which give the sums after a step; and ||gradient - other|| of long vectors.
     """
     inverse = problem.inverse
     if dual.size >= COMPILED and inverse is not None and is_plain(dual, image):
-        gradient, pairing, energy, steepness, linear, tilt = compiled().joined(
-            dual, problem.b, image, dual.dtype.type(inverse)
+        beside = other if other is not None and is_plain(dual, other) else None
+        gradient, pairing, energy, steepness, linear, tilt, change = compiled().joined(
+            dual, problem.b, image, dual.dtype.type(inverse), dual if beside is None else beside
         )
-        conjugate = 0.5 * inverse * energy if problem.split else None
-        return gradient, pairing, conjugate, energy, steepness, (linear, tilt, pairing + inverse * energy)
+        conjugate, turn = (
+            0.5 * inverse * energy if problem.split else None,
+            None if beside is None else math.sqrt(change),
+        )
+        return gradient, pairing, conjugate, energy, steepness, (linear, tilt, pairing + inverse * energy), turn
     rest, energy, conjugate = problem.b - image, inner(dual, dual), None
     gradient, pairing = rest, inner(dual, rest)
     if problem.split and problem.loss is not None:
@@ -47,9 +53,9 @@ def joined(problem: Problem, dual: Array, image: Array) -> Joined:
             gradient = rest + slack
     steepness = inner(gradient, gradient) if problem.free_dual else None
     if inverse is None:
-        return gradient, pairing, conjugate, energy, steepness, None
+        return gradient, pairing, conjugate, energy, steepness, None, None
     pairings = inner(dual, problem.b), inner(gradient, problem.b), pairing + inverse * energy
-    return gradient, pairing, conjugate, energy, steepness, pairings
+    return gradient, pairing, conjugate, energy, steepness, pairings, None
 
 
 def linear_and_energy(problem: Problem, dual: Array) -> tuple[float, float]:
@@ -83,6 +89,14 @@ def stepped(dual: Array, step: float, gradient: Array) -> Array:
         kind = dual.dtype.type
         return compiled().between(dual, kind(1.0), gradient, kind(-step))
     return dual - step * gradient
+
+
+def stepped_twice(dual: Array, step: float, gradient: Array) -> list[Array]:
+    """Return lam - (step / 2) * gradient and lam - step * gradient of long vectors, from one pass; else nothing."""
+    if dual.size < COMPILED or not is_plain(dual, gradient):
+        return []
+    kind = dual.dtype.type
+    return list(compiled().two_steps(dual, gradient, kind(0.5 * step), kind(step)))
 
 
 def mixed(problem: Problem, image: Array, gamma: float, other: Array) -> tuple[Array, float | None]:

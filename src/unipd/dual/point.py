@@ -39,6 +39,8 @@ class DualPoint:
     """||grad g(lam)||^2, where it is at hand."""
     pairings: tuple[float, float, float] | None = None
     """<lam, b>, <grad g(lam), b> and <lam, grad g(lam)>, where they are at hand."""
+    change: float | None = None
+    """||grad g(lam) - grad g(lam')|| for the point lam' that the step came from, where it is at hand."""
 
     @property
     def reach(self) -> float:

@@ -18,6 +18,7 @@ from unipd.dual import (
     pictured,
     proximal_step,
     stepped,
+    stepped_twice,
     stretched,
     told,
     valued,
@@ -77,7 +78,7 @@ def exact_search(
         accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, value, slack)
         if accepted or trials > max_doublings or pulse.out_of_time():
             if trial is None:
-                trial = attach(problem, dual, answer, pictured(problem, answer.atom))
+                trial = attach(problem, dual, answer, pictured(problem, answer.atom), base)
             return Search(base, trial, smoothness, trials, trials, matvecs, accepted, math.sqrt(squared))
         smoothness *= 2.0
     raise AssertionError("the search ends in its loop")
@@ -104,8 +105,9 @@ def inexact_search(
     on_one_ray = problem.free_dual and problem.sharp.degree is not None and _is_zero(base.dual)
     calls = matvecs = 0
     first, first_smoothness = None, smoothness
+    near = _both(problem, base, smoothness) if halved and not on_one_ray else []
     for trials in range(1, max_doublings + 2):
-        dual, rise, squared, sums = _step(problem, base, smoothness)
+        dual, rise, squared, sums = _step(problem, base, smoothness, near.pop() if near else None)
         if first is not None and on_one_ray:
             trial, answer = stretched(problem, first, first_smoothness / smoothness), None
             value = trial.value
@@ -124,7 +126,7 @@ def inexact_search(
             return Search(base, lean, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
         if trial is None:
             assert answer is not None
-            trial, matvecs = attach(problem, dual, answer, pictured(problem, answer.atom)), matvecs + 1
+            trial, matvecs = attach(problem, dual, answer, pictured(problem, answer.atom), base), matvecs + 1
             first, first_smoothness = trial, smoothness
         if ended:
             return Search(base, trial, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
@@ -140,8 +142,14 @@ def _rounding(problem: Problem, base: float, trial: float, slack: float) -> floa
     return 8.0 * problem.epsilon * (abs(base) + abs(trial) + _TIE * slack)
 
 
+def _both(problem: Problem, base: DualPoint, smoothness: float) -> list[Array]:
+    """Return the trial points at 2M and M where one pass makes both: the first trial is expected to fail."""
+    plain = base.steepness is not None and problem.epsilon < _PRECISE
+    return stepped_twice(base.dual, 1.0 / smoothness, base.gradient) if plain else []
+
+
 def _step(
-    problem: Problem, base: DualPoint, smoothness: float
+    problem: Problem, base: DualPoint, smoothness: float, known: Array | None = None
 ) -> tuple[Array, float, float, tuple[float, float] | None]:
     """Return the trial point, what the model Q_M adds to g(lam) there, <grad g, d> + M/2 ||d||^2, and ||d||^2.
 
@@ -151,7 +159,8 @@ def _step(
     if base.steepness is not None and problem.epsilon < _PRECISE:
         step = 1.0 / smoothness
         length = step * base.steepness
-        return stepped(base.dual, step, base.gradient), -0.5 * length, step * length, _sums_after(problem, base, step)
+        dual = stepped(base.dual, step, base.gradient) if known is None else known
+        return dual, -0.5 * length, step * length, _sums_after(problem, base, step)
     dual = proximal_step(problem, base.dual, base.gradient, smoothness)
     way: Array = dual - base.dual
     squared = inner(way, way)

@@ -57,6 +57,9 @@ class UniPDGrad(UniversalSettings):
         coupled = 0.0 if problem.split else problem.coupling.conjugate(trial.dual)
         total = state.weight_sum + weight
         gamma = weight / total if total > 0.0 else 1.0
+        change = trial.change
+        if change is None:
+            change = distance(trial.gradient, found.base.gradient, trial.steepness, found.base.steepness)
         return averaged(
             self,
             problem,
@@ -64,7 +67,7 @@ class UniPDGrad(UniversalSettings):
             found,
             weight,
             dual_step=found.dual_step,
-            gradient_change=distance(trial.gradient, found.base.gradient, trial.steepness, found.base.steepness),
+            gradient_change=change,
             point=trial,
             average_dual=between(state.average_dual, gamma, trial.dual),
             average_dual_value=(1.0 - gamma) * state.average_dual_value + gamma * (trial.value + trial.error + coupled),

@@ -13,6 +13,7 @@ from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
 from unipd.methods import as_method
 from unipd.run import Moment, StoppingRule
 from unipd.run.checkpoint.file import read_checkpoint, write_checkpoint
+from unipd.run.checkpoint.registry import recipe_named
 from unipd.run.checkpoint.snapshot import Snapshot, put_together, taken_apart
 
 CASES = cases()
@@ -63,6 +64,13 @@ def test_dual_points_of_an_earlier_version_are_read(method: str, tmp_path: Path)
     whole = solve(constrained_problem(), method, stop=MaxIterations(9), **settings)
     np.testing.assert_allclose(result.history["objective"], whole.history["objective"], rtol=1e-9)
     np.testing.assert_allclose(result.dual, whole.dual, rtol=1e-9)
+
+
+def test_another_name_of_a_class_does_not_change_how_it_is_read() -> None:
+    """Files may call it by a module from which it has moved."""
+    known = recipe_named("unipd.dual.point.DualPoint", 1)
+    assert recipe_named("unipd.dual.DualPoint", 1) is known
+    assert recipe_named("unipd.dual.point.DualPoint", 1) is known
 
 
 def test_a_run_that_has_ended_returns_its_result_at_once(tmp_path: Path) -> None:

@@ -111,7 +111,9 @@ def _look_up(name: str) -> None:
     with contextlib.suppress(ImportError):
         kind = getattr(import_module(module), short, None)
         if isinstance(kind, type) and kind.__module__.startswith(_LIBRARY) and is_dataclass(kind):
-            register(kind, name)
+            if kind not in _BY_CLASS:
+                register(kind, f"{kind.__module__}.{kind.__name__}")
+            _BY_NAME[name] = _BY_CLASS[kind]
 
 
 def attributes(kind: type) -> Mapping[str, Any]:
