@@ -92,11 +92,16 @@ def stepped(dual: Array, step: float, gradient: Array) -> Array:
 
 
 def stepped_twice(dual: Array, step: float, gradient: Array) -> list[Array]:
-    """Return lam - (step / 2) * gradient and lam - step * gradient of long vectors, from one pass; else nothing."""
-    if dual.size < COMPILED or not is_plain(dual, gradient):
-        return []
-    kind = dual.dtype.type
-    return list(compiled().two_steps(dual, gradient, kind(0.5 * step), kind(step)))
+    """Return lam - (step / 2) * gradient and lam - step * gradient: of long vectors from one pass.
+
+    >>> import numpy as np
+    >>> stepped_twice(np.array([1.0, 2.0]), 0.5, np.array([2.0, 2.0]))
+    [array([0.5, 1.5]), array([0., 1.])]
+    """
+    if dual.size >= COMPILED and is_plain(dual, gradient):
+        kind = dual.dtype.type
+        return list(compiled().two_steps(dual, gradient, kind(0.5 * step), kind(step)))
+    return [dual - 0.5 * step * gradient, dual - step * gradient]
 
 
 def mixed(problem: Problem, image: Array, gamma: float, other: Array) -> tuple[Array, float | None]:

@@ -60,16 +60,24 @@ class Search:
 
 
 def exact_search(
-    problem: Problem, base: DualPoint, smoothness: float, slack: float, *, full_trials: bool, max_doublings: int
+    problem: Problem,
+    base: DualPoint,
+    smoothness: float,
+    slack: float,
+    *,
+    full_trials: bool,
+    max_doublings: int,
+    halved: bool = False,
 ) -> Search:
     """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack, at most ``max_doublings`` times.
 
     Trials are judged by their values alone; the accepted one has its gradient when ``full_trials`` asks for it
-    (UniPDGrad reuses it).
+    (UniPDGrad reuses it). A first trial whose M was ``halved`` is expected to fail.
     """
     matvecs = 1 if full_trials else 0
+    near = _both(problem, base, smoothness) if halved else []
     for trials in range(1, max_doublings + 2):
-        dual, rise, squared, sums = _step(problem, base, smoothness)
+        dual, rise, squared, sums = _step(problem, base, smoothness, near.pop() if near else None)
         answer = asked(problem, dual, alone=not full_trials)
         matvecs += answer.matvecs or 1
         trial = None if full_trials else valued(problem, dual, answer, sums)
@@ -143,7 +151,7 @@ def _rounding(problem: Problem, base: float, trial: float, slack: float) -> floa
 
 
 def _both(problem: Problem, base: DualPoint, smoothness: float) -> list[Array]:
-    """Return the trial points at 2M and M where one pass makes both: the first trial is expected to fail."""
+    """Return the trial points at 2M and M: after the oracle's products nothing of the base would be in the caches."""
     plain = base.steepness is not None and problem.epsilon < _PRECISE
     return stepped_twice(base.dual, 1.0 / smoothness, base.gradient) if plain else []
 

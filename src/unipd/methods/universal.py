@@ -87,8 +87,11 @@ def search(
 ) -> Search:
     """Find M and the next dual vector by the chosen step rule; the slack is delta/2."""
     slack, limit = 0.5 * delta, settings.max_doublings
+    halved = full_trials and settings.step_rule == "search"  # UniPDGrad begins at M_{k-1}/2
     if problem.exact and settings.step_rule == "search":
-        return exact_search(problem, base, smoothness, slack, full_trials=full_trials, max_doublings=limit)
+        return exact_search(
+            problem, base, smoothness, slack, full_trials=full_trials, max_doublings=limit, halved=halved
+        )
     tolerance, extra = ORACLE_SHARE * slack, None
     if settings.step_rule == "analytic":
         extra = analytic_smoothness(problem, base, delta, tolerance)
@@ -98,7 +101,6 @@ def search(
     if problem.exact:
         found = exact_search(problem, base, smoothness, slack, full_trials=full_trials, max_doublings=limit)
     else:
-        halved = full_trials and settings.step_rule == "search"  # UniPDGrad begins at M_{k-1}/2
         found = inexact_search(
             problem,
             base,
