@@ -10,6 +10,8 @@ square root of users and items), centred. Single precision, which holds ratings 
   M^T y). Products are those of the Lanczos runs and the images A(u v^T) of atoms; an image alone takes longer than a
   product (it writes all its entries), so the multiple is given with images at their own time as well.
 A run of two iterations comes first, so that nothing is compiled and no memory is new to the machine in what is timed.
+Neighbours on a shared machine come and go, and with them the memory's bandwidth: a product alone is timed before the
+run, in ten pauses of it that do not count, and after it; the median is taken.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ class Counted(Sampling):
         return super().image_lines(atom)
 
 
-def median_seconds(call: Callable[[], object], repeats: int = 9) -> float:
+def median_seconds(call: Callable[[], object], repeats: int = 3) -> float:
     """Return the median time of a call."""
     spent: list[float] = []
     for _ in range(repeats):
@@ -72,13 +74,34 @@ def median_seconds(call: Callable[[], object], repeats: int = 9) -> float:
     return float(np.median(spent))
 
 
-def alone(sampling: Sampling, dual: Array) -> tuple[float, float]:
-    """Return the seconds of one product with the sampled matrix, the mean of both directions, and of one image."""
-    matrix = sampling.adjoint(dual)
-    x, y = (np.ones(size, dual.dtype) for size in reversed(sampling.domain))
-    atom = LowRank(y[:, np.newaxis], x[:, np.newaxis], np.ones(1, dual.dtype))
-    forward, backward = median_seconds(lambda: matrix.matvec(x)), median_seconds(lambda: matrix.rmatvec(y))
-    return 0.5 * (forward + backward), median_seconds(lambda: sampling.image(atom), repeats=5)
+class Alone:
+    """Times of one product with the sampled matrix, the mean of both directions, taken before, in and after a run."""
+
+    def __init__(self, sampling: Sampling, dual: Array, every: int) -> None:
+        self._matrix, self._every = sampling.adjoint(dual), every
+        self._x, self._y = (np.ones(size, dual.dtype) for size in reversed(sampling.domain))
+        self.taken: list[float] = []
+        self.spent = 0.0
+        """Seconds of all that was timed."""
+
+    def take(self) -> None:
+        """Time it now."""
+        begun = time.perf_counter()
+        forward = median_seconds(lambda: self._matrix.matvec(self._x))
+        backward = median_seconds(lambda: self._matrix.rmatvec(self._y))
+        self.taken.append(0.5 * (forward + backward))
+        self.spent += time.perf_counter() - begun
+
+    def __call__(self, moment: Any) -> None:
+        """Time it in a pause of a run now and then."""
+        if moment.state.iteration % self._every == 0:
+            self.take()
+
+
+def image_seconds(sampling: Sampling, dtype: type) -> float:
+    """Return the time of one image of an atom."""
+    left, right = (np.ones((size, 1), dtype) for size in sampling.domain)
+    return median_seconds(lambda: sampling.image(LowRank(left, right, np.ones(1, dtype))))
 
 
 def ratings_problem(share: float, dtype: type) -> unipd.Problem:
@@ -109,17 +132,21 @@ def main() -> None:
     sampling = problem.map
     assert isinstance(sampling, Counted)
 
-    def run(iterations: int) -> unipd.Result:
+    alone = Alone(sampling, problem.b, max(1, given.iterations // 10))
+
+    def run(iterations: int, callback: Alone | None = None) -> unipd.Result:
         stop, tracker = unipd.MaxIterations(iterations), SketchTracker(sampling.domain, RANK, dtype=dtype)
-        return unipd.solve(problem, unipd.AccUniPDGrad(eps=1e-3), accuracy=1e-9, stop=stop, tracker=tracker)
+        method = unipd.AccUniPDGrad(eps=1e-3)
+        return unipd.solve(problem, method, accuracy=1e-9, stop=stop, tracker=tracker, callback=callback)
 
     run(2)
-    before = alone(sampling, problem.b)
-    sampling.images = 0
+    alone.take()
+    sampling.images, before = 0, alone.spent
     begun = time.perf_counter()
-    result = run(given.iterations)
-    seconds, images = time.perf_counter() - begun, sampling.images
-    product, image = np.minimum(before, alone(sampling, problem.b))
+    result = run(given.iterations, alone)
+    seconds, images = time.perf_counter() - begun - (alone.spent - before), sampling.images
+    alone.take()
+    product, image = float(np.median(alone.taken)), image_seconds(sampling, dtype)
     products = result.counts.matvecs
     rows, columns = sampling.domain
     print(f"{rows} x {columns}, {problem.b.size} ratings of {size / 1e6:.0f} MB, {problem.dtype}")
