@@ -11,7 +11,7 @@ square root of users and items), centred. Single precision, which holds ratings 
   product (it writes all its entries), so the multiple is given with images at their own time as well.
 A run of two iterations comes first, so that nothing is compiled and no memory is new to the machine in what is timed.
 Neighbours on a shared machine come and go, and with them the memory's bandwidth: a product alone is timed before the
-run, in ten pauses of it that do not count, and after it; the median is taken.
+run, in about ten pauses of it whose time is subtracted, and after it; the median is taken. An image is timed after it.
 """
 
 from __future__ import annotations

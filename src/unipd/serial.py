@@ -20,6 +20,8 @@ PRODUCTS = 200_000
 """Multiplications of two matrices of which the same holds; a fourth of that if they are complex."""
 _FEW = 12
 """Pieces up to which a loop over them is quicker than to set up one call for all."""
+_LEAST = 8
+"""Rows, columns or terms of a piece at least: thinner ones take longer than the threads that they leave asleep."""
 _vdot: Callable[[Array, Array], Any] = getattr(np.vdot, "_implementation", np.vdot)
 """NumPy's product itself, without the detour for arrays of other libraries where that can be left out."""
 
@@ -46,8 +48,8 @@ def dot(first: Array, second: Array) -> Any:
 def product(first: Array, second: Array) -> Array:
     """Return ``first @ second`` of two matrices, or of a matrix and a vector on either side.
 
-    The pieces are rows, columns or parts of what is summed over, whichever is longest. Two matrices that are both
-    large are left to BLAS as they are: its threads are worth it.
+    The pieces are rows, columns or parts of what is summed over, whichever is longest. Where they would be too thin
+    BLAS gets the whole: its threads are worth it.
 
     >>> product(np.ones((2, 9000)), np.ones((9000, 1)))
     array([[9000.],
@@ -64,7 +66,7 @@ def product(first: Array, second: Array) -> Array:
     step = most * longest // max(work, 1)
     if work <= most or step < _LEAST or inner != len(second):
         return first @ second
-    if columns == longest:
+    if columns == longest > rows:
         return product(second.T, first.T).T
     out = np.zeros(first.shape[:-1] + second.shape[1:], np.result_type(first, second))
     if rows == longest:
@@ -74,10 +76,6 @@ def product(first: Array, second: Array) -> Array:
     for low in range(0, inner, step):
         out += first[..., low : low + step] @ second[low : low + step]
     return out
-
-
-_LEAST = 8
-"""Rows of a piece at least: smaller ones would take longer than the threads that they leave asleep."""
 
 
 def _are_complex(first: Array, second: Array) -> bool:

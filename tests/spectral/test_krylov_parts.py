@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from spectral.matrices import DTYPES, eps_of, hermitian
 from unipd.errors import OracleError
-from unipd.spectral.basis import Basis, gaussian
+from unipd.spectral import certified_upper
+from unipd.spectral.basis import Basis, gaussian, length_of
 from unipd.spectral.start import starting_block
 from unipd.spectral.stopping import Stop, value_error
 
@@ -129,3 +130,24 @@ def test_a_warm_start_counts_whatever_its_phase(dtype: type) -> None:
     turn = dtype(np.exp(2.0j)) if np.dtype(dtype).kind == "c" else dtype(-1.0)
     plain, turned = (starting_block(v, 40, 1, dtype, 5, 0.3) for v in (vector, turn * vector))
     np.testing.assert_allclose(turned, turn * plain, atol=50 * eps_of(dtype))
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-30, 1e30, 1e160])
+def test_lengths_of_all_sizes(scale: float) -> None:
+    dtype = np.float32 if scale in (1e-30, 1e30) else np.float64
+    assert length_of(np.array([3.0 * scale, 0.0, 4.0 * scale], dtype)) == pytest.approx(5.0 * scale, rel=1e-6)
+    assert length_of(np.zeros(3, dtype)) == 0.0
+
+
+@pytest.mark.parametrize("steps", [60, 100, 300])
+@pytest.mark.parametrize("kind", [float, complex])
+def test_deflated_bounds_stay_outside_the_known_vectors(steps: int, kind: type) -> None:
+    """A run of more steps than there are dimensions must not find its way back."""
+    rng = np.random.default_rng(0)
+    known = np.linalg.qr((rng.standard_normal((50, 3)) + 1j * rng.standard_normal((50, 3))).astype(kind))[0]
+    matrix = np.diag(np.arange(50.0)).astype(kind)
+    rest = np.eye(50) - known @ known.conj().T
+    truth = float(np.linalg.eigvalsh(rest @ matrix @ rest)[-1])
+    found = certified_upper(matrix, steps=steps, deflate=known)
+    assert found.lower <= truth * (1 + 1e-9)
+    assert truth * (1 - 1e-9) <= found.upper <= truth * (1 + 1e-6)

@@ -72,7 +72,7 @@ def exact_search(
     """Double M until g(lam_trial) <= Q_M(lam_trial; lam) + slack, at most ``max_doublings`` times.
 
     Trials are judged by their values alone; the accepted one has its gradient when ``full_trials`` asks for it
-    (UniPDGrad reuses it). A first trial whose M was ``halved`` is expected to fail.
+    (UniPDGrad reuses it). A first trial whose M was ``halved`` is expected to fail: the next one is made beside it.
     """
     matvecs = 1 if full_trials else 0
     near = _both(problem, base, smoothness) if halved else []

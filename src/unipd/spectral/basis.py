@@ -157,12 +157,12 @@ def length_of(vector: Array) -> float:
     """
     parts: Array = vector.view(np.real(vector).dtype)
     squared = float(serial.dot(parts, parts))  # unlike np.dot and @ it does not warn of overflow
-    if not _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:  # too large or small for single precision, or NaN
-        with np.errstate(over="ignore"):
-            squared = float(np.sum(np.square(parts, dtype=np.float64)))
-    if not math.isfinite(squared):
+    if _SAFE_SQUARE < squared < 1.0 / _SAFE_SQUARE:
+        return math.sqrt(squared)
+    size = float(np.abs(parts).max(initial=0.0))
+    if not math.isfinite(size):
         raise OracleError("a product with the operator has entries that are NaN or infinite")
-    return math.sqrt(squared)
+    return size * math.sqrt(float(np.sum(np.square(parts / size, dtype=np.float64)))) if size > 0.0 else 0.0
 
 
 _SAFE_SQUARE = 1e-20

@@ -163,10 +163,10 @@ class _Recurrence:
     def advance(self, steps: int, eps: float) -> bool:
         """Go on to so many steps; return whether the Krylov space ended (its values are then exact)."""
         while len(self.alpha) < steps:
-            image = self._free(self._products.forward(self._current[:, np.newaxis])[:, 0])
+            image = self._products.forward(self._current[:, np.newaxis])[:, 0]
             image = image - (self.beta[-1] if self.beta else 0.0) * self._previous
             diagonal = float(serial.dot(self._current, image).real)
-            image = image - diagonal * self._current
+            image = self._free(image - diagonal * self._current)  # after the rounding of the others
             length = length_of(image)
             self.size = max(self.size, abs(diagonal) + length)
             ended = length <= 4.0 * eps * self.size

@@ -22,8 +22,8 @@ class MatrixCompletion(CompletionModel, _Base):
     Parameters
     ----------
     radius
-        Radius of the ball, or "auto": chosen by validation on ratings held out, along a warm-started path. None is for
-        a residual beside it.
+        Radius of the ball, or "auto": chosen by validation on ratings held out, along a warm-started path. None
+        only together with ``residual``, which needs no radius.
     residual
         Formulation without a radius: the least ||X||_*^2 whose root mean squared residual is at most this, with biases
         fitted beforehand (0 for an exact fit). None for the ball.
@@ -53,9 +53,9 @@ class MatrixCompletion(CompletionModel, _Base):
 
     Notes
     -----
-    Of several ratings of one pair the last one counts (a SciPy matrix with several means their sum). Pairs with a user
-    or an item that was not in training are predicted from the biases that are known. Nothing is debiased: the shrinkage
-    of X is part of the model.
+    Of several ratings of one pair the last one counts (duplicate entries of a SciPy matrix are added). Pairs with a
+    user or an item that was not in training are predicted from the biases that are known. Nothing is debiased: the
+    shrinkage of X is part of the model.
 
     Examples
     --------
