@@ -144,7 +144,7 @@ def test_lengths_of_all_sizes(scale: float) -> None:
 def test_deflated_bounds_stay_outside_the_known_vectors(steps: int, kind: type) -> None:
     """A run of more steps than there are dimensions must not find its way back."""
     rng = np.random.default_rng(0)
-    known = np.linalg.qr((rng.standard_normal((50, 3)) + 1j * rng.standard_normal((50, 3))).astype(kind))[0]
+    known = np.linalg.qr(gaussian(rng, (50, 3), kind))[0]
     matrix = np.diag(np.arange(50.0)).astype(kind)
     rest = np.eye(50) - known @ known.conj().T
     truth = float(np.linalg.eigvalsh(rest @ matrix @ rest)[-1])
