@@ -22,7 +22,7 @@ _FEW = 12
 """Pieces up to which a loop over them is quicker than to set up one call for all."""
 _LEAST = 8
 """Rows, columns or terms of a piece at least: thinner ones take longer than the threads that they leave asleep."""
-_vdot: Callable[[Array, Array], Any] = getattr(np.vdot, "_implementation", np.vdot)
+vdot: Callable[[Array, Array], Any] = getattr(np.vdot, "_implementation", np.vdot)
 """NumPy's product itself, without the detour for arrays of other libraries where that can be left out."""
 
 
@@ -33,16 +33,16 @@ def dot(first: Array, second: Array) -> Any:
     (3+0j)
     """
     if first.size <= ENTRIES:
-        return _vdot(first, second).item()
+        return vdot(first, second).item()
     one = first.reshape(-1)
     other = second.reshape(one.shape)
     if one.size <= _FEW * ENTRIES or _are_complex(one, other):
         pieces = [slice(low, low + ENTRIES) for low in range(0, one.size, ENTRIES)]
-        return sum([_vdot(one[piece], other[piece]).item() for piece in pieces])
+        return sum([vdot(one[piece], other[piece]).item() for piece in pieces])
     whole = one.size - one.size % ENTRIES
     with np.errstate(over="ignore", invalid="ignore"):  # as np.vdot does
         sums = np.matmul(one[:whole].reshape(-1, 1, ENTRIES), other[:whole].reshape(-1, ENTRIES, 1))
-        return sums.sum(dtype=np.float64).item() + _vdot(one[whole:], other[whole:]).item()
+        return sums.sum(dtype=np.float64).item() + vdot(one[whole:], other[whole:]).item()
 
 
 def product(first: Array, second: Array) -> Array:

@@ -67,8 +67,7 @@ def all_finite(array: Array) -> bool:
     >>> all_finite(np.array([1.0, 1e300])), all_finite(np.array([1.0, np.nan]))
     (True, False)
     """
-    squared = np.vdot(array, array) if array.size <= serial.ENTRIES else serial.dot(array, array)
-    return math.isfinite(squared.real) or bool(np.isfinite(array).all())
+    return math.isfinite(serial.dot(array, array).real) or bool(np.isfinite(array).all())
 
 
 def real_array(name: str, value: Any, **kwargs: Any) -> Array:

@@ -38,10 +38,8 @@ def joined(problem: Problem, dual: Array, image: Array, other: Array | None = No
         gradient, pairing, energy, steepness, linear, tilt, change = compiled().joined(
             dual, problem.b, image, dual.dtype.type(inverse), dual if beside is None else beside
         )
-        conjugate, turn = (
-            0.5 * inverse * energy if problem.split else None,
-            None if beside is None else math.sqrt(change),
-        )
+        conjugate = 0.5 * inverse * energy if problem.split else None
+        turn = None if beside is None else math.sqrt(change)
         return gradient, pairing, conjugate, energy, steepness, (linear, tilt, pairing + inverse * energy), turn
     rest, energy, conjugate = problem.b - image, inner(dual, dual), None
     gradient, pairing = rest, inner(dual, rest)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +10,6 @@ from unipd import serial
 from unipd._typing import Array
 
 _DOUBLE = np.dtype(np.float64)
-_vdot: Callable[[Array, Array], Any] = getattr(np.vdot, "_implementation", np.vdot)
-"""NumPy's product itself, without the detour for arrays of other libraries where that can be left out."""
 _PART = serial.ENTRIES
 """Entries of single precision that are turned to double precision at a time: in cache, and BLAS wakes no threads."""
 
@@ -21,7 +17,7 @@ _PART = serial.ENTRIES
 def inner(left: Array, right: Array) -> float:
     """Return the real inner product Re <left, right>, summed in double precision."""
     if left.dtype is _DOUBLE is right.dtype:
-        return float(_vdot(left, right) if left.size <= serial.ENTRIES else serial.dot(left, right))
+        return float(serial.vdot(left, right) if left.size <= serial.ENTRIES else serial.dot(left, right))
     if left.size <= _PART or left.dtype.char not in "fF":
         return float(serial.dot(_in_double(left), right).real)
     one, other = left.reshape(-1), right.reshape(-1)

@@ -44,7 +44,7 @@ def checked(estimator: Any) -> Parameters:
     return Parameters(
         settings=_settings(get),
         plan=_plan(get),
-        radius=None if get["radius"] is None and residual is not None else _radius(get["radius"]),
+        radius=_radius(get["radius"], without=residual is not None),
         residual=None if residual is None else validate.nonnegative("residual", residual),
         clip=_clip(get["clip"]),
         method=_method(get["method"]),
@@ -91,11 +91,12 @@ def _plan(get: dict[str, Any]) -> Plan:
     )
 
 
-def _radius(radius: Any) -> float | None:
-    if isinstance(radius, str) or radius is None:
-        if radius != AUTO:
-            raise InvalidInput("radius", 'a number above zero or "auto"', repr(radius))
-        return None
+def _radius(radius: Any, *, without: bool) -> float | None:
+    """Return the radius, None where it is chosen or, with ``without``, not needed."""
+    if radius is None or isinstance(radius, str):
+        if radius == AUTO or (radius is None and without):
+            return None
+        raise InvalidInput("radius", 'a number above zero or "auto" (None only beside a residual)', repr(radius))
     return validate.positive("radius", radius)
 
 
