@@ -52,12 +52,14 @@ def finite_array(
 def native_floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the single- or double-precision dtype, in this machine's byte order, for a floating or complex one.
 
+    It is the very object that arrays of this dtype have, so that ``is`` tells equal ones.
+
     >>> native_floating(np.dtype(">f4")), native_floating(np.dtype("f2"))
     (dtype('float32'), dtype('float64'))
     """
     native = dtype.newbyteorder("=")
     if native in _PRECISIONS:
-        return native
+        return np.dtype(native.type)
     return np.dtype(np.complex128 if native.kind == "c" else np.float64)
 
 
@@ -80,6 +82,8 @@ def real_array(name: str, value: Any, **kwargs: Any) -> Array:
 
 def number(name: str, value: Any) -> float:
     """Return ``value`` as a finite float; True, False and text are not numbers here."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise InvalidInput(name, "a number", repr(value))
     try:

@@ -30,16 +30,10 @@ class SampledMatrix:
     def __init__(self, pattern: Pattern, values: Array) -> None:
         self.pattern = pattern
         self.values = values
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.pattern.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Dtype of the values."""
-        return self.values.dtype
+        self.shape: tuple[int, int] = pattern.shape
+        self.dtype: np.dtype[Any] = values.dtype
+        self.sweeps: bool = pattern.sweeps and values.dtype.kind == "f"
+        """Whether it does :meth:`golub_kahan` steps by itself: real and small."""
 
     @property
     def nbytes(self) -> int:
@@ -61,11 +55,6 @@ class SampledMatrix:
     def rmatmat(self, x: Array) -> Array:
         """Return M^* X for the columns of X."""
         return self._adjoint_product(_sized(x, self.shape[0]))
-
-    @property
-    def sweeps(self) -> bool:
-        """Whether it does :meth:`golub_kahan` steps by itself: real and small."""
-        return self.pattern.sweeps and self.values.dtype.kind == "f"
 
     def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
         """Do several steps of the bidiagonalisation of M (or M^*) in one call; return (steps done, products made).
@@ -123,16 +112,7 @@ class OppositeMatrix:
 
     def __init__(self, matrix: SampledMatrix) -> None:
         self._matrix = matrix
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self._matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Dtype of the values."""
-        return self._matrix.dtype
+        self.shape, self.dtype, self.sweeps = matrix.shape, matrix.dtype, matrix.sweeps
 
     @property
     def nbytes(self) -> int:
@@ -159,11 +139,6 @@ class OppositeMatrix:
     def rmatmat(self, x: Array) -> Array:
         """Return -M^* X for the columns of X."""
         return _negated(self._matrix.rmatmat(x))
-
-    @property
-    def sweeps(self) -> bool:
-        """As that of M."""
-        return self._matrix.sweeps
 
     def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
         """Do steps with -M as M does; matrices that do are so small that their values may be copied."""

@@ -9,7 +9,18 @@ from typing import TypeAlias
 import numpy as np
 
 from unipd._typing import Array
-from unipd.dual import Way, asked, blame, loss_slope, moved_image, opposite_adjoint, pictured, valued, way_between
+from unipd.dual import (
+    DualValue,
+    Way,
+    asked,
+    blame,
+    loss_slope,
+    moved_image,
+    opposite_adjoint,
+    pictured,
+    valued,
+    way_between,
+)
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, require_smooth_loss
 from unipd.methods.warm import WarmPoint
@@ -98,7 +109,8 @@ class PairwiseFrankWolfe:
         vertex, products = _vertex(problem, active, answer)
         scores = active.scores(lam, direction)
         worst = int(scores.argmax())
-        toward, away = self._ends(state, vertex, worst, inner(lam, state.image), answer.value, float(scores[worst]))
+        pairing = _pairing(problem, state, proven)
+        toward, away = self._ends(state, vertex, worst, pairing, answer.value, float(scores[worst]))
         way, rise, upper = _way(state, lam, toward, away)
         gamma = best_step(problem, state.image, way, rise, upper)
         image, squared = moved_image(problem, state.image, gamma, way[0])
@@ -173,6 +185,13 @@ def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: floa
         active=active,
         oracle_tolerance=ORACLE_TOLERANCE * accuracy * problem.scale(0.0),
     )
+
+
+def _pairing(problem: Problem, state: ActiveSetState, proven: DualValue) -> float:
+    """Return <lam, A xbar> at lam = grad phi(A xbar - b): for least squares <lam, b> and ||lam||^2 tell it."""
+    if problem.inverse is None or proven.energy is None:
+        return inner(proven.dual, state.image)
+    return proven.linear + problem.inverse * proven.energy
 
 
 def _way(state: ActiveSetState, lam: Array, toward: Vertex | None, away: int | None) -> tuple[Way, float, float]:

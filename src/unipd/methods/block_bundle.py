@@ -145,6 +145,10 @@ class BlockBundle:
         """Return the cutting-plane model of g at lam."""
         return inner(dual, problem.b) - float(np.minimum.reduceat(self.prices(dual), self.starts[:-1]).sum())
 
+    def extent(self) -> float:
+        """Return the length of all columns and costs together: no less than what cancels in the model."""
+        return float(np.linalg.norm(self.columns.entries) + np.linalg.norm(self.costs))
+
 
 def _adapted(solution: Solution) -> float:
     """Return the factor for tau after a master: larger ones make fewer masters, smaller ones easier ones."""

@@ -169,6 +169,10 @@ class Bundle:
             best = max(best, float(slopes @ self.weights) - cost - _ROUNDING * (size + abs(cost)))
         return best + linear
 
+    def extent(self) -> float:
+        """Return the length of all columns and costs together: no less than what cancels in the model."""
+        return float(np.linalg.norm(self.columns) + np.linalg.norm(self.costs))
+
 
 def _bordered(matrix: FloatArray, last: FloatArray) -> FloatArray:
     """Return a symmetric matrix with more rows, and columns like them."""

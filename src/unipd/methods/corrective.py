@@ -128,7 +128,7 @@ class Corrective:
         point, others = asked(problem, bundle, dual, ORACLE_SHARE * state.eps, start)
         value = _total(problem, point)
         model = bundle.lower_model(problem, dual)
-        require_maximum(problem, model, point, ORACLE_SHARE * state.eps)
+        require_maximum(problem, model, point, ORACLE_SHARE * state.eps, bundle.extent)
         promised = state.centre_value - model - problem.coupling.conjugate(dual)
         fallen = state.centre_value - value
         serious = fallen >= DESCENT_SHARE * promised

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,16 @@ _ROUNDING = {4: 1e-3, 8: 1e-9}
 """Relative size of what rounding may explain, by the bytes of a real number."""
 
 
-def require_maximum(problem: Problem, model: float, point: DualPoint, tolerance: float) -> None:
+def require_maximum(
+    problem: Problem, model: float, point: DualPoint, tolerance: float, extent: Callable[[], float] = lambda: 0.0
+) -> None:
     """Raise when the oracle's certified maximum lies below what a point of X attains.
 
     Every x in X gives <lam, b - A x> - f(x) <= g(lam). ``model`` is the largest such number over the atoms kept: an
     oracle that says g(lam) is smaller, by more than its certified error, rounding and ``tolerance`` explain, does
-    not maximise, and every bound that rests on it may be wrong. Only errors claimed to be rigorous are judged.
+    not maximise, and every bound that rests on it may be wrong. Only errors claimed to be rigorous are judged. The
+    ``extent`` bounds ||A x - b|| + |f(x)| of the atoms kept, and is asked for in case of doubt: what may have cancelled
+    in the model.
 
     >>> import unipd
     >>> from unipd.dual import evaluate
@@ -39,7 +44,8 @@ def require_maximum(problem: Problem, model: float, point: DualPoint, tolerance:
     claimed, attained = point.conjugate, model - linear
     size = norm(point.dual) * (point.reach + problem.norm_b) + abs(point.objective) + abs(attained)
     rounding = _ROUNDING.get(np.finfo(problem.dtype).dtype.itemsize, 1e-9)
-    if attained > claimed + tolerance + rounding * size:
+    excess = attained - claimed - tolerance - rounding * size
+    if excess > 0.0 and excess > rounding * (1.0 + norm(point.dual)) * extent():
         raise OracleError(
             f"the sharp oracle's maximum {claimed:.8g} lies below {attained:.8g}, which a point of X that it returned "
             "earlier attains: it does not maximise, or the map and its adjoint do not belong together; "

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.atoms import Blocks
+from unipd.atoms import Blocks, LowRank, dense
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.maps import OperatorMap
 from unipd.methods import Certificate
@@ -114,7 +114,7 @@ def _require_bounded(problem: Problem, proof: Certificate, direction: Any, x: An
 
 def _require_paired(problem: Problem, dual: Array, image: Array, direction: Any, x: Any) -> float:
     """Return the size of what rounding explains; raise unless Re <A x, lam> = Re <x, A^* lam> up to that."""
-    forgiven = _rounding(problem) * norm(dual) * max(norm(image), problem.norm_b)
+    forgiven = _rounding(problem) * max(norm(dual) * max(norm(image), problem.norm_b), _sizes(direction, x))
     if abs(inner(dual, image) - _paired(direction, x)) > forgiven:
         raise OracleError(f"{_WRONG_ADJOINT}; {_ADVICE}")
     return forgiven
@@ -136,6 +136,14 @@ def _paired(direction: Any, x: Any) -> float:
     if isinstance(x, Blocks):
         return sum(_paired(*pair) for pair in zip(direction, x.parts, strict=True))
     return pairing(direction, x)
+
+
+def _sizes(direction: Any, x: Any) -> float:
+    """Return ||A^* lam|| ||x||, which A x may be small beside; nothing where it is not at hand."""
+    if isinstance(x, Blocks):
+        return sum(_sizes(*pair) for pair in zip(direction, x.parts, strict=True))
+    point = dense(x) if isinstance(direction, np.ndarray) and not isinstance(x, LowRank) else None
+    return 0.0 if point is None else norm(direction) * norm(np.asarray(point))
 
 
 def shortfall(problem: Problem, certificate: Certificate, forgiven: float) -> float:

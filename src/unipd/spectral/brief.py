@@ -69,8 +69,9 @@ class Brief:
             Error allowed in the top value where that depends on the value: the goals are drawn tighter until both fit.
         """
         # Arrays that compiled code returns take longer than those it is given.
-        left, right = np.empty_like(self.bases[0][0]), np.empty_like(self.bases[1][0])
-        last = min(len(self.bases[1]) - 1, most // 2 - 1)
+        (_, rows), (room, columns), dtype = self.bases[0].shape, self.bases[1].shape, self.bases[0].dtype
+        left, right = np.empty(rows, dtype), np.empty(columns, dtype)
+        last = min(room - 1, most // 2 - 1)
         while True:
             done, made, top, residual = self.operator.brief_run(
                 start, self.bases, self.small, self.known, last, goals, (left, right), adjoint=self.adjoint
