@@ -10,7 +10,14 @@ from unipd.methods import Certificate, State
 from unipd.methods.streamed_rooms import empty_rooms
 from unipd.problem import Problem
 from unipd.records import changed
-from unipd.run.infeasible import is_separating, worth_a_look, worth_asking
+from unipd.run.infeasible import (
+    PROJECTIONS,
+    is_separating,
+    nearest_ray,
+    worth_a_look,
+    worth_a_projection,
+    worth_asking,
+)
 from unipd.run.moment import Moment
 from unipd.spectral import RESIDUAL, Certification
 
@@ -57,6 +64,11 @@ class FinalCheck:
             self.spent = (self.spent[0], self.spent[1] + 2)
             if is_separating(problem, certificate.ray):
                 return certificate
+            if worth_a_projection(moment.state):
+                ray = nearest_ray(problem, certificate.ray)
+                self.spent = (self.spent[0], self.spent[1] + 2 * PROJECTIONS)
+                if is_separating(problem, ray):
+                    return replace(certificate, ray=ray, stretch=1.0, dual_bound=math.inf)
         if worth_asking(problem, moment.state):
             certificate = self.certified(problem, replace(certificate, ray=moment.state.dual, stretch=1.0))
         if not certificate.proves_infeasible(problem):
