@@ -44,6 +44,8 @@ class Pattern:
         lines, places = (cols, rows) if self.transposed else (rows, cols)
         self.lines, self.width = shape[::-1] if self.transposed else shape
         self.starts = line_starts(lines, self.lines)
+        self.in_order: bool = is_sorted
+        """Whether the measurements stand as they came."""
         self.order = np.empty(0, np.uint32) if is_sorted else sorting_order(lines, self.starts)
         self.places = self.arranged(short(places, self.width))
         self.duplicated: bool = _passes().has_duplicates(self.starts, self.places, self.width)
@@ -69,11 +71,11 @@ class Pattern:
 
     def arranged(self, measurements: Array) -> Array:
         """Return measurements in the order of the pattern (the array itself when that is the same)."""
-        return measurements if self.order.size == 0 else measurements[self.order]
+        return measurements if self.in_order else measurements[self.order]
 
     def measured(self, values: Array) -> Array:
         """Return values in the order of the measurements: the inverse of :meth:`arranged`."""
-        if self.order.size == 0:
+        if self.in_order:
             return values
         out = np.empty_like(values)
         out[self.order] = values
@@ -84,7 +86,7 @@ class Pattern:
         line, place = (col, row) if self.transposed else (row, col)
         low, high = int(self.starts[line]), int(self.starts[line + 1])
         found = low + np.flatnonzero(self.places[low:high] == place)
-        return found if self.order.size == 0 else self.order[found]
+        return found if self.in_order else self.order[found]
 
     def product(self, values: Array, x: Array) -> Array:
         """Return M x for a vector or the columns of a block."""

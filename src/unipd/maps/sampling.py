@@ -103,17 +103,17 @@ class Sampling(Map):
 
     def adjoint(self, dual: Array) -> SampledMatrix:
         """Return the matrix with lam_k added at (rows[k], cols[k]); it refers to ``dual``, not to a copy."""
-        vector = np.asarray(dual)
+        vector, pattern = np.ascontiguousarray(dual), self.pattern
         if vector.shape != self.codomain:
             raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
         if vector.dtype is not self.dtype:
             vector = vector.astype(floating(vector.dtype), copy=False)
-        return SampledMatrix(self.pattern, self.pattern.arranged(np.ascontiguousarray(vector)))
+        return SampledMatrix(pattern, vector if pattern.in_order else pattern.arranged(vector))
 
     @property
     def in_lines(self) -> bool:
         """Whether the measurements come sorted, as :meth:`image_lines` needs them."""
-        return self.pattern.order.size == 0
+        return self.pattern.in_order
 
     def image_lines(self, atom: atoms.LowRank) -> tuple[IntArray, IntArray, Array, Array, IntArray]:
         """Return what makes the sampled entries of a low-rank X line by line, for compiled passes over parts of them.
@@ -126,7 +126,7 @@ class Sampling(Map):
     def opposite_adjoint(self, dual: Array) -> OppositeMatrix:
         """Return A^*(-lam) without an array for -lam; it refers to ``dual``."""
         matrix: Any = self.adjoint(dual)
-        return matrix.opposite() if isinstance(matrix, SampledMatrix) else -matrix  # classes below may make another
+        return OppositeMatrix(matrix) if isinstance(matrix, SampledMatrix) else -matrix  # classes below make others
 
     def _factors(self, atom: atoms.LowRank) -> tuple[Array, Array]:
         dtype = np.result_type(self.dtype, np.complex64) if atom.dtype.kind == "c" else self.dtype

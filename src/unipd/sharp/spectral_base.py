@@ -161,14 +161,16 @@ def stronger(certify: str, bound: str) -> bool:
     >>> stronger("probabilistic", "residual"), stronger("residual", "rigorous")
     (True, False)
     """
-    return CERTIFICATES.index(certify) > CERTIFICATES.index(bound)
+    return certify != RESIDUAL and CERTIFICATES.index(certify) > CERTIFICATES.index(bound)
 
 
 def warm_start(start: Any, shape: Shape) -> tuple[Array, Array] | None:
     """Return the factors of a recent atom, or None when it has none that fit."""
-    if not isinstance(start, LowRank) or start.shape != shape or start.rank == 0:
+    if not isinstance(start, LowRank):
         return None
-    return start.left, start.right
+    left, right = start.left, start.right
+    fits = (left.shape[0], right.shape[0]) == shape and left.shape[1] > 0
+    return (left, right) if fits else None
 
 
 def weights_of(values: Any, dtype: Any) -> Array:

@@ -56,12 +56,12 @@ class SingularSharp(RankOneSharp):
             tolerance=LOOSEST_RESIDUAL,
             value_tolerance=self.allowed(0.0, tolerance) if fixed else lambda top: self.allowed(top, tolerance),
         )
-        upper, matvecs, bound = found.upper, found.matvecs, found.bound
+        top, upper, matvecs, bound = float(found.values[0]), found.upper, found.matvecs, found.bound
         if stronger(certify, bound):
-            width = self.allowed(found.value, tolerance)
+            width = self.allowed(top, tolerance)
             proven = certify_singular_value(direction, found.left, found.right, certify, self.certification, width)
-            upper, matvecs, bound = max(proven.upper, found.value), matvecs + proven.matvecs, proven.bound
-        return self._joined(found.left, found.right, found.value, upper, matvecs, bound)
+            upper, matvecs, bound = max(proven.upper, top), matvecs + proven.matvecs, proven.bound
+        return self._joined(found.left, found.right, top, upper, matvecs, bound)
 
 
 class HermitianSharp(RankOneSharp):
