@@ -126,7 +126,7 @@ class Sampling(Map):
     def opposite_adjoint(self, dual: Array) -> OppositeMatrix:
         """Return A^*(-lam) without an array for -lam; it refers to ``dual``."""
         matrix: Any = self.adjoint(dual)
-        return OppositeMatrix(matrix) if isinstance(matrix, SampledMatrix) else -matrix  # classes below make others
+        return matrix.opposite() if isinstance(matrix, SampledMatrix) else -matrix  # classes below make others
 
     def _factors(self, atom: atoms.LowRank) -> tuple[Array, Array]:
         dtype = np.result_type(self.dtype, np.complex64) if atom.dtype.kind == "c" else self.dtype

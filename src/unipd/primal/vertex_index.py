@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
+from unipd.records import made
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,11 @@ class Nonzeros:
         """Return the nonzeros with those of one more point."""
         if type(point) is not atoms.SparsePoint or not point.indices.size:
             return None
-        return Nonzeros(
-            np.concatenate((self.indices, point.indices)),
-            np.concatenate((self.values, point.values)),
-            np.concatenate((self.starts, (self.indices.size,))),
+        return made(
+            Nonzeros,
+            indices=np.concatenate((self.indices, point.indices)),
+            values=np.concatenate((self.values, point.values)),
+            starts=np.concatenate((self.starts, (self.indices.size,))),
         )
 
     def products(self, direction: Array) -> FloatArray:
@@ -76,10 +78,11 @@ class VertexIndex:
 
     def grown(self, vertex: Any) -> VertexIndex:
         """Return the index with one more vertex."""
-        return VertexIndex(
-            {**self.places, vertex.key: len(self.places)},
-            np.concatenate((self.objectives, (vertex.objective,))),
-            None if self.nonzeros is None else self.nonzeros.grown(vertex.atom),
+        return made(
+            VertexIndex,
+            places={**self.places, vertex.key: len(self.places)},
+            objectives=np.concatenate((self.objectives, (vertex.objective,))),
+            nonzeros=None if self.nonzeros is None else self.nonzeros.grown(vertex.atom),
         )
 
     def scores(self, direction: Any) -> FloatArray | None:
