@@ -153,6 +153,9 @@ def contestants(design: Design, radius: float) -> dict[str, Callable[[Watch], un
     methods = {
         "frank-wolfe, open loop": unipd.FrankWolfe("open-loop"),
         "frank-wolfe, line search": unipd.FrankWolfe("line-search"),
+        "frank-wolfe, short step": unipd.FrankWolfe("short-step"),
+        "away-step": unipd.AwayStepFrankWolfe(),
+        "pairwise": unipd.PairwiseFrankWolfe(),
         "unipdgrad": unipd.UniPDGrad(eps=1e-3),
         "unipdgrad, greedy": unipd.UniPDGrad(eps=1e-3, weights="greedy"),
         "accunipdgrad": unipd.AccUniPDGrad(eps=1e-3),
@@ -165,8 +168,7 @@ def contestants(design: Design, radius: float) -> dict[str, Callable[[Watch], un
     def plain(method: Any) -> Callable[[Watch], unipd.Result]:
         return lambda watch: unipd.solve(problem, method, accuracy=1e-9, tracker="image", stop=endless, callback=watch)
 
-    runs = {name: plain(method) for name, method in methods.items()}
-    return runs
+    return {name: plain(method) for name, method in methods.items()}
 
 
 def factored(design: Design, radius: float, optimum: float) -> dict[str, Callable[[Watch], unipd.Result]]:
@@ -223,7 +225,7 @@ def hand_on(title: str, reached: dict[str, float | None]) -> None:
         if seconds is None:
             continue
         note(f"{title}, {name}: to {LEVELS[1]} optimum", seconds, "CPU s")
-        if ours is not None and name.startswith(("frank-wolfe", "unipdgrad", "accunipdgrad", "corrective")):
+        if ours is not None and not name.startswith(("factored", "completion")):
             note(f"{title}, {name} / completion", seconds / ours, "x")
 
 

@@ -4,8 +4,11 @@
 
 138,000 users, 27,000 items, 20 million ratings of rank 10 with noise (``--share`` takes a part of the ratings, and its
 square root of users and items), centred. Single precision, which holds ratings exactly, unless ``--double``. Prints
-- the peak memory of the process from here on, as a multiple of the ratings' own size as triples of two 32-bit indices
-  and a 64-bit value (16 bytes a rating), of which the interpreter with its libraries is a fixed part;
+- the peak memory of the process during the runs, of which the interpreter with its libraries is a fixed part, as a
+  multiple of two sizes of the ratings as triples (COO): with two 32-bit indices and a 64-bit value, as ratings come (16
+  bytes a rating), to which the goal of 3 refers; and with a 32-bit value, as the single precision run holds them (12);
+- time and peak memory of making the ratings up, and of making the map and the problem of them, each by itself, after a
+  small instance that loads and compiles what they need;
 - the wall time of the run as a multiple of (products) x (time of one product measured alone, half of them M x and half
   M^T y). Products are those of the Lanczos runs and the images A(u v^T) of atoms; an image alone takes longer than a
   product (it writes all its entries), so the multiple is given with images at their own time as well.
@@ -27,14 +30,14 @@ import numpy as np
 import unipd
 from figures import note
 from unipd._typing import Array
-from unipd.apps.completion.generated import generate
+from unipd.apps.completion.generated import Generated, generate
 from unipd.atoms import LowRank
 from unipd.maps import Sampling
 from unipd.primal import SketchTracker
 
 SHAPE, COUNT, RANK = (138_000, 27_000), 20_000_000, 10
-TRIPLE = 16
-"""Bytes of a rating: two 32-bit indices and a 64-bit value."""
+TRIPLE, SHORT_TRIPLE = 16, 12
+"""Bytes of a rating: two 32-bit indices and a 64-bit value, or a 32-bit one."""
 
 
 def peak() -> int:
@@ -104,15 +107,54 @@ def image_seconds(sampling: Sampling, dtype: type) -> float:
     return median_seconds(lambda: sampling.image(LowRank(left, right, np.ones(1, dtype))))
 
 
-def ratings_problem(share: float, dtype: type) -> unipd.Problem:
-    """Make the ratings up and return the problem; what it does not need is let go."""
+class Stage:
+    """Seconds and peak memory of what is done inside of it."""
+
+    def __enter__(self) -> Stage:
+        forget_peak()
+        self.before, self._begun = peak(), time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds, self.peak = time.perf_counter() - self._begun, peak()
+
+    def described(self) -> str:
+        """Return them for people."""
+        return f"{self.seconds:.1f} s, from {self.before / 1e6:.0f} MB to a peak of {self.peak / 1e6:.0f} MB"
+
+
+def ratings(share: float, dtype: type) -> Generated:
+    """Make the ratings up, centred."""
     shape = (round(SHAPE[0] * share**0.5), round(SHAPE[1] * share**0.5))
     made = generate(shape, round(COUNT * share), rank=RANK, dtype=dtype)
-    radius = float(np.linalg.norm(made.left) * np.linalg.norm(made.right)) / 2
     made.values[...] -= made.values.mean(dtype=np.float64)
-    sampling = Counted(made.users, made.items, shape, dtype)
+    return made
+
+
+def ratings_problem(made: Generated, dtype: type) -> unipd.Problem:
+    """Return the problem of the ratings, with a map of its own."""
+    radius = float(np.linalg.norm(made.left) * np.linalg.norm(made.right)) / 2
+    sampling = Counted(made.users, made.items, made.shape, dtype)
     loss = unipd.couplings.LeastSquares(2.0 / made.values.size)
-    return unipd.Problem(unipd.sharp.NuclearBall(shape, radius), sampling, made.values, loss)
+    return unipd.Problem(unipd.sharp.NuclearBall(made.shape, radius), sampling, made.values, loss)
+
+
+def print_memory(highest: int, held: int, bare: int, count: int) -> None:
+    """Print the peak of the runs beside both sizes of the ratings."""
+    size, short = TRIPLE * count, SHORT_TRIPLE * count
+    print(f"peak memory of the runs {highest / 1e6:.0f} MB, interpreter included ({bare / 1e6:.0f} MB at the start)")
+    print(f"  = {highest / size:.2f} x the ratings as they come, with 64-bit values: {size / 1e6:.0f} MB (goal 3)")
+    print(f"  = {highest / short:.2f} x the ratings with 32-bit values: {short / 1e6:.0f} MB")
+    print(f"  before the runs {held / 1e6:.0f} MB = {held / size:.2f} x, {held / short:.2f} x")
+
+
+def note_memory(title: str, count: int, highest: int, constructing: Stage) -> None:
+    """Hand on the peak of the runs, and what the map took to make."""
+    goal = 3.0 if count > COUNT // 2 else None  # in small instances the interpreter is most of the memory
+    note(f"{title}: peak memory / ratings with 64-bit values", highest / (TRIPLE * count), "share", goal)
+    note(f"{title}: peak memory / ratings with 32-bit values", highest / (SHORT_TRIPLE * count), "share")
+    note(f"{title}: making the map", constructing.seconds, "s")
+    note(f"{title}: peak memory of making the map / ratings", constructing.peak / (TRIPLE * count), "share")
 
 
 def main() -> None:
@@ -124,9 +166,13 @@ def main() -> None:
     parser.add_argument("--double", action="store_true", help="double precision")
     given = parser.parse_args()
     dtype = np.float64 if given.double else np.float32
+    ratings_problem(ratings(1e-4, dtype), dtype)  # loads and compiles
     bare = peak()
-    problem = ratings_problem(0.01 if given.quick else given.share, dtype)
-    size, made = TRIPLE * problem.b.size, peak()
+    with Stage() as generating:
+        made = ratings(0.01 if given.quick else given.share, dtype)
+    with Stage() as constructing:
+        problem = ratings_problem(made, dtype)
+    del made
     forget_peak()
     held = peak()
     sampling = problem.map
@@ -146,10 +192,13 @@ def main() -> None:
     result = run(given.iterations, alone)
     seconds, images = time.perf_counter() - begun - (alone.spent - before), sampling.images
     alone.take()
-    product, image = float(np.median(alone.taken)), image_seconds(sampling, dtype)
+    product, image, highest = float(np.median(alone.taken)), image_seconds(sampling, dtype), peak()
     products = result.counts.matvecs
     rows, columns = sampling.domain
-    print(f"{rows} x {columns}, {problem.b.size} ratings of {size / 1e6:.0f} MB, {problem.dtype}")
+    count = problem.b.size
+    print(f"{rows} x {columns}, {count} ratings, {problem.dtype}")
+    print(f"making the ratings up: {generating.described()}")
+    print(f"making the map and the problem: {constructing.described()}")
     print(f"{result.iterations} iterations, {result.counts.oracle_calls} oracle calls, {products} products,", end=" ")
     print(f"{images} of them images")
     print(f"objective {result.objective:.5f}, error of the sketch about {result.state.primal.error:.3g}")
@@ -157,13 +206,9 @@ def main() -> None:
     print(f"wall time {seconds:.1f} s = {ratio:.2f} x products x {1e3 * product:.2f} ms, one product (goal 1.3)")
     fair = seconds / ((products - images) * product + images * image)
     print(f"  = {fair:.2f} x what they take with images at their own time, {1e3 * image:.2f} ms")
-    print(f"peak memory {peak() / 1e6:.0f} MB = {peak() / size:.2f} x the ratings (goal 3), interpreter included")
-    print(
-        f"  before the run {held / size:.2f} x; at the start {bare / 1e6:.0f} MB; making it all up {made / size:.2f} x"
-    )
-    title = f"{problem.b.size} ratings, {'double' if given.double else 'single'} precision"
-    whole = problem.b.size > COUNT // 2  # in small instances the interpreter is most of the memory
-    note(f"{title}: peak memory / ratings", peak() / size, "share", 3.0 if whole else None)
+    print_memory(highest, held, bare, count)
+    title, whole = f"{count} ratings, {'double' if given.double else 'single'} precision", count > COUNT // 2
+    note_memory(title, count, highest, constructing)
     note(f"{title}: time / products, images at their own time", fair, "share")
     note(f"{title}: time / products", ratio, "share", 1.3 if whole else None)
 

@@ -118,12 +118,20 @@ def accunipdgrad_trials(k: int, smoothness: float, initial_smoothness: float) ->
 
 
 def unipdgrad_oracle_calls(k: int, smoothness: float, initial_smoothness: float) -> float:
-    """Return trials + 1: the accepted trial is the next iteration's oracle answer."""
+    """Return trials + 1: the accepted trial is the next iteration's oracle answer.
+
+    An equality with exact oracles and M_{-1} given. With inexact ones the trials from lam = 0 may share one call, so
+    that there are fewer; a trial that is repeated from a better value of g is one trial and one call more.
+    """
     return unipdgrad_trials(k, smoothness, initial_smoothness) + 1
 
 
 def accunipdgrad_oracle_calls(k: int, smoothness: float, initial_smoothness: float) -> float:
-    """Return trials + (k + 1): one call at the extrapolated point of every iteration."""
+    """Return trials + (k + 1): one call at the extrapolated point of every iteration.
+
+    An equality with exact oracles and M_{-1} given. With inexact ones the trials from lam = 0 may share one call, so
+    that there are fewer; a trial that is repeated from a better value of g is one trial and one call more.
+    """
     return accunipdgrad_trials(k, smoothness, initial_smoothness) + (k + 1)
 
 

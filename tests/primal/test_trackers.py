@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.references import constrained, with_loss
-from unipd import MaxIterations, Problem, atoms, memory, sharp, solve
+from unipd import MaxIterations, Problem, atoms, maps, memory, sharp, solve
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.primal import AtomList, Dense, ImageOnly
@@ -258,6 +258,15 @@ def test_the_direction_of_an_oracle_call_is_counted() -> None:
     assert forecast_of(Simplex(50), "image").direction >= 50 * 8
     assert forecast_of(Simplex(50), "image").total >= forecast_of(Simplex(50), "image").direction
     assert forecast_of(sharp.Spectrahedron(6), "image").direction == 0
+
+
+def test_factors_are_recommended_for_matrices_and_only_for_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory.forecasting, "available_memory", lambda: 10_000)
+    matrices = Problem(sharp.NuclearBall((60, 50)), maps.Sampling([0], [0], (60, 50)), [1.0], LeastSquares())
+    for problem, expected in ((matrices, True), (big_problem(), False)):
+        with pytest.raises(MemoryForecastError) as caught:
+            solve(problem, tracker="dense")
+        assert ('tracker="lowrank" or "sketch" (factors), ' in str(caught.value)) is expected
 
 
 def test_atoms_are_not_recommended_where_they_are_as_large_as_x(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,4 @@
-"""The paper's two formulations: reference values on MovieLens, and small instances against CVXPY."""
-
-import os
-from pathlib import Path
+"""The paper's two formulations on small instances against CVXPY; reference values on MovieLens are in test_iterates."""
 
 import cvxpy as cp
 import numpy as np
@@ -9,33 +6,6 @@ import pytest
 
 import unipd
 from unipd.apps.completion import ball_problem, norm_problem
-from unipd.io.ratings import read_ratings
-
-AFTER_TEN = {
-    ("frank-wolfe", "step_size", "open-loop"): 5.1538,
-    ("frank-wolfe", "step_size", "line-search"): 1.7978,
-}
-
-
-@pytest.fixture(scope="module")
-def movielens() -> unipd.Problem:
-    folder = os.environ.get("UNIPD_DATA")
-    if folder is None:
-        pytest.skip("UNIPD_DATA is not set")
-    path = Path(folder) / "ml-100k" / "ub.base"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    ratings = read_ratings(path)
-    users, items = ratings.users - 1, ratings.items - 1
-    return ball_problem(users, items, ratings.values, (943, 1682), 9975 / 2)
-
-
-@pytest.mark.parametrize(("method", "option", "value"), AFTER_TEN)
-def test_reference_values_after_ten_iterations(movielens, method, option, value) -> None:
-    run = unipd.solve(
-        movielens, method, tracker="image", stop=unipd.MaxIterations(10), accuracy=1e-6, **{option: value}
-    )
-    assert run.objective == pytest.approx(AFTER_TEN[method, option, value], rel=1e-4)
 
 
 def _small() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
