@@ -93,3 +93,38 @@ def test_narrow_factors_are_widened():
     wide = solve_design(design, 40.0, Plan(1e-5, rank=30))
     assert narrow.status is wide.status is unipd.Status.SOLVED
     assert narrow.objective == pytest.approx(wide.objective, rel=1e-3)
+
+
+@pytest.mark.parametrize("noise", [0.0, 4.0])
+def test_narrow_factors_of_the_least_norm_are_widened(noise):
+    shape = (80, 60)
+    data = (*small(seed=3, count=1500, shape=shape, rank=10), shape)
+    problem = norm_problem(*data, noise, precision=None)
+    narrow, wide = (
+        unipd.solve(
+            problem,
+            factored_norm_method(ball_design(*data), problem, rank),
+            accuracy=1e-4,
+            stop=unipd.MaxIterations(200),
+        )
+        for rank in (4, 60)
+    )
+    assert narrow.status is wide.status is unipd.Status.SOLVED
+    assert narrow.objective == pytest.approx(wide.objective, rel=2e-4)
+    sizes = np.linalg.svd(narrow.x.dense(), compute_uv=False)
+    assert np.sum(sizes > 1e-2 * sizes[0]) > 4
+
+
+def test_widened_factors_keep_what_is_in_use():
+    data = (*small(), SHAPE)
+    factors = factored_norm_method(ball_design(*data), norm_problem(*data), 4).factors
+    rng = np.random.default_rng(0)
+    used = rng.standard_normal((sum(SHAPE), 3))
+    factor = np.hstack([used, np.zeros((sum(SHAPE), 2))])
+    wide = factors.widened(factor, 8, 0)
+    assert wide.shape[1] == 8
+    moved = np.linalg.norm(factors.point(wide).dense() - factors.point(factor).dense())
+    assert 0 < moved < 0.01 * np.linalg.norm(factors.point(factor).dense())
+    assert factors.widened(factor, 100, 0).shape[1] == min(SHAPE)
+    full = rng.standard_normal((sum(SHAPE), min(SHAPE)))
+    assert factors.widened(full, 100, 0) is full

@@ -12,16 +12,14 @@ import numpy as np
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.apps.completion.biases import fit_biases
 from unipd.apps.completion.blas import modest_blas
-from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.design import Design, Settings, Start, split_blocks
 from unipd.apps.completion.fitted import Fitted, orthogonal_factors
+from unipd.apps.completion.formulations import factored_norm_method, least_norm, noise_of
 from unipd.apps.completion.guess import guessed_radius
-from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, norm_method
 from unipd.apps.completion.parameters import Parameters, clip_range
 from unipd.apps.completion.placing import Data
 from unipd.apps.completion.radius import Fold, Trial, choose_radius
-from unipd.apps.completion.solving import INNER_STEPS, solve_design, start_of
-from unipd.couplings import Equality, L2Ball
+from unipd.apps.completion.solving import solve_design, start_of
 from unipd.problem import Problem
 from unipd.run import MaxSeconds, Result, solve
 from unipd.team import team
@@ -160,16 +158,10 @@ def _fit_norm(data: Data, given: Parameters, settings: Settings, begun: float) -
     design = Design(data.rows, data.columns, data.values, data.shape, settings)
     biases = fit_biases(design)
     target = design.target - design.biases_at_ratings(*biases)
-    level = float(given.residual or 0.0) * np.sqrt(target.size)
-    coupling = L2Ball(level) if level > 0.0 else Equality()
-    sharp = BalancedNuclearNormSquared(design.inner_shape, 1.0 / target.size)
-    problem = Problem(sharp, design.sampled, target, coupling)
+    problem = least_norm(design, target, noise_of(given.residual or 0.0, target.size))
     if given.method == "factored":
-        left = SideCurvature(design.left, design.user_counts)
-        right = SideCurvature(design.right, design.item_counts)
-        rank = min(given.plan.rank, *design.inner_shape)
-        method = norm_method(problem, left, right, rank=rank, inner_steps=INNER_STEPS)
         plan = given.plan
+        method = factored_norm_method(design, problem, plan.rank)
         with modest_blas(sum(design.inner_shape)):
             result = solve(
                 problem,

@@ -8,12 +8,13 @@ from unipd import validate
 from unipd._typing import FloatArray, IntArray
 from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.design import Design, Settings
-from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, PenalisedFactored, norm_method
+from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared
+from unipd.apps.completion.norm_method import NormFactored, norm_method
 from unipd.apps.completion.precise import PRECISION, engine_for
-from unipd.apps.completion.side import Side
-from unipd.apps.completion.solving import FIRST_RANK
+from unipd.apps.completion.solving import FIRST_RANK, INNER_STEPS
 from unipd.couplings import Equality, L2Ball
 from unipd.problem import Problem
+from unipd.spectral import Engine
 
 
 def ball_design(users: IntArray, items: IntArray, values: FloatArray, shape: tuple[int, int]) -> Design:
@@ -64,29 +65,34 @@ def norm_problem(
     >>> norm_problem(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 4.0]), (2, 2))
     Problem(BalancedNuclearNormSquared, Sampling, n=2, Equality)
     """
-    design = ball_design(users, items, values, shape)
     level = validate.nonnegative("noise", noise)
-    coupling = L2Ball(level) if level > 0.0 else Equality()
-    sharp = BalancedNuclearNormSquared(shape, 1.0 / values.size, engine=engine_for(precision))
-    return Problem(sharp, design.sampled, values, coupling)
+    return least_norm(ball_design(users, items, values, shape), values, level, engine_for(precision))
 
 
-def factored_norm_method(design: Design, problem: Problem, rank: int = FIRST_RANK) -> PenalisedFactored:
-    """Return the factored method for formulation (b) on the same ratings as a design."""
-    left, right = (SideCurvature(side, counts) for side, counts in _sides(design))
+def least_norm(design: Design, target: FloatArray, noise: float, engine: Engine | None = None) -> Problem:
+    """Return min (1/n) ||Z||_*^2 subject to ||A(Z) - target|| <= noise for the matrix Z of a design.
+
+    ``engine`` is that of :meth:`~unipd.apps.completion.design.Design.problem`.
+    """
+    coupling = L2Ball(noise) if noise > 0.0 else Equality()
+    sharp = BalancedNuclearNormSquared(design.inner_shape, 1.0 / target.size, engine=engine)
+    return Problem(sharp, design.sampled, target, coupling)
+
+
+def factored_norm_method(design: Design, problem: Problem, rank: int = FIRST_RANK) -> NormFactored:
+    """Return the factored method for formulation (b) on the same ratings as a design.
+
+    ``rank`` is the number of columns to begin with; they multiply while the oracle finds them too few.
+    """
+    left, right = SideCurvature(design.left, design.user_counts), SideCurvature(design.right, design.item_counts)
     columns = min(rank, *design.inner_shape)
-    return norm_method(problem, left, right, rank=columns, inner_steps=20)
+    return norm_method(problem, left, right, rank=columns, inner_steps=INNER_STEPS)
 
 
-def _sides(design: Design) -> tuple[tuple[Side, FloatArray], tuple[Side, FloatArray]]:
-    return (design.left, design.user_counts), (design.right, design.item_counts)
+def noise_of(residual: float, count: int) -> float:
+    """Return ||r|| for the root mean square of so many residuals.
 
-
-def noise_of(values: FloatArray, residual: float) -> float:
-    """Return ||r|| for a root mean squared residual.
-
-    >>> import numpy as np
-    >>> noise_of(np.zeros(4), 0.5)
+    >>> noise_of(0.5, 4)
     1.0
     """
-    return validate.nonnegative("residual", residual) * math.sqrt(values.size)
+    return residual * math.sqrt(count)

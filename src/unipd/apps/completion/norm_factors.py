@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,14 @@ from unipd._typing import Array
 from unipd.apps.completion.curvature import SideCurvature, Step
 from unipd.apps.completion.design import FLOOR
 from unipd.atoms import LowRank, apply, apply_adjoint
-from unipd.methods.factored import Factored, FactoredState
 from unipd.methods.factors import SpectralFactors, random_block
-from unipd.problem import Problem
-from unipd.protocols import Tracker, norm
+from unipd.protocols import norm
 from unipd.sharp import NuclearNormSquared
 
-START_SHARE = 0.1
-"""Length of the first factor, as a share of what the data suggest."""
-FEASIBLE_SHARE = 0.1
-"""The first penalty weighs an infeasibility of this share of ||b|| as much as the objective."""
-SPREAD = 10.0
-"""Guess of how far the objective is above the bound from one singular value."""
+NEW_SHARE = 3e-3
+"""Share of ||R||^2 that random columns get together."""
+WEAK_SHARE = 1e-6
+"""Columns with a smaller share of ||R||^2 are not in use."""
 
 
 class BalancedNuclearNormSquared(NuclearNormSquared):
@@ -95,37 +91,14 @@ class NormFactors(SpectralFactors):
         new = np.concatenate([atom.left * roots, atom.right * roots], axis=0)
         return np.concatenate([math.sqrt(1.0 - gamma) * factor, new], axis=1)
 
+    def widened(self, factor: Array, columns: int, seed: int) -> Array:
+        """Return the factor with small random columns up to so many, min(p, l) at most.
 
-@dataclass(frozen=True)
-class PenalisedFactored(Factored):
-    """The factored method with a given first penalty."""
-
-    penalty: float = 1.0
-
-    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
-        """Return the first state, with the penalty given."""
-        state = super().start(problem, tracker, dual, accuracy)
-        model = state.model.at(state.model.centre, self.penalty)
-        return replace(state, model=model, here=model.evaluate(state.factor))
-
-
-def norm_method(
-    problem: Problem, left: SideCurvature, right: SideCurvature, *, rank: int, inner_steps: int
-) -> PenalisedFactored:
-    """Return the method for min w ||Z||_*^2 subject to A Z - b in K, K = {0} or a ball.
-
-    Its first penalty comes from the bound <b, b>^2 w / ||A^* b||^2 of the objective, attained where one singular
-    vector pair explains everything.
-    """
-    sharp = problem.sharp
-    assert isinstance(sharp, NuclearNormSquared)
-    rows, columns = sharp.shape
-    top = sharp.engine.singular_triples(problem.map.adjoint(problem.b), tolerance=1e-2).value
-    energy = problem.norm_b**2
-    least = sharp.scale * energy**2 / max(top**2, 1e-300)
-    penalty = 2.0 * SPREAD * least / (FEASIBLE_SHARE**2 * energy)
-    length = START_SHARE * math.sqrt(2.0 * energy / max(top, 1e-300))
-    factors = NormFactors(
-        rows, columns, 1.0, False, left=left, right=right, weight=sharp.scale, penalty=penalty, length=length
-    )
-    return PenalisedFactored(rank=rank, inner_steps=inner_steps, factors=factors, penalty=penalty)
+        Columns that carry next to nothing give way to the random ones.
+        """
+        weights, rotation = np.linalg.eigh(factor.T @ factor)
+        kept = factor @ rotation[:, weights > WEAK_SHARE * weights.sum()]
+        missing = min(columns, self.left_rows, self.right_rows) - kept.shape[1]
+        if missing <= 0:
+            return factor
+        return np.concatenate([kept, math.sqrt(NEW_SHARE) * random_block(kept, missing, seed)], axis=1)

@@ -37,7 +37,7 @@ class Plan:
     widen: bool = True
     """Whether the rank may grow."""
     iterations: int = MOST_ITERATIONS
-    """Iterations at most, between two widenings."""
+    """Iterations at most; over a ball, between two widenings."""
     seconds: float | None = None
     """Time limit."""
     callback: Callable[[Any], bool | None] | None = None
