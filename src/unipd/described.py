@@ -23,6 +23,8 @@ class Described:
     def __repr__(self) -> str:
         names = inspect.signature(type(self)).parameters
         kept = {name: getattr(self, name, None) for name in names}
+        if kept.get("size") is not None and len(getattr(self, "shape", ())) > 1:
+            kept["size"] = getattr(self, "shape", None)
         if kept.get("size", kept.get("shape")) is None:
             kept.pop("shape", None)
             kept = {
@@ -36,15 +38,16 @@ class Described:
 
 
 def brief(value: Any) -> str:
-    """Return a value in a few characters: arrays by their shape, long lists by their length.
+    """Return a value in a few characters: arrays by their shape, long lists by their length, numbers in full.
 
-    >>> brief(0.5), brief(np.zeros((2, 3))), brief([1, 2, 3, 4, 5, 6, 7])
-    ('0.5', '<2 x 3 float64>', '<7 items>')
+    >>> brief(2.0), brief(np.pi), brief(np.zeros((2, 3))), brief([1, 2, 3, 4, 5, 6, 7])
+    ('2', '3.141592653589793', '<2 x 3 float64>', '<7 items>')
     """
     if isinstance(value, np.ndarray) and value.ndim:
         return f"<{' x '.join(str(size) for size in value.shape)} {value.dtype}>"
     if isinstance(value, (float, np.floating, np.ndarray)):
-        return f"{value:g}"
+        short = f"{value:g}"
+        return short if complex(short) == value else str(value)
     if isinstance(value, (list, tuple)) and len(value) > 6:
         return f"<{len(value)} items>"
     text = repr(value)

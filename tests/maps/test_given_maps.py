@@ -134,3 +134,37 @@ def test_an_operator_without_its_adjoint_is_refused() -> None:
     one_way = LinearOperator((3, 3), matvec=lambda v: v, dtype=float)
     with pytest.raises(InvalidInput, match="rmatvec"):
         as_map(one_way, (3,))
+
+
+@pytest.mark.parametrize(
+    ("rmatvec", "shown"),
+    [
+        (lambda y: y, "ValueError: cannot reshape"),
+        (lambda y: {}[0], "KeyError"),
+        (lambda y: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda y: np.ones((2, 3)) @ np.ones(5), "ValueError: matmul"),
+        (lambda y: None, "rmatvec"),
+        (lambda y: np.full(5, np.nan), "NaN or inf at the zero vector"),
+    ],
+)
+def test_what_an_adjoint_does_wrong_is_shown(rmatvec, shown) -> None:
+    operator = LinearOperator((3, 5), matvec=lambda x: x[:3], rmatvec=rmatvec, dtype=float)
+    with pytest.raises(InvalidInput, match=rf"^A: expected an operator.*{shown}"):
+        as_map(operator, (5,))
+
+
+def test_an_adjoint_of_the_wrong_size_is_refused() -> None:
+    class Duck:
+        shape = (3, 5)
+
+        def matvec(self, x):
+            return x[:3]
+
+        def rmatvec(self, y):
+            return y
+
+    with pytest.raises(InvalidInput, match=r"whose rmatvec returns 5 numbers, got shape \(3,\)"):
+        as_map(Duck())
+    with pytest.raises(InvalidInput, match="cannot reshape") as caught:
+        as_map(LinearOperator((3, 5), matvec=lambda x: x[:3], rmatvec=lambda y: y, dtype=float))
+    assert isinstance(caught.value.__cause__, ValueError)

@@ -94,14 +94,14 @@ def _(oracle: sharp.PowerNorm) -> Described:
     x = _variable(oracle)
     size = _norm(oracle.ball, x)
     power = cp().square(size) if oracle.power == 2.0 else cp().power(size, oracle.power)
-    return _on(oracle, variable=x, objective=oracle.weight / oracle.power * power)
+    return _on(oracle, variable=x, objective=oracle.coefficient / oracle.power * power)
 
 
 @described.register
 def _(oracle: sharp.SeparablePower) -> Described:
     x = _variable(oracle)
     cost = cp().sum(cp().power(cp().abs(flat(x)), oracle.power))
-    return _on(oracle, variable=x, objective=oracle.weight / oracle.power * cost)
+    return _on(oracle, variable=x, objective=oracle.coefficient / oracle.power * cost)
 
 
 @described.register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,17 @@ class OperatorMap(Map):
 
     def _require_adjoint(self) -> None:
         """Raise unless the operator can be applied backwards: SciPy accepts one that cannot."""
+        size = math.prod(self.domain)
         try:
-            self.operator.rmatvec(np.zeros(self.codomain, self.dtype))
-        except (NotImplementedError, AttributeError, TypeError) as error:
-            raise InvalidInput("A", "an operator with rmatvec, the product with its adjoint", "none") from error
+            answer = np.asarray(self.operator.rmatvec(np.zeros(self.codomain, self.dtype)))
+            finite = bool(np.isfinite(answer).all())
+        except Exception as error:
+            expected = "an operator with rmatvec, the product with its adjoint"
+            raise InvalidInput("A", expected, f"{type(error).__name__}: {error} (at the zero vector)") from error
+        if answer.size != size:
+            raise InvalidInput("A", f"an operator whose rmatvec returns {size} numbers", f"shape {answer.shape}")
+        if not finite:
+            raise InvalidInput("A", "an operator whose rmatvec returns finite numbers", "NaN or inf at the zero vector")
 
     def image(self, atom: Any) -> Array:
         """Return A x."""

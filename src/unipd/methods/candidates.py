@@ -96,7 +96,7 @@ def _radius_and_least(oracle: Any, above: float) -> tuple[float, float]:
         return oracle.radius, above / oracle.radius
     if type(oracle) is L1NormOnBall:
         return oracle.ball.radius, above / oracle.ball.radius + oracle.weight
-    return 1.0, math.sqrt(max(0.0, 2.0 * oracle.weight * above))
+    return 1.0, math.sqrt(max(0.0, 2.0 * oracle.coefficient * above))
 
 
 def _largest(scores: Array, count: int, least: float) -> Array:

@@ -43,4 +43,4 @@ def curvature_of(oracle: Any) -> FloatArray | None:
     if isinstance(oracle, QuadraticBox):
         return None if oracle.linear else np.asarray(oracle.curvature, np.float64)
     square = isinstance(oracle, SeparablePower) or (isinstance(oracle, PowerNorm) and isinstance(oracle.ball, L2Ball))
-    return np.full(oracle.shape, oracle.weight) if square and oracle.power == 2.0 else None
+    return np.full(oracle.shape, oracle.coefficient) if square and oracle.power == 2.0 else None

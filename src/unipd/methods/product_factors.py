@@ -125,7 +125,7 @@ def factors_of(sharp: SharpOracle) -> Factors:
         if sum(isinstance(part, SpectralFactors) for part in parts) == 1:
             return ProductFactors(parts)
     if isinstance(oracle, L2NormSquared):
-        return QuadraticFactors(oracle.shape, 0.5 * oracle.weight)
+        return QuadraticFactors(oracle.shape, oracle.weight)
     if isinstance(oracle, TraceBall):
         return SpectralFactors(oracle.shape[0], 0, oracle.trace, True)
     if isinstance(oracle, Spectrahedron):

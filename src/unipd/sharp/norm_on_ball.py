@@ -86,3 +86,8 @@ class L1NormOnBall(NormOnBall):
 
     def __init__(self, shape: int | Shape, radius: float = 1.0, weight: float = 1.0) -> None:
         super().__init__(L1Ball(shape, radius), weight)
+
+    @property
+    def radius(self) -> float:
+        """The radius r of the ball."""
+        return self.ball.radius

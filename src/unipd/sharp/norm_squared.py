@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from unipd import validate
 from unipd._typing import Shape
 from unipd.sharp.l1_ball import L1Ball
 from unipd.sharp.l2_ball import L2Ball
@@ -32,7 +31,12 @@ class NormSquared(PowerNorm):
     """
 
     def __init__(self, ball: NormBall, weight: float = 1.0) -> None:
-        super().__init__(ball, 2.0, 2.0 * validate.positive("weight", weight))
+        super().__init__(ball, 2.0, weight)
+
+    @property
+    def coefficient(self) -> float:
+        """Return 2 w: f = (2 w / 2) ||x||^2."""
+        return 2.0 * self.weight
 
 
 class L1NormSquared(NormSquared):

@@ -49,6 +49,11 @@ class PowerNorm(SharpFunction):
         self.real_only = ball.real_only
 
     @property
+    def coefficient(self) -> float:
+        """The factor of ||x||^q / q in f: the weight w."""
+        return self.weight
+
+    @property
     def atom_entries(self) -> int:
         """As many as an atom of the ball."""
         return self.ball.atom_entries
@@ -67,15 +72,15 @@ class PowerNorm(SharpFunction):
         """Return (w / q') (||y||_* / w)^q', without a maximiser."""
         dual_norm = self.ball.dual_norm(self._checked(direction))
         length = self._length(dual_norm)
-        cost = self.weight / self.power * length**self.power
+        cost = self.coefficient / self.power * length**self.power
         return SharpAnswer(None, dual_norm * length - cost, cost)
 
     def objective(self, x: Any) -> float:
         """Return (w / q) ||x||^q."""
-        return self.weight / self.power * self.ball.norm(np.asarray(atoms.dense(x))) ** self.power
+        return self.coefficient / self.power * self.ball.norm(np.asarray(atoms.dense(x))) ** self.power
 
     def _length(self, dual_norm: float) -> float:
-        return (dual_norm / self.weight) ** (1.0 / (self.power - 1.0))
+        return (dual_norm / self.coefficient) ** (1.0 / (self.power - 1.0))
 
 
 class EuclideanPower(PowerNorm):
@@ -118,6 +123,11 @@ class SeparablePower(SharpFunction):
     def degree(self) -> float | None:
         """Return q' = q / (q - 1)."""
         return self.power / (self.power - 1.0)
+
+    @property
+    def coefficient(self) -> float:
+        """The factor of sum |x_i|^q / q in f: the weight w."""
+        return self.weight
 
     def maximiser(self, direction: Array) -> Any:
         """Return the stationary point, entry by entry."""

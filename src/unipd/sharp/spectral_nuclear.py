@@ -7,6 +7,7 @@ from typing import Any
 
 from unipd import validate
 from unipd._typing import Shape
+from unipd.described import brief
 from unipd.errors import InvalidInput
 from unipd.sharp.spectral_base import slack_of
 from unipd.sharp.spectral_points import singular_values
@@ -88,6 +89,9 @@ class NuclearNormSquared(SquaredSharp, SingularSharp):
     def __init__(self, shape: Shape, weight: float = 1.0, **options: Any) -> None:
         super().__init__(shape, **options)
         self.scale = validate.positive("weight", weight)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={self.shape}, weight={brief(self.scale)})"
 
     def objective(self, x: Any) -> float:
         """Return w ||X||_*^2."""
