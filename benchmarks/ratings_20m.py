@@ -201,7 +201,7 @@ def main() -> None:
     print(f"making the map and the problem: {constructing.described()}")
     print(f"{result.iterations} iterations, {result.counts.oracle_calls} oracle calls, {products} products,", end=" ")
     print(f"{images} of them images")
-    print(f"objective {result.objective:.5f}, error of the sketch about {result.state.primal.error:.3g}")
+    print(f"objective {result.objective:.5f}, error of the sketch about {result.tracker_error:.3g}")
     ratio = seconds / (products * product)
     print(f"wall time {seconds:.1f} s = {ratio:.2f} x products x {1e3 * product:.2f} ms, one product (goal 1.3)")
     fair = seconds / ((products - images) * product + images * image)

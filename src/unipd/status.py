@@ -43,7 +43,7 @@ _MESSAGES = {
     Status.MEMORY_LIMIT: "The memory limit was reached before the asked accuracy was certified.",
     Status.STALLED: (
         "Progress stalled: the gap and the feasibility no longer improve, or the point, measured anew at the end, "
-        "fell short of the accuracy that the run had claimed."
+        "fell short of the accuracy that the run had claimed or lay outside of X."
     ),
     Status.INTERRUPTED: "The run was interrupted; the best point so far is returned.",
     Status.LINE_SEARCH_FAILED: (

@@ -154,3 +154,16 @@ def test_bad_input():
     for atom in (np.eye(3), np.ones(2)):
         with pytest.raises(InvalidInput, match=r"^atom"):
             tracker.mixed(0.5, atom)
+
+
+@given(seeds, st.sampled_from(DTYPES), st.integers(1, 4))
+@settings(max_examples=25)
+def test_the_trace_is_kept_where_it_is_asked_for(seed, dtype, limit):
+    rng = np.random.default_rng(seed)
+    atoms = [random_atom(rng, (8, 8), dtype, hermitian=True) for _ in range(12)]
+    for tracker, dense in averages(rng, atoms, 20, LowRankTracker(limit, limit, trace_correction=True)):
+        difference = dense - tracker.point().dense()
+        assert abs(np.trace(difference)) <= 1e-11 * np.trace(dense).real
+        assert tracker.point().weights.min() >= 0
+        assert np.linalg.norm(difference) <= tracker.error + 1e-11
+        assert np.linalg.norm(difference, "nuc") <= tracker.nuclear_error + 1e-11

@@ -82,6 +82,11 @@ class SavedResult:
         return str(self.figures.get("bound_kind", ""))
 
     @property
+    def tracker_error(self) -> float | None:
+        """Frobenius norm of what a tracker that approximates has lost of x."""
+        return self.figures.get("tracker_error")
+
+    @property
     def counts(self) -> Counts:
         """Oracle calls, line-search trials and products."""
         names = ("oracle_calls", "line_search_trials", "matvecs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,12 +24,18 @@ class LowRankTracker:
     stays within the limit only rounding is dropped. Hermitian atoms (``right is left``) give a Hermitian point
     whose weights have the signs of the spectrum, nonnegative for positive semidefinite atoms.
 
+    Dropping terms of a semidefinite matrix takes from its trace, and leads out of sets that fix the trace. With
+    ``trace_correction`` the kept eigenvalues are raised alike by what was dropped: of all changes of them that
+    restore the trace the smallest. The errors cover that as well.
+
     Parameters
     ----------
     rank_limit
         Terms kept by a recompression.
     buffer
         Columns above which factors are recompressed; by default twice the limit.
+    trace_correction
+        Whether recompressed Hermitian matrices keep xbar's trace.
 
     Examples
     --------
@@ -47,6 +54,7 @@ class LowRankTracker:
     """Upper bound of the Frobenius norm of what was dropped from xbar."""
     nuclear_error: float = 0.0
     """Upper bound of the nuclear norm of what was dropped from xbar."""
+    trace_correction: bool = field(default=False, kw_only=True)
 
     exact_objective = False
 
@@ -55,6 +63,7 @@ class LowRankTracker:
         buffer = validate.integer("buffer", self.buffer, minimum=0) or 2 * limit
         if buffer < limit:
             raise InvalidInput("buffer", f"at least rank_limit = {limit} columns", repr(self.buffer))
+        validate.flag("trace_correction", self.trace_correction)
         object.__setattr__(self, "buffer", buffer)
 
     @property
@@ -77,8 +86,7 @@ class LowRankTracker:
         if kept and new.shape != kept[0].shape:
             raise InvalidInput("atom", f"shape {kept[0].shape}", f"shape {new.shape}")
         parts = kept if kept and not new.weights.any() else (*kept, new)
-        errors = (abs(stay) * self.error, abs(stay) * self.nuclear_error)
-        mixed = LowRankTracker(self.rank_limit, self.buffer, parts, *errors)
+        mixed = self._with(parts, abs(stay) * self.error, abs(stay) * self.nuclear_error)
         return mixed.recompressed() if mixed.columns > self.buffer else mixed
 
     def point(self) -> atoms.LowRank | None:
@@ -94,6 +102,13 @@ class LowRankTracker:
             return self
         factors, dropped = compress(point, self.rank_limit)
         frobenius, nuclear = float(np.linalg.norm(dropped)), float(np.abs(dropped).sum())
-        return LowRankTracker(
-            self.rank_limit, self.buffer, (factors,), self.error + frobenius, self.nuclear_error + nuclear
-        )
+        if self.trace_correction and factors.hermitian:
+            raised = dropped.sum() / factors.rank
+            factors = atoms.LowRank(factors.left, factors.left, factors.weights + raised)
+            frobenius = math.hypot(frobenius, math.sqrt(factors.rank) * raised)
+            nuclear += factors.rank * abs(float(raised))
+        return self._with((factors,), self.error + frobenius, self.nuclear_error + nuclear)
+
+    def _with(self, parts: tuple[atoms.LowRank, ...], error: float, nuclear_error: float) -> LowRankTracker:
+        corrected = self.trace_correction
+        return LowRankTracker(self.rank_limit, self.buffer, parts, error, nuclear_error, trace_correction=corrected)

@@ -40,8 +40,8 @@ MEANINGS = {
     "method.",
     Status.MEMORY_LIMIT: "The point is valid but less accurate than asked. Allow more memory, or use a tracker or a "
     "method that keeps less.",
-    Status.STALLED: "The point is valid but less accurate than asked, and going on in the same way would not help. "
-    "Another method, or data of better scaling, may.",
+    Status.STALLED: "The point is less accurate than asked, and going on in the same way would not help. "
+    "Another method, data of better scaling, or a tracker that keeps more of the point may.",
     Status.INTERRUPTED: "Somebody stopped the run. The point is the best of its whole iterations.",
     Status.LINE_SEARCH_FAILED: "The point is valid but less accurate than asked. Ask for less, or use an oracle of "
     "higher precision.",

@@ -12,7 +12,7 @@ from unipd.run.history import History
 from unipd.run.moment import Moment
 from unipd.run.result import Result
 from unipd.run.stopping import Accuracy
-from unipd.run.verify import claims, verified
+from unipd.run.verify import claims, lies_in_set, tracker_error, verified
 from unipd.status import Status
 
 
@@ -31,13 +31,15 @@ def assembled(
     if x is not None:
         image, certificate = verified(problem, x, certificate)
     final = Moment(problem, replace(state, certificate=certificate), seconds, history)
-    if status is Status.SOLVED and Accuracy(accuracy)(final) is None:
-        status = Status.STALLED  # rounding has come between the averages of the run and the point itself
+    error = tracker_error(state.primal)
+    if status is Status.SOLVED and not (Accuracy(accuracy)(final) and lies_in_set(problem, x, error, accuracy)):
+        status = Status.STALLED  # rounding, or the tracker, has come between the averages of the run and the point
     return Result(
         status=status,
         x=x,
         image=image,
         **claims(problem, certificate),
+        tracker_error=error,
         accuracy=accuracy,
         method=method.name,
         settings=method_settings(method),

@@ -14,7 +14,7 @@ from unipd.run.history import History
 from unipd.run.moment import Moment
 from unipd.run.result import Result
 from unipd.run.stopping import Accuracy
-from unipd.run.verify import claims, verified
+from unipd.run.verify import claims, lies_in_set, tracker_error, verified
 from unipd.status import Status
 
 
@@ -66,7 +66,9 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     history.record(problem, better, seconds)
     moment = Moment(problem, better, seconds, history)
     check = FinalCheck(goal)
-    sure = check(moment) if Accuracy(goal)(moment) is not None else None
+    error = tracker_error(better.primal)
+    reached = Accuracy(goal)(moment) is not None and lies_in_set(problem, x, error, goal)
+    sure = check(moment) if reached else None
     status = Status.STOPPED if result.status is Status.SOLVED else result.status
     if sure is not None:
         certificate, status = sure, Status.SOLVED
@@ -77,6 +79,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
         x=x,
         image=image,
         **claims(problem, certificate),
+        tracker_error=error,
         accuracy=goal,
         counts=better.counts.plus(calls, 0, matvecs),
         seconds=seconds,

@@ -21,7 +21,7 @@ class Result:
     """
 
     status: Status
-    """How the run ended; ``result.status.message`` says it in words."""
+    """How the run ended; ``result.message`` says it in words."""
     x: Any
     """The primal point in the form kept (None with ``tracker="image"``)."""
     image: Array
@@ -40,6 +40,8 @@ class Result:
     """(objective - dual_bound) / scale."""
     bound_kind: str
     """How sure the bound is: "rigorous", or what the oracle's certified errors rest on."""
+    tracker_error: float | None
+    """Frobenius norm of what a tracker that approximates has lost of x ("lowrank": a bound, "sketch": an estimate)."""
     accuracy: float
     """The accuracy that was asked for."""
     method: str
@@ -61,17 +63,30 @@ class Result:
     state: State
     """The method's last state, with the point of the result in it."""
 
+    @property
+    def message(self) -> str:
+        """How the run ended, in words."""
+        if self.status is not Status.STALLED or not self.tracker_error:
+            return self.status.message
+        tracker = type(self.state.primal).__name__
+        return (
+            f"{self.status.message} The point is what {tracker} kept of the average, with an error of "
+            f'{self.tracker_error:.1e} or so: tracker="atoms" keeps it whole, a higher rank keeps more of it.'
+        )
+
     def summary(self) -> dict[str, Any]:
         """Return the headline figures as plain numbers and strings (what ``--json`` prints)."""
+        lost = {} if self.tracker_error is None else {"tracker_error": self.tracker_error}
         return {
             "status": self.status.value,
-            "message": self.status.message,
+            "message": self.message,
             "method": self.method,
             "objective": self.objective,
             "dual_bound": self.dual_bound,
             "gap": self.gap,
             "infeasibility": self.relative_infeasibility,
             "bound_kind": self.bound_kind,
+            **lost,
             "iterations": self.iterations,
             "oracle_calls": self.counts.oracle_calls,
             "line_search_trials": self.counts.trials,
@@ -93,12 +108,14 @@ class Result:
         return import_module("unipd.io.results").save(self, path, **options)
 
     def _rows(self) -> list[tuple[str, str]]:
+        lost = [] if self.tracker_error is None else [("error of the tracker", f"{self.tracker_error:.2e}")]
         return [
-            ("status", f"{self.status.value}: {self.status.message}"),
+            ("status", f"{self.status.value}: {self.message}"),
             ("objective", f"{self.objective + 0.0:.10g}"),
             ("dual bound", f"{self.dual_bound + 0.0:.10g} ({self.bound_kind})"),
             ("gap (relative)", f"{self.gap:.2e}, asked {self.accuracy:.0e}"),
             ("infeasibility", f"{self.infeasibility:.2e} ({self.relative_infeasibility:.1e} relative)"),
+            *lost,
             ("method", f"{self.method}, {self.iterations} iterations"),
             ("oracle calls", f"{self.counts.oracle_calls} ({self.counts.matvecs} products)"),
             ("seconds", f"{self.seconds:.3g}"),

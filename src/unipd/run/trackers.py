@@ -10,7 +10,7 @@ from unipd.memory import LOWRANK_LIMIT, SKETCH_RANK, available_memory, forecast,
 from unipd.primal import AtomList, ByBlock, Dense, ImageOnly, LowRankTracker, SketchTracker
 from unipd.problem import Problem
 from unipd.protocols import SharpOracle, Tracker
-from unipd.sharp import Linear, Product
+from unipd.sharp import Linear, Product, Spectrahedron, TraceBall
 from unipd.sharp.counted import bare
 from unipd.sharp.spectral_base import SpectralSharp
 
@@ -52,10 +52,18 @@ def _matrix_tracker(tracker: str, problem: Problem) -> Tracker:
 
 
 def _tracker_of(tracker: str, oracle: SpectralSharp, dtype: Any) -> Tracker:
+    """Return the tracker of a matrix; its points have the trace of xbar where X fixes the trace."""
     rows, columns = oracle.shape
+    fixed = isinstance(oracle, Spectrahedron) and not isinstance(oracle, TraceBall)
     if tracker == "lowrank":
-        return LowRankTracker(min(LOWRANK_LIMIT, rows, columns))
-    return SketchTracker((rows, columns), SKETCH_RANK, hermitian=oracle.hermitian, dtype=dtype)
+        return LowRankTracker(min(LOWRANK_LIMIT, rows, columns), trace_correction=fixed)
+    return SketchTracker(
+        (rows, columns),
+        SKETCH_RANK,
+        hermitian=oracle.hermitian,
+        dtype=dtype,
+        trace_correction=fixed,
+    )
 
 
 def is_spectral(problem: Problem) -> bool:

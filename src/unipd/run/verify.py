@@ -25,6 +25,20 @@ def verified(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array,
     return image, replace(certificate, objective=objective, infeasibility=infeasibility)
 
 
+def tracker_error(primal: Any) -> float | None:
+    """Return what a tracker that approximates says of its error; None of one that keeps the point itself."""
+    error = getattr(primal, "error", None)
+    return None if error is None else float(error)
+
+
+def lies_in_set(problem: Problem, x: Any, error: float | None, accuracy: float) -> bool:
+    """Whether a point that a tracker approximates lies in X, up to the accuracy (relative, as ``contains`` takes it).
+
+    Averages of atoms lie in X by themselves, and are not asked about.
+    """
+    return x is None or not error or bool(problem.sharp.contains(x, accuracy))
+
+
 def claims(problem: Problem, certificate: Certificate) -> dict[str, Any]:
     """Return what a result says of its point and bound, by the result's own names."""
     return {

@@ -120,4 +120,4 @@ def state_tracker(qubits: int) -> LowRankTracker:
     >>> state_tracker(14).rank_limit, state_tracker(3).rank_limit
     (128, 8)
     """
-    return LowRankTracker(min(1 << qubits, KEPT_RANK))
+    return LowRankTracker(min(1 << qubits, KEPT_RANK), trace_correction=True)
