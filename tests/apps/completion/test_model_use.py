@@ -159,8 +159,8 @@ def test_automatic_radius(ratings):
     assert min(radii) <= model.radius_ <= max(radii)
     figures = model.summary()
     assert figures["status"] == "solved"
-    assert figures["oracle_calls"] > model.result_.counts.oracle_calls
-    assert figures["seconds"] >= model.result_.seconds
+    assert figures["search_oracle_calls"] > model.result_.counts.oracle_calls
+    assert figures["total_seconds"] >= model.result_.seconds
 
 
 @pytest.mark.parametrize("residual", [0.0, 0.5])

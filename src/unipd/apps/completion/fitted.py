@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array, FloatArray, IntArray
+from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.indexing import Index
 from unipd.errors import FileFormatError, InvalidInput
 
@@ -127,8 +128,9 @@ def orthogonal_factors(left: Array, right: Array) -> tuple[FloatArray, FloatArra
     >>> orthogonal_factors(np.array([[2.0], [0.0]]), np.array([[3.0]]))[1]
     array([6.])
     """
-    first, upper = np.linalg.qr(left)
-    second, lower = np.linalg.qr(right)
-    outer, values, inner = np.linalg.svd(upper @ lower.T)
-    count = values.size
-    return first @ outer[:, :count], values, second @ inner[:count].T
+    with modest_blas(len(left) + len(right)):
+        first, upper = np.linalg.qr(left)
+        second, lower = np.linalg.qr(right)
+        outer, values, inner = np.linalg.svd(upper @ lower.T)
+        count = values.size
+        return first @ outer[:, :count], values, second @ inner[:count].T

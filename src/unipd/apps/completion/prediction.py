@@ -64,15 +64,14 @@ class Predicts(FittedAttributes):
         return fit.fitted.recommend(name[0], n, rated)
 
     def summary(self) -> dict[str, Any]:
-        """Return the headline figures as plain numbers and strings; the work is that of the whole fit."""
+        """Return the headline figures as plain numbers and strings.
+
+        Iterations, calls, products and seconds are those of the final fit; with ``search_`` before their names those of
+        the choice of the radius. ``total_seconds`` is the time that everything took.
+        """
         fit = self._fit()
-        runs: list[Any] = [*fit.path, fit.result]
         return {
             **fit.result.summary(),
-            "iterations": sum(run.iterations for run in runs),
-            "oracle_calls": sum(run.counts.oracle_calls for run in runs),
-            "matvecs": sum(run.counts.matvecs for run in runs),
-            "seconds": fit.seconds,
             "users": len(fit.data.users),
             "items": len(fit.data.items),
             "ratings": fit.count,
