@@ -51,7 +51,8 @@ def test_json_and_model(invoke, files, tmp_path):
     assert content["test_unknown"] >= 1
     assert len(content["recommended"]) == 3
     loaded = load_fitted(out)
-    assert loaded.predict(np.array([1]), np.array([1])).shape == (1,)
+    assert loaded.predict([(1, 1)]).shape == (1,)
+    assert [str(item) for item in loaded.recommend(1, 3)[0]] == list(content["recommended"])
     assert "validation error" in done.stderr
     assert "rmse test" in done.stderr
     shown = invoke("show", out, "--json", "-")

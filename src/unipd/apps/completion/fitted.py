@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from unipd import validate
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.indexing import Index
-from unipd.errors import FileFormatError, InvalidInput
+from unipd.errors import InvalidInput
 
 NEGLIGIBLE = 1e-3
 """Singular values below this share of the largest do not count for the rank."""
@@ -110,16 +109,6 @@ class Fitted:
 
     def _clipped(self, values: FloatArray) -> FloatArray:
         return values if self.range is None else np.clip(values, *self.range)
-
-
-def load_fitted(path: str | os.PathLike[str]) -> Fitted:
-    """Read a model that :meth:`unipd.MatrixCompletion.save` or ``unipd complete --out`` wrote; it predicts."""
-    from unipd.io.results import load
-
-    content = load(path).extra.get("completion")
-    if not isinstance(content, dict):
-        raise FileFormatError(str(path), "a result, but not of a completion model")
-    return Fitted.of_arrays(content)
 
 
 def orthogonal_factors(left: Array, right: Array) -> tuple[FloatArray, FloatArray, FloatArray]:

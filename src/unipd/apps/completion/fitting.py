@@ -17,6 +17,7 @@ from unipd.apps.completion.fitted import Fitted, orthogonal_factors
 from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared, norm_method
 from unipd.apps.completion.parameters import Parameters, clip_range
 from unipd.apps.completion.placing import Data
+from unipd.apps.completion.rated import Rated
 from unipd.apps.completion.reporting import reported
 from unipd.apps.completion.solving import INNER_STEPS, solve_design, start_of
 from unipd.apps.completion.trials import Trial
@@ -49,6 +50,10 @@ class Fit:
     """Number of ratings, of all members of a team."""
     training_error: float
     """Root mean squared error on them."""
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the model, and which items were rated, for a file."""
+        return {**self.fitted.arrays(), **Rated.of(self.data).arrays()}
 
 
 def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | None, radius: float | None) -> Fit:

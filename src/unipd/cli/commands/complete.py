@@ -123,7 +123,7 @@ def command(
         figures,
         result,
         options,
-        save={"completion": model.fit_.fitted.arrays()},
+        save={"completion": model.fit_.arrays()},
         title=f"{ratings.name}: {figures['ratings']} ratings of {figures['items']} items by {figures['users']} users",
     )
 
