@@ -1,6 +1,7 @@
 """``unipd complete``, ``unipd data`` and ``unipd reproduce fig2``."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -50,7 +51,8 @@ def test_json_and_model(invoke, files, tmp_path):
     assert content["test_unknown"] >= 1
     assert len(content["recommended"]) == 3
     loaded = load_fitted(out)
-    assert loaded.predict(np.array([1]), np.array([1])).shape == (1,)
+    assert loaded.predict([(1, 1)]).shape == (1,)
+    assert [str(item) for item in loaded.recommend(1, 3)[0]] == list(content["recommended"])
     assert "validation error" in done.stderr
     assert "rmse test" in done.stderr
     shown = invoke("show", out, "--json", "-")
@@ -77,6 +79,31 @@ def test_limits_are_not_success(invoke, files):
     )
     assert done.exit_code == 3
     assert json.loads(done.stdout)["status"] == "time_limit"
+
+
+def test_the_time_limit_is_for_the_choice_of_the_radius_too(invoke, files):
+    words = ("complete", files / "train.tsv", "--accuracy", 0.9, "--json", "-", "--quiet")
+    found = json.loads(invoke(*words).stdout)
+    done = invoke(*words, "--time-limit", 0)
+    content = json.loads(done.stdout)
+    assert (done.exit_code, content["status"]) == (3, "time_limit")
+    assert "the choice of the radius" in content["message"]
+    assert content["radius"] != found["radius"]
+    assert (found["status"], content["search_iterations"]) == ("solved", 0)
+
+
+def test_table_json_and_file_tell_the_same_counts(invoke, files, tmp_path):
+    out = tmp_path / "model.npz"
+    done = invoke("complete", files / "train.tsv", "--max-iterations", 1, "--json", "-", "--out", out)
+    content = json.loads(done.stdout)
+    assert content["iterations"] == 1 < content["search_iterations"]
+    shown = invoke("show", out, "--json", "-")
+    names = [name for name in content if name.removeprefix("search_") in ("iterations", "oracle_calls", "seconds")]
+    assert len(names) == 6
+    assert [json.loads(shown.stdout)[name] for name in names] == [content[name] for name in names]
+    for table in (done.stderr, shown.stderr):
+        assert "factored, 1 iteration\n" in table
+        assert re.search(rf"search iterations +{content['search_iterations']}\n", table)
 
 
 def test_residual(invoke, files):

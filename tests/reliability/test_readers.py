@@ -14,7 +14,7 @@ import pytest
 from support.bent import bent_archive, bent_checkpoint
 from support.runs import constrained_problem
 from unipd import Checkpoint, MatrixCompletion, MaxIterations, load, solve
-from unipd.apps.completion.fitted import load_fitted
+from unipd.apps.completion import load_fitted
 from unipd.apps.tomography import simulate
 from unipd.errors import FileFormatError
 from unipd.io import read_graph, read_sdpa

@@ -45,6 +45,15 @@ def chosen_columns(names: Sequence[str]) -> tuple[int, ...] | None:
     return usual if fits and usual[-1] < len(names) else None
 
 
+def none_known(names: Sequence[str]) -> bool:
+    """Whether no name is one of a user, item or rating column, or of a column that numbers the rows.
+
+    >>> none_known(["7", "9"]), none_known(["user", "7"])
+    (True, False)
+    """
+    return all(place is None for place in _places(names)) and not any(_plain(name) in _NUMBERING for name in names[:1])
+
+
 def _places(names: Sequence[str]) -> list[int | None]:
     plain = [_plain(name) for name in names]
     return [next((place for place, name in enumerate(plain) if _means(name, known)), None) for known in COLUMN_NAMES]

@@ -130,14 +130,44 @@ def test_a_new_rating_replaces_the_old(ratings):
 def test_files(model, ratings, tmp_path):
     path = model.save(tmp_path / "model.npz")
     loaded = load_fitted(path)
-    np.testing.assert_array_equal(loaded.predict(*ratings[:2]), model.predict(ratings[:2]))
-    assert loaded.recommend(int(ratings[0][0]), 3)[0].size == 3
+    np.testing.assert_array_equal(loaded.predict(ratings[:2]), model.predict(ratings[:2]))
+    pairs = np.column_stack(ratings[:2])
+    assert loaded.score(pairs, ratings[2]) == model.score(pairs, ratings[2])
+    assert loaded.rmse(ratings) == model.rmse(ratings)
+    for user in (*model.users_.tolist(), 7):
+        for options in ({"n": 3}, {"n": 40}, {"n": 40, "seen": True}):
+            found, expected = loaded.recommend(user, **options), model.recommend(user, **options)
+            np.testing.assert_array_equal(found[0], expected[0])
+            np.testing.assert_array_equal(found[1], expected[1])
+    assert (loaded.rank_, loaded.result_.objective) == (model.rank_, model.objective_)
+    np.testing.assert_array_equal(loaded.user_factors_, model.user_factors_)
     other = unipd.solve(unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "="))
     from unipd.io.results import save
 
     save(other, tmp_path / "other.npz")
     with pytest.raises(FileFormatError, match="not of a completion model"):
         load_fitted(tmp_path / "other.npz")
+
+
+def test_files_of_before_say_nothing_of_what_was_rated(model, ratings, tmp_path):
+    from unipd.io.results import save
+
+    path = save(model.result_, tmp_path / "old.npz", extra={"completion": model.fit_.fitted.arrays()})
+    user = int(ratings[0][0])
+    assert load_fitted(path).recommend(user, 40)[0].tolist() == model.recommend(user, 40, seen=True)[0].tolist()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"rated_starts": np.array([0, 5])}, {"rated_columns": np.full(900, 99)}, {"rated_columns": np.zeros(900)}],
+    ids=["users", "items", "reals"],
+)
+def test_what_was_rated_must_fit_the_model(model, tmp_path, wrong):
+    from unipd.io.results import save
+
+    path = save(model.result_, tmp_path / "bent.npz", extra={"completion": {**model.fit_.arrays(), **wrong}})
+    with pytest.raises(InvalidInput, match="every user rated"):
+        load_fitted(path)
 
 
 def test_features(made, ratings):
@@ -159,8 +189,8 @@ def test_automatic_radius(ratings):
     assert min(radii) <= model.radius_ <= max(radii)
     figures = model.summary()
     assert figures["status"] == "solved"
-    assert figures["oracle_calls"] > model.result_.counts.oracle_calls
-    assert figures["seconds"] >= model.result_.seconds
+    assert figures["search_oracle_calls"] > model.result_.counts.oracle_calls
+    assert figures["total_seconds"] >= model.result_.seconds
 
 
 @pytest.mark.parametrize("residual", [0.0, 0.5])

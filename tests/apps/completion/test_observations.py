@@ -77,6 +77,45 @@ def test_pivots():
         as_ratings(pivot.astype(object).replace(1.0, "much"))
 
 
+def test_wide_tables_without_a_name():
+    pd = pytest.importorskip("pandas")
+    dense = np.array([[5.0, np.nan, 1.0, 2.0], [np.nan, 4.0, 3.0, np.nan]])
+    expected = [(0, 0, 5.0), (0, 2, 1.0), (0, 3, 2.0), (1, 1, 4.0), (1, 2, 3.0)]
+    assert rows_of(as_ratings(pd.DataFrame(dense))) == expected
+    assert rows_of(as_ratings(pd.DataFrame(dense[:, :3]))) == expected[:2] + expected[3:]
+    assert rows_of(as_ratings(pd.DataFrame(dense[:, :2]))) == [expected[0], expected[3]]
+    whole_first = pd.DataFrame([[5.0, 4.0, 1.0, np.nan], [2.0, 3.0, np.nan, 1.0]])
+    assert len(as_ratings(whole_first)) == 6
+
+
+def test_pivots_from_files():
+    pd = pytest.importorskip("pandas")
+    import io
+
+    table = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": [7, 9, 7], "rating": [1.0, 2.0, 3.0]})
+    text = table.pivot(index="user", columns="item", values="rating").to_csv()
+    found = as_ratings(pd.read_csv(io.StringIO(text), index_col=0))
+    assert rows_of(found) == [("ann", "7", 1.0), ("ann", "9", 2.0), ("bob", "7", 3.0)]
+    for unclear in (text, text.replace("ann", "1").replace("bob", "2"), text.replace("user", "")):
+        with pytest.raises(InvalidInput, match="index_col=0"):
+            as_ratings(pd.read_csv(io.StringIO(unclear)))
+
+
+def test_gaps_in_columns_that_are_not_needed_do_no_harm():
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({**dict(zip("abc", TRIPLES, strict=True)), "when": [1.0, np.nan, 3.0]})
+    assert rows_of(as_ratings(table)) == EXPECTED
+    with pytest.raises(InvalidInput, match="finite"):
+        as_ratings(pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [1.0, np.nan]}))
+
+
+@pytest.mark.parametrize("pairs", [np.array([[1, 5], [2, 6], [3, 5]]), [(1, 5), (2, 6)], [[1, 5]]])
+def test_pairs_without_ratings_are_no_matrix(pairs):
+    with pytest.raises(InvalidInput, match="ratings y beside pairs"):
+        as_ratings(pairs)
+    assert len(as_ratings(np.asarray(pairs, float))) == 2 * len(pairs)
+
+
 def test_columns_that_stand_elsewhere():
     pd = pytest.importorskip("pandas")
     with pytest.raises(InvalidInput, match="columns"):

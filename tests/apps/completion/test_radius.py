@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from unipd.apps.completion.design import Design, Settings
-from unipd.apps.completion.fitting import predicted
 from unipd.apps.completion.generated import generate
 from unipd.apps.completion.guess import guessed_radius
 from unipd.apps.completion.model import CompletionModel
 from unipd.apps.completion.radius import MOST_TRIALS, choose_radius, least_of_parabola
 from unipd.apps.completion.solving import Plan
+from unipd.apps.completion.trials import Chosen
+from unipd.apps.completion.validation import predicted
 
 
 def test_parabola():
@@ -38,7 +39,8 @@ def test_the_choice_is_about_the_best(instance, capsys):
         asked.append(float(np.sqrt(np.mean((predicted(design, point, users, items, None) - values) ** 2))))
         return asked[-1]
 
-    radius, trials = choose_radius([(design, judge)], Plan(verbose=True))
+    chosen = choose_radius([(design, judge)], Plan(verbose=True))
+    radius, trials = chosen.radius, chosen.trials
     assert len(asked) == len(trials) <= MOST_TRIALS
     assert [trial.radius for trial in trials] == sorted(trial.radius for trial in trials)
     best = min(trials, key=lambda trial: trial.error)
@@ -101,7 +103,8 @@ def test_a_ball_that_is_not_filled_is_not_made_larger(noise):
         found = predicted(design, point, users[held], items[held], None)
         return float(np.sqrt(np.mean((found - values[held]) ** 2)))
 
-    radius, trials = choose_radius([(design, judge)], Plan())
+    chosen = choose_radius([(design, judge)], Plan())
+    radius, trials = chosen.radius, chosen.trials
     assert sorted(norms) == pytest.approx([trial.radius for trial in trials], rel=0.011)
     assert radius <= 1.01 * max(norms)
     assert not trials[-1].filled or trials[-1].error > min(trial.error for trial in trials)
@@ -121,15 +124,15 @@ def test_steep_errors_are_looked_at_again():
 
 @pytest.mark.parametrize(("count", "sets"), [(300, 5), (4000, 3), (20000, 1)])
 def test_few_ratings_are_held_out_in_several_sets(monkeypatch, count, sets):
-    from unipd.apps.completion import fitting
+    from unipd.apps.completion import validation
 
     seen = []
 
     def chosen(folds, plan):
         seen.extend(folds)
-        return 1.0, []
+        return Chosen(1.0)
 
-    monkeypatch.setattr(fitting, "choose_radius", chosen)
+    monkeypatch.setattr(validation, "choose_radius", chosen)
     rng = np.random.default_rng(0)
     places = rng.permutation(200 * 200)[:count]
     CompletionModel(max_seconds=0.0).fit((*np.divmod(places, 200), rng.standard_normal(count)))

@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from unipd.apps.completion.design import Design, Settings
-from unipd.apps.completion.fitted import Fitted, load_fitted
+from unipd.apps.completion.fitted import Fitted
 from unipd.apps.completion.formulations import ball_design, ball_problem, factored_norm_method, norm_problem
+from unipd.apps.completion.loaded import LoadedModel, load_fitted
 from unipd.apps.completion.model import CompletionModel
 from unipd.apps.completion.solving import Plan, solve_design
 
@@ -27,6 +28,7 @@ __all__ = [
     "CompletionModel",
     "Design",
     "Fitted",
+    "LoadedModel",
     "MatrixCompletion",
     "Plan",
     "Settings",

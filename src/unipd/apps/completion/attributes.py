@@ -3,13 +3,71 @@
 from __future__ import annotations
 
 from unipd._typing import Array, FloatArray
+from unipd.apps.completion.fitted import Fitted
 from unipd.apps.completion.fitting import Fit
 from unipd.apps.estimators import not_fitted
 from unipd.run import Result
 
 
-class FittedAttributes:
-    """What a fit found, by the names that scikit-learn's users expect; asking before the fit raises."""
+class ModelAttributes:
+    """The model r_ui = mean + b_u + c_i + (U diag(s) V^T)_ui, by the names that scikit-learn's users expect."""
+
+    def _model(self) -> Fitted:
+        raise NotImplementedError
+
+    @property
+    def user_factors_(self) -> FloatArray:
+        """U of X = U diag(s) V^T, a row for each user, with orthonormal columns."""
+        return self._model().left
+
+    @property
+    def item_factors_(self) -> FloatArray:
+        """V of X = U diag(s) V^T, a row for each item, with orthonormal columns."""
+        return self._model().right
+
+    @property
+    def singular_values_(self) -> FloatArray:
+        """The singular values s of X, largest first."""
+        return self._model().singular_values
+
+    @property
+    def rank_(self) -> int:
+        """Singular values above a thousandth of the largest."""
+        return self._model().rank
+
+    @property
+    def mean_(self) -> float:
+        """Mean of the training ratings."""
+        return self._model().mean
+
+    @property
+    def user_bias_(self) -> FloatArray:
+        """The biases b, one for each user."""
+        return self._model().user_bias
+
+    @property
+    def item_bias_(self) -> FloatArray:
+        """The biases c, one for each item."""
+        return self._model().item_bias
+
+    @property
+    def users_(self) -> Array:
+        """Names of the users, in the order of the rows."""
+        return self._model().users.names
+
+    @property
+    def items_(self) -> Array:
+        """Names of the items, in the order of the columns."""
+        return self._model().items.names
+
+    @property
+    def range_(self) -> tuple[float, float] | None:
+        """Least and largest prediction, None when nothing is clipped."""
+        return self._model().range
+
+
+class FittedAttributes(ModelAttributes):
+    """What a fit found; asking before the fit raises."""
 
     fit_: Fit
     """Everything that the fit gave."""
@@ -20,55 +78,8 @@ class FittedAttributes:
             raise not_fitted(type(self).__name__)
         return fit
 
-    @property
-    def user_factors_(self) -> FloatArray:
-        """U of X = U diag(s) V^T, a row for each user, with orthonormal columns."""
-        return self._fit().fitted.left
-
-    @property
-    def item_factors_(self) -> FloatArray:
-        """V of X = U diag(s) V^T, a row for each item, with orthonormal columns."""
-        return self._fit().fitted.right
-
-    @property
-    def singular_values_(self) -> FloatArray:
-        """The singular values s of X, largest first."""
-        return self._fit().fitted.singular_values
-
-    @property
-    def rank_(self) -> int:
-        """Singular values above a thousandth of the largest."""
-        return self._fit().fitted.rank
-
-    @property
-    def mean_(self) -> float:
-        """Mean of the training ratings."""
-        return self._fit().fitted.mean
-
-    @property
-    def user_bias_(self) -> FloatArray:
-        """The biases b, one for each user."""
-        return self._fit().fitted.user_bias
-
-    @property
-    def item_bias_(self) -> FloatArray:
-        """The biases c, one for each item."""
-        return self._fit().fitted.item_bias
-
-    @property
-    def users_(self) -> Array:
-        """Names of the users, in the order of the rows."""
-        return self._fit().fitted.users.names
-
-    @property
-    def items_(self) -> Array:
-        """Names of the items, in the order of the columns."""
-        return self._fit().fitted.items.names
-
-    @property
-    def range_(self) -> tuple[float, float] | None:
-        """Least and largest prediction, None when nothing is clipped."""
-        return self._fit().fitted.range
+    def _model(self) -> Fitted:
+        return self._fit().fitted
 
     @property
     def radius_(self) -> float:

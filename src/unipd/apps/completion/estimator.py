@@ -47,7 +47,9 @@ class MatrixCompletion(CompletionModel, _Base):
     validation_fraction, random_state
         Share of the ratings held out for "auto", and the seed of the choice (or a generator of NumPy; None for 0).
     max_seconds
-        Time limit of the final fit.
+        Time limit of everything that :meth:`fit` does. The choice of the radius has three quarters of it; when these
+        are over, the best radius so far (or a guess) is used, and the status is "time_limit" whatever the final fit
+        reaches in the rest. That does one iteration in any case.
     callback, verbose
         As in :func:`unipd.solve`.
 

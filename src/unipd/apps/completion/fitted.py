@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from unipd import validate
 from unipd._typing import Array, FloatArray, IntArray
+from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.indexing import Index
-from unipd.errors import FileFormatError, InvalidInput
+from unipd.errors import InvalidInput
 
 NEGLIGIBLE = 1e-3
 """Singular values below this share of the largest do not count for the rank."""
@@ -111,24 +111,15 @@ class Fitted:
         return values if self.range is None else np.clip(values, *self.range)
 
 
-def load_fitted(path: str | os.PathLike[str]) -> Fitted:
-    """Read a model that :meth:`unipd.MatrixCompletion.save` or ``unipd complete --out`` wrote; it predicts."""
-    from unipd.io.results import load
-
-    content = load(path).extra.get("completion")
-    if not isinstance(content, dict):
-        raise FileFormatError(str(path), "a result, but not of a completion model")
-    return Fitted.of_arrays(content)
-
-
 def orthogonal_factors(left: Array, right: Array) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return (U, s, V) with orthonormal columns and U diag(s) V^T = left right^T.
 
     >>> orthogonal_factors(np.array([[2.0], [0.0]]), np.array([[3.0]]))[1]
     array([6.])
     """
-    first, upper = np.linalg.qr(left)
-    second, lower = np.linalg.qr(right)
-    outer, values, inner = np.linalg.svd(upper @ lower.T)
-    count = values.size
-    return first @ outer[:, :count], values, second @ inner[:count].T
+    with modest_blas(len(left) + len(right)):
+        first, upper = np.linalg.qr(left)
+        second, lower = np.linalg.qr(right)
+        outer, values, inner = np.linalg.svd(upper @ lower.T)
+        count = values.size
+        return first @ outer[:, :count], values, second @ inner[:count].T

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array, FloatArray, IntArray
+from unipd._typing import Array
 from unipd.apps.completion.biases import fit_biases
 from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.design import Design, Settings, Start, split_blocks
 from unipd.apps.completion.fitted import Fitted, orthogonal_factors
 from unipd.apps.completion.formulations import factored_norm_method, least_norm, noise_of
-from unipd.apps.completion.guess import guessed_radius
 from unipd.apps.completion.parameters import Parameters, clip_range
 from unipd.apps.completion.placing import Data
-from unipd.apps.completion.radius import Fold, Trial, choose_radius
+from unipd.apps.completion.rated import Rated
+from unipd.apps.completion.reporting import reported
 from unipd.apps.completion.solving import solve_design, start_of
+from unipd.apps.completion.trials import Trial
+from unipd.apps.completion.validation import chosen_radius, root_mean_square
 from unipd.problem import Problem
 from unipd.run import MaxSeconds, Result, solve
 from unipd.team import team
 
-FEWEST = 20
-"""Ratings below which nothing is held out and the radius is guessed."""
-ENOUGH, MOST_SETS = 1000, 5
-"""Ratings held out by which the radius is chosen; with fewer in one set, up to so many sets are held out."""
+SEARCH_SHARE = 0.75
+"""Share of a time limit that the choice of the radius may take; the rest is for the final fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +49,10 @@ class Fit:
     training_error: float
     """Root mean squared error on them."""
 
+    def arrays(self) -> dict[str, Any]:
+        """Return the model, and which items were rated, for a file."""
+        return {**self.fitted.arrays(), **Rated.of(self.data).arrays()}
+
 
 def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | None, radius: float | None) -> Fit:
     """Return the fit to placed ratings.
@@ -66,14 +69,23 @@ def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | N
         From an earlier fit, for ratings that were added.
     """
     begun = time.perf_counter()
+    radius, chosen = given.radius if radius is None else radius, None
     if given.residual is not None:
-        return _fit_norm(data, given, settings, begun)
-    path: list[Trial] = []
-    radius = given.radius if radius is None else radius
-    if radius is None:
-        radius, path = _chosen_radius(data, given, settings)
-        if path:
-            start = min(path, key=lambda trial: abs(np.log(trial.radius / radius))).starts[0]
+        fit = _fit_norm(data, given.in_time(), settings, begun)
+    else:
+        if radius is None:
+            chosen = chosen_radius(data, given.in_time(SEARCH_SHARE), settings)
+            radius, start = chosen.radius, chosen.start
+        fit = _fit_ball(data, given.in_time(), settings, start, radius, begun)
+    seconds = time.perf_counter() - begun
+    path = () if chosen is None else chosen.trials
+    return replace(fit, path=path, seconds=seconds, result=reported(fit.result, chosen, seconds))
+
+
+def _fit_ball(
+    data: Data, given: Parameters, settings: Settings, start: Start | None, radius: float, begun: float
+) -> Fit:
+    """Fit formulation (a): biases and a matrix in the ball, jointly."""
     design = Design(data.rows, data.columns, data.values, data.shape, settings)
     if given.method == "factored":
         result = solve_design(design, radius, given.plan, start)
@@ -81,23 +93,13 @@ def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | N
     else:
         result, start = _solve_plainly(design.problem(radius), given), None
     fitted = _fitted(data, given, design, result.x, (None, None))
-    return Fit(fitted, result, data, radius, tuple(path), start, time.perf_counter() - begun, *_measured(data, fitted))
+    return Fit(fitted, result, data, radius, (), start, time.perf_counter() - begun, *_measured(data, fitted))
 
 
 def _measured(data: Data, fitted: Fitted) -> tuple[int, float]:
     """Return the number of ratings and the root mean squared error on them."""
     ratings = data.ratings()
-    return _root_mean_square(fitted.predict(ratings.users, ratings.items) - ratings.values)
-
-
-def _root_mean_square(error: FloatArray) -> tuple[int, float]:
-    """Return the number of entries that all members of a team have, and their root mean square."""
-    squares, count = team().total(np.array([float(np.sum(error**2)), float(error.size)]))
-    return int(count), float(np.sqrt(squares / count))
-
-
-def _of_all(values: FloatArray) -> int:
-    return int(team().total(np.array([values.size]))[0])
+    return root_mean_square(fitted.predict(ratings.users, ratings.items) - ratings.values)
 
 
 def _solve_plainly(problem: Problem, given: Parameters) -> Result:
@@ -112,45 +114,6 @@ def _solve_plainly(problem: Problem, given: Parameters) -> Result:
         verbose=plan.verbose,
         tracker="atoms",
     )
-
-
-def _chosen_radius(data: Data, given: Parameters, settings: Settings) -> tuple[float, list[Trial]]:
-    """Return the radius by validation on ratings held out at random (by a guess when there are few).
-
-    Few ratings held out tell little: other sets are then held out too, ``ENOUGH`` ratings together.
-    """
-    count, share = _of_all(data.values), given.validation_fraction
-    draws = np.random.default_rng(given.seed).random(count)
-    sets = min(max(math.ceil(ENOUGH / (share * count)), 1), MOST_SETS, int(1.0 / share))
-    chosen = [(draws >= place * share) & (draws < (place + 1) * share) for place in range(sets)]
-    if count < FEWEST or any(held.all() or not held.any() for held in chosen):
-        return guessed_radius(Design(data.rows, data.columns, data.values, data.shape, settings)), []
-    return choose_radius(
-        [_fold(data, team().own(held, data.values.size), given, settings) for held in chosen], given.plan
-    )
-
-
-def _fold(data: Data, held: Array, given: Parameters, settings: Settings) -> Fold:
-    """Return the model on the ratings not held out, and the error on the others."""
-    rest = replace(data, rows=data.rows[~held], columns=data.columns[~held], values=data.values[~held])
-    design = Design(rest.rows, rest.columns, rest.values, rest.shape, settings)
-    rows, columns, truth = data.rows[held], data.columns[held], data.values[held]
-    limits = clip_range(given.clip, team().joined(rest.values))
-
-    def judge(point: Any) -> float:
-        return _root_mean_square(predicted(design, point, rows, columns, limits) - truth)[1]
-
-    return design, judge
-
-
-def predicted(
-    design: Design, point: Any, rows: IntArray, columns: IntArray, limits: tuple[float, float] | None
-) -> FloatArray:
-    """Return the predictions of a point (Z, b, c) at places."""
-    left, right = design.effective(point)
-    _, users, items = split_blocks(point)
-    out = design.mean + users[rows] + items[columns] + np.einsum("ij,ij->i", left[rows], right[columns])
-    return out if limits is None else np.clip(out, *limits)
 
 
 def _fit_norm(data: Data, given: Parameters, settings: Settings, begun: float) -> Fit:

@@ -71,8 +71,8 @@ class CompletionModel(Predicts):
         ----------
         X
             A SciPy sparse matrix; a tuple (users, items, ratings), or triples of these, one a row; a DataFrame with
-            columns user, item and rating, or from ``pivot``; an array with NaN for what is not known; or, with ``y``,
-            pairs (user, item), one a row.
+            columns user, item and rating, or with users as its index, items as its columns and NaN; a real array with
+            NaN for what is not known; or, with ``y``, pairs (user, item), one a row.
         y
             Ratings of the pairs.
         user_features, item_features
@@ -109,7 +109,7 @@ class CompletionModel(Predicts):
         """Write the fitted model and its result to an .npz file and return the path."""
         from unipd.io.results import save
 
-        return save(self._fit().result, path, extra={"completion": self._fit().fitted.arrays()})
+        return save(self._fit().result, path, extra={"completion": self._fit().arrays()})
 
     def _settings(self, given: Parameters, data: Data, user_features: Any, item_features: Any) -> Settings:
         settings = given.settings

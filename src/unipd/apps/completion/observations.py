@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from unipd import validate
 from unipd._typing import Array, FloatArray
 from unipd.apps.completion.indexing import as_names
+from unipd.apps.completion.tables import pair_columns, table_columns
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings
-from unipd.io.ratings_columns import chosen_columns, known_columns
 
 _FORMS = "a sparse matrix, (users, items, ratings), triples, a table, an array with NaN, or pairs with ratings y"
 
@@ -29,8 +29,9 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
     - triples (user, item, rating), one a row: a list of tuples, or an array with three columns, no NaN, and integers
       from 0 in the first two;
     - a DataFrame with columns named like user, item and rating, or with these as its first three;
-    - a DataFrame from ``pivot``: users in its index, items in its columns, which have a name;
-    - a matrix as an array: NaN, or what is masked, is not known.
+    - a DataFrame as from ``pivot``: users in its index, items in its columns, NaN for what is not known;
+    - a matrix as an array: NaN, or what is masked, is not known. Two columns of integers without NaN are taken for
+      pairs whose ``y`` was forgotten, and refused.
 
     >>> as_ratings(np.array([[1.0, np.nan], [np.nan, 4.0]])).items
     array([0, 1])
@@ -46,7 +47,7 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
         entries = matrix.tocoo()
         return _checked(entries.row, entries.col, entries.data)
     if hasattr(X, "columns") and hasattr(X, "iloc"):
-        return _from_pivot(X) if _is_pivot(X) else _checked(*_columns(X))
+        return _checked(*table_columns(X))
     if _is_three_columns(X):
         return _checked(*X)
     if isinstance(X, list) and X and all(isinstance(row, tuple) and len(row) == 3 for row in X):
@@ -70,7 +71,7 @@ def as_pairs(X: Any) -> tuple[Array, Array]:
     if isinstance(X, Ratings):
         return as_names("users", X.users), as_names("items", X.items)
     if hasattr(X, "columns") and hasattr(X, "iloc"):
-        users, items = (np.asarray(X.iloc[:, place]) for place in _pair_columns(X))
+        users, items = (np.asarray(X.iloc[:, place]) for place in pair_columns(X))
     elif isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 1 for part in X):
         users, items = (np.asarray(part) for part in X)
     else:
@@ -118,40 +119,7 @@ def _numbers(values: Any) -> Any:
         raise InvalidInput("ratings", "numbers", str(error)) from error
 
 
-def _columns(table: Any) -> tuple[Array, Array, Array]:
-    names = [str(name) for name in table.columns]
-    places = chosen_columns(names)
-    if places is None:
-        raise InvalidInput("X", "a table with columns user, item and rating", f"columns {', '.join(names)}")
-    users, items, values = (np.asarray(table.iloc[:, place]) for place in places)
-    return users, items, values
-
-
-def _pair_columns(table: Any) -> tuple[int, int]:
-    names = [str(name) for name in table.columns]
-    places = known_columns([*names, "rating"])
-    if places is not None:
-        return places[0], places[1]
-    if len(names) < 2:
-        raise InvalidInput("X", "a table with columns user and item", f"columns {', '.join(names)}")
-    return 0, 1
-
-
-def _is_pivot(table: Any) -> bool:
-    """Whether the columns are items: they have a name together, and are not called user, item and rating."""
-    return table.columns.name is not None and known_columns([str(name) for name in table.columns]) is None
-
-
-def _from_pivot(table: Any) -> Ratings:
-    try:
-        matrix = table.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput("X", "numbers in a table from pivot", str(error)) from error
-    found = _from_array(matrix, triples=False)
-    return _checked(np.asarray(table.index)[found.users], np.asarray(table.columns)[found.items], found.values)
-
-
-def _from_array(X: Any, *, triples: bool = True) -> Ratings:
+def _from_array(X: Any) -> Ratings:
     try:
         matrix: FloatArray = np.ma.filled(np.ma.asarray(X, dtype=np.float64), np.nan)
     except (TypeError, ValueError) as error:
@@ -160,7 +128,10 @@ def _from_array(X: Any, *, triples: bool = True) -> Ratings:
         raise InvalidInput("X", _FORMS, f"shape {matrix.shape}")
     if np.isinf(matrix).any():
         raise InvalidInput("X", "finite numbers, NaN for what is not known", "inf")
-    if triples and matrix.shape[1] == 3 and _has_names(matrix):
+    if matrix.shape[1] == 2 and np.asarray(X).dtype.kind in "iu" and not np.isnan(matrix).any():
+        expected = "ratings y beside pairs (user, item), or a matrix of reals (X.astype(float)) with a column an item"
+        raise InvalidInput("X", expected, f"{len(matrix)} rows of two integers without y")
+    if matrix.shape[1] == 3 and _has_names(matrix):
         users, items, _ = np.asarray(X).T
         return _checked(users, items, matrix[:, 2])
     rows, columns = np.nonzero(~np.isnan(matrix))

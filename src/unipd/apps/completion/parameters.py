@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from unipd import validate
 from unipd._typing import FloatArray
+from unipd.apps.completion.deadline import Deadline
 from unipd.apps.completion.design import Settings
 from unipd.apps.completion.solving import Plan
 from unipd.errors import InvalidInput
@@ -35,12 +36,18 @@ class Parameters:
     method: str
     validation_fraction: float
     seed: int
+    deadline: Deadline
+    """When everything has to end; it is set when the parameters are checked."""
+
+    def in_time(self, share: float = 1.0) -> Parameters:
+        """Return the parameters with a plan for what is left of this share of the time."""
+        return replace(self, plan=replace(self.plan, seconds=self.deadline.left(share)))
 
 
 def checked(estimator: Any) -> Parameters:
     """Return the parameters of an estimator, or raise with the name of the one that is wrong."""
     get = vars(estimator)
-    residual = get["residual"]
+    residual, limit = get["residual"], get["max_seconds"]
     return Parameters(
         settings=_settings(get),
         plan=_plan(get),
@@ -50,6 +57,7 @@ def checked(estimator: Any) -> Parameters:
         method=_method(get["method"]),
         validation_fraction=_fraction(get["validation_fraction"]),
         seed=_seed(get["random_state"]),
+        deadline=Deadline.in_seconds(None if limit is None else validate.nonnegative("max_seconds", limit)),
     )
 
 
@@ -81,11 +89,9 @@ def _or_default(get: dict[str, Any], name: str) -> Any:
 
 
 def _plan(get: dict[str, Any]) -> Plan:
-    limit = get["max_seconds"]
     return Plan(
         accuracy=validate.positive("accuracy", get["accuracy"]),
         rank=validate.integer("rank", _or_default(get, "rank"), minimum=1),
-        seconds=None if limit is None else validate.nonnegative("max_seconds", limit),
         callback=get["callback"],
         verbose=bool(get["verbose"]),
     )

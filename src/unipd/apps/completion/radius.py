@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from unipd.apps.completion.deadline import Deadline
 from unipd.apps.completion.design import Design, Start, split_blocks
 from unipd.apps.completion.fitted import orthogonal_factors
 from unipd.apps.completion.guess import guessed_radius
-from unipd.apps.completion.joining import joined_counts
 from unipd.apps.completion.solving import Plan, quiet, solve_design, start_of
-from unipd.methods import Counts
+from unipd.apps.completion.trials import Chosen, Trial, Work, together
 from unipd.run import interruption
 from unipd.status import Status
 
@@ -32,46 +32,31 @@ PATH_ACCURACY = 3e-2
 PATH_ITERATIONS = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """One radius that was tried."""
-
-    radius: float
-    """The radius, or the norm of the matrix found where that does not fill the ball."""
-    error: float
-    """Root mean squared error on the ratings held out."""
-    starts: tuple[Start, ...]
-    """Where runs at another radius can start from, one for each set held out."""
-    filled: bool
-    """Whether the ball bounds the matrix; if not, a larger one means nothing."""
-    iterations: int
-    counts: Counts
-    seconds: float
-
-
 Judge = Callable[[object], float]
 Fold = tuple[Design, Judge]
 """The model on the ratings that were not held out, and the error of a point (Z, b, c) on those that were."""
 
 
-def choose_radius(folds: Sequence[Fold], plan: Plan) -> tuple[float, list[Trial]]:
+def choose_radius(folds: Sequence[Fold], plan: Plan) -> Chosen:
     """Return the radius with the least error of prediction, and what was tried.
 
     From a guess the radius is doubled, or halved, while that helps; then a parabola through the best radius and its
     neighbours, in the logarithm of the radius, gives the answer. Where errors differ much, its least point is tried and
     joins them. A ball that the matrix does not fill counts with the norm of the matrix, and no larger one is tried.
-    Errors of several folds are put together.
+    Errors of several folds are put together. A trial that the time limit cuts short does not count: then the answer
+    comes from those before it, or is the guess.
 
     Parameters
     ----------
     folds
         What was held out.
     plan
-        How to solve; the accuracy is this module's own.
+        How to solve; the accuracy is this module's own, and the time limit that of the whole search.
     """
     loose = replace(quiet(plan), accuracy=max(plan.accuracy, PATH_ACCURACY), iterations=PATH_ITERATIONS, widen=False)
     search = _Search(folds, loose, verbose=plan.verbose)
-    search.add(guessed_radius(folds[0][0]), None)
+    guess = guessed_radius(folds[0][0])
+    search.add(guess, None)
     for direction in (STEP, 1.0 / STEP):
         while search.goes_on():
             edge, others = _ends(search.trials, last=direction > 1.0)
@@ -83,7 +68,8 @@ def choose_radius(folds: Sequence[Fold], plan: Plan) -> tuple[float, list[Trial]
         if between is None:
             break
         search.add(between, search.below(between))
-    return least_of_parabola(search.radii, search.errors), search.trials
+    radius = least_of_parabola(search.radii, search.errors) if search.trials else guess
+    return Chosen(radius, tuple(search.trials), search.work, search.cut)
 
 
 def _ends(trials: list[Trial], *, last: bool) -> tuple[Trial, list[Trial]]:
@@ -96,7 +82,9 @@ class _Search:
 
     def __init__(self, folds: Sequence[Fold], plan: Plan, *, verbose: bool) -> None:
         self._folds, self._plan, self._verbose = folds, plan, verbose
+        self._deadline = Deadline.in_seconds(plan.seconds)
         self.trials: list[Trial] = []
+        self.work, self.cut = Work(), False
 
     @property
     def radii(self) -> list[float]:
@@ -111,7 +99,7 @@ class _Search:
         return min(self.trials, key=lambda trial: trial.error)
 
     def goes_on(self) -> bool:
-        return len(self.trials) < MOST_TRIALS and not interruption.requested()
+        return len(self.trials) < MOST_TRIALS and not self.cut and not interruption.requested()
 
     def below(self, radius: float) -> Trial:
         """Return the largest trial below: a smaller ball is a better start than a larger one, which may overfit."""
@@ -134,11 +122,33 @@ class _Search:
     def add(self, radius: float, near: Trial | None) -> None:
         """Try a radius, starting from a trial."""
         starts: Sequence[Start | None] = [None] * len(self._folds) if near is None else near.starts
-        runs = [_tried(fold, self._plan, radius, start) for fold, start in zip(self._folds, starts, strict=True)]
-        trial = _together(runs)
+        runs: list[Trial] = []
+        for fold, start in zip(self._folds, starts, strict=True):
+            run = self._tried(fold, radius, start)
+            if run is None:
+                self.cut = True
+                return
+            runs.append(run)
+        trial = together(runs)
         if self._verbose:
             print(f"radius {trial.radius:.5g}: validation error {trial.error:.5f}", file=sys.stderr, flush=True)
         self.trials = sorted([*self.trials, trial], key=lambda trial: trial.radius)
+
+    def _tried(self, fold: Fold, radius: float, start: Start | None) -> Trial | None:
+        """Return the trial of a radius on one fold, None when the time is over before its end."""
+        left, (design, judge) = self._deadline.left(), fold
+        if left == 0.0:
+            return None
+        result = solve_design(design, radius, replace(self._plan, seconds=left), start)
+        self.work = self.work.plus(result)
+        if result.status is Status.INTERRUPTED and not interruption.requested():
+            raise KeyboardInterrupt
+        if result.status is Status.TIME_LIMIT:
+            return None
+        matrix = split_blocks(result.x)[0]
+        norm = float(orthogonal_factors(matrix.left * matrix.weights, matrix.right)[1].sum())
+        filled = norm >= FILLED * radius
+        return Trial(radius if filled else norm, judge(result.x), (start_of(design, radius, result),), filled)
 
 
 def least_of_parabola(radii: list[float], errors: list[float]) -> float:
@@ -159,32 +169,3 @@ def least_of_parabola(radii: list[float], errors: list[float]) -> float:
         return radii[best]
     vertex = 0.5 * (left + middle) - slopes[0] / (2.0 * curve)
     return float(math.exp(min(max(vertex, left), right)))
-
-
-def _tried(fold: Fold, plan: Plan, radius: float, start: Start | None) -> Trial:
-    design, judge = fold
-    result = solve_design(design, radius, plan, start)
-    if result.status is Status.INTERRUPTED and not interruption.requested():
-        raise KeyboardInterrupt
-    found = start_of(design, radius, result)
-    matrix = split_blocks(result.x)[0]
-    norm = float(orthogonal_factors(matrix.left * matrix.weights, matrix.right)[1].sum())
-    filled = norm >= FILLED * radius
-    reached = radius if filled else norm
-    return Trial(reached, judge(result.x), (found,), filled, result.iterations, result.counts, result.seconds)
-
-
-def _together(runs: list[Trial]) -> Trial:
-    """Return one trial from those of the folds."""
-    counts = Counts()
-    for run in runs:
-        counts = joined_counts(counts, run.counts)
-    return Trial(
-        sum(run.radius for run in runs) / len(runs),
-        math.sqrt(sum(run.error**2 for run in runs) / len(runs)),
-        tuple(start for run in runs for start in run.starts),
-        any(run.filled for run in runs),
-        sum(run.iterations for run in runs),
-        counts,
-        sum(run.seconds for run in runs),
-    )

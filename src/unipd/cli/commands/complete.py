@@ -79,6 +79,10 @@ def command(
     RATINGS has one rating a line (tab, comma, semicolon or :: between; with or without names above). Pairs of --test
     with an unknown user or item are predicted from the biases that are known, and counted. The accuracy is a certified
     gap relative to the loss of the mean alone.
+
+    Iterations, oracle calls and seconds are those of the final fit, and --max-iterations and --max-oracle-calls limit
+    these; what the choice of the radius took is told beside them (search ...). --time-limit is for everything: the
+    choice of the radius has three quarters of it, and the final fit the rest, or one iteration where nothing is left.
     """
     from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import read_ratings
@@ -112,14 +116,14 @@ def command(
         say(f"{len(train)} ratings read from {ratings}")
     model.fit(train)
     result = limits.named(model.result_)
-    figures: dict[str, Any] = {**model.summary(), "status": result.status.value, "message": result.status.message}
+    figures: dict[str, Any] = {**model.summary(), **result.summary()}
     figures |= {} if held is None else _tested(model, held)
     figures |= {} if user is None else _recommended(model, user, top, names)
     return emit(
         figures,
         result,
         options,
-        save={"completion": model.fit_.fitted.arrays()},
+        save={"completion": model.fit_.arrays()},
         title=f"{ratings.name}: {figures['ratings']} ratings of {figures['items']} items by {figures['users']} users",
     )
 
