@@ -8,6 +8,7 @@ from typing import Any
 
 from unipd import validate
 from unipd.errors import InvalidInput, MemoryForecastError
+from unipd.memory.certificate import certificate_bytes
 from unipd.memory.limits import available_memory, memory_limit
 from unipd.memory.system import resident_memory, size_text
 from unipd.problem import Problem
@@ -44,11 +45,13 @@ class Forecast:
     """What the tracker keeps (for a list of atoms: of 1,000 iterations, one pair of factors an atom of matrices)."""
     direction: int = 0
     """A^* lam in an oracle call, an array like x; none for matrices that come as factors, where it is an operator."""
+    certificate: int = 0
+    """What the oracle's final certificate makes of A^* lam, for matrices that come as factors."""
 
     @property
     def total(self) -> int:
         """Sum of the parts."""
-        return self.map + self.dual + self.primal + self.direction
+        return self.map + self.dual + self.primal + self.direction + self.certificate
 
 
 def forecast(problem: Problem, tracker: str = "dense", *, images: int = 0) -> Forecast:
@@ -72,6 +75,7 @@ def forecast(problem: Problem, tracker: str = "dense", *, images: int = 0) -> Fo
         dual=(_DUAL_VECTORS + images) * problem.b.nbytes,
         primal=sum(_kept(part, tracker, item) for part in sets),
         direction=sum(_DIRECTIONS * math.prod(part.shape) * item for part in sets if not _is_matrix(part)),
+        certificate=max(certificate_bytes(problem, part) for part in sets),
     )
 
 
@@ -132,7 +136,7 @@ def require_room_for_run(problem: Problem, tracker: Any = "image") -> None:
     known = isinstance(tracker, str) and tracker != "auto"
     matrices = any(map(_is_matrix, _sets(problem.sharp)))
     part = forecast(problem, tracker if known else "lowrank" if matrices else "image")
-    needed, held = part.dual + part.primal + part.direction, resident_memory()
+    needed, held = part.total - part.map, resident_memory()
     if held + needed > limit:
         raise MemoryForecastError(
             f"the run needs about {size_text(needed)} beyond the {size_text(held)} that the program holds already: "

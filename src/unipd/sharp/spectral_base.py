@@ -19,6 +19,7 @@ from unipd.sharp.hermitian_part import HermitianPart
 from unipd.sharp.membership import Membership
 from unipd.spectral import PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
 from unipd.spectral.dense import always_dense
+from unipd.spectral.entries import affords_rigorous
 from unipd.spectral.products import is_explicit, working_dtype
 
 CERTIFICATES = (RESIDUAL, PROBABILISTIC, RIGOROUS)
@@ -42,7 +43,9 @@ class SpectralSharp(Membership, Described, ABC):
       a random share in every start makes that a matter of probability zero, but nothing is proven;
     - "probabilistic": one more run from an independent random vector; wrong with probability ``delta`` at most;
     - "rigorous": LAPACK or a factorisation for matrices that are small or at hand, else the norm bound of the
-      operator.
+      operator. Rectangular matrices count as small by their shorter side: where entries are at hand only the Gram
+      matrix of that side is formed. Operators known by their products alone are made dense for it; a final
+      certificate (:meth:`certified`) does that only if the longer side is at most 16 times the limit as well.
 
     Parameters
     ----------
@@ -119,7 +122,7 @@ class SpectralSharp(Membership, Described, ABC):
     def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return an answer for a final certificate: rigorous where that is affordable, else probabilistic."""
         y = self._checked(direction)
-        affordable = min(self._shape) <= self.certification.dense_limit or (self.hermitian and is_explicit(y))
+        affordable = affords_rigorous(y, self.hermitian, self.certification.dense_limit)
         return self.answer(y, validate.nonnegative("tolerance", tolerance), start, self.final_kind(affordable))
 
     def final_kind(self, affordable: bool) -> str:

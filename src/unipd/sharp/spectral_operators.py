@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, Shape
+from unipd.spectral.entries import knows_entries
 from unipd.spectral.products import Products, is_explicit
 
 
@@ -15,6 +16,7 @@ class ScaledOperator:
     """diag(rows) M diag(columns) with real diagonals, never formed."""
 
     def __init__(self, operator: Any, rows: Array, columns: Array) -> None:
+        self.operator = operator
         self._products = Products(operator)
         precision = np.finfo(self._products.dtype).dtype
         self._rows = rows.astype(precision)[:, np.newaxis]
@@ -47,6 +49,15 @@ class ScaledOperator:
         return self.rmatmat(x.reshape(-1, 1))[:, 0]
 
 
+class ScaledEntries(ScaledOperator):
+    """The same of an operator that knows its entries."""
+
+    def tocsr(self) -> Any:
+        """Return the scaled matrix as a sparse one."""
+        rows, columns = (scipy.sparse.diags_array(side[:, 0]) for side in (self._rows, self._columns))
+        return (rows @ self.operator.tocsr() @ columns).tocsr()
+
+
 def scaled_by(operator: Any, rows: Array, columns: Array) -> Any:
     """Return diag(rows) M diag(columns) in the form that M has.
 
@@ -58,13 +69,15 @@ def scaled_by(operator: Any, rows: Array, columns: Array) -> Any:
         return (rows[:, np.newaxis] * operator * columns).astype(precision, copy=False)
     if scipy.sparse.issparse(operator):
         return (scipy.sparse.diags_array(rows) @ operator @ scipy.sparse.diags_array(columns)).astype(operator.dtype)
-    return ScaledOperator(operator, rows, columns)
+    kind = ScaledEntries if knows_entries(operator) else ScaledOperator
+    return kind(operator, rows, columns)
 
 
 class ColumnsOperator:
     """Some columns of M, never formed: vectors are padded by zeros."""
 
     def __init__(self, operator: Any, columns: Array) -> None:
+        self.operator = operator
         self._products = Products(operator)
         self._columns = columns
 
@@ -89,6 +102,14 @@ class ColumnsOperator:
         return self._products.adjoint(x.reshape(-1, 1))[self._columns, 0]
 
 
+class ColumnsEntries(ColumnsOperator):
+    """The same of an operator that knows its entries."""
+
+    def tocsr(self) -> Any:
+        """Return the columns as a sparse matrix."""
+        return self.operator.tocsr()[:, self._columns]
+
+
 def columns_of(operator: Any, columns: Array) -> Any:
     """Return some columns of M: a matrix for a matrix, an operator for an operator.
 
@@ -97,4 +118,5 @@ def columns_of(operator: Any, columns: Array) -> Any:
     """
     if is_explicit(operator):
         return operator.tocsc()[:, columns] if scipy.sparse.issparse(operator) else operator[:, columns]
-    return ColumnsOperator(operator, columns)
+    kind = ColumnsEntries if knows_entries(operator) else ColumnsOperator
+    return kind(operator, columns)

@@ -24,6 +24,8 @@ from unipd.spectral.bounds import norm_bound
 from unipd.spectral.certify import Certification, Certified, bracket
 from unipd.spectral.definite import rigorous_upper
 from unipd.spectral.dense import rounding_allowance
+from unipd.spectral.entries import array_of, entries_of
+from unipd.spectral.gram_norm import gram_norm_upper
 from unipd.spectral.products import Multiplier, Products
 from unipd.spectral.results import PROBABILISTIC, RIGOROUS
 from unipd.spectral.transposed import Gram
@@ -64,7 +66,7 @@ def certify_eigenvalues(
     count = vectors.shape[1]
     lower = float(np.trace(_project(products, vectors)[0]).real)
     if products.shape[0] <= plan.dense_limit:
-        matrix = _entries(products)
+        matrix = array_of(products)
         values = scipy.linalg.eigvalsh(matrix, check_finite=False)
         upper = float(values[-count:].sum()) + count * rounding_allowance(matrix, float(np.abs(values).max()))
     elif products.explicit and count == 1:
@@ -99,41 +101,8 @@ def certify_singular_value(
         raise InvalidInput("certify", '"probabilistic" or "rigorous"', repr(kind))
     lower = float(np.linalg.norm(products.forward(right[:, :1])))
     small = min(products.shape) <= plan.dense_limit
-    upper = dense_norm_upper(_entries(products)) if small else _by_norm(operator)
+    upper = gram_norm_upper(entries_of(products)) if small else _by_norm(operator)
     return Certified(max(upper, lower), lower, 0.0, products.count, RIGOROUS)
-
-
-def _entries(products: Products) -> Array:
-    """Return the matrix as an array, without products where its operator knows the entries."""
-    known = getattr(products.operator, "tocsr", None)
-    return products.dense() if known is None else np.asarray(known().toarray()).astype(products.dtype, copy=False)
-
-
-def dense_norm_upper(matrix: Array) -> float:
-    """Return an upper bound of the largest singular value of an array, from the Gram matrix of its shorter side.
-
-    Entry (i, j) of the computed M M^* is off by at most gamma_l |m_i| |m_j| for rows m_i of length l, so the whole by
-    at most gamma_l ||M||_F^2 in norm; the eigenvalues add the error of LAPACK. Both are counted, in double precision.
-    This takes a fraction of the time of a singular value decomposition.
-
-    >>> dense_norm_upper(np.diag([3.0, 2.0, 1.0])).__round__(9)
-    3.0
-    """
-    size = float(np.abs(matrix).max())
-    if not math.isfinite(size):
-        raise OracleError("a product with the operator has entries that are NaN or infinite")
-    if size == 0.0:
-        return 0.0
-    wide = (matrix if matrix.shape[0] <= matrix.shape[1] else matrix.conj().T).astype(
-        np.result_type(matrix.dtype, np.float64)
-    )
-    wide /= size
-    gram = wide @ wide.conj().T
-    length = wide.shape[1]
-    values = scipy.linalg.eigvalsh(gram, check_finite=False)
-    eps = float(np.finfo(gram.dtype).eps)
-    allowance = 4.0 * (length + 4) * eps * float(np.trace(gram).real) + rounding_allowance(gram, float(values[-1]))
-    return size * math.sqrt(max(float(values[-1]), 0.0) + allowance) * (1.0 + 8.0 * eps)
 
 
 def _probabilistic(

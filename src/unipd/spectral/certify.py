@@ -43,7 +43,7 @@ class Certification:
     seed: int = 0
     """Seed of its random vector."""
     dense_limit: int = 1500
-    """Matrices whose shorter side is at most this are made dense for a rigorous bound."""
+    """Rigorous bounds come from a dense matrix of the order of the shorter side, where that is at most this."""
 
     def __post_init__(self) -> None:
         validate.integer("steps", self.steps, minimum=1)
