@@ -125,6 +125,9 @@ class Sharp(Membership, Described, ABC):
 
     def objective(self, x: Any) -> float:
         """Return f(x): zero for a bare set."""
+        form = getattr(x, "shape", None)
+        if form != self._shape and np.shape(x) != self._shape:
+            raise InvalidInput("x", f"shape {self._shape}", validate.described(x) if form is None else f"shape {form}")
         return 0.0
 
     def support(self, direction: Any) -> float:
