@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from unipd import sharp
+from unipd import Problem, sharp, solve
 from unipd.atoms import SparsePoint, dense
+from unipd.errors import OracleError
 
 RNG = np.random.default_rng(11)
 
@@ -182,3 +183,22 @@ def test_group_members_are_the_labelled_entries() -> None:
     ball = sharp.GroupBall([["b", "a"], ["b", "c"]])
     assert [ball.members(group).tolist() for group in range(3)] == [[1], [0, 2], [3]]
     assert ball.group_norms(np.array([[3.0, 1.0], [4.0, 2.0]])).tolist() == [1.0, 5.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "form"),
+    [(np.ones(5), r"\(5,\)"), (np.ones((6, 1)), r"\(6, 1\)"), ([1.0] * 6, "list"), (None, "NoneType")],
+)
+def test_a_maximiser_of_the_wrong_shape_is_told_so(answer: Any, form: str) -> None:
+    class Wrong(sharp.Sharp):
+        def maximiser(self, direction: Any) -> Any:
+            return answer
+
+        def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+            return True
+
+    expected = rf"must return points of shape \(6,\), not {form}$"
+    with pytest.raises(OracleError, match=expected):
+        Wrong(6)(np.ones(6))
+    with pytest.raises(OracleError, match=expected):
+        solve(Problem(Wrong(6), np.eye(6), np.ones(6), "="))

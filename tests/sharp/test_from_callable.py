@@ -70,6 +70,18 @@ def test_wrong_answers_are_refused() -> None:
         from_callable(lambda y: y * np.nan, 2)(np.zeros(2))
 
 
+def test_no_answer_at_zero_is_said_to_be_one() -> None:
+    def unit(y: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            return y / np.linalg.norm(y)
+
+    problem = unipd.Problem(from_callable(unit, 2), np.eye(2), [0.1, 0.2], "=")
+    with pytest.raises(OracleError, match=r"value nan at y = 0, where runs begin$"):
+        unipd.solve(problem)
+    with pytest.raises(OracleError, match=r"value nan$"):
+        from_callable(lambda y: y * np.nan, 2)(np.ones(2))
+
+
 @pytest.mark.parametrize("wrong", [(np.ones(2), 1.0), "ab", np.array(["a", "b"]), [[1.0], [1.0, 2.0]]])
 def test_what_is_no_array_of_numbers_is_refused(wrong: Any) -> None:
     with pytest.raises(OracleError, match="must return"):

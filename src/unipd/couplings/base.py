@@ -1,7 +1,8 @@
 """Shared behaviour of couplings: a set needs its projection and support, a loss its prox and conjugate.
 
 Arrays that a coupling returns have the dtype of the array it was given, and may share its memory: treat
-both as read-only. Sums over entries (values, conjugates) are plain Python floats.
+both as read-only. Sums over entries (values, conjugates) are plain Python floats. Vectors are not searched for NaN,
+which would cost a pass in every iteration: NaN goes in and NaN comes out.
 """
 
 from __future__ import annotations
@@ -175,6 +176,15 @@ def require_like(name: str, array: Array, shape: tuple[int, ...], dtype: np.dtyp
         raise InvalidInput(name, f"shape {shape}", f"shape {array.shape}")
     if array.dtype.kind == "c" and dtype.kind != "c":
         raise InvalidInput(name, "real numbers (the data is real)", "complex numbers")
+
+
+def require_shape(name: str, vector: Array, shape: tuple[int, ...]) -> None:
+    """Raise unless a vector has the shape that a coupling holds numbers for; a comparison of tuples, no pass.
+
+    >>> require_shape("vector", np.ones(2), (2,))
+    """
+    if vector.shape != shape:
+        raise InvalidInput(name, f"shape {shape}", f"shape {vector.shape}")
 
 
 def require_set(name: str, part: Coupling) -> Coupling:

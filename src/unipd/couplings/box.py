@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, require_real
+from unipd.couplings.base import ConvexSet, require_real, require_shape
 from unipd.couplings.modulus import total
 from unipd.errors import InvalidInput
 
@@ -39,6 +39,7 @@ class Box(ConvexSet):
             raise InvalidInput("upper", f"shape {self.lower.shape}", f"shape {self.upper.shape}")
         if np.any(self.lower == np.inf) or np.any(self.upper == -np.inf) or np.any(self.lower > self.upper):
             raise InvalidInput("upper", "numbers not below lower (the box would be empty)", "lower > upper")
+        self._shape = self.lower.shape or self.upper.shape
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise for complex data and for bounds of another shape."""
@@ -53,6 +54,8 @@ class Box(ConvexSet):
 
     def conjugate(self, dual: Array) -> float:
         """Return sum_i (upper_i max(lam_i, 0) + lower_i min(lam_i, 0))."""
+        if self._shape:
+            require_shape("dual", dual, self._shape)
         above, below = dual > 0, dual < 0
         upper = np.broadcast_to(self.upper, dual.shape)[above]
         lower = np.broadcast_to(self.lower, dual.shape)[below]
@@ -63,6 +66,8 @@ class Box(ConvexSet):
         return vector - self._clip(vector, float(step))
 
     def _clip(self, vector: Array, scale: float) -> Array:
+        if self._shape:
+            require_shape("vector", vector, self._shape)
         lower = (scale * self.lower).astype(vector.dtype)
         upper = (scale * self.upper).astype(vector.dtype)
         return np.clip(vector, lower, upper)

@@ -9,7 +9,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array
 from unipd.couplings.base import ConvexSet
-from unipd.couplings.matrices import matrix_shape, require_matrix
+from unipd.couplings.matrices import as_matrix, matrix_shape, require_matrix
 from unipd.couplings.modulus import clip_modulus, l1_kept, l1_threshold, shrink, total
 
 
@@ -25,10 +25,10 @@ class _SingularValueBall(ConvexSet):
         require_matrix(self.shape, shape)
 
     def _values(self, vector: Array) -> Array:
-        return np.linalg.svd(vector.reshape(self.shape), compute_uv=False)
+        return np.linalg.svd(as_matrix(vector, self.shape), compute_uv=False)
 
     def _factors(self, vector: Array) -> tuple[Array, Array, Array]:
-        left, values, right = np.linalg.svd(vector.reshape(self.shape), full_matrices=False)
+        left, values, right = np.linalg.svd(as_matrix(vector, self.shape), full_matrices=False)
         return left, values, right
 
 

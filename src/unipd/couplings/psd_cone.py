@@ -10,7 +10,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array
 from unipd.couplings.base import ConvexSet
-from unipd.couplings.matrices import require_matrix
+from unipd.couplings.matrices import as_matrix, require_matrix
 from unipd.couplings.rounding import domain_rounding
 
 
@@ -60,7 +60,7 @@ class PSDCone(ConvexSet):
 
     def _parts(self, vector: Array) -> tuple[Array, Array]:
         """Return the Hermitian and the anti-Hermitian part."""
-        matrix = vector.reshape(self.size, self.size)
+        matrix = as_matrix(vector, (self.size, self.size))
         adjoint = matrix.conj().T
         return 0.5 * (matrix + adjoint), 0.5 * (matrix - adjoint)
 

@@ -33,6 +33,7 @@ class SecondOrderCone(ConvexSet):
 
     def project(self, vector: Array) -> Array:
         """Return v inside, 0 in the polar cone, else ((t + ||v||) / 2) (1, v / ||v||)."""
+        _require_vector("vector", vector)
         top, length = float(vector[0]), norm(vector[1:])
         if length <= top:
             return vector
@@ -45,8 +46,14 @@ class SecondOrderCone(ConvexSet):
 
     def conjugate(self, dual: Array) -> float:
         """Return 0 when ||v|| <= -t (up to rounding), inf otherwise."""
+        _require_vector("dual", dual)
         return 0.0 if norm(dual[1:]) + float(dual[0]) <= domain_rounding(dual) else math.inf
 
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Project on the polar cone: -P_K(-v)."""
         return -self.project(-vector)
+
+
+def _require_vector(name: str, vector: Array) -> None:
+    if vector.ndim != 1 or not vector.size:
+        raise InvalidInput(name, "a vector (t, v)", f"shape {vector.shape}")

@@ -13,6 +13,7 @@ from unipd._typing import Array
 from unipd.doctor.probes import is_finite, random_array, random_like, tolerance
 from unipd.doctor.report import FAIL, NOTE, PASS, Check, guarded
 from unipd.protocols import LinearMap, inner, norm
+from unipd.validate import has_parts
 
 PROBES = 5
 _DENSE_LIMIT = 10**6
@@ -26,6 +27,7 @@ def check_map(A: LinearMap, points: Sequence[Any] = (), *, seed: int = 0) -> tup
     >>> [check.outcome for check in check_map(DenseMatrix(np.eye(2)))]
     ['pass', 'pass']
     """
+    has_parts("A", A, "a linear map", ("domain", "codomain", "dtype"))
     generator = np.random.default_rng(seed)
     probes = _probes(generator, A, points)
     duals = [random_array(generator, A.codomain, A.dtype) for _ in range(PROBES)]

@@ -23,6 +23,7 @@ from unipd.doctor.probes import (
 from unipd.doctor.report import FAIL, NOTE, PASS, SKIP, Check, first_line, guarded, verdict
 from unipd.errors import OracleError
 from unipd.protocols import SharpAnswer, SharpOracle
+from unipd.validate import has_parts
 
 DIRECTIONS = 6
 _SHARES = (0.5, 0.1, 0.01)
@@ -43,6 +44,7 @@ def check_sharp(
     >>> all(check.ok for check in check_sharp(Simplex(4)))
     True
     """
+    has_parts("oracle", oracle, "a sharp oracle", ("shape",))
     generator = np.random.default_rng(seed)
     if directions is None:
         directions = random_directions(generator, oracle.shape, dtype)

@@ -87,6 +87,17 @@ def matrix_domain(domain: Any, columns: int) -> Shape:
     return tuple(int(size) for size in domain)
 
 
+def misfit(name: str, value: Any, shape: Shape, error: Exception) -> InvalidInput:
+    """Return the error for a vector that a product with a matrix failed at: its shape, if that is what is wrong.
+
+    >>> misfit("dual", np.ones(2), (3,), ValueError("mismatch"))
+    InvalidInput('dual: expected shape (3,), got shape (2,)')
+    """
+    found = getattr(value, "shape", None)
+    found = np.shape(value) if found is None else tuple(found)
+    return InvalidInput(name, f"shape {shape}", str(error) if found == shape else f"shape {found}")
+
+
 def require_map(name: str, value: Any) -> Any:
     """Return ``value`` when it is a linear map, or raise.
 

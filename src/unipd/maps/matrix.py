@@ -10,7 +10,7 @@ import scipy
 from unipd import atoms, validate
 from unipd._typing import Array, Shape
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, floating, matrix_domain
+from unipd.maps.base import Map, floating, matrix_domain, misfit
 
 _FEW = 8
 """Nonzeros of an atom up to which its columns are read one by one."""
@@ -35,15 +35,21 @@ class DenseMatrix(Map):
 
     def image(self, atom: Any) -> Array:
         """Return A x."""
-        if isinstance(atom, atoms.SparsePoint):
-            return self.matrix[:, atom.indices] @ atom.values
-        return self.matrix @ np.asarray(atoms.dense(atom)).reshape(-1)
+        try:
+            if isinstance(atom, atoms.SparsePoint):
+                return self.matrix[:, atom.indices] @ atom.values
+            return self.matrix @ np.asarray(atoms.dense(atom)).reshape(-1)
+        except (ValueError, IndexError) as error:
+            raise misfit("atom", atom, self.domain, error) from error
 
     def adjoint(self, dual: Array) -> Array:
         """Return A^* lam (conjugating the vector, not the matrix)."""
-        if self.matrix.dtype.kind == "c":
-            return (dual.conj() @ self.matrix).conj().reshape(self.domain)
-        return (dual @ self.matrix).reshape(self.domain)
+        try:
+            if self.matrix.dtype.kind == "c":
+                return (dual.conj() @ self.matrix).conj().reshape(self.domain)
+            return (dual @ self.matrix).reshape(self.domain)
+        except ValueError as error:
+            raise misfit("dual", dual, self.codomain, error) from error
 
 
 class SparseMatrix(Map):
@@ -72,6 +78,12 @@ class SparseMatrix(Map):
 
     def image(self, atom: Any) -> Array:
         """Return A x; a sparse atom reads only its columns."""
+        try:
+            return self._product(atom)
+        except (ValueError, IndexError) as error:
+            raise misfit("atom", atom, self.domain, error) from error
+
+    def _product(self, atom: Any) -> Array:
         if not isinstance(atom, atoms.SparsePoint):
             return self.matrix @ np.asarray(atoms.dense(atom)).reshape(-1)
         if atom.indices.size > _FEW:
@@ -85,9 +97,12 @@ class SparseMatrix(Map):
 
     def adjoint(self, dual: Array) -> Array:
         """Return A^* lam."""
-        if self.dtype.kind == "c":
-            return (self._transposed @ dual.conj()).conj().reshape(self.domain)
-        return (self._transposed @ dual).reshape(self.domain)
+        try:
+            if self.dtype.kind == "c":
+                return (self._transposed @ dual.conj()).conj().reshape(self.domain)
+            return (self._transposed @ dual).reshape(self.domain)
+        except ValueError as error:
+            raise misfit("dual", dual, self.codomain, error) from error
 
 
 def _nonempty(shape: Any) -> tuple[int, int]:

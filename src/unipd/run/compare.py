@@ -136,6 +136,8 @@ def compare(
     >>> [result.status.value for result in outcome.values()]
     ['solved', 'solved']
     """
+    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
     if not isinstance(methods, (list, tuple)) or not methods:
         raise InvalidInput("methods", "a list of methods", repr(methods))
     if path is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from unipd import atoms, validate
 from unipd._typing import Array, Shape
 from unipd.described import Described
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, OracleError
 from unipd.protocols import SharpAnswer
 from unipd.sharp.membership import Membership
 
@@ -45,6 +45,16 @@ def require_oracle(name: str, value: Any) -> Any:
         raise InvalidInput(name, "a sharp oracle", validate.described(value))
     validate.has_parts(name, value, "a sharp oracle", _PARTS)
     return value
+
+
+def wrong_form(atom: Any, shape: Shape) -> OracleError:
+    """Return the error for a maximiser that is not of the shape of x.
+
+    >>> wrong_form([1.0, 2.0], (2,))
+    OracleError('the sharp oracle must return points of shape (2,), not list')
+    """
+    form = getattr(atom, "shape", type(atom).__name__)
+    return OracleError(f"the sharp oracle must return points of shape {shape}, not {form}")
 
 
 class Sharp(Membership, Described, ABC):
@@ -104,6 +114,8 @@ class Sharp(Membership, Described, ABC):
         """Return a maximiser of <y, x> - f(x) with its value and f."""
         y = self._checked(direction)
         atom = self.maximiser(y)
+        if getattr(atom, "shape", None) != self._shape:
+            raise wrong_form(atom, self._shape)
         cost = self.objective(atom)
         return SharpAnswer(atom, atoms.inner(y, atom) - cost, cost)
 
@@ -113,6 +125,9 @@ class Sharp(Membership, Described, ABC):
 
     def objective(self, x: Any) -> float:
         """Return f(x): zero for a bare set."""
+        form = getattr(x, "shape", None)
+        if form != self._shape and np.shape(x) != self._shape:
+            raise InvalidInput("x", f"shape {self._shape}", validate.described(x) if form is None else f"shape {form}")
         return 0.0
 
     def support(self, direction: Any) -> float:

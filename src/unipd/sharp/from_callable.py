@@ -13,7 +13,7 @@ from unipd import atoms
 from unipd._typing import Shape
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.protocols import SharpAnswer
-from unipd.sharp.base import Sharp
+from unipd.sharp.base import Sharp, wrong_form
 from unipd.sharp.callable_checks import check_claims, check_traits, floating_atom
 
 
@@ -64,9 +64,8 @@ class CallableSharp(Sharp):
         y = self._checked(direction)
         found = self._function(y.copy() if isinstance(y, np.ndarray) else y)  # the function may work in its argument
         atom = floating_atom(found.atom if isinstance(found, SharpAnswer) else found, np.dtype(y.dtype))
-        form = getattr(atom, "shape", type(atom).__name__)
-        if form != self.shape:
-            raise OracleError(f"the sharp oracle must return points of shape {self.shape}, not {form}")
+        if getattr(atom, "shape", None) != self.shape:
+            raise wrong_form(atom, self.shape)
         if not isinstance(atom, (np.ndarray, atoms.SparsePoint, atoms.LowRank)):
             kind = type(atom).__name__
             raise OracleError(f"the sharp oracle must return an array or an atom of unipd.atoms, not a {kind}")
@@ -79,7 +78,8 @@ class CallableSharp(Sharp):
         if isinstance(found, SharpAnswer):
             check_claims(y, answer, self.objective(atom))
         if not math.isfinite(answer.value):
-            raise OracleError(f"the sharp oracle returned a point with value {answer.value}")
+            at_zero = " at y = 0, where runs begin" if isinstance(y, np.ndarray) and not y.any() else ""
+            raise OracleError(f"the sharp oracle returned a point with value {answer.value}{at_zero}")
         return answer
 
     def objective(self, x: Any) -> float:
@@ -141,7 +141,8 @@ def from_callable(
     function
         Takes the direction y, an array (for matrices an operator when the map A gives one), and returns a maximiser:
         an array or an atom of :mod:`unipd.atoms`, or a whole :class:`~unipd.protocols.SharpAnswer`, which may
-        carry a certified error. It must be deterministic.
+        carry a certified error. It must be deterministic, and answer at y = 0 too, where runs begin: there every
+        point of X maximises when f = 0.
     shape
         Shape of x, or the length of a vector.
     objective
@@ -155,9 +156,9 @@ def from_callable(
     Examples
     --------
     >>> import numpy as np
-    >>> circle = from_callable(lambda y: y / np.linalg.norm(y), shape=2)
-    >>> circle(np.array([3.0, 4.0])).value
-    5.0
+    >>> disc = from_callable(lambda y: y / np.linalg.norm(y) if y.any() else np.zeros(2), shape=2)
+    >>> disc(np.array([3.0, 4.0])).value, disc(np.zeros(2)).value
+    (5.0, 0.0)
     """
     traits = {
         "degree": degree,
