@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd.apps.completion.advice import message
 from unipd.apps.completion.attributes import FittedAttributes
 from unipd.apps.completion.indexing import as_names
 from unipd.apps.completion.observations import as_pairs, as_ratings
@@ -69,6 +70,7 @@ class Predicts(FittedAttributes):
         runs: list[Any] = [*fit.path, fit.result]
         return {
             **fit.result.summary(),
+            "message": message(fit.result),
             "iterations": sum(run.iterations for run in runs),
             "oracle_calls": sum(run.counts.oracle_calls for run in runs),
             "matvecs": sum(run.counts.matvecs for run in runs),

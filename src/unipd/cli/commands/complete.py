@@ -80,6 +80,7 @@ def command(
     with an unknown user or item are predicted from the biases that are known, and counted. The accuracy is a certified
     gap relative to the loss of the mean alone.
     """
+    from unipd.apps.completion.advice import message
     from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import read_ratings
     from unipd.io.titles import read_titles
@@ -112,7 +113,7 @@ def command(
         say(f"{len(train)} ratings read from {ratings}")
     model.fit(train)
     result = limits.named(model.result_)
-    figures: dict[str, Any] = {**model.summary(), "status": result.status.value, "message": result.status.message}
+    figures: dict[str, Any] = {**model.summary(), "status": result.status.value, "message": message(result)}
     figures |= {} if held is None else _tested(model, held)
     figures |= {} if user is None else _recommended(model, user, top, names)
     return emit(
