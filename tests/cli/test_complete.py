@@ -112,6 +112,15 @@ def test_residual(invoke, files):
     assert json.loads(done.stdout)["rmse_train"] < 0.35
 
 
+def test_what_may_help_without_a_radius(invoke, files):
+    words = ("complete", files / "train.tsv", "--max-iterations", 2, "--accuracy", 1e-9, "--json", "-")
+    ended = json.loads(invoke(*words, "--residual", 0.3).stdout)
+    assert ended["status"] == "iteration_limit"
+    assert "larger residual" in ended["message"]
+    assert "(rank)" in ended["message"]
+    assert "residual" not in json.loads(invoke(*words, "--radius", 20).stdout)["message"]
+
+
 def test_titles_of_what_is_recommended(invoke, files, tmp_path):
     (tmp_path / "u.item").write_bytes("".join(f"{k}|Film n\xba {k}|x\n" for k in range(1, 31)).encode("latin-1"))
     words = ("complete", files / "train.tsv", "--radius", 5, "--recommend", 1, "--titles", tmp_path / "u.item")
