@@ -64,6 +64,20 @@ def test_table(invoke, files):
     assert done.exit_code == 0
     assert "rmse train" in done.stdout
     assert "rmse test" not in done.stdout
+    done = invoke("complete", files / "train.tsv", "--radius", 20, "--accuracy", 1e-2, "--quiet", "--json", "-")
+    assert json.loads(done.stdout)["rmse_test"] is None
+
+
+def test_strangers_are_warned_of(invoke, files, tmp_path):
+    (tmp_path / "others.tsv").write_text("999\t1\t3\n1\t999\t4\n")
+    words = ("complete", files / "train.tsv", "--radius", 5, "--quiet", "--json", "-")
+    done = invoke(*words, "--test", tmp_path / "others.tsv", "--recommend", 998, "--top", 2)
+    warnings = done.stderr.splitlines()
+    assert done.exit_code == 0
+    assert [("--recommend" in line, "--test" in line) for line in warnings] == [(True, False), (False, True)]
+    assert all(line.startswith("unipd: warning: ") for line in warnings)
+    assert len(json.loads(done.stdout)["recommended"]) == 2
+    assert invoke(*words, "--test", files / "test.tsv", "--recommend", 1).stderr == ""
 
 
 def test_picture_and_quiet(invoke, files, tmp_path):
@@ -106,8 +120,9 @@ def test_table_json_and_file_tell_the_same_counts(invoke, files, tmp_path):
         assert re.search(rf"search iterations +{content['search_iterations']}\n", table)
 
 
-def test_residual(invoke, files):
-    done = invoke("complete", files / "train.tsv", "--residual", 0.3, "--json", "-")
+@pytest.mark.parametrize("words", [(), ("--radius", "none")])
+def test_residual(invoke, files, words):
+    done = invoke("complete", files / "train.tsv", "--residual", 0.3, "--json", "-", *words)
     assert done.exit_code == 0
     assert json.loads(done.stdout)["rmse_train"] < 0.35
 
@@ -148,6 +163,8 @@ def test_a_user_that_cannot_be_is_told_before_the_fit(invoke, files, monkeypatch
         ("1\t1\t3\n", ("--radius", "nan"), "radius"),
         ("1\t1\t3\n", ("--radius", "-1"), "radius"),
         ("1\t1\t3\n", ("--radius", "wide"), "radius"),
+        ("1\t1\t3\n", ("--radius", "none"), "radius"),
+        ("1\t1\t3\n", ("--radius", "2", "--residual", "1"), "--residual"),
         ("1\t1\t3\n", ("--user-ridge", "0"), "--user-ridge"),
         ("1\t1\t3\n", ("--recommend", "ann"), "--recommend"),
         ("1\t1\t3\n", ("--titles", "u.item"), "--titles"),

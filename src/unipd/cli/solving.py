@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -92,6 +92,7 @@ def emit(
     draw: Callable[[str], Any] | None = None,
     files: Mapping[Path, Writer] | None = None,
     title: str | None = None,
+    unknown: Collection[str] = (),
 ) -> int:
     """Show and write a result as the common options say, and return the exit code that its status means.
 
@@ -112,10 +113,13 @@ def emit(
         What writes a command's files of its own.
     title
         A line above the table.
+    unknown
+        More keys of the JSON object, null where ``summary`` does not have them.
     """
     figures = {**(result.summary() if result is not None else {}), **summary, **_of_team()}
     figures = with_limit(figures, options)
-    content: dict[str, Any] = {**dict.fromkeys(REQUIRED), **figures, "seed": options.seed, "version": __version__}
+    nothing: dict[str, Any] = dict.fromkeys((*REQUIRED, *unknown))
+    content: dict[str, Any] = {**nothing, **figures, "seed": options.seed, "version": __version__}
     code = exit_code(figures["status"])
     LOGGER.info("%s", content)
     finished(title or "result", result)

@@ -68,6 +68,40 @@ def test_clipping(ratings):
     assert CompletionModel(RADIUS).fit(ratings).range_ == (values.min(), values.max())
 
 
+@pytest.mark.parametrize("users", [[0, 1], (0,), np.array([3])])
+def test_one_user_at_a_time(model, users):
+    with pytest.raises(InvalidInput, match="one user"):
+        model.recommend(users)
+
+
+def test_a_matrix_of_features_has_a_row_for_everyone(ratings):
+    model = CompletionModel(RADIUS, side=True)
+    with pytest.raises(InvalidInput, match=r"from 0 to 149 .*50 rows"):
+        model.fit(ratings, user_features=np.ones((50, 2)))
+    with pytest.raises(InvalidInput, match="from 0 to 39"):
+        model.fit(ratings, item_features=np.ones((39, 2)))
+    model.fit(ratings, user_features=np.ones((150, 2)))
+    assert 150 in model.partial_fit(([150], [0], [3.0])).users_
+
+
+@pytest.mark.parametrize("value", [4.0, 0.1, 0.0])
+def test_ratings_that_do_not_differ_have_no_matrix(ratings, value):
+    assert CompletionModel(clip=False).fit((*ratings[:2], np.full(ratings[2].size, value))).rank_ == 0
+
+
+def test_a_matrix_counts_beside_what_differs_not_beside_the_mean(ratings, model):
+    moved = CompletionModel(RADIUS, accuracy=1e-6).fit((*ratings[:2], ratings[2] + 1e5))
+    assert moved.rank_ >= 1
+    assert CompletionModel(1e-4).fit(ratings).rank_ == 0
+
+
+def test_a_sum_of_squares_is_never_below_zero(ratings):
+    model = CompletionModel(1000.0, max_seconds=0.0).fit(ratings)
+    assert (model.dual_bound_, model.result_.bound_kind) == (0.0, "rigorous")
+    assert model.gap_ == pytest.approx(model.objective_ / model.result_.problem.loss_at_zero)
+    assert not model.result_.dual.any()
+
+
 def test_recommendations(model, ratings):
     user = int(ratings[0][0])
     items, scores = model.recommend(user, 40)
@@ -118,6 +152,15 @@ def test_more_ratings(ratings, side):
     np.testing.assert_allclose(grown.predict((users, items)), whole.predict((users, items)), atol=0.02)
 
 
+def test_more_ratings_take_less_than_all_of_them(ratings):
+    users, items, values = ratings
+    late = np.arange(values.size) % 30 == 0
+    grown = CompletionModel(RADIUS, accuracy=1e-5).fit((users[~late], items[~late], values[~late]))
+    grown.partial_fit((users[late], items[late], values[late]))
+    whole = CompletionModel(RADIUS, accuracy=1e-5).fit(ratings)
+    assert grown.result_.counts.matvecs < whole.result_.counts.matvecs
+
+
 def test_a_new_rating_replaces_the_old(ratings):
     model = CompletionModel(RADIUS).partial_fit(ratings)
     user, item = ratings[0][0], ratings[1][0]
@@ -159,14 +202,14 @@ def test_files_of_before_say_nothing_of_what_was_rated(model, ratings, tmp_path)
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"rated_starts": np.array([0, 5])}, {"rated_columns": np.full(900, 99)}, {"rated_columns": np.zeros(900)}],
+    [{"rated_starts": np.array([0, 5])}, {"rated_columns": np.full(518, 99)}, {"rated_columns": np.zeros(518)}],
     ids=["users", "items", "reals"],
 )
 def test_what_was_rated_must_fit_the_model(model, tmp_path, wrong):
     from unipd.io.results import save
 
     path = save(model.result_, tmp_path / "bent.npz", extra={"completion": {**model.fit_.arrays(), **wrong}})
-    with pytest.raises(InvalidInput, match="every user rated"):
+    with pytest.raises(FileFormatError, match="every user rated"):
         load_fitted(path)
 
 

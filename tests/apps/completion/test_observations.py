@@ -105,7 +105,7 @@ def test_gaps_in_columns_that_are_not_needed_do_no_harm():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({**dict(zip("abc", TRIPLES, strict=True)), "when": [1.0, np.nan, 3.0]})
     assert rows_of(as_ratings(table)) == EXPECTED
-    with pytest.raises(InvalidInput, match="finite"):
+    with pytest.raises(InvalidInput, match="columns user, item and rating"):
         as_ratings(pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [1.0, np.nan]}))
 
 

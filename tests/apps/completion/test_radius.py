@@ -146,4 +146,40 @@ def test_ratings_that_are_all_the_same_end_the_search():
     users, items = np.divmod(np.arange(120), 12)
     model = CompletionModel().fit((users, items, np.full(120, 4.0)))
     assert len(model.path_) <= 2
+    assert model.rank_ == 0
     assert model.predict([(0, 0), (99, 99)]).tolist() == [4.0, 4.0]
+
+
+def test_trials_start_from_each_other(instance, monkeypatch):
+    from unipd.apps.completion import radius as module
+
+    design, (users, items, values) = instance
+    real, starts = module.solve_design, []
+
+    def judge(point):
+        return float(np.sqrt(np.mean((predicted(design, point, users, items, None) - values) ** 2)))
+
+    def watched(design, radius, plan, start):
+        starts.append(start)
+        return real(design, radius, plan, start)
+
+    def cold(design, radius, plan, start):
+        return real(design, radius, plan, None)
+
+    monkeypatch.setattr(module, "solve_design", watched)
+    warm = choose_radius([(design, judge)], Plan())
+    monkeypatch.setattr(module, "solve_design", cold)
+    afresh = choose_radius([(design, judge)], Plan())
+    assert [start is None for start in starts] == [True] + [False] * (len(warm.trials) - 1)
+    spent, alone = (chosen.work.counts.matvecs / len(chosen.trials) for chosen in (warm, afresh))
+    assert len(warm.trials) > 2
+    assert spent < 0.9 * alone
+    assert warm.start in [trial.starts[0] for trial in warm.trials]
+
+
+def test_the_final_fit_starts_from_the_path():
+    made = generate((80, 60), 2000, rank=3, noise=0.5, seed=1)
+    ratings = made.users, made.items, made.values
+    warm = CompletionModel(accuracy=1e-5).fit(ratings)
+    cold = CompletionModel(warm.radius_, accuracy=1e-5).fit(ratings)
+    assert warm.result_.counts.matvecs < cold.result_.counts.matvecs

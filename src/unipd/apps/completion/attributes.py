@@ -32,7 +32,7 @@ class ModelAttributes:
 
     @property
     def rank_(self) -> int:
-        """Singular values above a thousandth of the largest."""
+        """Singular values above a thousandth of the largest; 0 where X is negligible beside the ratings' spread."""
         return self._model().rank
 
     @property
@@ -103,7 +103,7 @@ class FittedAttributes(ModelAttributes):
 
     @property
     def dual_bound_(self) -> float:
-        """Certified lower bound of the least objective."""
+        """Certified lower bound of the least objective, at least 0."""
         return self._fit().result.dual_bound
 
     @property

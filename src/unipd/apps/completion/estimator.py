@@ -53,6 +53,26 @@ class MatrixCompletion(CompletionModel, _Base):
     callback, verbose
         As in :func:`unipd.solve`.
 
+    Attributes
+    ----------
+    mean_, user_bias_, item_bias_
+        The mean of the training ratings and the biases b and c.
+    user_factors_, singular_values_, item_factors_
+        U, s and V of X = U diag(s) V^T: U has a row for each user and V one for each item, with orthonormal columns; s
+        is sorted, largest first.
+    rank_
+        Singular values that are not negligible.
+    users_, items_
+        Names of the users and items, in the order of the rows and columns.
+    range_
+        Least and largest prediction, None when nothing is clipped.
+    radius_, path_
+        Radius of the ball, and the radii tried with their validation errors.
+    objective_, dual_bound_, gap_, n_iter_
+        The objective of the final fit, its certified lower bound, their relative distance, and iterations.
+    result_
+        The result of the solver with status, counts and history; what the choice of the radius took is ``search``.
+
     Notes
     -----
     Of several ratings of one pair the last one counts (duplicate entries of a SciPy matrix are added). Pairs with a

@@ -14,7 +14,7 @@ from unipd.apps.completion.indexing import Index, as_names
 from unipd.errors import InvalidInput
 
 
-def aligned(argument: str, features: Any, index: Index) -> Any:
+def aligned(argument: str, features: Any, index: Index, *, complete: bool = True) -> Any:
     """Return a matrix with the features of every name of the index, one a row; names without any have zeros.
 
     Parameters
@@ -26,6 +26,8 @@ def aligned(argument: str, features: Any, index: Index) -> Any:
         the name k.
     index
         The names.
+    complete
+        Whether a matrix must have a row for every name.
 
     Examples
     --------
@@ -42,6 +44,9 @@ def aligned(argument: str, features: Any, index: Index) -> Any:
         names = np.arange(matrix.shape[0] if matrix.ndim == 2 else 0)
         if index.names.dtype.kind == "U":
             raise InvalidInput(argument, "a DataFrame or a dictionary where names are texts", type(features).__name__)
+        if complete and matrix.ndim == 2 and matrix.shape[0] <= index.names[-1]:
+            expected = f"a row for every name from 0 to {index.names[-1]} (a dictionary may leave some out)"
+            raise InvalidInput(argument, expected, f"{matrix.shape[0]} rows")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InvalidInput(argument, "a row of numbers for every name", f"shape {matrix.shape}")
     validate.real_array(argument, matrix.data if sp.issparse(matrix) else matrix)

@@ -14,7 +14,7 @@ from unipd.apps.completion.indexing import Index
 from unipd.errors import InvalidInput
 
 NEGLIGIBLE = 1e-3
-"""Singular values below this share of the largest do not count for the rank."""
+"""Singular values below this share of the largest do not count for the rank, nor X below this share of the data."""
 _CHUNK = 1 << 18
 
 
@@ -37,12 +37,15 @@ class Fitted:
     """V with orthonormal columns, a row for each item."""
     range: tuple[float, float] | None
     """Least and largest prediction; None for no clipping."""
+    negligible: bool = False
+    """Whether X as a whole is negligible beside how much the ratings differ."""
 
     @property
     def rank(self) -> int:
-        """Singular values of X that are not negligible beside the largest."""
+        """Singular values of X that are not negligible beside the largest; none where X itself is negligible."""
         values = self.singular_values
-        return int((values > NEGLIGIBLE * values[0]).sum()) if values.size and values[0] > 0 else 0
+        counted = values.size and values[0] > 0 and not self.negligible
+        return int((values > NEGLIGIBLE * values[0]).sum()) if counted else 0
 
     def predict(self, users: Array, items: Array) -> FloatArray:
         """Return the predictions for pairs of names."""
@@ -83,6 +86,7 @@ class Fitted:
             "singular_values": self.singular_values,
             "right": self.right,
             "range": None if self.range is None else list(self.range),
+            "negligible": self.negligible,
         }
 
     @classmethod

@@ -12,7 +12,7 @@ from unipd._typing import Array
 from unipd.apps.completion.biases import fit_biases
 from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.design import Design, Settings, Start, split_blocks
-from unipd.apps.completion.fitted import Fitted, orthogonal_factors
+from unipd.apps.completion.fitted import NEGLIGIBLE, Fitted, orthogonal_factors
 from unipd.apps.completion.formulations import factored_norm_method, least_norm, noise_of
 from unipd.apps.completion.parameters import Parameters, clip_range
 from unipd.apps.completion.placing import Data
@@ -22,9 +22,12 @@ from unipd.apps.completion.solving import solve_design, start_of
 from unipd.apps.completion.trials import Trial
 from unipd.apps.completion.validation import chosen_radius, root_mean_square
 from unipd.problem import Problem
+from unipd.protocols import norm
 from unipd.run import MaxSeconds, Result, solve
 from unipd.team import team
 
+ROUNDING = 1e-12
+"""Spread of the ratings, relative to their size, that is none."""
 SEARCH_SHARE = 0.75
 """Share of a time limit that the choice of the radius may take; the rest is for the final fit."""
 
@@ -149,5 +152,20 @@ def _fitted(
     users, items = biases if len(parts) == 1 else parts[1:]
     limits = clip_range(given.clip, team().joined(data.values))
     return Fitted(
-        data.users, data.items, design.mean, np.asarray(users), np.asarray(items), left, values, right, limits
+        data.users,
+        data.items,
+        design.mean,
+        np.asarray(users),
+        np.asarray(items),
+        left,
+        values,
+        right,
+        limits,
+        _is_negligible(design, parts[0]),
     )
+
+
+def _is_negligible(design: Design, matrix: Any) -> bool:
+    """Whether X at the ratings is nothing beside how much these differ, or they differ by rounding only."""
+    spread, size = norm(design.target), norm(design.target + design.mean)
+    return spread <= ROUNDING * size or norm(design.sampled.image(matrix)) <= NEGLIGIBLE * spread

@@ -50,5 +50,6 @@ def load_fitted(path: str | os.PathLike[str]) -> LoadedModel:
     for name in Rated.NAMES:
         own.pop(name, None)
     model = Fitted.of_arrays(own)
-    rated.check(len(model.users), len(model.items))
+    if not rated.fits(len(model.users), len(model.items)):
+        raise FileFormatError(str(path), "what every user rated does not fit the model")
     return LoadedModel(model, rated, saved)

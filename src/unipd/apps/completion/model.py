@@ -77,7 +77,7 @@ class CompletionModel(Predicts):
             Ratings of the pairs.
         user_features, item_features
             With ``side=True``: features in the place of the mask of the ratings, as ``{name: numbers}``, a DataFrame
-            by name, or a matrix whose row k belongs to the name k.
+            by name, or a matrix whose row k belongs to the name k, with a row for every name.
         """
         given = checked(self)
         data = placed_in_team(X if isinstance(X, Shard) else as_ratings(X, y))
@@ -90,8 +90,9 @@ class CompletionModel(Predicts):
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Fit to more ratings, starting from the fit so far, and return the estimator.
 
-        A new rating of a known pair replaces the old one; users and items may be new. The radius stays. Without a fit
-        so far this is :meth:`fit`.
+        A new rating of a known pair replaces the old one; users and items may be new (without features, where these
+        were given as a matrix that has no row for them). The radius stays. With ``residual``, and with methods other
+        than "factored", the fit to all ratings starts afresh. Without a fit so far this is :meth:`fit`.
         """
         if "fit_" not in vars(self):
             return self.fit(X, y)
@@ -100,7 +101,7 @@ class CompletionModel(Predicts):
         given, before, more = checked(self), self._fit(), as_ratings(X, y)
         users, items = before.data.users.joined(more.users), before.data.items.joined(more.items)
         data = placed(_together(before.data.ratings(), more), users, items)
-        settings = self._settings(given, data, *self._features)
+        settings = self._settings(given, data, *self._features, complete=False)
         start = None if before.start is None else carried(before.start, before.data, data)
         self.fit_ = fit_data(data, given, settings, start, before.radius)
         return self
@@ -111,7 +112,9 @@ class CompletionModel(Predicts):
 
         return save(self._fit().result, path, extra={"completion": self._fit().arrays()})
 
-    def _settings(self, given: Parameters, data: Data, user_features: Any, item_features: Any) -> Settings:
+    def _settings(
+        self, given: Parameters, data: Data, user_features: Any, item_features: Any, *, complete: bool = True
+    ) -> Settings:
         settings = given.settings
         named = (("user_features", user_features, data.users), ("item_features", item_features, data.items))
         for name, features, index in named:
@@ -119,7 +122,7 @@ class CompletionModel(Predicts):
                 continue
             if not self.side:
                 raise InvalidInput(name, "none without side=True", type(features).__name__)
-            settings = replace(settings, **{name: aligned(name, features, index)})
+            settings = replace(settings, **{name: aligned(name, features, index, complete=complete)})
         return settings
 
 

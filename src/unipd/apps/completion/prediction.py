@@ -11,6 +11,7 @@ from unipd.apps.completion.advice import message
 from unipd.apps.completion.attributes import FittedAttributes, ModelAttributes
 from unipd.apps.completion.indexing import as_names
 from unipd.apps.completion.observations import as_pairs, as_ratings
+from unipd.errors import InvalidInput
 from unipd.team import team
 
 
@@ -58,6 +59,8 @@ class Answers(ModelAttributes):
             Whether items that the user has rated may be among them.
         """
         model = self._model()
+        if np.ndim(user) != 0:
+            raise InvalidInput("user", "one user (call recommend for each of several)", f"shape {np.shape(user)}")
         name = as_names("user", np.asarray([user]))
         place = int(model.users.places(name)[0])
         rated = np.empty(0, np.int64) if seen or place < 0 else self._rated_by(place)

@@ -10,7 +10,6 @@ import numpy as np
 
 from unipd._typing import IntArray
 from unipd.apps.completion.placing import Data
-from unipd.errors import InvalidInput
 from unipd.team import team
 
 
@@ -44,13 +43,12 @@ class Rated:
         """Return everything by name, for a file."""
         return dict(zip(self.NAMES, (self.starts, self.columns), strict=True))
 
-    def check(self, users: int, items: int) -> None:
-        """Raise unless these are columns of a model of so many users and items (or nothing at all)."""
+    def fits(self, users: int, items: int) -> bool:
+        """Whether these are columns of a model of so many users and items (or nothing at all)."""
         plain = all(part.ndim == 1 and part.dtype.kind in "iu" for part in (self.starts, self.columns))
         fits = plain and self.starts.size in (1, users + 1) and int(self.starts[-1]) == self.columns.size
-        sorted_ = fits and bool(np.all(np.diff(self.starts) >= 0))
-        if not (sorted_ and bool(np.all((self.columns >= 0) & (self.columns < items)))):
-            raise InvalidInput("content", "the items that every user rated", "arrays that do not fit the model")
+        in_order = fits and int(self.starts[0]) == 0 and bool(np.all(np.diff(self.starts) >= 0))
+        return in_order and bool(np.all((self.columns >= 0) & (self.columns < items)))
 
     def by(self, place: int) -> IntArray:
         """Return the columns of one user."""

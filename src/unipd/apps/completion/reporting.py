@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+
 from unipd.apps.completion.trials import Chosen, Work
 from unipd.run import Result
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
 
 SEARCH_CUT = "The time limit ended the choice of the radius; the best one so far was used."
@@ -41,6 +44,15 @@ class FitResult(Result):
 def reported(result: Result, chosen: Chosen | None, total_seconds: float) -> FitResult:
     """Return the result of the final fit with the search beside it; after a search that was cut it is no success."""
     work, cut = (Work(), False) if chosen is None else (chosen.work, chosen.cut)
+    result = _with_trivial_bound(result)
     own: Any = {field.name: getattr(result, field.name) for field in fields(Result)}
     found = FitResult(**own, search=work, search_cut=cut, total_seconds=total_seconds)
     return replace(found, status=Status.TIME_LIMIT) if cut and found.status is Status.SOLVED else found
+
+
+def _with_trivial_bound(result: Result) -> Result:
+    """Return the result with the bound 0 of lam = 0 where its own is lower: objectives are sums of squares."""
+    if result.dual_bound >= 0.0:
+        return result
+    gap = result.objective / result.problem.scale(result.objective)
+    return replace(result, dual_bound=0.0, dual=np.zeros_like(result.dual), bound_kind=RIGOROUS, gap=gap)

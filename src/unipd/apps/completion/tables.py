@@ -22,7 +22,7 @@ def table_columns(table: Any) -> tuple[Array, Array, Array]:
         return _unfolded(table)
     names = [str(name) for name in table.columns]
     places = chosen_columns(names)
-    if places is None or (known_columns(names) is None and not _may_name(table, places)):
+    if places is None or (known_columns(names) is None and _have_gaps(table, places)):
         raise InvalidInput("X", _EXPECTED, f"columns {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}")
     users, items, values = (np.asarray(table.iloc[:, place]) for place in places)
     return users, items, values
@@ -60,10 +60,10 @@ def _is_wide(table: Any) -> bool:
     return numbered or places is None or gaps[:, :2].any() or (len(names) > 3 and gaps[:, 2].any())
 
 
-def _may_name(table: Any, places: tuple[int, ...]) -> bool:
-    """Whether the first two of the columns chosen may hold names: no reals with NaN."""
-    columns = [table.iloc[:, place] for place in places[:2]]
-    return not any(getattr(column.dtype, "kind", "O") == "f" and column.isna().any() for column in columns)
+def _have_gaps(table: Any, places: tuple[int, ...]) -> bool:
+    """Whether one of the columns has reals with NaN."""
+    columns = [table.iloc[:, place] for place in places]
+    return any(getattr(column.dtype, "kind", "O") == "f" and column.isna().any() for column in columns)
 
 
 def _unfolded(table: Any) -> tuple[Array, Array, Array]:

@@ -42,7 +42,8 @@ def command(
     ],
     test: Annotated[Path | None, typer.Option(help="Ratings to predict, for the test error.")] = None,
     radius: Annotated[
-        str, typer.Option(help="Radius of the nuclear ball, or auto: by validation.", rich_help_panel=_MODEL)
+        str,
+        typer.Option(help="Radius of the nuclear ball; auto: by validation; none: --residual.", rich_help_panel=_MODEL),
     ] = "auto",
     side: Annotated[
         bool, typer.Option("--side", help="Let rows follow what was rated (slower, better).", rich_help_panel=_MODEL)
@@ -89,7 +90,7 @@ def command(
     from unipd.io.ratings import read_ratings
     from unipd.io.titles import read_titles
 
-    if residual is not None and radius != "auto":
+    if residual is not None and radius not in ("auto", "none"):
         raise InvalidInput("--residual", "either --radius or --residual", "both")
     if titles is not None and recommend is None:
         raise InvalidInput("--titles", "--recommend beside it", "none")
@@ -126,6 +127,7 @@ def command(
         options,
         save={"completion": model.fit_.arrays()},
         title=f"{ratings.name}: {figures['ratings']} ratings of {figures['items']} items by {figures['users']} users",
+        unknown=("rmse_test",),
     )
 
 
@@ -162,29 +164,38 @@ class TotalLimits:
         return replace(result, status=self.reached) if ended else result
 
 
-def _radius(text: str) -> float | str:
-    if text == "auto":
-        return text
+def _radius(text: str) -> float | str | None:
+    if text in ("auto", "none"):
+        return text if text == "auto" else None
     try:
         return float(text)
     except ValueError:
-        raise InvalidInput("--radius", "a number above zero or auto", repr(text)) from None
+        raise InvalidInput("--radius", "a number above zero, auto, or none beside --residual", repr(text)) from None
 
 
 def _tested(model: CompletionModel, held: Ratings) -> dict[str, Any]:
     """Return the test error, and how many pairs had a user or an item that was not in training."""
     fit = model.fit_
     known = (fit.data.users.places(held.users) >= 0) & (fit.data.items.places(held.items) >= 0)
+    if not known.any():
+        _warn("no pair of --test has both a user and an item of RATINGS; the test error is that of biases alone")
     return {"rmse_test": model.rmse(held), "test_ratings": len(held), "test_unknown": int((~known).sum())}
 
 
 def _user(train: Ratings, name: str) -> str | int:
     """Return the user of --recommend as training has users: a text or a number."""
-    if train.users.dtype.kind == "U":
-        return name
-    if not name.isdecimal():
+    texts = train.users.dtype.kind == "U"
+    if not texts and not name.isdecimal():
         raise InvalidInput("--recommend", "the number of a user", repr(name))
-    return int(name)
+    user = name if texts else int(name)
+    if not (getattr(train, "all_users", train.users) == user).any():
+        _warn(f"no rating is by the user {name} of --recommend, who gets what everybody likes")
+    return user
+
+
+def _warn(text: str) -> None:
+    if team().leads:
+        say(f"warning: {text}")
 
 
 def _recommended(model: CompletionModel, user: str | int, count: int, titles: dict[str, str] | None) -> dict[str, Any]:
