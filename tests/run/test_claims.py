@@ -13,8 +13,9 @@ from support.oracles import EuclideanPower, Wrapped
 from unipd import MaxIterations, MaxSeconds, Problem, Status, solve
 from unipd.atoms import inner
 from unipd.couplings import AtMost, L2Ball, LeastSquares
-from unipd.maps import Sampling
-from unipd.sharp import Box, L1Ball, Linear, NuclearBall, Simplex
+from unipd.maps import DenseMatrix, Sampling
+from unipd.primal import LowRankTracker
+from unipd.sharp import Box, L1Ball, Linear, NuclearBall, Simplex, Spectrahedron
 from unipd.spectral import RESIDUAL, RIGOROUS
 
 GENERAL = ["unipdgrad", "accunipdgrad", "corrective"]
@@ -114,8 +115,47 @@ def test_bounds_of_unfinished_runs_stand(method: str, seed: int) -> None:
     best = solve(problem, accuracy=1e-6)
     assert best.status is Status.SOLVED
     result = solve(problem, method, accuracy=1e-2, stop=MaxIterations(200))
-    assert (result.status, result.bound_kind) == (Status.ITERATION_LIMIT, RIGOROUS)
+    reached = abs(result.gap) <= 1e-2  # as the last certificate shows, which the run itself did not have
+    assert (result.status, result.bound_kind) == (Status.SOLVED if reached else Status.ITERATION_LIMIT, RIGOROUS)
+    assert result.iterations == 200
     assert result.dual_bound <= best.objective
     hurried = solve(problem, method, accuracy=1e-2, stop=MaxSeconds(1e-3))
     assert hurried.status is Status.TIME_LIMIT
     assert hurried.counts.oracle_calls == hurried.history["oracle_calls"][-1]  # nothing was asked after the end
+
+
+class Modest(Wrapped):
+    """An oracle whose everyday answers admit a large error, and whose certificates are exact."""
+
+    def __init__(self, oracle: Any, error: float) -> None:
+        super().__init__(oracle, lambda call, answer, direction: replace(answer, error=error, bound=RESIDUAL))
+
+    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> Any:
+        return self.oracle(direction)
+
+
+@pytest.mark.parametrize("method", ["unipdgrad", "frank-wolfe"])
+def test_an_accuracy_that_the_last_certificate_shows_is_solved(method: str) -> None:
+    oracle: Any = Modest(Simplex(3), 0.3)
+    problem = Problem(oracle, np.eye(3), [1.0, 1.2, 1.0], LeastSquares())
+    result = solve(problem, method, accuracy=0.1, stop=MaxIterations(30))
+    assert float(result.history["gap"][-1]) > 0.1
+    assert abs(result.gap) <= 0.1
+    assert (result.status, result.bound_kind, result.iterations) == (Status.SOLVED, RIGOROUS, 30)
+    stopped = solve(problem, method, accuracy=0.1, callback=lambda moment: moment.iteration == 30)
+    assert stopped.status is Status.SOLVED
+    few = solve(problem, method, accuracy=1e-9, stop=MaxIterations(3))
+    assert few.status is Status.ITERATION_LIMIT
+
+
+def test_a_run_that_its_point_does_not_bear_out_keeps_its_limit() -> None:
+    """The averages reach the accuracy; of the point the tracker has kept too little."""
+    size = 24
+    diagonal = np.eye(size * size)[:: size + 1]
+    rows = np.concatenate([diagonal[1:] - diagonal[:-1], diagonal.sum(axis=0, keepdims=True)])
+    b = np.concatenate([np.zeros(size - 1), [3.0]])
+    oracle: Any = Modest(Spectrahedron(size), 1.0)
+    problem = Problem(oracle, DenseMatrix(rows, domain=(size, size)), b, LeastSquares())
+    for tracker, status in ((LowRankTracker(1, 1), Status.ITERATION_LIMIT), ("atoms", Status.SOLVED)):
+        result = solve(problem, "unipdgrad", accuracy=0.1, tracker=tracker, stop=MaxIterations(10))
+        assert (result.status, result.bound_kind) == (status, RIGOROUS)

@@ -24,8 +24,13 @@ def assembled(
     history: History,
     accuracy: float,
     seconds: float,
+    *,
+    otherwise: Status = Status.STALLED,
 ) -> Result:
-    """Assemble the result; what is reported of x is computed from x itself, not from running averages."""
+    """Assemble the result; what is reported of x is computed from x itself, not from running averages.
+
+    A run that is solved is called ``otherwise`` where rounding, or the tracker, has come between both: x falls short.
+    """
     x = state.primal.point()
     image, certificate = state.image, state.certificate
     if x is not None:
@@ -33,7 +38,7 @@ def assembled(
     final = Moment(problem, replace(state, certificate=certificate), seconds, history)
     error = tracker_error(state.primal)
     if status is Status.SOLVED and not (Accuracy(accuracy)(final) and lies_in_set(problem, x, error, accuracy)):
-        status = Status.STALLED  # rounding, or the tracker, has come between the averages of the run and the point
+        status = otherwise
     return Result(
         status=status,
         x=x,

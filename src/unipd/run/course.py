@@ -123,17 +123,22 @@ class Course:
             return nullcontext()
         return given_up_when(lambda: self.seconds >= limit, lambda: self.state is not None)
 
-    def outcome(self, status: Status) -> State:
-        """Return what the run has reached: the last state, after a break with the best point in it.
+    def outcome(self, status: Status, *, failed: bool = False) -> tuple[State, Status]:
+        """Return what the run has reached, the last state, after a break with the best point in it; and the status.
 
-        Its bound is one that stands, unless the run had to end at once.
+        Its bound is one that stands, unless the run had to end at once. Where that bound shows that the accuracy is
+        reached after all, the run is solved whatever has ended it, but for an oracle that ``failed``.
         """
         assert self.state is not None
         state = self.state if status in LAST else self.best.shown(self.state)
-        if status not in HURRIED:
-            with suppress(KeyboardInterrupt, OracleError):  # what is known then stays, and its kind says how sure it is
-                return self.rules.check.at_the_end(self.problem, state)
-        return state
+        if status in HURRIED:
+            return state, status
+        with suppress(KeyboardInterrupt, OracleError):  # what is known then stays, and its kind says how sure it is
+            state = self.rules.check.at_the_end(self.problem, state)
+            if status not in FINAL and not failed:
+                solved = self.rules.reached_after_all(Moment(self.problem, state, self.seconds, self.history))
+                return (state, status) if solved is None else (solved, Status.SOLVED)
+        return state, status
 
     @property
     def seconds(self) -> float:

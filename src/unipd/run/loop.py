@@ -169,7 +169,7 @@ def solve(
         except OracleError as error:
             known = course.state is not None and team().size == 1  # several would have to measure the point together
             with contextlib.suppress(Exception):  # the oracle may fail again when the point is measured
-                error.result = _result(course, accuracy, Status.STOPPED) if known else None
+                error.result = _result(course, accuracy, Status.STOPPED, failed=True) if known else None
             raise
     result = _result(course, accuracy, status)
     return polished_result(problem, result) if polish else result
@@ -184,10 +184,13 @@ def _check_checkpoint(checkpoint: Any, *, resume: bool) -> None:
         validate.path("checkpoint", checkpoint)
 
 
-def _result(course: Course, accuracy: float, status: Status) -> Result:
-    state, stage = course.outcome(status), course.stage
+def _result(course: Course, accuracy: float, status: Status, *, failed: bool = False) -> Result:
+    (state, reached), stage = course.outcome(status, failed=failed), course.stage
+    otherwise = Status.STALLED if status is Status.SOLVED else status
     with stage.blamed() if stage is not None and stage.unproven else contextlib.nullcontext():
-        return assembled(course.problem, course.method, state, status, course.history, accuracy, course.seconds)
+        return assembled(
+            course.problem, course.method, state, reached, course.history, accuracy, course.seconds, otherwise=otherwise
+        )
 
 
 def starting_dual(problem: Problem, start: Result | Array | None) -> Array:

@@ -15,6 +15,7 @@ from unipd.run.combining import StoppingRule
 from unipd.run.contradiction import require_adjoint, require_consistent, require_proof
 from unipd.run.moment import Moment
 from unipd.run.stopping import Accuracy, Stall
+from unipd.spectral import RESIDUAL
 from unipd.status import Status
 
 Callback = Callable[[Moment], "bool | None"]
@@ -56,6 +57,16 @@ class Rules:
         if status is not None and (status is Status.SOLVED or status is True):
             status = Status.STOPPED  # a rule of the caller's own: fulfilled, but not the accuracy asked for
         return state, status
+
+    def reached_after_all(self, moment: Moment) -> State | None:
+        """Return the state of a run whose bound, certified at its end, shows that the accuracy is reached; else None.
+
+        It passes the checks of every run that ends as solved.
+        """
+        if moment.state.certificate.kind == RESIDUAL or self.goal(moment) is None:
+            return None
+        require_consistent(moment, self.goal.accuracy)
+        return added(moment.state, require_adjoint(moment))
 
     def next_look(self, problem: Problem, iteration: int) -> float:
         """Return the iteration before which nothing ends the run but its accuracy or a failure; the next if in doubt.
