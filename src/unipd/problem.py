@@ -58,7 +58,7 @@ class Problem:
         *,
         split: bool | None = None,
     ) -> None:
-        oracle = require_oracle("sharp", Product(list(sharp)) if isinstance(sharp, (list, tuple)) else sharp)
+        oracle = _as_oracle(sharp)
         self.sharp: SharpOracle = oracle
         self.map: LinearMap = as_map(A, oracle.shape)
         _check_domain(self.map.domain, oracle.shape)
@@ -132,6 +132,16 @@ class Problem:
         names = [type(part).__name__ for part in (self.sharp, self.map, self.coupling)]
         form = ", split" if self.split else ""
         return f"Problem({names[0]}, {names[1]}, n={self.b.size}, {names[2]}{form})"
+
+
+def _as_oracle(sharp: Any) -> Any:
+    """Return one oracle, of a product for a list; what is wrong with the list is said of ``sharp``."""
+    if not isinstance(sharp, (list, tuple)):
+        return require_oracle("sharp", sharp)
+    try:
+        return require_oracle("sharp", Product(sharp))
+    except InvalidInput as error:
+        raise InvalidInput("sharp", error.expected, error.got) from error
 
 
 def _check_domain(domain: Any, shape: Any) -> None:
