@@ -52,7 +52,7 @@ def problem(coupling: Any = "=", b: Any = B) -> Problem:
 TEMPLATE: dict[str, tuple[str, Callable[[], Any]]] = {
     "sharp is a string": ("sharp", lambda: Problem("simplex", A, B)),
     "sharp is a class": ("sharp", lambda: Problem(sh.Simplex, A, B)),
-    "sharp is a list of strings": ("sharp", lambda: Problem(["simplex"], A, B)),
+    "sharp is a list of strings": ("sharp", lambda: Problem(["simplex"], A, B)),  # type: ignore[list-item]
     "sharp is None": ("sharp", lambda: Problem(None, A, B)),
     "sharp is a coupling": ("sharp", lambda: Problem(cpl.L1Ball(1.0), A, B)),
     "no oracles": ("sharp", lambda: Problem([], A, B)),

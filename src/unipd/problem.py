@@ -155,7 +155,8 @@ def _check_reality(oracle: SharpOracle, linear_map: LinearMap) -> None:
         for block, part in zip(oracle.oracles, linear_map.maps, strict=True):
             _check_reality(block, part)
     elif linear_map.dtype.kind == "c" and getattr(oracle, "real_only", False):
-        raise InvalidInput("A", f"a real map, since {type(oracle).__name__} has real points", "a complex one")
+        stack = "stack the real and the imaginary part of A, and of b, as rows"
+        raise InvalidInput("A", f"a real map, since {type(oracle).__name__} has real points ({stack})", "a complex one")
 
 
 def _as_loss(coupling: Coupling) -> Loss | None:
