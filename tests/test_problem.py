@@ -164,3 +164,14 @@ def test_maps_that_lack_a_part_are_told_which() -> None:
 
     with pytest.raises(InvalidInput, match="Nameless without dtype"):
         Problem(Simplex(3), Nameless(), B)
+
+
+def test_a_complex_map_on_a_real_set_is_told_the_way_out() -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((2, 4)) + 1j * rng.standard_normal((2, 4))
+    b = A @ np.full(4, 0.25)
+    simplex = unipd.sharp.Simplex(4)
+    with pytest.raises(InvalidInput, match=r"^A: .*Simplex.*stack the real and the imaginary part"):
+        unipd.Problem(simplex, A, b)
+    stacked = unipd.Problem(simplex, np.vstack([A.real, A.imag]), np.concatenate([b.real, b.imag]))
+    assert unipd.solve(stacked, accuracy=1e-6).status.success

@@ -58,7 +58,7 @@ class Problem:
         *,
         split: bool | None = None,
     ) -> None:
-        oracle = require_oracle("sharp", Product(list(sharp)) if isinstance(sharp, (list, tuple)) else sharp)
+        oracle = _as_oracle(sharp)
         self.sharp: SharpOracle = oracle
         self.map: LinearMap = as_map(A, oracle.shape)
         _check_domain(self.map.domain, oracle.shape)
@@ -134,6 +134,16 @@ class Problem:
         return f"Problem({names[0]}, {names[1]}, n={self.b.size}, {names[2]}{form})"
 
 
+def _as_oracle(sharp: Any) -> Any:
+    """Return one oracle, of a product for a list; what is wrong with the list is said of ``sharp``."""
+    if not isinstance(sharp, (list, tuple)):
+        return require_oracle("sharp", sharp)
+    try:
+        return require_oracle("sharp", Product(sharp))
+    except InvalidInput as error:
+        raise InvalidInput("sharp", error.expected, error.got) from error
+
+
 def _check_domain(domain: Any, shape: Any) -> None:
     if domain != shape:
         raise InvalidInput("A", f"a map of points of shape {shape}", f"a map of shape {domain}")
@@ -145,7 +155,8 @@ def _check_reality(oracle: SharpOracle, linear_map: LinearMap) -> None:
         for block, part in zip(oracle.oracles, linear_map.maps, strict=True):
             _check_reality(block, part)
     elif linear_map.dtype.kind == "c" and getattr(oracle, "real_only", False):
-        raise InvalidInput("A", f"a real map, since {type(oracle).__name__} has real points", "a complex one")
+        stack = "stack the real and the imaginary part of A, and of b, as rows"
+        raise InvalidInput("A", f"a real map, since {type(oracle).__name__} has real points ({stack})", "a complex one")
 
 
 def _as_loss(coupling: Coupling) -> Loss | None:

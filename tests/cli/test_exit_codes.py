@@ -44,6 +44,14 @@ def test_a_mistake_is_one_line_on_standard_error(invoke, arguments):
     assert result.stderr.startswith("unipd")
 
 
+@pytest.mark.parametrize("method", ["auto", "pairwise"])
+def test_weights_without_an_average_are_refused_in_words_of_the_command_line(invoke, method):
+    result = invoke("demo", "--method", method, "--weights", "greedy", "--json", "-")
+    assert (result.exit_code, result.stdout) == (2, "")
+    expected = f"--weights: expected --method unipdgrad or accunipdgrad beside it, got --method {method}"
+    assert result.stderr == f"unipd: {expected}\n"
+
+
 def test_a_full_disk_under_standard_output_is_named():
     assert explain(OSError(28, "No space left on device")) == ("standard output: No space left on device", 1)
     assert explain(OSError(28, "No space left on device", "a.npz"))[0] == "a.npz: No space left on device"

@@ -134,6 +134,13 @@ def test_running_exponent_with_missing_numbers():
     assert np.isnan(running_exponents(np.zeros(3), np.ones(3))).all()
 
 
+def test_the_axis_may_be_called_as_the_column():
+    result = run(constrained(), "unipdgrad", 3)
+    one, other = curves(result, "iteration"), curves(result, "iterations")
+    np.testing.assert_array_equal(one.position, other.position)
+    assert one.label == other.label
+
+
 def test_bad_input():
     result = run(constrained(), "unipdgrad", 3)
     with pytest.raises(InvalidInput, match="axis"):

@@ -23,7 +23,7 @@ from unipd.sharp import (
 CASES: dict[str, tuple[str, Callable[[], Any]]] = {
     "vector shape": ("shape", lambda: NuclearBall((3,))),
     "empty shape": ("shape", lambda: NuclearBall((0, 3))),
-    "fractional size": ("shape", lambda: Spectrahedron(2.5)),  # type: ignore[arg-type]
+    "fractional size": ("size", lambda: Spectrahedron(2.5)),  # type: ignore[arg-type]
     "negative radius": ("radius", lambda: NuclearBall((2, 2), -1.0)),
     "nan radius": ("radius", lambda: SpectralBall((2, 2), float("nan"))),
     "zero weight": ("weight", lambda: NuclearNormSquared((2, 2), 0.0)),

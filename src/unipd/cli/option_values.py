@@ -19,6 +19,10 @@ ALWAYS = ("quiet", "verbose", "log_file", "debug")
 """Options that every command has."""
 
 
+_AVERAGING = ("unipdgrad", "accunipdgrad")
+"""Methods that average the oracle's answers with weights of a choice."""
+
+
 @dataclass(frozen=True)
 class Options:
     """Values of the common options; a command without one of them sees its default."""
@@ -56,6 +60,11 @@ class Options:
         check_outputs(self.out, self.plot, self.json, self.log_file)
         check_distinct(self.written())
         check_lasting(self)
+
+    def check_averaging(self) -> None:
+        """Raise when the method chosen has no average that ``--weights`` could be about."""
+        if self.weights is not None and self.method not in _AVERAGING:
+            raise InvalidInput("--weights", f"--method {' or '.join(_AVERAGING)} beside it", f"--method {self.method}")
 
     def written(self) -> dict[str, Any]:
         """Return the files to write, by the options that name them."""

@@ -66,6 +66,7 @@ def common_options(
                 say(about(name))
             if "method" in wanted:
                 check_choice("--method", options.method, methods)
+                options.check_averaging()
             page = served(options.live, options.live_port, f"unipd {name}", quiet=options.quiet)
             kept = lasting(options) if "checkpoint" in wanted else contextlib.nullcontext()
             with limited_threads(options.threads), logged_to(options.log_file, name), page, kept, as_typed(words):

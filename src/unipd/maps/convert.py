@@ -26,19 +26,28 @@ def as_map(value: Any, domain: Any = None) -> LinearMap:
     if hasattr(value, "image") and hasattr(value, "adjoint"):
         return require_map("A", value)
     if scipy.sparse.issparse(value):
-        return SparseMatrix(value, domain)
+        return _matrix_map(SparseMatrix, value, domain)
     if isinstance(value, np.ndarray):
-        return DenseMatrix(value, domain)
+        return _matrix_map(DenseMatrix, value, domain)
     if hasattr(value, "matvec") and hasattr(value, "rmatvec"):
         return OperatorMap(value, domain)
     if isinstance(value, (list, tuple)):
         if value and all(_is_row(part) for part in value):
-            return DenseMatrix(value, domain)
+            return _matrix_map(DenseMatrix, value, domain)
         domains = domain if domain is not None else [None] * len(value)
         if len(domains) != len(value):
             raise InvalidInput("A", f"{len(domains)} blocks, one an oracle", f"{len(value)} blocks")
         return BlockMap([as_map(part, shape) for part, shape in zip(value, domains, strict=True)])
     raise InvalidInput("A", _ACCEPTED, type(value).__name__)
+
+
+def _matrix_map(kind: type[DenseMatrix | SparseMatrix], value: Any, domain: Any) -> LinearMap:
+    """Return the map of a matrix; what is wrong with the matrix is said of A, as callers know it."""
+    try:
+        return kind(value, domain)
+    except InvalidInput as error:
+        name = "A" if error.argument == "matrix" else error.argument
+        raise InvalidInput(name, error.expected, error.got) from error
 
 
 def _is_row(part: Any) -> bool:

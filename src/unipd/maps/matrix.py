@@ -24,7 +24,7 @@ class DenseMatrix(Map):
     """
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
-        self.matrix = validate.finite_array("A", matrix, ndim=2)
+        self.matrix = validate.finite_array("matrix", matrix, ndim=2)
         rows, columns = _nonempty(self.matrix.shape)
         super().__init__(matrix_domain(domain, columns), (rows,), self.matrix.dtype)
 
@@ -61,12 +61,12 @@ class SparseMatrix(Map):
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         if not scipy.sparse.issparse(matrix):
-            matrix = validate.finite_array("A", matrix, ndim=2)
+            matrix = validate.finite_array("matrix", matrix, ndim=2)
         rows, columns = _nonempty(matrix.shape)
         compressed: Any = scipy.sparse.csc_array(matrix)
         compressed = compressed.astype(floating(compressed.dtype), copy=False)
         if not np.isfinite(compressed.data).all():
-            raise InvalidInput("A", "finite numbers", "NaN or inf among the stored entries")
+            raise InvalidInput("matrix", "finite numbers", "NaN or inf among the stored entries")
         self.matrix: Any = compressed
         self._transposed = compressed.T
         super().__init__(matrix_domain(domain, columns), (rows,), compressed.dtype)
@@ -107,5 +107,5 @@ class SparseMatrix(Map):
 
 def _nonempty(shape: Any) -> tuple[int, int]:
     if len(shape) != 2 or min(shape) < 1:
-        raise InvalidInput("A", "a matrix with at least one row and column", f"shape {tuple(shape)}")
+        raise InvalidInput("matrix", "a matrix with at least one row and column", f"shape {tuple(shape)}")
     return int(shape[0]), int(shape[1])

@@ -56,12 +56,14 @@ def curves(result: Any, axis: str = "iterations", *, start: Array | None = None,
     result
         What :func:`unipd.solve` or :func:`unipd.io.results.load` returned.
     axis
-        One of "iterations", "oracle_calls", "matvecs", "seconds".
+        One of "iterations" (or "iteration", as in the history), "oracle_calls", "matvecs", "seconds".
     start
         lam_0 of a warm start, for the theorem's bound; zero when not given.
     best
         The bound to measure the objective from, in the history's terms; the run's own when not given.
     """
+    if axis == "iteration":  # as the history calls the column
+        axis = "iterations"
     if axis not in AXES:
         raise InvalidInput("axis", f"one of {', '.join(AXES)}", repr(axis))
     history, known = result.history, facts(result)

@@ -75,7 +75,7 @@ class MaxSeconds(StoppingRule):
     limit: float
 
     def __post_init__(self) -> None:
-        validate.nonnegative("time_limit", self.limit)
+        validate.nonnegative("limit", self.limit)
 
     def __call__(self, moment: Moment) -> Status | None:
         """Compare the time with the limit."""

@@ -19,18 +19,18 @@ _PARTS = ("shape", "exact", "degree", "linear", "value", "objective", "support",
 """What a sharp oracle has, beside being called."""
 
 
-def as_shape(shape: int | Shape) -> Shape:
-    """Return a length or a shape as a tuple of positive ints, or raise.
+def as_shape(shape: int | Shape, name: str = "shape") -> Shape:
+    """Return a length or a shape as a tuple of positive ints, or raise with the name of the caller's argument.
 
     >>> as_shape(3), as_shape((2, 5))
     ((3,), (2, 5))
     """
     sizes = (shape,) if isinstance(shape, (int, np.integer)) else shape
     if not isinstance(sizes, (tuple, list)) or not sizes:
-        raise InvalidInput("shape", "an integer or a tuple of integers", repr(shape))
-    checked = tuple(validate.integer("shape", size, minimum=1) for size in sizes)
+        raise InvalidInput(name, "an integer or a tuple of integers", repr(shape))
+    checked = tuple(validate.integer(name, size, minimum=1) for size in sizes)
     if math.prod(checked) >= 2**62:
-        raise InvalidInput("shape", "a size that an array can have", repr(shape))
+        raise InvalidInput(name, "a size that an array can have", repr(shape))
     return checked
 
 

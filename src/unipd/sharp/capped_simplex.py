@@ -10,7 +10,7 @@ import numpy as np
 from unipd import validate
 from unipd._typing import Array, IntArray, Shape
 from unipd.errors import InvalidInput
-from unipd.sharp.base import SharpSet
+from unipd.sharp.base import SharpSet, as_shape
 from unipd.sharp.phases import largest, scattered
 
 ROUNDING = 1e-12
@@ -41,7 +41,7 @@ class CappedSimplex(SharpSet):
     real_only = True
 
     def __init__(self, size: int | Shape, cap: float, scale: float = 1.0) -> None:
-        super().__init__(size)
+        super().__init__(as_shape(size, "size"))
         self.scale = validate.positive("scale", scale)
         self.cap = min(validate.positive("cap", cap), self.scale)
         if self.cap * self.size < self.scale * (1.0 - ROUNDING):

@@ -10,7 +10,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, Shape
 from unipd.protocols import SharpAnswer
-from unipd.sharp.base import SharpFunction
+from unipd.sharp.base import SharpFunction, as_shape
 from unipd.sharp.simplex import Simplex
 
 
@@ -35,7 +35,7 @@ class Entropy(SharpFunction):
     real_only = True
 
     def __init__(self, size: int | Shape, scale: float = 1.0) -> None:
-        super().__init__(size)
+        super().__init__(as_shape(size, "size"))
         self.simplex = Simplex(size, scale)
         self.scale = self.simplex.scale
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from unipd import atoms, validate
 from unipd._typing import Array, Shape
-from unipd.sharp.base import SharpSet
+from unipd.sharp.base import SharpSet, as_shape
 
 
 class Simplex(SharpSet):
@@ -31,7 +31,7 @@ class Simplex(SharpSet):
     real_only = True
 
     def __init__(self, size: int | Shape, scale: float = 1.0) -> None:
-        super().__init__(size)
+        super().__init__(as_shape(size, "size"))
         self.scale = validate.positive("scale", scale)
 
     @property

@@ -45,7 +45,8 @@ class Fantope(SpectralSharp):
     hermitian = True
 
     def __init__(self, size: int, rank: int, **options: Any) -> None:
-        super().__init__((size, size), **options)
+        rows = validate.integer("size", size, minimum=1)
+        super().__init__((rows, rows), **options)
         self.rank = validate.integer("rank", rank, minimum=1)
         if self.rank > size:
             raise InvalidInput("rank", f"at most the size {size}", f"{rank}")

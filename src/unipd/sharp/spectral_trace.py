@@ -34,7 +34,8 @@ class Spectrahedron(HermitianSharp):
     """
 
     def __init__(self, size: int, trace: float = 1.0, **options: Any) -> None:
-        super().__init__((size, size), **options)
+        rows = validate.integer("size", size, minimum=1)
+        super().__init__((rows, rows), **options)
         self.trace = validate.positive("trace", trace)
 
     def weight(self, top: float) -> float:

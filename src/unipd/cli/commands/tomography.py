@@ -108,7 +108,7 @@ def command(
         {"qubits": qubits, "measurements": measurements, "state-rank": state_rank, "shots": shots}
         | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
     )
-    check_model(objective, noise_level, options)
+    check_model(objective, noise_level)
     if bootstrap is not None:
         check_replicates(options)
     weights = {} if options.weights is None else {"weights": options.weights}

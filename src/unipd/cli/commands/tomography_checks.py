@@ -11,15 +11,12 @@ from unipd.cli.options import Options
 from unipd.errors import InvalidInput
 
 _CONSTRAINED = ("trace", "trace-squared")
-_AVERAGING = ("unipdgrad", "accunipdgrad")
 
 
-def check_model(objective: str, noise_level: float | None, options: Options) -> None:
-    """Raise when an option would have no effect with the objective or the method chosen."""
+def check_model(objective: str, noise_level: float | None) -> None:
+    """Raise when an option would have no effect with the objective chosen."""
     if noise_level is not None and objective not in _CONSTRAINED:
         raise InvalidInput("--noise-level", "--objective trace or trace-squared beside it", f"--objective {objective}")
-    if options.weights is not None and options.method not in _AVERAGING:
-        raise InvalidInput("--weights", f"--method {' or '.join(_AVERAGING)} beside it", f"--method {options.method}")
 
 
 def check_replicates(options: Options) -> None:
