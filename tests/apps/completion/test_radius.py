@@ -183,3 +183,14 @@ def test_the_final_fit_starts_from_the_path():
     warm = CompletionModel(accuracy=1e-5).fit(ratings)
     cold = CompletionModel(warm.radius_, accuracy=1e-5).fit(ratings)
     assert warm.result_.counts.matvecs < cold.result_.counts.matvecs
+
+
+def test_names_do_not_decide_what_is_held_out():
+    made = generate((60, 50), 1500, rank=3, noise=0.5, seed=1)
+    users, items = made.users.astype(int), made.items.astype(int)
+    rng = np.random.default_rng(5)
+    other = rng.permutation(60)[users], np.array([f"item {name}" for name in rng.permutation(50)])[items]
+    plain, renamed = (CompletionModel().fit((*names, made.values)) for names in ((users, items), other))
+    assert renamed.radius_ == pytest.approx(plain.radius_, rel=2e-2)
+    np.testing.assert_allclose(renamed.path_, plain.path_, rtol=2e-3)
+    np.testing.assert_allclose(renamed.predict(other), plain.predict((users, items)), atol=0.05)

@@ -21,6 +21,8 @@ class Data:
     rows: IntArray
     columns: IntArray
     values: FloatArray
+    order: IntArray | None = None
+    """Place of every rating among those given, of all members of a team; None where only parts were given."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -45,17 +47,20 @@ def placed(ratings: Ratings, users: Index | None = None, items: Index | None = N
     pairs = rows * np.int64(len(items)) + columns
     _, last = np.unique(pairs[::-1], return_index=True)
     kept = pairs.size - 1 - last
-    return Data(users, items, rows[kept], columns[kept], ratings.values[kept])
+    order = np.empty(kept.size, np.int64)
+    order[np.argsort(kept)] = np.arange(kept.size)
+    return Data(users, items, rows[kept], columns[kept], ratings.values[kept], order)
 
 
 def placed_in_team(ratings: Ratings) -> Data:
     """Return placed ratings; in a team those of this member, from a shard or from ratings that every member has."""
     if isinstance(ratings, Shard):
-        return placed(ratings, Index(ratings.all_users), Index(ratings.all_items))
+        return replace(placed(ratings, Index(ratings.all_users), Index(ratings.all_items)), order=None)
     data, group = placed(ratings), team()
     if group.size == 1:
         return data
     cuts = np.arange(group.size + 1) * data.rows.size // group.size
     edges = np.append(np.searchsorted(data.rows, data.rows[cuts[:-1]]), data.rows.size)
     own = slice(int(edges[group.rank]), int(edges[group.rank + 1]))
-    return replace(data, rows=data.rows[own], columns=data.columns[own], values=data.values[own])
+    order = None if data.order is None else data.order[own]
+    return replace(data, rows=data.rows[own], columns=data.columns[own], values=data.values[own], order=order)

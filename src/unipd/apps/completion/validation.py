@@ -26,22 +26,23 @@ ENOUGH, MOST_SETS = 1000, 5
 def chosen_radius(data: Data, given: Parameters, settings: Settings) -> Chosen:
     """Return the radius by validation on ratings held out at random (by a guess when there are few).
 
-    Few ratings held out tell little: other sets are then held out too, ``ENOUGH`` ratings together.
+    Which ones depends on the order in which they were given, not on the names of users and items. Few ratings held out
+    tell little: other sets are then held out too, ``ENOUGH`` ratings together.
     """
     count, share = _of_all(data.values), given.validation_fraction
     draws = np.random.default_rng(given.seed).random(count)
     sets = min(max(math.ceil(ENOUGH / (share * count)), 1), MOST_SETS, int(1.0 / share))
-    chosen = [(draws >= place * share) & (draws < (place + 1) * share) for place in range(sets)]
-    if count < FEWEST or any(held.all() or not held.any() for held in chosen):
+    sizes = np.histogram(draws, share * np.arange(sets + 1))[0]
+    if count < FEWEST or sizes.min() == 0 or sizes.max() == count:
         return Chosen(guessed_radius(Design(data.rows, data.columns, data.values, data.shape, settings)))
-    return choose_radius(
-        [_fold(data, team().own(held, data.values.size), given, settings) for held in chosen], given.plan
-    )
+    own = team().own(draws, data.values.size) if data.order is None else draws[data.order]
+    chosen = [(own >= place * share) & (own < (place + 1) * share) for place in range(sets)]
+    return choose_radius([_fold(data, held, given, settings) for held in chosen], given.plan)
 
 
 def _fold(data: Data, held: Array, given: Parameters, settings: Settings) -> Fold:
     """Return the model on the ratings not held out, and the error on the others."""
-    rest = replace(data, rows=data.rows[~held], columns=data.columns[~held], values=data.values[~held])
+    rest = replace(data, rows=data.rows[~held], columns=data.columns[~held], values=data.values[~held], order=None)
     design = Design(rest.rows, rest.columns, rest.values, rest.shape, settings)
     rows, columns, truth = data.rows[held], data.columns[held], data.values[held]
     limits = clip_range(given.clip, team().joined(rest.values))
