@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd.apps.completion.advice import message
 from unipd.apps.completion.attributes import FittedAttributes, ModelAttributes
 from unipd.apps.completion.indexing import as_names
 from unipd.apps.completion.observations import as_pairs, as_ratings
@@ -88,7 +87,6 @@ class Predicts(Answers, FittedAttributes):
         fit = self._fit()
         return {
             **fit.result.summary(),
-            "message": message(fit.result),
             "users": len(fit.data.users),
             "items": len(fit.data.items),
             "ratings": fit.count,

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared
 from unipd.apps.completion.trials import Chosen, Work
 from unipd.run import Result
+from unipd.sharp.counted import bare
 from unipd.spectral import RIGOROUS
 from unipd.status import Status
 
 SEARCH_CUT = "The time limit ended the choice of the radius; the best one so far was used."
+MORE_COLUMNS = "Without a radius, a larger residual, a lower accuracy or more columns to begin with (rank) may help."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,13 +29,19 @@ class FitResult(Result):
     total_seconds: float
     """Wall time of the search, the final fit and what is between them."""
 
+    @property
+    def message(self) -> str:
+        """How the fit ended, in words, and what may help where the least norm was not found in time."""
+        if self.search_cut and self.status is Status.TIME_LIMIT:
+            return SEARCH_CUT
+        least_norm = self.method == "factored" and isinstance(bare(self.problem.sharp), BalancedNuclearNormSquared)
+        limited = least_norm and self.status is Status.ITERATION_LIMIT
+        return f"{super().message} {MORE_COLUMNS}" if limited else super().message
+
     def summary(self) -> dict[str, Any]:
         """Return the headline figures: those of the final fit, then those of the search."""
-        figures = super().summary()
-        if self.search_cut and self.status is Status.TIME_LIMIT:
-            figures["message"] = SEARCH_CUT
         return {
-            **figures,
+            **super().summary(),
             "search_iterations": self.search.iterations,
             "search_oracle_calls": self.search.counts.oracle_calls,
             "search_matvecs": self.search.counts.matvecs,

@@ -85,7 +85,6 @@ def command(
     these; what the choice of the radius took is told beside them (search ...). --time-limit is for everything: the
     choice of the radius has three quarters of it, and the final fit the rest, or one iteration where nothing is left.
     """
-    from unipd.apps.completion.advice import message
     from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import read_ratings
     from unipd.io.titles import read_titles
@@ -118,7 +117,7 @@ def command(
         say(f"{len(train)} ratings read from {ratings}")
     model.fit(train)
     result = limits.named(model.result_)
-    figures: dict[str, Any] = {**model.summary(), **result.summary(), "message": message(result)}
+    figures: dict[str, Any] = {**model.summary(), **result.summary()}
     figures |= {} if held is None else _tested(model, held)
     figures |= {} if user is None else _recommended(model, user, top, names)
     return emit(
