@@ -29,9 +29,10 @@ class Problem:
         The sharp oracle of (f, X), or a list of oracles for several blocks.
     A
         The linear map: a NumPy array, a SciPy sparse matrix, a ``LinearOperator`` or PyLops operator,
-        one of ``unipd.maps``, or a list with one a block. Never made dense.
+        one of ``unipd.maps``, or a list with one a block. Never made dense. It is referred to, not copied (it may
+        be most of the memory): do not change it while the problem is in use.
     b
-        The right-hand side.
+        The right-hand side; copied.
     coupling
         The set K or the loss phi: an object of ``unipd.couplings``, or "=", "<=", ">=" for A x = b, ...
     split

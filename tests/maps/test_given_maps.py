@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from unipd import atoms
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.maps import BlockMap, DenseMatrix, Identity, OperatorMap, SparseMatrix, as_map
 
 
@@ -168,3 +168,13 @@ def test_an_adjoint_of_the_wrong_size_is_refused() -> None:
     with pytest.raises(InvalidInput, match="cannot reshape") as caught:
         as_map(LinearOperator((3, 5), matvec=lambda x: x[:3], rmatvec=lambda y: y, dtype=float))
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_columns_that_do_not_fit_in_memory_are_told_so(monkeypatch) -> None:
+    def full(matrix):
+        raise MemoryError("Unable to allocate 745. GiB")
+
+    wide = sp.csr_array((np.ones(1), np.array([5]), np.array([0, 1])), shape=(1, 10**11))
+    monkeypatch.setattr(sp, "csc_array", full)
+    with pytest.raises(MemoryForecastError, match=r"100000000000 columns .* 745. GiB; leave out empty columns"):
+        as_map(wide)

@@ -11,7 +11,7 @@ from unipd.atoms import LowRank, apply_adjoint
 from unipd.atoms import dense as dense_point
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp import Birkhoff, Counted, L1Ball, L2Ball, L2NormSquared, Linear, Product, Simplex
+from unipd.sharp import Birkhoff, Counted, L1Ball, L2Ball, L2NormSquared, Linear, NuclearBall, Product, Simplex
 from unipd.sharp.lazy_difference import LazyDifference, difference, pairing
 from unipd.sharp.spectral_trace import Spectrahedron
 
@@ -225,3 +225,15 @@ def test_sparse_costs_over_sets_that_read_arrays(oracle: Any, form: Any) -> None
     assert np.asarray(dense_point(dense.atom)).tolist() == np.asarray(dense_point(sparse.atom)).tolist()
     with pytest.raises(InvalidInput, match="cost: expected an array, since"):
         Linear(aslinearoperator(cost), oracle)
+
+
+@pytest.mark.parametrize("form", [np.array, np.asmatrix, sp.csr_array, sp.csc_array])
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_the_cost_is_a_copy(form: Any) -> None:
+    entries = np.array([[1.0, 2.0], [3.0, 4.0]])
+    for oracle in (L1Ball((2, 2)), NuclearBall((2, 2)), Spectrahedron(2)):
+        cost = form(entries.copy())
+        linear = Linear(cost, oracle)
+        before = linear.objective(np.eye(2))
+        cost[0, 0] = 100.0
+        assert linear.objective(np.eye(2)) == before == 5.0

@@ -9,7 +9,7 @@ import scipy
 
 from unipd import atoms, validate
 from unipd._typing import Array, Shape
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.maps.base import Map, floating, matrix_domain, misfit
 
 _FEW = 8
@@ -63,7 +63,7 @@ class SparseMatrix(Map):
         if not scipy.sparse.issparse(matrix):
             matrix = validate.finite_array("matrix", matrix, ndim=2)
         rows, columns = _nonempty(matrix.shape)
-        compressed: Any = scipy.sparse.csc_array(matrix)
+        compressed = _by_columns(matrix)
         compressed = compressed.astype(floating(compressed.dtype), copy=False)
         if not np.isfinite(compressed.data).all():
             raise InvalidInput("matrix", "finite numbers", "NaN or inf among the stored entries")
@@ -103,6 +103,17 @@ class SparseMatrix(Map):
             return (self._transposed @ dual).reshape(self.domain)
         except ValueError as error:
             raise misfit("dual", dual, self.codomain, error) from error
+
+
+def _by_columns(matrix: Any) -> Any:
+    """Return the matrix in CSC form, which keeps a number for every column, empty ones too."""
+    try:
+        return scipy.sparse.csc_array(matrix)
+    except MemoryError as error:
+        raise MemoryForecastError(
+            f"a sparse matrix with {matrix.shape[1]} columns does not fit in memory by columns: {error}; "
+            "leave out empty columns, or give A as an operator with matvec and rmatvec"
+        ) from error
 
 
 def _nonempty(shape: Any) -> tuple[int, int]:

@@ -26,7 +26,8 @@ class Linear(Described):
     ----------
     cost
         The vector or matrix c: an array or a SciPy sparse matrix of the shape of x (which stays sparse over spectral
-        sets alone), or over spectral sets an operator with matvec and rmatvec.
+        sets alone), or over spectral sets an operator with matvec and rmatvec. Arrays and sparse matrices are copied,
+        so that changing them later changes nothing here; an operator is kept as it is.
     oracle
         The sharp oracle of X.
 
@@ -121,7 +122,7 @@ class Linear(Described):
 
 
 def _checked_cost(cost: Any, oracle: SharpOracle) -> Any:
-    """Return c as a finite array, CSR array or operator; over Hermitian points its Hermitian part."""
+    """Return c as a finite array or CSR array of its own, or the operator; over Hermitian points its Hermitian part."""
     if oracle.shape and isinstance(oracle.shape[0], tuple):
         expected = "one block (give each block its own: [Linear(c_1, oracle_1), ...])"
         raise InvalidInput("oracle", expected, f"{type(oracle).__name__} of {len(oracle.shape)} blocks")
@@ -138,7 +139,7 @@ def _checked_cost(cost: Any, oracle: SharpOracle) -> Any:
         raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {matrix.shape}")
     if scipy.sparse.issparse(matrix):
         matrix = matrix.astype(validate.finite_array("cost", matrix.data).dtype)
-    return 0.5 * (matrix + matrix.conj().T) if getattr(oracle, "hermitian", False) else matrix
+    return 0.5 * (matrix + matrix.conj().T) if getattr(oracle, "hermitian", False) else matrix.copy()
 
 
 def _takes_operators(oracle: Any) -> bool:
