@@ -24,8 +24,8 @@ SPREAD = 10.0
 """Guess of how far the objective is above the bound from one singular value."""
 PATIENCE = 10
 """After so many iterations, twice as many, four times, ... the oracle is asked although the steps are not done."""
-WIDENING = 2
-"""Factor by which the columns multiply."""
+WIDENING = 5.0
+"""Columns that join, as a share of those there are and of the relative gap; they double at most."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class NormFactored(Factored):
     """The factored method with a given first penalty, whose factors are widened when an atom had to join them.
 
     An atom joins where the steps have found what the present columns allow and the oracle sees more to gain. Random
-    columns then join with it, as many as there are, up to the shorter side of the matrix.
+    columns then join with it: as many as there are when the gap is wide, few when it is nearly closed, and no more
+    than the shorter side of the matrix.
     """
 
     penalty: float = 1.0
@@ -66,7 +67,9 @@ def _widened(problem: Problem, state: FactoredState, seed: int) -> FactoredState
     """Return the state with random columns, and no memory of the steps without them."""
     factors = state.model.factors
     assert isinstance(factors, NormFactors)
-    factor = factors.widened(state.factor, WIDENING * state.factor.shape[1], seed + state.iteration)
+    certificate, columns = state.certificate, state.factor.shape[1]
+    share = min(WIDENING * abs(certificate.gap) / problem.scale(certificate.objective), 1.0)
+    factor = factors.widened(state.factor, round((1.0 + share) * columns), seed + state.iteration)
     here = state.model.evaluate(factor)
     counts = state.counts.plus(0, 0, here.matvecs)
     memory = Memory(limit=state.memory.limit)
