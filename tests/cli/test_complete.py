@@ -214,11 +214,18 @@ def test_fetched(invoke, tmp_path):
 
 
 def test_figure(invoke, tmp_path):
-    done = invoke("reproduce", "fig2", "--generated", "--iterations", 3, "--folder", tmp_path, "--json", "-")
+    folder = tmp_path / "new" / "out"
+    done = invoke("reproduce", "fig2", "--generated", "--iterations", 3, "--folder", folder, "--json", "-")
     assert done.exit_code == 0, done.stderr
     content = json.loads(done.stdout)
     assert len(content["methods"]) == 8
-    assert {path.name for path in tmp_path.iterdir()} == {"fig2.png", "fig2.csv"}
+    assert {path.name for path in folder.iterdir()} == {"fig2.png", "fig2.csv"}
+
+
+def test_a_folder_that_cannot_be_made(invoke, tmp_path):
+    (tmp_path / "file").touch()
+    done = invoke("reproduce", "fig2", "--generated", "--folder", tmp_path / "file" / "out")
+    assert (done.exit_code, "--folder" in done.stderr) == (2, True)
 
 
 def test_figure_without_data(invoke, tmp_path, monkeypatch):

@@ -45,6 +45,7 @@ TICKS = (
     20.0,
 )
 _MARKS = 6
+_PANELS = ("objective, by iterations", "objective, by seconds", "test error, by iterations", "test error, by seconds")
 
 
 def plot_figure2(
@@ -95,6 +96,8 @@ def plot_figure2(
         top.set_yscale("log")
     panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
     panels[1][0].set_ylabel("RMSE on the test ratings")
+    for letter, axes, name in zip("ABCD", panels.flat, _PANELS, strict=True):
+        axes.set_title(f"{letter}  {name}", loc="left", fontsize=7, color=colours.ink)
     _fit(panels, figure2)
     style.legend(panels[1][0], colours, title=title, columns=3 if inches >= style.WIDE else 1)
     return style.finish(figure, path)
@@ -140,7 +143,7 @@ def _fit(panels: Any, figure2: Figure2) -> None:
     for place, column in enumerate(("iteration", "seconds")):
         start = min(float(trace.history[column][0]) for trace in figure2.traces)
         end = max(float(trace.history[column][-1]) for trace in figure2.traces)
-        panels[0][place].set_xlim(max(start, 1e-3) / 1.05, max(end, 2.0 * start) * 1.12)
+        panels[0][place].set_xlim(max(start, 1e-5) / 1.05, max(end, 2.0 * start) * 1.12)
 
 
 def _ticks(best: float) -> list[float]:

@@ -78,6 +78,30 @@ def test_limits(data):
     assert all(len(trace.history) == 1 for trace in run_figure2(*data, time_limit=0.0).traces)
 
 
+def test_the_clock_shows_the_method_alone(data, monkeypatch):
+    """A second an iteration: what comes before the run, and what is told of it, takes no time."""
+    from unipd.apps.completion import figure2_runs
+
+    now, real = [0.0], figure2_runs.iterate
+
+    def slow(*arguments, **options):
+        now[0] += 50.0 if slow.first else 0.0
+        slow.first = False
+        for state in real(*arguments, **options):
+            now[0] += 1.0
+            yield state
+
+    slow.first = True
+
+    def told(*line):
+        now[0] += 100.0
+
+    monkeypatch.setattr(figure2_runs, "iterate", slow)
+    monkeypatch.setattr(figure2_runs.time, "perf_counter", lambda: now[0])
+    for trace in run_figure2(*data, iterations=3, progress=told).traces:
+        np.testing.assert_allclose(trace.history["seconds"], [1.0, 2.0, 3.0])
+
+
 def test_picture(figure, tmp_path):
     pytest.importorskip("matplotlib")
     from unipd.report.figure2 import plot_figure2
@@ -85,6 +109,7 @@ def test_picture(figure, tmp_path):
     picture = plot_figure2(figure, tmp_path / "fig2.svg", title="made-up ratings")
     assert (tmp_path / "fig2.svg").stat().st_size > 1000
     top, bottom = picture.axes[0], picture.axes[2]
+    assert [axes.get_title(loc="left")[0] for axes in picture.axes] == ["A", "B", "C", "D"]
     assert (len(top.lines), len(bottom.lines)) == (8, 10)
     drawn = bottom.lines[7]
     np.testing.assert_allclose(drawn.get_ydata(), figure.traces[7].rmse)

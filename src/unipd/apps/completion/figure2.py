@@ -5,57 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import os
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from unipd import validate
-from unipd._typing import Array, FloatArray
-from unipd.apps.completion.figure2_methods import BALL, EPS, NORM, NORM_EPS_SHARE, Contestant, contestants
+from unipd._typing import FloatArray
+from unipd.apps.completion.figure2_methods import BALL, NORM, NORM_EPS_SHARE, contestants
+from unipd.apps.completion.figure2_runs import COLUMNS, Progress, TestImage, Trace, root_mean_square, traced, warm_up
 from unipd.apps.completion.formulations import ball_design, factored_norm_method, norm_problem
 from unipd.apps.completion.precise import PRECISION, engine_for
 from unipd.apps.completion.solving import Plan, solve_design
 from unipd.io.ratings import Ratings
 from unipd.maps import Sampling
 from unipd.replacing import write_text
-from unipd.run import History, MaxIterations, iterate, solve
+from unipd.run import MaxIterations, solve
 
 REFERENCE_ACCURACY = 1e-6
 NORM_ACCURACY = 1e-2
 """Certified accuracy of the optimum of (b), far finer than the methods reach."""
 _NORM_STEPS, _NORM_COLUMNS = 200, 220
-COLUMNS = ("iteration", "seconds", "objective", "relative_infeasibility", "oracle_calls", "trials", "matvecs")
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """One run of the comparison."""
-
-    contestant: Contestant
-    history: History
-    rmse: FloatArray
-    """Root mean squared error on the test ratings, one an iteration."""
-
-    def summary(self) -> dict[str, Any]:
-        """Return the figures at the end of the run."""
-        last = {name: float(self.history[name][-1]) for name in COLUMNS}
-        trials = last["trials"] / last["iteration"] if last["trials"] else None
-        return {
-            "method": self.contestant.name,
-            "formulation": self.contestant.formulation,
-            "iterations": int(last["iteration"]),
-            "seconds": last["seconds"],
-            "objective": last["objective"],
-            "infeasibility": last["relative_infeasibility"],
-            "rmse": float(self.rmse[-1]),
-            "trials_per_iteration": trials,
-            "oracle_calls": int(last["oracle_calls"]),
-            "matvecs": int(last["matvecs"]),
-        }
 
 
 @dataclass(frozen=True)
@@ -82,30 +52,6 @@ class Figure2:
     radius: float
 
 
-@dataclass(frozen=True, eq=False)
-class TestImage:
-    """Tracker of the predictions on the test ratings, all that the figure needs of xbar."""
-
-    sampling: Sampling
-    image: Array
-
-    exact_objective = False
-    __test__ = False
-
-    def mixed(self, gamma: float, atom: Any) -> TestImage:
-        """Return the tracker of (1 - gamma) xbar + gamma atom."""
-        return TestImage(self.sampling, (1.0 - gamma) * self.image + gamma * self.sampling.image(atom))
-
-    def point(self) -> None:
-        """Return None: the matrix is not kept."""
-        return
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the predictions."""
-        return self.image.nbytes
-
-
 def run_figure2(
     train: Ratings,
     test: Ratings,
@@ -115,7 +61,7 @@ def run_figure2(
     iterations: int = 500,
     time_limit: float | None = None,
     precision: float | None = PRECISION,
-    progress: Callable[[str, int, float], Any] | None = None,
+    progress: Progress | None = None,
 ) -> Figure2:
     """Run the methods one after the other and return their curves.
 
@@ -126,7 +72,7 @@ def run_figure2(
     shape, radius
         Shape of the matrix, and kappa of formulation (a).
     iterations, time_limit
-        Limits of each run.
+        Limits of each run. Two iterations before it, test errors and progress are not on its clock.
     precision
         Largest relative residual of the oracle's vectors; None for what each method asks.
     progress
@@ -151,22 +97,13 @@ def run_figure2(
     traces: list[Trace] = []
     for contestant in contestants(norm_eps):
         problem = problems[contestant.formulation]
-        history, errors, begun = History(), list[float](), time.perf_counter()
-        for state in iterate(problem, contestant.method, accuracy=EPS, tracker=start):
-            seconds = time.perf_counter() - begun
-            history.record(problem, state, seconds)
-            tracker: Any = state.primal
-            errors.append(_rmse(tracker.image, test.values))
-            if progress is not None:
-                progress(f"{contestant.name} ({contestant.formulation})", state.iteration, errors[-1])
-            if state.iteration >= limit or (time_limit is not None and seconds >= time_limit):
-                break
-        traces.append(Trace(contestant, history, np.array(errors)))
+        warm_up(problem, contestant, start)
+        traces.append(traced(problem, contestant, start, test.values, (limit, time_limit), progress))
     optima = {
         name: Optimum(
             best.objective,
             best.objective - best.dual_bound,
-            _rmse(sampling.image(best.x), test.values),
+            root_mean_square(sampling.image(best.x), test.values),
             best.seconds,
         )
         for name, best in found.items()
@@ -194,7 +131,3 @@ def residual(figure: Figure2, trace: Trace) -> FloatArray:
     """
     best = figure.optima[trace.contestant.formulation].value
     return np.abs(trace.history["objective"] - best) / best
-
-
-def _rmse(predicted: Array, truth: FloatArray) -> float:
-    return float(np.sqrt(np.mean((predicted - truth) ** 2)))
