@@ -144,19 +144,20 @@ def compare(train: Ratings, test: Ratings, split: str) -> None:
 
 
 def least_norm(train: Ratings, shape: tuple[int, int], known: bool, limit: float) -> None:
-    """Print the bracket of formulation (b)."""
+    """Print the lower bound of formulation (b), and the objective of a point that nearly fits."""
     data = (train.users, train.items, train.values, shape)
     problem = norm_problem(*data, precision=None)
     method = factored_norm_method(ball_design(*data), problem, rank=min(COLUMNS, *shape))
     begun = time.process_time()
     result = unipd.solve(problem, method, accuracy=1e-2, stop=unipd.MaxSeconds(limit))
     seconds = time.process_time() - begun
-    print(f"least squared norm: in [{result.dual_bound:.3f}, {result.objective:.3f}], a {result.bound_kind} bound,")
-    print(f"  relative residual {result.relative_infeasibility:.1e}, {seconds:.1f} CPU s, {result.status.value}")
+    print(f"least squared norm: at least {result.dual_bound:.3f}, a {result.bound_kind} bound;")
+    print(f"  {result.objective:.3f} at a point with relative residual {result.relative_infeasibility:.1e},")
+    print(f"  {seconds:.1f} CPU s, {result.status.value}")
     if known:
         low, high = PSI
-        away = max(result.objective / high - 1.0, 1.0 - result.dual_bound / low)
-        print(f"  known to lie in [{low}, {high}]: {away:.2%} off at most (goal 1 %)")
+        away = max(result.objective / high - 1.0, 1.0 - result.objective / low, 1.0 - result.dual_bound / low)
+        print(f"  known to lie in [{low}, {high}]: bound and objective are {away:.2%} off at most (goal 1 %)")
         note("formulation (b): off the known bracket", away, "share", 0.01)
         note("formulation (b): time", seconds, "CPU s")
 

@@ -220,6 +220,9 @@ def test_figure(invoke, tmp_path):
     content = json.loads(done.stdout)
     assert len(content["methods"]) == 8
     assert {path.name for path in folder.iterdir()} == {"fig2.png", "fig2.csv"}
+    assert 0 < content["norm_optimum_infeasibility"] < 1e-2
+    row = next(line for line in done.stderr.splitlines() if "near the optimum of (b)" in line)
+    assert f"{content['norm_optimum_infeasibility']:.3g}" in row
 
 
 def test_a_folder_that_cannot_be_made(invoke, tmp_path):

@@ -33,9 +33,11 @@ class Optimum:
     """The optimum of a formulation, to which its curves are compared."""
 
     value: float
-    """phi^* of (a), psi^* of (b)."""
+    """phi of (a) or psi of (b) at the best point found: where that is infeasible, psi may be below psi^*."""
     gap: float
     """Its distance to a certified lower bound."""
+    infeasibility: float
+    """||A(X) - b|| / max(1, ||b||) at that point; 0 for (a)."""
     rmse: float
     """Test error there."""
     seconds: float
@@ -103,6 +105,7 @@ def run_figure2(
         name: Optimum(
             best.objective,
             best.objective - best.dual_bound,
+            best.relative_infeasibility,
             root_mean_square(sampling.image(best.x), test.values),
             best.seconds,
         )

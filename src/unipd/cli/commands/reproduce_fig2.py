@@ -73,6 +73,7 @@ def command(
     ball, norm = figure.optima["ball"], figure.optima["norm"]
     about = {"optimum": ball.value, "optimum_gap": ball.gap, "optimum_rmse": ball.rmse, "radius": radius}
     about |= {"norm_optimum": norm.value, "norm_optimum_gap": norm.gap, "norm_optimum_rmse": norm.rmse}
+    about |= {"norm_optimum_infeasibility": norm.infeasibility}
     files = {"picture": str(picture), "table": str(table), "seed": options.seed, "version": __version__}
     delivery.write_json({**about, "methods": rows, **files}, options.json, SOLVED)
     return delivery.complete(SOLVED, debug=options.debug)
@@ -112,11 +113,11 @@ def _show(figure: Any, rows: list[dict[str, Any]], written: list[str], title: st
     header = ("method", "iterations", "seconds", "objective", "infeasibility", "test RMSE", "trials/iteration")
     best = [
         (
-            f"optimum of ({letter})",
+            "optimum of (a)" if letter == "a" else "near the optimum of (b)",
             "",
             tables.number(optimum.seconds, 3),
-            f"{optimum.value:.6f}",
-            "",
+            tables.number(optimum.value, 6),
+            "" if letter == "a" else tables.number(optimum.infeasibility, 3),
             f"{optimum.rmse:.4f}",
             "",
         )
