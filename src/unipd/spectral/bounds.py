@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from unipd.errors import OracleError
+from unipd.spectral.powers import exponent_of, times_power
 from unipd.spectral.products import working_dtype
 
 
@@ -31,10 +32,11 @@ def norm_bound(operator: Any) -> float | None:
 
 
 def _matrix_norm_bound(matrix: Any) -> float:
-    moduli: Any = abs(matrix)
-    moduli = moduli.astype(np.float64)
+    moduli: Any = abs(matrix).astype(np.float64)
+    exponent = exponent_of(float(moduli.max()))
+    moduli = moduli * 2.0**-exponent
     squares = moduli.multiply(moduli) if scipy.sparse.issparse(moduli) else moduli * moduli
-    frobenius = math.sqrt(float(squares.sum()))
+    norm = math.sqrt(float(squares.sum()))
     mixed = math.sqrt(float(moduli.sum(axis=0).max()) * float(moduli.sum(axis=1).max()))
     eps = float(np.finfo(working_dtype(matrix.dtype)).eps)
-    return min(frobenius, mixed) * (1.0 + (4.0 + sum(matrix.shape)) * eps)
+    return times_power(min(norm, mixed) * (1.0 + (4.0 + sum(matrix.shape)) * eps), exponent)

@@ -19,8 +19,10 @@ from unipd.spectral.brief import Brief
 from unipd.spectral.dense import always_dense
 from unipd.spectral.golub_kahan import taken_over
 from unipd.spectral.lanczos import Limits
+from unipd.spectral.powers import farthest
 from unipd.spectral.products import Products
 from unipd.spectral.results import RESIDUAL, SingularTriples
+from unipd.spectral.scaled import OutOfRange, Watched
 from unipd.spectral.start import random_columns
 from unipd.spectral.stopping import ALLOWED, Stop
 from unipd.spectral.transposed import Transposed
@@ -55,6 +57,8 @@ class Plan(NamedTuple):
     """Sizes of a run that is restarted."""
     steps: int
     """Steps before the first restart."""
+    far: float
+    """Sizes from this on, and below its inverse, are run scaled."""
 
 
 def brief_triple(
@@ -68,7 +72,8 @@ def brief_triple(
     """Return the top singular triple as :meth:`~unipd.spectral.engine.Engine.singular_triples` does.
 
     None for what is not done here: by engines that use blocks or other solvers, for operators that are to be made
-    dense, and for starts that :func:`~unipd.spectral.start.starting_block` must judge.
+    dense, and for starts that :func:`~unipd.spectral.start.starting_block` must judge. Raises
+    :class:`~unipd.spectral.scaled.OutOfRange` for operators that are to be scaled.
     """
     allowed = tolerance if type(tolerance) is float else validate.nonnegative("tolerance", tolerance)
     plan = _plan(engine, operator.shape, operator.dtype, start is not None, allowed, relative)
@@ -84,6 +89,8 @@ def brief_triple(
     found = run.triple((first, plan.random, plan.mix), plan.limits.products, goals, value if callable(value) else None)
     if run.unfit:
         return None
+    if run.known and not 1.0 / plan.far < run.small[0, 0] < plan.far:
+        raise OutOfRange(float(run.small[0, 0]), run.made)
     if found is None:
         return _gone_on(engine, run, plan, value)
     top, residual, others, vectors = found
@@ -119,7 +126,8 @@ def _plan(
     steps = limits.subspace
     if engine.subspace is None:
         steps = max(steps, min(_MOST_STEPS, _MOST_BYTES // (sum(shape) * dtype.itemsize)))
-    return Plan(shape[0] < shape[1], random, mix, stop, stop.goals(0.0, precision), precision, limits, steps)
+    goals = stop.goals(0.0, precision)
+    return Plan(shape[0] < shape[1], random, mix, stop, goals, precision, limits, steps, farthest(dtype))
 
 
 def _vector(start: Any, plan: Plan, dtype: np.dtype[Any]) -> Array | None:
@@ -133,7 +141,7 @@ def _vector(start: Any, plan: Plan, dtype: np.dtype[Any]) -> Array | None:
 
 def _gone_on(engine: Engine, run: Brief, plan: Plan, value: float | Callable[[float], float] | None) -> SingularTriples:
     """Return the triple of a run that needs restarts, or meets a vector that vanishes."""
-    products = Products(run.operator)
+    products = Products(run.operator) if run.known else Watched(run.operator)
     products.count = run.made
     rule = plan.stop.allowing(value)
     tall = Transposed(products) if plan.wide else products

@@ -12,7 +12,7 @@ and a gap it exceeds Theta by about ||R||^2 / (Theta - mu) only. mu is rigorous 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,14 @@ import scipy
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput, OracleError
+from unipd.spectral.basis import length_of
 from unipd.spectral.bounds import norm_bound
-from unipd.spectral.certify import Certification, Certified, bracket
+from unipd.spectral.certify import Certification, Certified, bracket, rooted
 from unipd.spectral.definite import rigorous_upper
 from unipd.spectral.dense import rounding_allowance
 from unipd.spectral.entries import array_of, entries_of
 from unipd.spectral.gram_norm import gram_norm_upper
+from unipd.spectral.powers import frobenius
 from unipd.spectral.products import Multiplier, Products
 from unipd.spectral.results import PROBABILISTIC, RIGOROUS
 from unipd.spectral.transposed import Gram
@@ -60,7 +62,7 @@ def certify_eigenvalues(
     """
     products = Products(operator, hermitian=True)
     if kind == PROBABILISTIC:
-        return _probabilistic(products, vectors, plan, tolerance)
+        return _probabilistic(products, vectors, plan, lambda low, up: up - low <= tolerance)
     if kind != RIGOROUS:
         raise InvalidInput("certify", '"probabilistic" or "rigorous"', repr(kind))
     count = vectors.shape[1]
@@ -95,32 +97,32 @@ def certify_singular_value(
     products = Products(operator)
     if kind == PROBABILISTIC:
         vector = right if products.shape[1] <= products.shape[0] else left
-        found = _probabilistic(Gram(products), vector, plan, tolerance, root=True)
-        return replace(found, upper=math.sqrt(max(found.upper, 0.0)), lower=math.sqrt(max(found.lower, 0.0)))
+        gram = Gram(products)
+        found = _probabilistic(gram, vector, plan, lambda low, up: gram.root(up) - gram.root(low) <= tolerance)
+        return rooted(gram, found)
     if kind != RIGOROUS:
         raise InvalidInput("certify", '"probabilistic" or "rigorous"', repr(kind))
-    lower = float(np.linalg.norm(products.forward(right[:, :1])))
+    lower = length_of(products.forward(right[:, :1])[:, 0].copy())
     small = min(products.shape) <= plan.dense_limit
     upper = gram_norm_upper(entries_of(products)) if small else _by_norm(operator)
     return Certified(max(upper, lower), lower, 0.0, products.count, RIGOROUS)
 
 
 def _probabilistic(
-    products: Multiplier, vectors: Array, plan: Certification, tolerance: float, root: bool = False
+    products: Multiplier, vectors: Array, plan: Certification, close: Callable[[float, float], bool]
 ) -> Certified:
     """Bound M on the complement by a deflated run, and join it with what Q knows."""
     before = products.count
     inside, coupling = _project(products, vectors)
     lower = float(np.trace(inside).real)
-    size = float(np.linalg.norm(inside)) + float(np.linalg.norm(coupling))
+    size = frobenius(inside) + frobenius(coupling)
     allowance = 16.0 * float(np.finfo(products.dtype).eps) * size * len(inside)
 
     def enough(low: float, up: float) -> bool:
         above = joined_upper(inside, coupling, up)
         if above - joined_upper(inside, coupling, low) <= 1e-2 * (above - lower):
             return True
-        goal = tolerance if not root else tolerance * (math.sqrt(max(above, 0.0)) + math.sqrt(max(lower, 0.0)))
-        return above - lower <= goal
+        return close(lower, above)
 
     rest = bracket(products, plan, enough, vectors)
     upper = joined_upper(inside, coupling, rest.upper) if math.isfinite(rest.upper) else lower

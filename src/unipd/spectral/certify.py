@@ -20,6 +20,7 @@ from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.spectral.basis import gaussian, length_of
 from unipd.spectral.polynomial_bound import bracket_of_run, weight_quantile
+from unipd.spectral.powers import finite_bound
 from unipd.spectral.products import Multiplier, Products
 from unipd.spectral.results import PROBABILISTIC
 from unipd.spectral.transposed import Gram
@@ -115,12 +116,18 @@ def certified_norm(
     >>> 4.0 <= certified_norm(np.diag([4.0, 2.0, 1.0])).upper < 4.001
     True
     """
+    gram = Gram(Products(operator))
 
     def enough(low: float, up: float) -> bool:
-        return math.sqrt(max(up, 0.0)) - math.sqrt(max(low, 0.0)) <= tolerance
+        return gram.root(up) - gram.root(low) <= tolerance
 
-    found = bracket(Gram(Products(operator)), Certification(steps=steps, delta=delta, seed=seed), enough)
-    return replace(found, upper=math.sqrt(max(found.upper, 0.0)), lower=math.sqrt(max(found.lower, 0.0)))
+    found = bracket(gram, Certification(steps=steps, delta=delta, seed=seed), enough)
+    return rooted(gram, found)
+
+
+def rooted(gram: Gram, found: Certified) -> Certified:
+    """Return the bracket of the singular value, given that of its square."""
+    return replace(found, upper=finite_bound(gram.root(found.upper)), lower=gram.root(found.lower))
 
 
 def bracket(
@@ -142,8 +149,8 @@ def bracket(
         ended = run.advance(min(look, plan.steps), eps)
         lower, upper = bracket_of_run(run.alpha, run.beta, weight)
         upper += eps * (8.0 + len(run.alpha)) * run.size
-        if ended or len(run.alpha) >= plan.steps or enough(lower, upper):
-            return Certified(upper, lower, plan.delta, products.count - before)
+        if ended or len(run.alpha) >= plan.steps or (math.isfinite(upper) and enough(lower, upper)):
+            return Certified(finite_bound(upper), lower, plan.delta, products.count - before)
         look += max(4, look // 8)
 
 

@@ -10,6 +10,7 @@ import scipy
 from unipd import validate
 from unipd._typing import Array
 from unipd.errors import InvalidInput
+from unipd.spectral.powers import exponent_of, times_power
 from unipd.spectral.products import working_dtype
 
 
@@ -50,6 +51,10 @@ def rigorous_upper(matrix: Any, estimate: float, resolution: float = 1e-9, attem
     >>> 3.0 <= rigorous_upper(np.diag([3.0, 1.0]), 3.0) < 3.0 + 1e-6
     True
     """
+    exponent = exponent_of(float(abs(matrix).max()))
+    if abs(exponent) > _USUAL:
+        scaled, unit = matrix * 2.0**-exponent, 2.0**-exponent
+        return times_power(rigorous_upper(scaled, estimate * unit, resolution, attempts), exponent)
     ceiling = gershgorin_upper(matrix)
     width = resolution * max(abs(ceiling), abs(estimate), np.finfo(np.float64).tiny)
     for _ in range(attempts):
@@ -140,6 +145,8 @@ def _factor_error(shifted: Any, margin: float) -> float | None:
     return 2.0 * float(np.max(products))
 
 
+_USUAL = 200
+"""Matrices whose largest entry is within 2 to this power (and its inverse) are factorised as they are."""
 _EPS = float(np.finfo(np.float64).eps)
 _UNDERFLOW = 1e-280
 """Larger than anything that underflow in a factorisation can hide."""

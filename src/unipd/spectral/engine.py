@@ -10,10 +10,12 @@ from unipd import validate
 from unipd.errors import InvalidInput
 from unipd.spectral.brief_triple import brief_triple
 from unipd.spectral.dense import always_dense, dense_eigenpairs, dense_singular_triples
+from unipd.spectral.goal import Goal
 from unipd.spectral.golub_kahan import golub_kahan
 from unipd.spectral.lanczos import Limits, Ritz, lanczos
 from unipd.spectral.products import Multiplier, Products
 from unipd.spectral.results import RESIDUAL, EigenPairs, SingularTriples
+from unipd.spectral.scaled import OutOfRange, in_range, scaled_run
 from unipd.spectral.start import starting_block
 from unipd.spectral.stopping import Stop
 from unipd.spectral.transposed import Transposed
@@ -93,22 +95,12 @@ class Engine:
             Asks in addition that the sum of the values fall short by at most this much, as estimated from
             residuals and gaps; may be a function of the top value.
         """
-        products = Products(operator, hermitian=True)
-        wanted = _wanted(count, products)
-        if self.makes_dense(products):
-            return dense_eigenpairs(products, wanted)
-        if self.solver in ("arpack", "lobpcg"):
-            from unipd.spectral.scipy_solvers import scipy_eigenpairs
+        goal = Goal(tolerance, relative, value_tolerance)
 
-            found = scipy_eigenpairs(self, products, wanted, start, _tight(tolerance, value_tolerance))
-            if found is not None:
-                return found
-        rule = self.rule(tolerance, relative, value_tolerance, start is not None, products.shape[1])
-        run = self._run(lanczos, products, start, wanted, rule)
-        upper = float(run.values[0] + run.residuals[0])
-        return EigenPairs(
-            run.values, run.vectors, run.residuals, products.count, upper, RESIDUAL, run.converged, "lanczos"
-        )
+        def solve(products: Products, unit: float) -> EigenPairs:
+            return self._eigenpairs(products, _wanted(count, products), start, goal.scaled(unit))
+
+        return in_range(solve, operator, hermitian=True)
 
     def singular_triples(
         self,
@@ -125,24 +117,49 @@ class Engine:
         The other parameters are those of :meth:`eigenpairs`; a relative tolerance is relative to the largest
         singular value. A wide operator is run through its adjoint, so that the bases start on the shorter side.
         """
+        goal = Goal(tolerance, relative, value_tolerance)
+
+        def solve(products: Products, unit: float) -> SingularTriples:
+            return self._singular_triples(products, _wanted(count, products), start, goal.scaled(unit))
+
         if count == 1 and getattr(operator, "sweeps", False):
-            found = brief_triple(self, operator, start, tolerance, relative, value_tolerance)
+            try:
+                found = brief_triple(self, operator, start, tolerance, relative, value_tolerance)
+            except OutOfRange as far:
+                return scaled_run(solve, operator, far, hermitian=False)
             if found is not None:
                 return found
-        products = Products(operator)
-        wanted = _wanted(count, products)
+        return in_range(solve, operator, hermitian=False)
+
+    def _eigenpairs(self, products: Products, wanted: int, start: Any, goal: Goal) -> EigenPairs:
+        if self.makes_dense(products):
+            return dense_eigenpairs(products, wanted)
+        if self.solver in ("arpack", "lobpcg"):
+            from unipd.spectral.scipy_solvers import scipy_eigenpairs
+
+            found = scipy_eigenpairs(self, products, wanted, start, _tight(goal))
+            if found is not None:
+                return found
+        rule = self.rule(*goal, start is not None, products.shape[1])
+        run = self._run(lanczos, products, start, wanted, rule)
+        upper = float(run.values[0] + run.residuals[0])
+        return EigenPairs(
+            run.values, run.vectors, run.residuals, products.count, upper, RESIDUAL, run.converged, "lanczos"
+        )
+
+    def _singular_triples(self, products: Products, wanted: int, start: Any, goal: Goal) -> SingularTriples:
         if self.makes_dense(products):
             return dense_singular_triples(products, wanted)
         if self.solver in ("arpack", "lobpcg", "propack"):
             from unipd.spectral.scipy_solvers import scipy_singular_triples
 
-            found = scipy_singular_triples(self, products, wanted, start, _tight(tolerance, value_tolerance))
+            found = scipy_singular_triples(self, products, wanted, start, _tight(goal))
             if found is not None:
                 return found
         wide = products.shape[0] < products.shape[1]
         side = None if start is None else start[0 if wide else 1]
         tall = Transposed(products) if wide else products
-        rule = self.rule(tolerance, relative, value_tolerance, start is not None, tall.shape[1])
+        rule = self.rule(*goal, start is not None, tall.shape[1])
         run = self._run(golub_kahan, tall, side, wanted, rule)
         left, right = (run.vectors, run.left) if wide else (run.left, run.vectors)
         upper = float(run.values[0] + run.residuals[0])
@@ -194,6 +211,6 @@ def _wanted(count: int, products: Products) -> int:
     return wanted
 
 
-def _tight(tolerance: float, value: float | Callable[[float], float] | None) -> float:
+def _tight(goal: Goal) -> float:
     """Return the tolerance for SciPy's solvers, which know no value tolerance: a tight one in its place."""
-    return tolerance if value is None else min(tolerance, 1e-6)
+    return goal.tolerance if goal.value is None else min(goal.tolerance, 1e-6)

@@ -30,6 +30,8 @@ import math
 
 import scipy
 
+from unipd.spectral.powers import exponent_of
+
 
 def weight_quantile(size: int, delta: float, is_complex: bool) -> float:
     """Return x with P[w <= x] = delta, for the weight w of a uniform unit vector on a fixed direction.
@@ -53,6 +55,14 @@ def bracket_of_run(alpha: list[float], beta: list[float], weight: float) -> tupl
     >>> theta, upper
     (1.0, 2.0)
     """
+    exponent = exponent_of(max(map(abs, [*alpha, *beta])))
+    unit = 2.0**-exponent
+    theta, upper = _bracket([unit * a for a in alpha], [unit * b for b in beta], weight)
+    return theta / unit, upper / unit
+
+
+def _bracket(alpha: list[float], beta: list[float], weight: float) -> tuple[float, float]:
+    """Do the same for coefficients near one, whose squares are in range."""
     steps = len(alpha)
     top = alpha[0] if steps == 1 else _largest_ritz_value(alpha, beta[:-1])
     if beta[-1] <= 0.0 or weight >= 1.0:

@@ -1,0 +1,32 @@
+"""What is asked of top eigenpairs or singular triples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Goal(NamedTuple):
+    """Residual norms and errors of values that are allowed."""
+
+    tolerance: float
+    """Largest residual norm."""
+    relative: bool
+    """Whether that is relative to the scale (the spread of the values, or the top singular value)."""
+    value: float | Callable[[float], float] | None
+    """Error allowed in the sum of the values, or that as a function of the top one; None asks for nothing."""
+
+    def scaled(self, unit: float) -> Goal:
+        """Return the same goal for an operator that was multiplied by ``unit``.
+
+        >>> Goal(0.5, False, lambda top: 0.1 * top).scaled(2.0).tolerance
+        1.0
+        """
+        if unit == 1.0:
+            return self
+        allowed, value = self.tolerance if self.relative else self.tolerance * unit, self.value
+        if value is None:
+            return Goal(allowed, self.relative, None)
+        if callable(value):
+            return Goal(allowed, self.relative, lambda top: unit * value(top / unit))
+        return Goal(allowed, self.relative, value * unit)
