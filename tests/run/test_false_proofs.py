@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from unipd import MaxIterations, Problem, Status, solve
 from unipd.errors import OracleError
 from unipd.maps import DenseMatrix
+from unipd.primal import LowRankTracker
 from unipd.sharp import L1Ball, L2NormSquared, Linear, Simplex, Spectrahedron, from_callable
 
 seeds = pytest.mark.parametrize("seed", range(4))
@@ -46,6 +47,56 @@ def test_an_oracle_that_minimises_proves_nothing(seed: int, method: str, priced:
     problem = Problem(Linear(cost, wrong) if priced else wrong, matrix, b, "=")
     with pytest.raises(OracleError, match="doctor"):
         solve(problem, method, accuracy=1e-6, stop=MaxIterations(300))
+
+
+def wrong(kind: str, seed: int) -> Any:
+    """Return an oracle of the simplex that does not maximise."""
+    random, corners = np.random.default_rng(seed + 100), np.eye(10)
+    functions: dict[str, Any] = {
+        "second best": lambda y: corners[np.argsort(y)[-2]],
+        "at random": lambda y: corners[random.integers(10)],
+        "minimiser": lambda y: corners[np.argmin(y)],
+    }
+    return from_callable(functions[kind], 10)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@methods
+@pytest.mark.parametrize("kind", ["second best", "at random", "minimiser"])
+@pytest.mark.parametrize("priced", [False, True])
+@pytest.mark.parametrize("coupling", ["=", "<="])
+def test_no_wrong_oracle_proves_infeasibility(seed: int, method: str, kind: str, priced: bool, coupling: str) -> None:
+    matrix, b, cost = data(seed)
+    oracle = wrong(kind, seed)
+    problem = Problem(Linear(cost, oracle) if priced else oracle, matrix, b, coupling)
+    try:
+        status = solve(problem, method, accuracy=1e-6, stop=MaxIterations(150)).status
+    except OracleError:
+        return
+    assert status is not Status.INFEASIBLE
+
+
+@seeds
+@methods
+@pytest.mark.parametrize("tracker", ["atoms", "dense"])
+def test_right_oracles_of_the_callers_own_prove_it(seed: int, method: str, tracker: str) -> None:
+    matrix, b, cost = data(seed)
+    right = from_callable(lambda y: np.eye(10)[np.argmax(y)], 10)
+    single = Problem(Linear(cost, right), matrix, b + 10.0, "=")
+    blocks = Problem([right, Simplex(10)], [matrix, matrix], b + 30.0, "=")
+    for problem in (single, blocks):
+        result = solve(problem, method, accuracy=1e-6, tracker=tracker)
+        assert result.status is Status.INFEASIBLE
+        assert result.counts.oracle_calls > 20  # it was asked again, and counted
+
+
+def test_what_a_tracker_keeps_of_the_point_is_no_reason_for_blame() -> None:
+    """Cut to one term, the average has too little trace, and is no point of X that a proof has to cover."""
+    size = 12
+    diagonal = np.eye(size * size)[:: size + 1]
+    problem = Problem(Spectrahedron(size), DenseMatrix(diagonal, domain=(size, size)), np.full(size, 0.05), "=")
+    result = solve(problem, "unipdgrad", tracker=LowRankTracker(1, 1), stop=MaxIterations(500))
+    assert result.status is Status.INFEASIBLE
 
 
 @seeds

@@ -9,13 +9,13 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import Blocks, LowRank, dense
-from unipd.errors import OracleError, UnboundedOracle
+from unipd.errors import OracleError
 from unipd.maps import OperatorMap
 from unipd.methods import Certificate
-from unipd.methods.suspicion import is_foreign
 from unipd.problem import Problem
 from unipd.protocols import inner, norm
 from unipd.run.moment import Moment
+from unipd.run.probes import NO_MAXIMISER, answers, kept_points
 from unipd.run.verify import verified
 from unipd.sharp.lazy_difference import pairing
 from unipd.spectral import RIGOROUS
@@ -23,10 +23,7 @@ from unipd.spectral import RIGOROUS
 _ROUNDING = {4: 1e-3, 8: 1e-6}
 """Relative size of what rounding may explain, by the bytes of a real number."""
 _WRONG_ADJOINT = "the map's adjoint is not the adjoint of its image: Re <A x, lam> and Re <x, A* lam> differ"
-_NO_MAXIMISER = "the sharp oracle does not maximise: a point of X that it has returned does better than its answer"
 _ADVICE = "unipd.doctor.check (unipd doctor FILE.py:NAME) tells more"
-_FAR = 1e6
-"""Length of the directions in which an oracle of the caller's own is asked before a proof counts."""
 _SLACKS = 100.0
 """Multiples of the accuracy that are forgiven besides."""
 
@@ -61,31 +58,18 @@ def require_proof(moment: Moment, proof: Certificate) -> tuple[int, int]:
     """Raise when a point of X contradicts a proof of infeasibility; return the oracle calls and products made.
 
     The proof says that f(x) + <lam, A x - b> - h(lam) >= bound for every x in X, and was computed from A^* lam. The
-    point of the run, and the oracle's answer in the opposite direction, must satisfy that, and Re <A x, lam> =
-    Re <x, A^* lam>: an oracle that does not maximise, or an adjoint that is none, can prove anything. An oracle of
-    the caller's own is also asked in long multiples of both directions: one that belongs to another f than it says
-    (a forgotten objective, as in ``from_callable(lambda y: y, n)``) gives itself away by points that grow with them.
+    points that the run has kept, and those that the oracle gives when it is asked again, must satisfy that, and
+    Re <A x, lam> = Re <x, A^* lam>: an oracle that does not maximise, or an adjoint that is none, can prove anything.
     """
-    problem, x = moment.problem, moment.state.primal.point()
+    problem = moment.problem
     if proof.kind != RIGOROUS or problem.loss is not None:
         return 0, 0
     direction = problem.map.adjoint(proof.dual)
-    asked = [direction]
-    if is_foreign(problem.sharp) and isinstance(direction, np.ndarray) and 0.0 < norm(direction) < math.inf:
-        asked += [(sign * _FAR / norm(direction)) * direction for sign in (-1.0, 1.0)]
-    answers = [_answer(problem, along) for along in asked]
-    points = [point for point in (x, *answers) if point is not None]
+    given, questions = answers(problem, direction)
+    points = [*kept_points(problem, moment.state.primal), *given]
     for point in points:
         _require_bounded(problem, proof, direction, point)
-    return len(asked), 1 + len(points)
-
-
-def _answer(problem: Problem, direction: Any) -> Any:
-    """Return the oracle's point in a direction, None where there is no best one."""
-    try:
-        return problem.sharp(direction).atom
-    except UnboundedOracle:
-        return None
+    return questions, 1 + len(points)
 
 
 def require_adjoint(moment: Moment) -> tuple[int, int]:
@@ -109,7 +93,7 @@ def _require_bounded(problem: Problem, proof: Certificate, direction: Any, x: An
         missing += proof.dual_bound - problem.sharp.objective(x)
         forgiven = max(forgiven, _rounding(problem) * max(1.0, abs(proof.dual_bound)))
     if missing > forgiven:
-        raise OracleError(f"{_NO_MAXIMISER}; {_ADVICE}")
+        raise OracleError(NO_MAXIMISER)
 
 
 def _require_paired(problem: Problem, dual: Array, image: Array, direction: Any, x: Any) -> float:
