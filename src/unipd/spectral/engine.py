@@ -117,18 +117,21 @@ class Engine:
         The other parameters are those of :meth:`eigenpairs`; a relative tolerance is relative to the largest
         singular value. A wide operator is run through its adjoint, so that the bases start on the shorter side.
         """
+        far = None
+        if count == 1 and getattr(operator, "sweeps", False):
+            try:
+                found = brief_triple(self, operator, start, tolerance, relative, value_tolerance)
+                if found is not None:
+                    return found
+            except OutOfRange as error:
+                far = error
         goal = Goal(tolerance, relative, value_tolerance)
 
         def solve(products: Products, unit: float) -> SingularTriples:
             return self._singular_triples(products, _wanted(count, products), start, goal.scaled(unit))
 
-        if count == 1 and getattr(operator, "sweeps", False):
-            try:
-                found = brief_triple(self, operator, start, tolerance, relative, value_tolerance)
-            except OutOfRange as far:
-                return scaled_run(solve, operator, far, hermitian=False)
-            if found is not None:
-                return found
+        if far is not None:
+            return scaled_run(solve, operator, far, hermitian=False)
         return in_range(solve, operator, hermitian=False)
 
     def _eigenpairs(self, products: Products, wanted: int, start: Any, goal: Goal) -> EigenPairs:
