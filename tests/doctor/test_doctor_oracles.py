@@ -88,6 +88,7 @@ BROKEN_ORACLES = {
         "oracle values",
     ),
     "small support": (changed(SIMPLEX, support=lambda self, y: -100.0), "oracle values"),
+    "small maximum": (changed(SIMPLEX, maximum=lambda self: -1.0), "oracle values"),
     "two answers": (
         changed(SIMPLEX, answer=lambda c, a, y: replace(a, atom=a.atom.dense() * (1 + 1e-15 * c))),
         "oracle is pure",

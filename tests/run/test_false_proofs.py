@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,19 @@ def test_no_wrong_oracle_proves_infeasibility(seed: int, method: str, kind: str,
     except OracleError:
         return
     assert status is not Status.INFEASIBLE
+
+
+@seeds
+@methods
+def test_a_maximum_that_points_exceed_proves_nothing(seed: int, method: str) -> None:
+    matrix, b, cost = data(seed)
+    for maximum, raises in ((float(cost.min()) - 1.0, True), (float(cost.max()), False)):
+        oracle = from_callable(
+            lambda y: np.eye(10)[np.argmax(y - cost)], 10, lambda x: float(cost @ x), linear=True, maximum=maximum
+        )
+        problem = Problem(oracle, matrix, b, "=")
+        with pytest.raises(OracleError, match="maximum") if raises else contextlib.nullcontext():
+            assert solve(problem, method, accuracy=1e-3).status is not Status.INFEASIBLE
 
 
 @seeds

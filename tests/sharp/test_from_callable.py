@@ -178,7 +178,14 @@ def test_points_of_other_libraries_are_named(wrong: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("degree", "two"), ("degree", math.nan), ("maximum", "large"), ("maximum", math.nan)),
+        *(
+            ("degree", "two"),
+            ("degree", math.nan),
+            ("degree", -1.0),
+            ("degree", 0.5),
+            ("maximum", "large"),
+            ("maximum", math.nan),
+        ),
         *(("contains", 3), ("support", 1.0), ("linear", "yes"), ("exact", None), ("real_only", 1)),
     ],
 )

@@ -123,7 +123,9 @@ def _check_values(oracle: SharpOracle, directions: Sequence[Any], answers: Seque
             return Check(name, FAIL, f"value() gives {alone.value:.6g}, the answer itself {answer.value:.6g}")
         if oracle.support(direction) < pairing - slack:
             return Check(name, FAIL, "support(y) is below <y, x> at a point of X")
-    return Check(name, PASS, "value = <y, x> - f(x), and value(), objective() and support() agree")
+        if oracle.maximum() < cost - slack:
+            return Check(name, FAIL, f"maximum() is {oracle.maximum():.6g}, below f(x) = {cost:.6g} at a point of X")
+    return Check(name, PASS, "value = <y, x> - f(x), and value(), objective(), support() and maximum() agree")
 
 
 def _check_membership(oracle: SharpOracle, points: Sequence[Any]) -> Check:

@@ -12,6 +12,7 @@ from unipd.atoms import Blocks, LowRank, dense
 from unipd.errors import OracleError
 from unipd.maps import OperatorMap
 from unipd.methods import Certificate
+from unipd.methods.suspicion import is_foreign
 from unipd.problem import Problem
 from unipd.protocols import inner, norm
 from unipd.run.moment import Moment
@@ -60,6 +61,7 @@ def require_proof(moment: Moment, proof: Certificate) -> tuple[int, int]:
     The proof says that f(x) + <lam, A x - b> - h(lam) >= bound for every x in X, and was computed from A^* lam. The
     points that the run has kept, and those that the oracle gives when it is asked again, must satisfy that, and
     Re <A x, lam> = Re <x, A^* lam>: an oracle that does not maximise, or an adjoint that is none, can prove anything.
+    So can a ``maximum`` of f that a point of X exceeds.
     """
     problem = moment.problem
     if proof.kind != RIGOROUS or problem.loss is not None:
@@ -68,8 +70,21 @@ def require_proof(moment: Moment, proof: Certificate) -> tuple[int, int]:
     given, questions = answers(problem, direction)
     points = [*kept_points(problem, moment.state.primal), *given]
     for point in points:
+        _require_maximum(problem, point)
         _require_bounded(problem, proof, direction, point)
     return questions, 1 + len(points)
+
+
+def _require_maximum(problem: Problem, x: Any) -> None:
+    """Raise when f(x) exceeds what an oracle of the caller's own says is the largest value of f on X."""
+    if not is_foreign(problem.sharp):
+        return
+    largest, value = problem.sharp.maximum(), problem.sharp.objective(x)
+    if value > largest + _rounding(problem) * max(1.0, abs(largest)):
+        raise OracleError(
+            f"the sharp oracle's maximum says that f is at most {largest:.8g} on X, but a point of X has "
+            f"f(x) = {value:.8g}; {_ADVICE}"
+        )
 
 
 def require_adjoint(moment: Moment) -> tuple[int, int]:

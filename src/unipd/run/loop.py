@@ -19,7 +19,7 @@ from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.run.assemble import assembled
 from unipd.run.certify import FinalCheck
-from unipd.run.checkpoint import Checkpoint, checkpoint_for
+from unipd.run.checkpoint import Checkpoint, Every, checkpoint_for
 from unipd.run.combining import StoppingRule
 from unipd.run.course import Course
 from unipd.run.floating_range import within_range
@@ -150,6 +150,7 @@ def solve(
         raise InvalidInput("callback", "a function of a moment", validate.described(callback))
     for name, value in {"verbose": verbose, "polish": polish, "resume": resume}.items():
         validate.flag(name, value)
+    Every.parse(every)
     _check_checkpoint(checkpoint, resume=resume)
     rules = Rules(Accuracy(accuracy), FinalCheck(accuracy), stop or MaxIterations(DEFAULT_ITERATIONS), callback)
     chosen = as_method(method, problem, **options)

@@ -28,7 +28,9 @@ def check_traits(traits: dict[str, Any]) -> None:
             if value is not None and not callable(value):
                 raise InvalidInput(name, "something to call", repr(value))
         elif value is not None and not (name == "maximum" and value == math.inf):
-            validate.number(name, value)
+            known = validate.number(name, value)
+            if name == "degree" and known < 1.0:
+                raise InvalidInput(name, "at least 1, as the degree of a convex function is", repr(value))
 
 
 def floating_atom(atom: Any, dtype: np.dtype[Any]) -> Any:

@@ -234,6 +234,13 @@ def test_intervals(text: Any, seconds: float | None, iterations: int | None) -> 
     assert Every.parse(text) == Every(seconds, iterations)
 
 
+@pytest.mark.parametrize("every", ["x", "5 parsecs", -1.0, None])
+def test_an_interval_that_is_none_is_refused_without_a_checkpoint_too(every: Any) -> None:
+    problem = Problem(sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    with pytest.raises(InvalidInput, match="every: expected an interval"):
+        solve(problem, every=every)
+
+
 @pytest.mark.parametrize(("every", "expected"), [("3it", [1, 4, 7, 10, 12]), ("1h", [1, 12])])
 def test_the_file_is_written_when_due_at_the_first_iteration_and_at_the_end(
     every: str, expected: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
