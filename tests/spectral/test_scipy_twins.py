@@ -54,3 +54,50 @@ def test_warm_start_and_value_tolerance_are_taken(solver: str) -> None:
     start = Engine(solver="lanczos").eigenpairs(matrix).vector
     found = Engine(solver=solver).eigenpairs(matrix, start=start, tolerance=0.1, value_tolerance=1e-8)
     assert found.value == pytest.approx(1.0, abs=1e-6)
+
+
+HARD = {
+    "deep bottom": np.diag(-np.logspace(0.0, 6.0, 300)),
+    "cluster": np.diag(1.0 - np.linspace(0.0, 1.0, 400) ** 2),
+    "random": hermitian(np.random.default_rng(4).standard_normal(200)),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("solver", EIGEN)
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-8, 0.0])
+@pytest.mark.parametrize("relative", [True, False])
+def test_converged_means_that_residuals_are_within_the_tolerance(name, solver, tolerance, relative) -> None:
+    matrix, size = HARD[name], float(np.abs(np.diag(HARD[name])).max() + 4.0)
+    found = Engine(solver=solver).eigenpairs(matrix, 2, tolerance=tolerance, relative=relative)
+    residuals = np.linalg.norm(matrix @ found.vectors - found.vectors * found.values, axis=0)
+    assert np.all(residuals <= found.residuals + 1e-13 * size)
+    assert not found.converged or residuals.max() <= tolerance * (size if relative else 1.0) + 1e-13 * size
+
+
+@pytest.mark.parametrize("solver", SINGULAR)
+@pytest.mark.parametrize("relative", [True, False])
+def test_converged_triples_are_within_the_tolerance(solver: str, relative: bool) -> None:
+    matrix = HARD["cluster"][:, :300]
+    for tolerance in (1e-3, 1e-9, 0.0):
+        found = Engine(solver=solver).singular_triples(matrix, 2, tolerance=tolerance, relative=relative)
+        assert not found.converged or found.residuals.max() <= tolerance + 1e-13
+
+
+def test_where_scipy_does_not_converge_ours_answers() -> None:
+    """LOBPCG ends at its 200 steps with residuals of a hundred."""
+    matrix = HARD["deep bottom"]
+    few = Engine(solver="lobpcg").eigenpairs(matrix, tolerance=1e-8)
+    assert few.solver == "lanczos"
+    assert not few.converged
+    enough = Engine(solver="lobpcg", max_products=40_000, subspace=200).eigenpairs(matrix, tolerance=1e-8)
+    assert enough.solver == "lanczos"
+    assert enough.converged
+    assert enough.value == pytest.approx(-1.0, abs=1e-3)
+    assert enough.residual <= 1e-8 * 1e6
+
+
+def test_arpack_spends_no_more_than_it_may() -> None:
+    operator = CountingOperator(HARD["deep bottom"])
+    Engine(solver="arpack", max_products=500).eigenpairs(operator)
+    assert operator.products <= 1100  # its own, and those of ours after it

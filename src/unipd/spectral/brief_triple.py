@@ -17,6 +17,7 @@ from unipd._typing import Array, FloatArray
 from unipd.records import made
 from unipd.spectral.brief import Brief
 from unipd.spectral.dense import always_dense
+from unipd.spectral.goal import Goal
 from unipd.spectral.golub_kahan import taken_over
 from unipd.spectral.lanczos import Limits
 from unipd.spectral.powers import farthest
@@ -119,7 +120,7 @@ def _plan(
     if engine.solver not in ("auto", "lanczos") or small or engine.block not in (None, 1):
         return None
     rows, precision = min(shape), 8.0 * float(np.finfo(dtype).eps)
-    stop = engine.rule(tolerance, relative, None, warm, rows)
+    stop = engine.rule(Goal(tolerance, relative, None), warm, rows)
     random = random_columns(rows, 1, np.dtype(np.float64), engine.seed)[:, 0]
     mix = engine.mix if warm else 0.0
     limits = Limits(_SUBSPACE, engine.max_products) if engine.subspace is None else engine.limits(1, 1)

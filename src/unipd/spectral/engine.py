@@ -37,7 +37,7 @@ class Engine:
 
     solver: str = "auto"
     """"auto" (dense when small, else our Lanczos), "lanczos", "dense", or SciPy's "arpack", "lobpcg", "propack"
-    (singular values only)."""
+    (singular values only). Where SciPy's do not reach the tolerance, ours answers."""
     block: int | None = None
     """Block size of Lanczos; by default the number of pairs wanted. More than that serves degenerate tops."""
     subspace: int | None = None
@@ -140,10 +140,10 @@ class Engine:
         if self.solver in ("arpack", "lobpcg"):
             from unipd.spectral.scipy_solvers import scipy_eigenpairs
 
-            found = scipy_eigenpairs(self, products, wanted, start, _tight(goal))
+            found = scipy_eigenpairs(self, products, wanted, start, goal)
             if found is not None:
                 return found
-        rule = self.rule(*goal, start is not None, products.shape[1])
+        rule = self.rule(goal, start is not None, products.shape[1])
         run = self._run(lanczos, products, start, wanted, rule)
         upper = float(run.values[0] + run.residuals[0])
         return EigenPairs(
@@ -156,13 +156,13 @@ class Engine:
         if self.solver in ("arpack", "lobpcg", "propack"):
             from unipd.spectral.scipy_solvers import scipy_singular_triples
 
-            found = scipy_singular_triples(self, products, wanted, start, _tight(goal))
+            found = scipy_singular_triples(self, products, wanted, start, goal)
             if found is not None:
                 return found
         wide = products.shape[0] < products.shape[1]
         side = None if start is None else start[0 if wide else 1]
         tall = Transposed(products) if wide else products
-        rule = self.rule(*goal, start is not None, tall.shape[1])
+        rule = self.rule(goal, start is not None, tall.shape[1])
         run = self._run(golub_kahan, tall, side, wanted, rule)
         left, right = (run.vectors, run.left) if wide else (run.left, run.vectors)
         upper = float(run.values[0] + run.residuals[0])
@@ -175,32 +175,26 @@ class Engine:
         limit = self.array_limit if products.explicit else self.operator_limit
         return self.solver == "dense" or (self.solver == "auto" and always_dense(products.shape, limit))
 
-    def limits(self, count: int, block: int) -> Limits:
-        """Return the sizes of a run for so many pairs with this block size."""
+    def limits(self, count: int, block: int, spent: int = 0) -> Limits:
+        """Return the sizes of a run for so many pairs with this block size, after products that were in vain."""
         subspace = max(self.subspace, count + 2 * block + 2) if self.subspace else max(40, count + 8 * block)
-        return Limits(subspace, self.max_products)
+        return Limits(subspace, self.max_products + spent)
 
     def _run(self, method: Any, products: Multiplier, start: Any, count: int, stop: Stop) -> Ritz:
         rows = products.shape[1]
         block = min(rows, max(self.block or count, 1))
         first = starting_block(start, rows, block, products.dtype, self.seed, self.mix)
-        return method(products, first, count, stop, self.limits(count, block), self.seed + 1)
+        limits = self.limits(count, block, products.count)
+        return method(products, first, count, stop, limits, self.seed + 1)
 
-    def rule(
-        self,
-        tolerance: float,
-        relative: bool,
-        value: float | Callable[[float], float] | None,
-        warm: bool,
-        rows: int,
-    ) -> Stop:
+    def rule(self, goal: Goal, warm: bool, rows: int) -> Stop:
         """Return the stopping rule for vectors of so many rows, which start from given ones or from random ones."""
-        allowed = validate.nonnegative("tolerance", tolerance)
-        if value is not None and not callable(value):
-            validate.nonnegative("value_tolerance", value)
+        allowed = validate.nonnegative("tolerance", goal.tolerance)
+        if goal.value is not None and not callable(goal.value):
+            validate.nonnegative("value_tolerance", goal.value)
         weight = _TYPICAL_WEIGHT / rows * ((self.mix / (1.0 + self.mix)) ** 2 if warm else 1.0)
-        absolute, share = (0.0, allowed) if relative else (allowed, 0.0)
-        return Stop(absolute, share, None, self.lookout, weight).allowing(value)
+        absolute, share = (0.0, allowed) if goal.relative else (allowed, 0.0)
+        return Stop(absolute, share, None, self.lookout, weight).allowing(goal.value)
 
 
 _TYPICAL_WEIGHT = 0.1
@@ -212,8 +206,3 @@ def _wanted(count: int, products: Products) -> int:
     if wanted > min(products.shape):
         raise InvalidInput("count", f"at most {min(products.shape)}, the rank possible", f"{count}")
     return wanted
-
-
-def _tight(goal: Goal) -> float:
-    """Return the tolerance for SciPy's solvers, which know no value tolerance: a tight one in its place."""
-    return goal.tolerance if goal.value is None else min(goal.tolerance, 1e-6)

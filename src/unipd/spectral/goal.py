@@ -30,3 +30,17 @@ class Goal(NamedTuple):
         if callable(value):
             return Goal(allowed, self.relative, lambda top: unit * value(top / unit))
         return Goal(allowed, self.relative, value * unit)
+
+    def share_of(self, size: float) -> float:
+        """Return the residual norm to ask of SciPy's solvers as a share of the size of the operator.
+
+        They know no error of values: a tight tolerance stands in its place.
+
+        >>> Goal(0.5, False, None).share_of(10.0), Goal(0.1, True, 1e-9).share_of(10.0)
+        (0.05, 1e-06)
+        """
+        share = self.tolerance if self.relative else self.tolerance / size
+        return share if self.value is None else min(share, _TIGHT)
+
+
+_TIGHT = 1e-6

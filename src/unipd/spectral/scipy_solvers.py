@@ -1,4 +1,7 @@
-"""SciPy's ARPACK, LOBPCG and PROPACK behind the same answers, as alternatives and as twins in tests."""
+"""SciPy's ARPACK, LOBPCG and PROPACK behind the same answers, as alternatives and as twins in tests.
+
+What they say of convergence is not trusted: residual norms are computed from products.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray
+from unipd.spectral.basis import length_of
+from unipd.spectral.goal import Goal
 from unipd.spectral.products import Multiplier, Products
 from unipd.spectral.results import RESIDUAL, EigenPairs, SingularTriples
 from unipd.spectral.start import starting_block
@@ -17,15 +22,17 @@ if TYPE_CHECKING:
     from unipd.spectral.engine import Engine
 
 
-def scipy_eigenpairs(engine: Engine, products: Products, count: int, start: Any, tolerance: float) -> EigenPairs | None:
-    """Return SciPy's top eigenpairs, or None where it cannot answer (zero or tiny operators, no convergence).
+def scipy_eigenpairs(engine: Engine, products: Products, count: int, start: Any, goal: Goal) -> EigenPairs | None:
+    """Return SciPy's top eigenpairs, or None where it cannot answer (zero or tiny operators) or misses the tolerance.
 
     The tolerance is SciPy's own: relative to the eigenvalue for ARPACK, to the size of a random product for LOBPCG.
     """
-    size = products.shape[0]
-    first = starting_block(start, size, count, products.dtype, engine.seed, engine.mix)
-    if 5 * count >= size or not np.any(products.forward(first[:, :1])):
+    rows = products.shape[0]
+    first = starting_block(start, rows, count, products.dtype, engine.seed, engine.mix)
+    size = length_of(products.forward(first[:, :1])[:, 0])
+    if 5 * count >= rows or size == 0.0:
         return None
+    tolerance = goal.share_of(size)
     try:
         vectors = (_arpack if engine.solver == "arpack" else _lobpcg)(products, count, first, tolerance, engine)
     except _FAILURES:
@@ -36,22 +43,26 @@ def scipy_eigenpairs(engine: Engine, products: Products, count: int, start: Any,
     rotation = rotation[:, ::-1].astype(products.dtype)
     vectors, images, values = vectors @ rotation, images @ rotation, values[::-1].copy()
     residuals = _lengths(images - vectors * values.astype(np.finfo(products.dtype).dtype))
+    if not _good(residuals, max(size, float(np.abs(values).max())), goal, products):
+        return None
     upper = float(values[0] + residuals[0])
     return EigenPairs(values, vectors, residuals, products.count, upper, RESIDUAL, True, engine.solver)
 
 
 def scipy_singular_triples(
-    engine: Engine, products: Products, count: int, start: Any, tolerance: float
+    engine: Engine, products: Products, count: int, start: Any, goal: Goal
 ) -> SingularTriples | None:
-    """Return SciPy's top singular triples, or None where it cannot answer; LOBPCG runs on the Gram matrix."""
+    """Return SciPy's top singular triples, or None as above; LOBPCG runs on the Gram matrix."""
     rows, columns = products.shape
     if 5 * count >= min(rows, columns):
         return None
     side = 0 if engine.solver == "propack" or rows < columns else 1
     given = None if start is None else start[side]
     first = starting_block(given, products.shape[side], count, products.dtype, engine.seed, engine.mix)
-    if not np.any(products.adjoint(first[:, :1]) if side == 0 else products.forward(first[:, :1])):
+    size = length_of((products.adjoint if side == 0 else products.forward)(first[:, :1])[:, 0])
+    if size == 0.0:
         return None
+    tolerance = goal.share_of(size)
     try:
         if engine.solver == "lobpcg":
             vectors = _lobpcg(Gram(products), count, first, tolerance, engine)
@@ -60,9 +71,18 @@ def scipy_singular_triples(
     except _FAILURES:
         return None
     vectors = vectors.astype(products.dtype)
-    return _rayleigh_ritz(products, vectors if side == 0 else products.forward(vectors), engine.solver)
+    found = _rayleigh_ritz(products, vectors if side == 0 else products.forward(vectors), engine.solver)
+    return found if _good(found.residuals, max(size, found.value), goal, products) else None
 
 
+def _good(residuals: FloatArray, size: float, goal: Goal, products: Products) -> bool:
+    """Whether all residual norms are within what was asked for, or within rounding."""
+    allowed = max(goal.share_of(size), _ROUNDING * float(np.finfo(products.dtype).eps)) * size
+    return bool(np.all(residuals <= allowed))
+
+
+_ROUNDING = 64.0
+"""Units of rounding that residual norms from products of their own have."""
 _FAILURES = (ArithmeticError, RuntimeError, ValueError, np.linalg.LinAlgError)
 
 
@@ -79,7 +99,7 @@ def _rayleigh_ritz(products: Products, left: Array, solver: str) -> SingularTrip
 
 def _arpack(products: Products, count: int, first: Array, tolerance: float, engine: Engine) -> Array:
     steps = max(1, engine.max_products // max(2 * count + 1, 20))
-    return _scipy().eigsh(_as_linear(products), count, which="LA", v0=first[:, 0], tol=tolerance, maxiter=10 * steps)[1]
+    return _scipy().eigsh(_as_linear(products), count, which="LA", v0=first[:, 0], tol=tolerance, maxiter=steps)[1]
 
 
 def _svds(products: Products, count: int, first: Array, tolerance: float, engine: Engine, side: int) -> Array:
