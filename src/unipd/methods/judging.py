@@ -54,19 +54,19 @@ def asked(problem: Problem, state: AnyJudged, dual: Array, tolerance: float) -> 
     """
     eps, known = target(problem, state), state.certificate.dual_bound
     point = evaluate(problem, dual, tolerance=tolerance, start=state.recent_atom)
-    state = with_bound(problem, state, dual, point)
+    state = with_bound(problem, state, point)
     if point.error > MISSED * tolerance:  # begun at the last atom, the search may end within a cluster it knows
         point = evaluate(problem, dual, tolerance=tolerance, certified=problem.b.size <= FEW_ROWS)
-        state = with_bound(problem, state, dual, point)
+        state = with_bound(problem, state, point)
     # Residuals may never become small within a cluster of top values: an answer that brings nothing new tells as well.
     telling = point.error <= TELLING * eps or state.certificate.dual_bound <= known
     if state.certificate.gap > eps >= state.certificate.gap - point.error and telling:
         sure = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
-        state = with_bound(problem, state, dual, sure)
+        state = with_bound(problem, state, sure)
     return state, point
 
 
-def with_bound(problem: Problem, state: AnyJudged, dual: Array, point: DualPoint) -> AnyJudged:
+def with_bound(problem: Problem, state: AnyJudged, point: DualPoint) -> AnyJudged:
     """Return the state with the bound that an oracle's answer gives."""
     certificate = state.certificate.improved(problem, point)
     counts = state.counts.plus(1, 0, point.matvecs)

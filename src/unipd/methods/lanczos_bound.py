@@ -80,7 +80,7 @@ def bounded(problem: Problem, state: AnyJudged, slope: Any, top: float, promise:
 def missed(problem: Problem, state: AnyJudged, excess: float) -> tuple[AnyJudged, Array]:
     """Return the state with the oracle's answer at its dual vector, and the eigenvector of the answer."""
     point = evaluate(problem, state.dual, tolerance=ORACLE_SHARE * excess, start=state.recent_atom)
-    return with_bound(problem, state, state.dual, point), point.atom.left
+    return with_bound(problem, state, point), point.atom.left
 
 
 def _value(problem: Problem, dual: Array, conjugate: float, matvecs: int) -> DualValue:

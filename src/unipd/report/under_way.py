@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from unipd._typing import Array
 from unipd.methods import Counts
-from unipd.problem import Problem
 from unipd.run.history import History
 from unipd.run.moment import Moment
 from unipd.status import Status
@@ -81,7 +80,7 @@ class Journal:
         self._runs: dict[str, _Seen | Any] = {}
         self._begun = 0
 
-    def __call__(self, problem: Problem, method: str, accuracy: float) -> Any:
+    def __call__(self, method: str, accuracy: float) -> Any:
         """Begin a run; return what takes its moments."""
         self._begun += 1
         name = method if self._begun == 1 else f"{method} #{self._begun}"

@@ -157,7 +157,7 @@ def solve(
     tracker = "atoms" if polish and isinstance(tracker, str) and tracker == "auto" else tracker
     require_room_for_run(problem, tracker)
     kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
-    display = shown(problem, chosen.name, accuracy, verbose=verbose)
+    display = shown(chosen.name, accuracy, verbose=verbose)
     with checkpoint_for(checkpoint, every, resume) as book, display as show:
         stage = None if book is None else book.begin(problem, chosen, accuracy, tracker, start)
         course = Course(problem, chosen, rules, stage, begun)

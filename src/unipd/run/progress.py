@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from unipd.problem import Problem
 from unipd.pulse import listening
 from unipd.run.estimate import duration, remaining_seconds
 from unipd.run.heartbeat import Heartbeat
@@ -22,7 +21,7 @@ BAR_INTERVAL = 0.2
 
 
 @contextmanager
-def progress_display(problem: Problem, method: str, accuracy: float) -> Generator[Callable[[Moment], None]]:
+def progress_display(method: str, accuracy: float) -> Generator[Callable[[Moment], None]]:
     """Give a function that shows a moment; the display ends with the block."""
     if sys.stderr.isatty():
         try:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 
-from unipd.problem import Problem
 from unipd.run.moment import Moment
 from unipd.run.progress import plain_lines, progress_display
 
 Show = Callable[[Moment], None]
-Watcher = Callable[[Problem, str, float], Show]
-"""Called with problem, name of the method and accuracy when a run begins; what it returns, after every iteration."""
+Watcher = Callable[[str, float], Show]
+"""Called with the method's name and the accuracy when a run begins; what it returns, after every iteration."""
 _watcher: ContextVar[Watcher | None] = ContextVar("unipd_watcher", default=None)
 _writer: ContextVar[Callable[[str], None] | None] = ContextVar("unipd_progress_writer", default=None)
 
@@ -24,7 +23,7 @@ def watching(watcher: Watcher) -> Generator[None]:
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
     >>> seen = []
-    >>> with watching(lambda problem, method, accuracy: lambda moment: seen.append(moment.state.iteration)):
+    >>> with watching(lambda method, accuracy: lambda moment: seen.append(moment.state.iteration)):
     ...     result = unipd.solve(problem, "unipdgrad", stop=unipd.MaxIterations(3), accuracy=1e-9)
     >>> seen
     [1, 2, 3]
@@ -56,7 +55,7 @@ def progress_written(write: Callable[[str], None]) -> Generator[None]:
 
 
 @contextmanager
-def shown(problem: Problem, method: str, accuracy: float, *, verbose: bool) -> Generator[Show | None]:
+def shown(method: str, accuracy: float, *, verbose: bool) -> Generator[Show | None]:
     """Give a function that shows a moment to whoever follows the run: terminal, log, watcher; None when nobody does."""
     watcher, write = _watcher.get(), _writer.get()
     shows: list[Show] = []
@@ -64,9 +63,9 @@ def shown(problem: Problem, method: str, accuracy: float, *, verbose: bool) -> G
         if write is not None:
             shows.append(stack.enter_context(plain_lines(method, accuracy, write)))
         if verbose:
-            shows.append(stack.enter_context(progress_display(problem, method, accuracy)))
+            shows.append(stack.enter_context(progress_display(method, accuracy)))
         if watcher is not None:
-            shows.append(watcher(problem, method, accuracy))
+            shows.append(watcher(method, accuracy))
 
         def show_all(moment: Moment) -> None:
             for show in shows:
