@@ -59,8 +59,8 @@ def answers(problem: Problem, opposite: Any) -> tuple[list[Any], int]:
         asking.answer(opposite)
         return asking.points, asking.questions
     direction = [-part for part in parts]
-    for multiple in (-1.0, 1.0, -FAR / length, FAR / length):
-        answer = asking.ask([multiple * part for part in direction])
+    for multiple in (-1.0, -FAR / length, FAR / length):
+        asking.ask([multiple * part for part in direction])
     answer = asking.ask(direction)
     for doubling in range(TILTS):
         if answer is not None:
