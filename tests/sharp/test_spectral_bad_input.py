@@ -39,6 +39,15 @@ CASES: dict[str, tuple[str, Callable[[], Any]]] = {
     "column missing": ("groups", lambda: GroupNuclearBall((2, 3), [[0, 1]])),
     "empty group": ("groups", lambda: GroupNuclearBall((2, 1), [[0], []])),
     "no groups": ("groups", lambda: GroupNuclearBall((2, 1), [])),
+    "groups that are none": ("groups", lambda: GroupNuclearBall((2, 3), None)),  # type: ignore[arg-type]
+    "groups that are a number": ("groups", lambda: GroupNuclearBall((2, 3), 3)),  # type: ignore[arg-type]
+    "groups that are a word": ("groups", lambda: GroupNuclearBall((2, 3), "x")),
+    "groups that are words": ("groups", lambda: GroupNuclearBall((2, 3), ["0", "1", "2"])),
+    "half a column": ("groups", lambda: GroupNuclearBall((2, 3), [[0.5, 1], [2]])),
+    "columns that are no numbers": ("groups", lambda: GroupNuclearBall((2, 3), [[0, None], [2]])),
+    "columns that are true or false": ("groups", lambda: GroupNuclearBall((2, 2), [[False, True]])),
+    "columns within columns": ("groups", lambda: GroupNuclearBall((2, 3), [[0, [1]], [2]])),
+    "negative columns": ("groups", lambda: GroupNuclearBall((2, 3), [[0, 1], [-1]])),
     "direction shape": ("direction", lambda: NuclearBall((2, 3))(np.ones((3, 2)))),
     "direction text": ("direction", lambda: NuclearBall((1, 1))([["a"]])),
     "direction nan": ("operator", lambda: NuclearBall((1, 2))(np.array([[1.0, np.nan]]))),

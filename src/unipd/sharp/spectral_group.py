@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from unipd import validate
 from unipd._typing import Array, Shape
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
@@ -42,12 +43,7 @@ class GroupNuclearBall(NuclearBall):
 
     def __init__(self, shape: Shape, groups: Sequence[Any], radius: float = 1.0, **options: Any) -> None:
         super().__init__(shape, radius, **options)
-        self.groups = tuple(np.asarray(group, dtype=np.intp).reshape(-1) for group in groups)
-        indices = np.sort(np.concatenate(self.groups)) if self.groups else np.empty(0, np.intp)
-        if min((group.size for group in self.groups), default=0) == 0:
-            raise InvalidInput("groups", "at least one column in each group", "an empty group")
-        if not np.array_equal(indices, np.arange(self.shape[1])):
-            raise InvalidInput("groups", f"each of the {self.shape[1]} columns exactly once", f"{indices.size} indices")
+        self.groups = _shared_out(groups, self.shape[1])
         self._parts = tuple(NuclearBall((self.shape[0], group.size), radius, **options) for group in self.groups)
 
     @property
@@ -74,6 +70,29 @@ class GroupNuclearBall(NuclearBall):
             return None
         sizes = [part.norm(_columns(x, group)) for part, group in zip(self._parts, self.groups, strict=True)]
         return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _shared_out(groups: Any, columns: int) -> tuple[Array, ...]:
+    """Return the indices of each group; together they must be all columns, each once."""
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise InvalidInput("groups", "a list of column indices for each group", validate.described(groups))
+    parts = tuple(_indices(group) for group in groups)
+    if min((part.size for part in parts), default=0) == 0:
+        raise InvalidInput("groups", "at least one column in each group", "an empty group")
+    indices = np.sort(np.concatenate(parts))
+    if not np.array_equal(indices, np.arange(columns)):
+        raise InvalidInput("groups", f"each of the {columns} columns exactly once", f"{indices.size} indices")
+    return parts
+
+
+def _indices(group: Any) -> Array:
+    try:
+        part = np.asarray(group).reshape(-1)
+    except ValueError:
+        part = np.empty(1, object)
+    if part.size and part.dtype.kind not in "iu":
+        raise InvalidInput("groups", "integer column indices", validate.described(group))
+    return part.astype(np.intp)
 
 
 def _restricted(start: Any, group: Array, shape: Shape) -> LowRank | None:
