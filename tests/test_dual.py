@@ -19,8 +19,9 @@ from unipd import Problem
 from unipd._typing import Array
 from unipd.couplings import AtMost, Equality, LeastSquares
 from unipd.dual import evaluate, lower_bound, moved, proximal_step, stretched, value_only
+from unipd.methods import Certificate
 from unipd.protocols import inner
-from unipd.sharp import L1Ball, Linear, Simplex
+from unipd.sharp import L1Ball, L2NormSquared, Linear, Simplex, UnitSimplex
 
 seeds = st.integers(0, 2**32 - 1)
 scales = st.sampled_from([1e-3, 0.1, 1.0, 10.0])
@@ -120,6 +121,25 @@ def test_a_ray_that_proves_infeasibility_has_an_infinite_bound() -> None:
     dual = np.array([-1.0, 0.0])
     bound = lower_bound(problem, evaluate(problem, dual))
     assert bound.value == bound.stretch == math.inf
+
+
+@pytest.mark.parametrize("oracle", [UnitSimplex(6), L1Ball(6), L2NormSquared(6)])
+@pytest.mark.parametrize("length", [1.0, 1e6])
+def test_a_sum_that_rounding_explains_bounds_by_zero_at_zero(oracle: Any, length: float) -> None:
+    """A^* lam = 0 and b in the image: <lam, b> is zero but for rounding, which lam of any length can make large."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows, mixture, weights = 1e5 * rng.standard_normal((3, 6)), rng.standard_normal((3, 3)), rng.standard_normal(3)
+        matrix = np.concatenate([rows, mixture @ rows])
+        b = matrix @ (rng.dirichlet(np.ones(6)) / 7.0)
+        dual = length * np.concatenate([-mixture.T @ weights, weights])
+        problem = Problem(oracle, matrix, b, "=")
+        point = evaluate(problem, dual)
+        bound = lower_bound(problem, point)
+        assert (bound.value, bound.stretch) == (0.0, 0.0)
+        certificate = Certificate(0.0, 0.0, -math.inf, dual).improved(problem, point)
+        assert -total(problem, certificate.dual) == certificate.dual_bound
+        assert not certificate.proves_infeasible(problem)
 
 
 def test_outside_the_domain_of_h_there_is_no_bound() -> None:

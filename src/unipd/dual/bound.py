@@ -29,8 +29,8 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
 
     Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a
     closed form, c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which
-    proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero: ||A x^*||,
-    ||lam|| and ||b|| measure what cancels in them.
+    proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero, so that the bound is 0 at
+    t = 0: ||A x^*||, ||lam|| and ||b|| measure what cancels in them.
 
     In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
     see :func:`_unrestricted_bound`.
@@ -51,9 +51,8 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
         coupled = problem.coupling.conjugate(point.dual)
         if not coupled < math.inf:
             return -math.inf, 1.0
-    plain = -(above + coupled)
     if not problem.on_rays:
-        return plain, 1.0
+        return -(above + coupled), 1.0
     one, other = problem.degrees
     first, second = (above, 0.0) if one == 1.0 else _parts(problem, point)
     if other == 1.0:
@@ -65,7 +64,7 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
     extent = problem.norm_b + (problem.norm_b if reach is None else reach)
     rounding = _ROUNDING * problem.rounding * size * extent
     if first >= -rounding:
-        return (plain if plain > 0.0 else 0.0), 0.0
+        return 0.0, 0.0
     if second > 0.0:
         second += rounding
         return first * first / (4.0 * second), -first / (2.0 * second)
