@@ -115,7 +115,9 @@ CASES = {
     "infeasible, whole space, homogeneous": Case(
         lambda: _incompatible(sharp.L2NormSquared(2)), {INFEASIBLE}, {INFEASIBLE}, {INFEASIBLE}, None
     ),
-    "infeasible, whole space, proportional rows": Case(_proportional_rows, {INFEASIBLE}, UNFINISHED, UNFINISHED, None),
+    "infeasible, whole space, proportional rows": Case(
+        _proportional_rows, {INFEASIBLE}, {INFEASIBLE}, {INFEASIBLE}, None
+    ),
     "infeasible, whole space, cubic": Case(
         lambda: _incompatible(sharp.EuclideanPower(2, 3.0)),
         {INFEASIBLE},
