@@ -13,7 +13,7 @@ from unipd.dual import (
     distance,
     loss_slope,
     mixed,
-    moved_image,
+    moved_along,
     passes,
     residual_slope,
     stepped,
@@ -80,17 +80,33 @@ def test_gradient_and_sums(name: str, dtype: Any) -> None:
 def test_averages_and_their_distance_to_the_data(name: str, dtype: Any) -> None:
     given = problem(name, dtype)
     image, other = vectors(dtype, 2)
-    for found, expected in (
-        (mixed(given, image, 0.25, other), 0.75 * image + 0.25 * other),
-        (moved_image(given, image, 0.25, other), image + 0.25 * other),
-    ):
-        mean, squared = found
-        np.testing.assert_allclose(mean, expected, rtol=1e-5, atol=1e-6)
-        assert mean.dtype == dtype
-        if given.inverse is None:
-            assert squared is None
-        else:
-            assert squared == pytest.approx(float(np.sum((expected - given.b) ** 2)), rel=1e-5)
+    mean, squared = mixed(given, image, 0.25, other)
+    expected = 0.75 * image + 0.25 * other
+    np.testing.assert_allclose(mean, expected, rtol=1e-5, atol=1e-6)
+    assert mean.dtype == dtype
+    if given.inverse is None:
+        assert squared is None
+    else:
+        assert squared == pytest.approx(float(np.sum((expected - given.b) ** 2)), rel=1e-5)
+
+
+@pytest.mark.usefixtures("_threshold")
+@pytest.mark.parametrize("scale", [1.0, 2.5, None])
+def test_a_step_brings_the_slope_along(scale: float | None, dtype: Any) -> None:
+    b, image, way = vectors(dtype, 3)
+    coupling: Any = unipd.couplings.WeightedLeastSquares(np.linspace(1.0, 2.0, SIZE))
+    if scale is not None:
+        coupling = unipd.couplings.LeastSquares(scale)
+    given = unipd.Problem(unipd.sharp.Simplex(5), np.ones((SIZE, 5), dtype), b, coupling)
+    moved, (lam, sums), squared = moved_along(given, image, 0.25, way)
+    np.testing.assert_allclose(moved, image + 0.25 * way, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(lam, coupling.gradient(moved - b), rtol=1e-5, atol=1e-6)
+    assert moved.dtype == lam.dtype == dtype
+    assert (sums is None) == (squared is None) == (scale is None)
+    if sums is not None:
+        exact = lam.astype(np.float64)
+        assert sums == pytest.approx((float(exact @ b), float(exact @ exact)), rel=1e-10)
+        assert squared == pytest.approx(float(np.sum((moved - b).astype(np.float64) ** 2)), rel=1e-6)
 
 
 @pytest.mark.usefixtures("_threshold")
@@ -114,7 +130,7 @@ def test_sums_of_two_vectors(dtype: Any) -> None:
 
 
 @pytest.mark.usefixtures("_threshold")
-@pytest.mark.parametrize("method", ["frank-wolfe", "unipdgrad", "accunipdgrad"])
+@pytest.mark.parametrize("method", ["frank-wolfe", "away-step", "unipdgrad", "accunipdgrad"])
 def test_runs_are_those_of_numpy(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = problem("least squares", np.float64)
     limit = unipd.MaxIterations(20)

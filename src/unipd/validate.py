@@ -105,6 +105,8 @@ def positive(name: str, value: Any) -> float:
 
 def nonnegative(name: str, value: Any) -> float:
     """Return ``value`` as a finite float not below zero."""
+    if type(value) is float and 0.0 <= value < math.inf:
+        return value
     result = number(name, value)
     if result < 0:
         raise InvalidInput(name, "a number not below zero", repr(value))

@@ -210,8 +210,8 @@ def test_many_places_are_kept_in_sixteen_bits(monkeypatch: pytest.MonkeyPatch, b
     assert opposite.frobenius() == pytest.approx(np.linalg.norm(dense))
     np.testing.assert_array_equal(opposite.toarray(), -dense)
     np.testing.assert_array_equal(opposite.tocsr().toarray(), -dense)
-    np.testing.assert_array_equal(opposite.values, -opposite.opposite().values)
-    assert opposite.nbytes == opposite.opposite().nbytes == dual.nbytes
+    np.testing.assert_array_equal(opposite.values, -opposite.negative().values)
+    assert opposite.nbytes == opposite.negative().nbytes == dual.nbytes
 
 
 def test_places_beyond_sixteen_bits_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:

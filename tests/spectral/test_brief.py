@@ -43,7 +43,7 @@ def test_same_products_and_triple(shape, dtype, by_columns, opposite, warm, tole
     start = tuple(generator.standard_normal((size, 1)).astype(dtype) for size in shape) if warm else None
     options = {"start": start, "tolerance": tolerance, "value_tolerance": allowed}
     made_by = Engine(solver="lanczos", subspace=subspace)
-    direction = matrix.opposite() if opposite else matrix
+    direction = matrix.negative() if opposite else matrix
     brief, plain = made_by.singular_triples(direction, **options), in_and_out(direction, made_by, **options)
     assert brief.converged
     assert abs(brief.matvecs - plain.matvecs) <= 2
@@ -77,7 +77,7 @@ def test_runs_that_need_restarts_waste_no_product() -> None:
     """Where there is no room for the steps, those done are gone on with."""
     matrix = sampled(200, 150, 6000)
     made_by = Engine(solver="lanczos", subspace=12)
-    for direction in (matrix, matrix.opposite()):
+    for direction in (matrix, matrix.negative()):
         found = made_by.singular_triples(direction, tolerance=1e-9)
         plain = in_and_out(direction, made_by, tolerance=1e-9)
         assert found.converged

@@ -138,7 +138,7 @@ def test_bases_made_orthonormal_hold_the_relations(dtype: type) -> None:
 def test_runs_to_the_last_digit(shape, dtype, opposite, depends, seed) -> None:
     """One run without a restart, which takes no more products than one with; the answer is that of LAPACK."""
     matrix = sampled(*shape, 9000, dtype, seed)
-    direction = matrix.opposite() if opposite else matrix
+    direction = matrix.negative() if opposite else matrix
     accuracy = 1e-12 if dtype is np.float64 else 1e-6
     options = {"value_tolerance": (lambda top: accuracy * top) if depends else 0.0, "tolerance": 1e-1}
     found = LANCZOS.singular_triples(direction, **options)
@@ -169,7 +169,7 @@ def test_long_vectors_take_no_more_room_than_before() -> None:
 def test_long_runs_end_in_short_restarts(dtype, opposite) -> None:
     """A run that has used up its steps goes on with few of its vectors, orthonormal ones, and comes to the top."""
     matrix = sampled(400, 300, 9000, dtype, 3)
-    direction = matrix.opposite() if opposite else matrix
+    direction = matrix.negative() if opposite else matrix
     made_by = Engine(solver="lanczos", seed=91)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(brief_triple, "_MOST_STEPS", 16)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spectral.matrices import eps_of
 from unipd.errors import OracleError
-from unipd.maps import Sampling
+from unipd.maps import SampledMatrix, Sampling
 from unipd.pulse import listening
 from unipd.spectral import Engine, products
 from unipd.spectral.bidiagonal import Bidiagonal
@@ -60,7 +60,7 @@ def sampled(rows: int, columns: int, entries: int, dtype=np.float64, seed: int =
 def test_matches_lapack(rows, columns, entries, dtype, by_columns, scale, tolerance, seed) -> None:
     """Matrices of every shape and rank, zero and tiny ones among them."""
     matrix = sampled(rows, columns, entries, dtype, seed, by_columns)
-    matrix.values *= dtype(scale)
+    matrix = SampledMatrix(matrix.pattern, matrix.values * dtype(scale))
     dense = matrix.toarray().astype(np.float64)
     values = np.linalg.svd(dense, compute_uv=False)
     truth = float(values[0])

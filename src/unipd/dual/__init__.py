@@ -10,16 +10,17 @@ In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, a
 
 from unipd.dual.asking import asked, evaluate, opposite_adjoint, pictured, told, value_only, valued
 from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
-from unipd.dual.descent import Way, loss_slope, residual_slope, way_between
+from unipd.dual.descent import Slope, Way, loss_slope, moved_along, residual_slope, way_between
 from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
-from unipd.dual.passes import between, distance, mixed, moved_image, stepped, stepped_twice
+from unipd.dual.passes import between, distance, mixed, stepped, stepped_twice
 from unipd.dual.point import DualPoint, DualValue
 
 __all__ = [
     "DualPoint",
     "DualValue",
     "LowerBound",
+    "Slope",
     "Way",
     "asked",
     "attach",
@@ -32,7 +33,7 @@ __all__ = [
     "lower_bound",
     "mixed",
     "moved",
-    "moved_image",
+    "moved_along",
     "opposite_adjoint",
     "oracle_errors",
     "pictured",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+import numpy as np
+
 from unipd._typing import Array
 from unipd.dual import passes
 from unipd.dual.passes import compiled, is_plain
@@ -11,8 +13,10 @@ from unipd.errors import InvalidInput
 from unipd.problem import Problem
 from unipd.protocols import inner
 
-Slope: TypeAlias = "tuple[Array, tuple[float, float] | None]"
-Way: TypeAlias = "tuple[Array, float, float]"
+Slope: TypeAlias = tuple[Array, tuple[float, float] | None]
+"""lam = grad phi(A x - b), and <lam, b> and ||lam||^2 where they are at hand."""
+Way: TypeAlias = tuple[Array, float, float]
+"""A way d in the image, <lam, d> and ||d||^2."""
 
 
 def loss_slope(problem: Problem, image: Array) -> Slope:
@@ -27,10 +31,35 @@ def loss_slope(problem: Problem, image: Array) -> Slope:
     if loss is None:
         raise InvalidInput("coupling", "a loss", type(problem.coupling).__name__)
     if image.size >= passes.COMPILED and inverse is not None and is_plain(image, problem.b):
-        lam, linear, energy = compiled().loss_slope(image, problem.b, image.dtype.type(1.0 / inverse))
-        return lam, (linear, energy)
+        lam = np.empty(image.shape, image.dtype)
+        return lam, compiled().loss_slope(image, problem.b, image.dtype.type(1.0 / inverse), lam)
     residual: Array = image - problem.b
     return residual if inverse == 1.0 else loss.gradient(residual), None
+
+
+def moved_along(problem: Problem, image: Array, gamma: float, way: Array) -> tuple[Array, Slope, float | None]:
+    """Return A x = image + gamma way, lam there with its sums, and ||A x - b||^2 for least squares.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 2.0], unipd.couplings.LeastSquares())
+    >>> moved_along(problem, np.zeros(2), 0.5, np.array([2.0, 0.0]))
+    (array([1., 0.]), (array([ 0., -2.]), (-4.0, 4.0)), 4.0)
+    """
+    inverse, b = problem.inverse, problem.b
+    if inverse is None:
+        moved = image + gamma * way
+        return moved, loss_slope(problem, moved), None
+    if image.size >= passes.COMPILED and is_plain(image, way):
+        kind, moved, lam = image.dtype.type, np.empty(image.shape, image.dtype), np.empty(image.shape, image.dtype)
+        squared, linear, energy = compiled().moved_along(image, way, kind(gamma), b, kind(1.0 / inverse), moved, lam)
+        return moved, (lam, (linear, energy)), squared
+    moved = image - (-gamma) * way
+    lam = residual = moved - b
+    squared = energy = inner(residual, residual)
+    if inverse != 1.0:
+        lam = (1.0 / inverse) * residual
+        energy = inner(lam, lam)
+    return moved, (lam, (inner(lam, b), energy)), squared
 
 
 def way_between(tail: Array, head: Array, lam: Array) -> Way:
@@ -41,8 +70,9 @@ def way_between(tail: Array, head: Array, lam: Array) -> Way:
     (array([3., 4.]), 3.0, 25.0)
     """
     if head.size >= passes.COMPILED and is_plain(tail, head) and is_plain(head, lam):
-        return compiled().way_between(tail, head, lam)
-    way: Array = head - tail
+        way = np.empty(tail.shape, tail.dtype)
+        return way, *compiled().way_between(tail, head, lam, way)
+    way = head - tail
     return way, inner(lam, way), inner(way, way)
 
 

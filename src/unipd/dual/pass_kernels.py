@@ -1,4 +1,7 @@
-"""Compiled passes over dual vectors: written and summed at once, sums in double precision whatever the vectors' own."""
+"""Compiled passes over dual vectors: written and summed at once, sums in double precision whatever the vectors' own.
+
+Vectors are written where the caller says: those that compiled code makes take long to hand over to Python.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,12 @@ _REORDERED: Any = {"reassoc", "contract", "nsz"}
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
 def joined(
-    dual: Array, b: Array, image: Array, inverse: Any, other: Array
-) -> tuple[Array, float, float, float, float, float, float]:
-    """Return g = b - A x + inverse * lam, <lam, b - A x>, ||lam||^2, ||g||^2, <lam, b>, <g, b> and ||g - other||^2."""
-    gradient = np.empty_like(dual)
+    dual: Array, b: Array, image: Array, inverse: Any, other: Array, gradient: Array
+) -> tuple[float, float, float, float, float, float]:
+    """Write g = b - A x + inverse * lam; return sums.
+
+    These are <lam, b - A x>, ||lam||^2, ||g||^2, <lam, b>, <g, b> and ||g - other||^2.
+    """
     pairing = energy = steepness = linear = tilt = change = 0.0
     for k in range(dual.size):
         rest = b[k] - image[k]
@@ -30,17 +35,15 @@ def joined(
         linear += here * np.float64(b[k])
         tilt += slope * np.float64(b[k])
         change += turn * turn
-    return gradient, pairing, energy, steepness, linear, tilt, change
+    return pairing, energy, steepness, linear, tilt, change
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def two_steps(dual: Array, gradient: Array, short: Any, long: Any) -> tuple[Array, Array]:
-    """Return lam - short * gradient and lam - long * gradient."""
-    near, far = np.empty_like(dual), np.empty_like(dual)
+def two_steps(dual: Array, gradient: Array, short: Any, long: Any, near: Array, far: Array) -> None:
+    """Write lam - short * gradient and lam - long * gradient."""
     for k in range(dual.size):
         near[k] = dual[k] - short * gradient[k]
         far[k] = dual[k] - long * gradient[k]
-    return near, far
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
@@ -55,47 +58,62 @@ def linear_and_energy(dual: Array, b: Array) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def between(first: Array, rest: Any, second: Array, gamma: Any) -> Array:
-    """Return rest * first + gamma * second."""
-    out = np.empty_like(first)
+def between(first: Array, rest: Any, second: Array, gamma: Any, out: Array) -> None:
+    """Write rest * first + gamma * second."""
     for k in range(first.size):
         out[k] = rest * first[k] + gamma * second[k]
-    return out
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def mixed(image: Array, rest: Any, other: Array, gamma: Any, b: Array) -> tuple[Array, float]:
-    """Return rest * image + gamma * other and its squared distance to b."""
-    out, squared = np.empty_like(image), 0.0
+def mixed(image: Array, rest: Any, other: Array, gamma: Any, b: Array, out: Array) -> float:
+    """Write rest * image + gamma * other; return its squared distance to b."""
+    squared = 0.0
     for k in range(image.size):
         out[k] = rest * image[k] + gamma * other[k]
         residual = np.float64(out[k] - b[k])
         squared += residual * residual
-    return out, squared
+    return squared
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def loss_slope(image: Array, b: Array, scale: Any) -> tuple[Array, float, float]:
-    """Return lam = scale * (A x - b), <lam, b> and ||lam||^2."""
-    lam, linear, energy = np.empty_like(image), 0.0, 0.0
+def loss_slope(image: Array, b: Array, scale: Any, lam: Array) -> tuple[float, float]:
+    """Write lam = scale * (A x - b); return <lam, b> and ||lam||^2."""
+    linear = energy = 0.0
     for k in range(image.size):
         lam[k] = scale * (image[k] - b[k])
         here = np.float64(lam[k])
         linear += here * np.float64(b[k])
         energy += here * here
-    return lam, linear, energy
+    return linear, energy
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def way_between(tail: Array, head: Array, lam: Array) -> tuple[Array, float, float]:
-    """Return d = head - tail, <lam, d> and ||d||^2."""
-    way, slope, squared = np.empty_like(tail), 0.0, 0.0
+def moved_along(
+    image: Array, way: Array, gamma: Any, b: Array, scale: Any, moved: Array, lam: Array
+) -> tuple[float, float, float]:
+    """Write A x = image + gamma * way and lam = scale * (A x - b); return ||A x - b||^2, <lam, b> and ||lam||^2."""
+    squared = linear = energy = 0.0
+    for k in range(image.size):
+        moved[k] = image[k] + gamma * way[k]
+        rest = moved[k] - b[k]
+        lam[k] = scale * rest
+        here = np.float64(lam[k])
+        squared += np.float64(rest) * np.float64(rest)
+        linear += here * np.float64(b[k])
+        energy += here * here
+    return squared, linear, energy
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def way_between(tail: Array, head: Array, lam: Array, way: Array) -> tuple[float, float]:
+    """Write d = head - tail; return <lam, d> and ||d||^2."""
+    slope = squared = 0.0
     for k in range(tail.size):
         way[k] = head[k] - tail[k]
         here = np.float64(way[k])
         slope += np.float64(lam[k]) * here
         squared += here * here
-    return way, slope, squared
+    return slope, squared
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)

@@ -8,7 +8,10 @@ function after it waits for memory. So these passes make do with subtract, multi
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from unipd._typing import Array
 from unipd.problem import Problem
@@ -35,8 +38,9 @@ def joined(problem: Problem, dual: Array, image: Array, other: Array | None = No
     inverse = problem.inverse
     if dual.size >= COMPILED and inverse is not None and is_plain(dual, image):
         beside = other if other is not None and is_plain(dual, other) else None
-        gradient, pairing, energy, steepness, linear, tilt, change = compiled().joined(
-            dual, problem.b, image, dual.dtype.type(inverse), dual if beside is None else beside
+        gradient = np.empty(dual.shape, dual.dtype)
+        pairing, energy, steepness, linear, tilt, change = compiled().joined(
+            dual, problem.b, image, dual.dtype.type(inverse), dual if beside is None else beside, gradient
         )
         conjugate = 0.5 * inverse * energy if problem.split else None
         turn = None if beside is None else math.sqrt(change)
@@ -71,8 +75,7 @@ def between(first: Array, gamma: float, second: Array) -> Array:
     array([2., 2.])
     """
     if first.size >= COMPILED and is_plain(first, second):
-        kind = first.dtype.type
-        return compiled().between(first, kind(1.0 - gamma), second, kind(gamma))
+        return _combined(first, 1.0 - gamma, second, gamma)
     return (1.0 - gamma) * first - (-gamma) * second
 
 
@@ -84,8 +87,7 @@ def stepped(dual: Array, step: float, gradient: Array) -> Array:
     array([0., 1.])
     """
     if dual.size >= COMPILED and is_plain(dual, gradient):
-        kind = dual.dtype.type
-        return compiled().between(dual, kind(1.0), gradient, kind(-step))
+        return _combined(dual, 1.0, gradient, -step)
     return dual - step * gradient
 
 
@@ -97,8 +99,9 @@ def stepped_twice(dual: Array, step: float, gradient: Array) -> list[Array]:
     [array([0.5, 1.5]), array([0., 1.])]
     """
     if dual.size >= COMPILED and is_plain(dual, gradient):
-        kind = dual.dtype.type
-        return list(compiled().two_steps(dual, gradient, kind(0.5 * step), kind(step)))
+        kind, near, far = dual.dtype.type, np.empty(dual.shape, dual.dtype), np.empty(dual.shape, dual.dtype)
+        compiled().two_steps(dual, gradient, kind(0.5 * step), kind(step), near, far)
+        return [near, far]
     return [dual - 0.5 * step * gradient, dual - step * gradient]
 
 
@@ -107,23 +110,11 @@ def mixed(problem: Problem, image: Array, gamma: float, other: Array) -> tuple[A
     if problem.inverse is None:
         return between(image, gamma, other), None
     if image.size >= COMPILED and is_plain(image, other):
-        kind = image.dtype.type
-        return compiled().mixed(image, kind(1.0 - gamma), other, kind(gamma), problem.b)
-    mean: Array = (1.0 - gamma) * image - (-gamma) * other
+        kind, mean = image.dtype.type, np.empty(image.shape, image.dtype)
+        return mean, compiled().mixed(image, kind(1.0 - gamma), other, kind(gamma), problem.b, mean)
+    mean = (1.0 - gamma) * image - (-gamma) * other
     residual = mean - problem.b
     return mean, inner(residual, residual)
-
-
-def moved_image(problem: Problem, image: Array, gamma: float, direction: Array) -> tuple[Array, float | None]:
-    """Return A x = image + gamma direction, and ||A x - b||^2 for K = {0} and least squares."""
-    if problem.inverse is None:
-        return image + gamma * direction, None
-    if image.size >= COMPILED and is_plain(image, direction):
-        kind = image.dtype.type
-        return compiled().mixed(image, kind(1.0), direction, kind(gamma), problem.b)
-    moved: Array = image - (-gamma) * direction
-    residual = moved - problem.b
-    return moved, inner(residual, residual)
 
 
 def distance(first: Array, second: Array, energy: float | None, other: float | None) -> float:
@@ -146,13 +137,18 @@ def distance(first: Array, second: Array, energy: float | None, other: float | N
 def is_plain(first: Array, second: Array) -> bool:
     """Whether the kernels take these two: vectors of one real dtype without gaps."""
     kind = first.dtype
-    return kind.kind == "f" and kind == second.dtype and first.ndim == 1 and _gapless(first) and _gapless(second)
+    alike = kind is second.dtype or kind == second.dtype
+    return alike and kind.kind == "f" and first.ndim == 1 and first.flags.c_contiguous and second.flags.c_contiguous
 
 
-def _gapless(vector: Array) -> bool:
-    return vector.flags.c_contiguous
+def _combined(first: Array, rest: float, second: Array, gamma: float) -> Array:
+    """Return rest * first + gamma * second of vectors that the kernels take."""
+    kind, out = first.dtype.type, np.empty(first.shape, first.dtype)
+    compiled().between(first, kind(rest), second, kind(gamma), out)
+    return out
 
 
+@cache
 def compiled() -> Any:
     """Import the compiled kernels on first use: Numba is slow to import."""
     from unipd.dual import pass_kernels

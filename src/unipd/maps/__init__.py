@@ -12,7 +12,7 @@ from unipd.maps.inner_products import InnerProducts
 from unipd.maps.matrix import DenseMatrix, SparseMatrix
 from unipd.maps.operator import OperatorMap
 from unipd.maps.rank_one import RankOneMeasurements
-from unipd.maps.sampled_matrix import OppositeMatrix, SampledMatrix
+from unipd.maps.sampled_matrix import SampledMatrix
 from unipd.maps.sampling import Sampling
 from unipd.maps.sandwich import Sandwich
 from unipd.maps.sdp import SdpMap
@@ -37,7 +37,6 @@ __all__ = [
     "InnerProducts",
     "Map",
     "OperatorMap",
-    "OppositeMatrix",
     "PauliMap",
     "RankOneMeasurements",
     "SampledMatrix",

@@ -16,33 +16,41 @@ class SampledMatrix:
     """The sparse matrix A^* lam of a :class:`~unipd.maps.Sampling`: fresh values on its shared pattern.
 
     It has SciPy's operator methods (``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``), so that top singular
-    vectors are found without forming it.
+    vectors are found without forming it. With ``opposite`` it is -A^* lam: its products have the other sign, and the
+    numbers given are not copied.
 
     >>> from unipd.maps import Sampling
     >>> matrix = Sampling([0, 1], [1, 0], (2, 2)).adjoint(np.array([3.0, 4.0]))
     >>> matrix.matvec(np.array([1.0, 2.0])), matrix.frobenius()
     (array([6., 4.]), 5.0)
+    >>> matrix.negative().matvec(np.array([1.0, 2.0]))
+    array([-6., -4.])
     """
 
     hermitian = False
     """Entries are sampled on one side of the diagonal as on the other: nothing is known."""
 
-    def __init__(self, pattern: Pattern, values: Array) -> None:
+    def __init__(self, pattern: Pattern, numbers: Array, *, opposite: bool = False) -> None:
         self.pattern = pattern
-        self.values = values
+        self._numbers, self._opposite = numbers, opposite
         self.shape: tuple[int, int] = pattern.shape
-        self.dtype: np.dtype[Any] = values.dtype
-        self.sweeps: bool = pattern.sweeps and values.dtype.kind == "f"
+        self.dtype: np.dtype[Any] = numbers.dtype
+        self.sweeps: bool = pattern.sweeps and numbers.dtype.kind == "f"
         """Whether it does :meth:`golub_kahan` steps by itself: real and small."""
+
+    @property
+    def values(self) -> Array:
+        """Values on the pattern; those of an opposite are a copy."""
+        return -self._numbers if self._opposite else self._numbers
 
     @property
     def nbytes(self) -> int:
         """Bytes of the values (the pattern is shared)."""
-        return self.values.nbytes
+        return self._numbers.nbytes
 
     def matvec(self, x: Array) -> Array:
         """Return M x."""
-        return self.pattern.product(self.values, _sized(x, self.shape[1]).reshape(-1))
+        return self._product(_sized(x, self.shape[1]).reshape(-1))
 
     def rmatvec(self, x: Array) -> Array:
         """Return M^* x."""
@@ -50,7 +58,7 @@ class SampledMatrix:
 
     def matmat(self, x: Array) -> Array:
         """Return M X for the columns of X."""
-        return self.pattern.product(self.values, _sized(x, self.shape[1]))
+        return self._product(_sized(x, self.shape[1]))
 
     def rmatmat(self, x: Array) -> Array:
         """Return M^* X for the columns of X."""
@@ -63,24 +71,24 @@ class SampledMatrix:
         """
         return self.pattern.sweep(self.values, *steps, adjoint=adjoint)
 
-    def brief_run(self, *run: Any, adjoint: bool, sign: float = 1.0) -> tuple[int, int, float, float]:
+    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float]:
         """Do a whole run of steps with M in one call: :func:`unipd.maps.sampling_sweep.brief_run` from ``start`` on."""
-        pattern = self.pattern
-        return sampling_sweeps().brief_run(pattern.structure, self.values, pattern.transposed != adjoint, sign, *run)
+        pattern, sign = self.pattern, -1.0 if self._opposite else 1.0
+        return sampling_sweeps().brief_run(pattern.structure, self._numbers, pattern.transposed != adjoint, sign, *run)
 
     def frobenius(self) -> float:
         """Return the Frobenius norm, an upper bound of the spectral norm."""
-        return float(np.sqrt(self.pattern.squared_norm(self.values)))
+        return float(np.sqrt(self.pattern.squared_norm(self._numbers)))
 
-    def opposite(self) -> OppositeMatrix:
-        """Return -M without a copy of the values."""
-        return OppositeMatrix(self)
+    def negative(self) -> SampledMatrix:
+        """Return -M without a copy of the numbers."""
+        return SampledMatrix(self.pattern, self._numbers, opposite=not self._opposite)
 
     def tocsr(self) -> Any:
         """Return the matrix as a SciPy CSR array; values at one place are added."""
         pattern = self.pattern
-        # SciPy adds duplicates in place: it must not get the values themselves.
-        arrays = (self.values.copy(), pattern.places.astype(np.int64), pattern.starts.astype(np.int64))
+        # SciPy adds duplicates in place: it must not get the numbers themselves.
+        arrays = (np.array(self.values), pattern.places.astype(np.int64), pattern.starts.astype(np.int64))
         matrix: Any = (scipy.sparse.csc_array if pattern.transposed else scipy.sparse.csr_array)(
             arrays, shape=self.shape
         )
@@ -91,10 +99,16 @@ class SampledMatrix:
         """Return the matrix as an array: for small sizes and for tests."""
         return self.tocsr().toarray()
 
+    def _product(self, x: Array) -> Array:
+        return self._signed(self.pattern.product(self._numbers, x))
+
     def _adjoint_product(self, x: Array) -> Array:
         if self.dtype.kind != "c":
-            return self.pattern.transposed_product(self.values, x)
-        return self.pattern.transposed_product(self.values, x.conj()).conj()
+            return self._signed(self.pattern.transposed_product(self._numbers, x))
+        return self._signed(self.pattern.transposed_product(self._numbers, x.conj()).conj())
+
+    def _signed(self, fresh: Array) -> Array:
+        return np.negative(fresh, out=fresh) if self._opposite else fresh
 
 
 def _sized(x: Array, size: int) -> Array:
@@ -102,68 +116,3 @@ def _sized(x: Array, size: int) -> Array:
     if array.ndim == 0 or array.shape[0] != size:
         raise InvalidInput("x", f"{size} rows", f"shape {array.shape}")
     return array
-
-
-class OppositeMatrix:
-    """-M of a :class:`SampledMatrix`: its products have the other sign, its values are not copied."""
-
-    hermitian = False
-    """As that of a sampled matrix."""
-
-    def __init__(self, matrix: SampledMatrix) -> None:
-        self._matrix = matrix
-        self.shape, self.dtype, self.sweeps = matrix.shape, matrix.dtype, matrix.sweeps
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the values, which are those of M."""
-        return self._matrix.nbytes
-
-    @property
-    def values(self) -> Array:
-        """The values of -M, as a copy."""
-        return -self._matrix.values
-
-    def matvec(self, x: Array) -> Array:
-        """Return -M x."""
-        return _negated(self._matrix.matvec(x))
-
-    def rmatvec(self, x: Array) -> Array:
-        """Return -M^* x."""
-        return _negated(self._matrix.rmatvec(x))
-
-    def matmat(self, x: Array) -> Array:
-        """Return -M X for the columns of X."""
-        return _negated(self._matrix.matmat(x))
-
-    def rmatmat(self, x: Array) -> Array:
-        """Return -M^* X for the columns of X."""
-        return _negated(self._matrix.rmatmat(x))
-
-    def golub_kahan(self, *steps: Any, adjoint: bool) -> tuple[int, int]:
-        """Do steps with -M as M does; matrices that do are so small that their values may be copied."""
-        return self._matrix.pattern.sweep(-self._matrix.values, *steps, adjoint=adjoint)
-
-    def brief_run(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float]:
-        """Do a whole run with -M."""
-        return self._matrix.brief_run(*run, adjoint=adjoint, sign=-1.0)
-
-    def frobenius(self) -> float:
-        """Return the Frobenius norm."""
-        return self._matrix.frobenius()
-
-    def opposite(self) -> SampledMatrix:
-        """Return M itself."""
-        return self._matrix
-
-    def tocsr(self) -> Any:
-        """Return -M as a SciPy CSR array."""
-        return -self._matrix.tocsr()
-
-    def toarray(self) -> Array:
-        """Return -M as an array."""
-        return -self._matrix.toarray()
-
-
-def _negated(fresh: Array) -> Array:
-    return np.negative(fresh, out=fresh)

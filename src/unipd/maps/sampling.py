@@ -12,7 +12,7 @@ from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating
 from unipd.maps.checksum import checksum
 from unipd.maps.pattern import Pattern
-from unipd.maps.sampled_matrix import OppositeMatrix, SampledMatrix
+from unipd.maps.sampled_matrix import SampledMatrix
 
 
 class Sampling(Map):
@@ -93,7 +93,7 @@ class Sampling(Map):
 
     def image(self, atom: Any) -> Array:
         """Return the sampled entries of X; of a low-rank X without forming it."""
-        if tuple(atom.shape) != self.domain:
+        if tuple(atom.shape) != self._domain:
             raise InvalidInput("atom", f"shape {self.domain}", f"shape {atom.shape}")
         if isinstance(atom, atoms.LowRank):
             return self._sampled_factors(atom)
@@ -103,12 +103,7 @@ class Sampling(Map):
 
     def adjoint(self, dual: Array) -> SampledMatrix:
         """Return the matrix with lam_k added at (rows[k], cols[k]); it refers to ``dual``, not to a copy."""
-        vector, pattern = np.ascontiguousarray(dual), self.pattern
-        if vector.shape != self.codomain:
-            raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
-        if vector.dtype is not self.dtype:
-            vector = vector.astype(floating(vector.dtype), copy=False)
-        return SampledMatrix(pattern, vector if pattern.in_order else pattern.arranged(vector))
+        return SampledMatrix(self.pattern, self._arranged(dual))
 
     @property
     def in_lines(self) -> bool:
@@ -123,15 +118,27 @@ class Sampling(Map):
         """
         return self.pattern.image_lines(*self._factors(atom))
 
-    def opposite_adjoint(self, dual: Array) -> OppositeMatrix:
+    def opposite_adjoint(self, dual: Array) -> SampledMatrix:
         """Return A^*(-lam) without an array for -lam; it refers to ``dual``."""
-        matrix: Any = self.adjoint(dual)
-        return matrix.opposite() if isinstance(matrix, SampledMatrix) else -matrix  # classes below make others
+        if type(self).adjoint is Sampling.adjoint:
+            return SampledMatrix(self.pattern, self._arranged(dual), opposite=True)
+        matrix: Any = self.adjoint(dual)  # a class below has its own
+        return matrix.negative() if isinstance(matrix, SampledMatrix) else -matrix
+
+    def _arranged(self, dual: Array) -> Array:
+        """Return the entries of a dual vector in the order of the pattern, checked."""
+        vector, pattern = np.ascontiguousarray(dual), self.pattern
+        if vector.shape != self._codomain:
+            raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
+        if vector.dtype is not self._dtype:
+            vector = vector.astype(floating(vector.dtype), copy=False)
+        return vector if pattern.in_order else pattern.arranged(vector)
 
     def _factors(self, atom: atoms.LowRank) -> tuple[Array, Array]:
-        dtype = np.result_type(self.dtype, np.complex64) if atom.dtype.kind == "c" else self.dtype
-        left = np.ascontiguousarray(atom.left * atom.weights, dtype)
-        return left, np.ascontiguousarray(atom.right.conj(), dtype)
+        dtype, right = self._dtype, atom.right
+        if atom.left.dtype.kind == "c":
+            dtype, right = np.result_type(dtype, np.complex64), right.conj()
+        return np.ascontiguousarray(atom.left * atom.weights, dtype), np.ascontiguousarray(right, dtype)
 
     def _sampled_factors(self, atom: atoms.LowRank) -> Array:
         return self._cast(self.pattern.sampled(*self._factors(atom)))
@@ -144,8 +151,10 @@ class Sampling(Map):
         return out
 
     def _cast(self, values: Array) -> Array:
-        real = self.dtype.kind != "c" and values.dtype.kind == "c"
-        return (np.real(values) if real else values).astype(self.dtype, copy=False)
+        if values.dtype is self._dtype:
+            return values
+        real = self._dtype.kind != "c" and values.dtype.kind == "c"
+        return (np.real(values) if real else values).astype(self._dtype, copy=False)
 
 
 def _indices(name: str, value: Any, size: int) -> IntArray:

@@ -11,11 +11,12 @@ import numpy as np
 from unipd._typing import Array
 from unipd.dual import (
     DualValue,
+    Slope,
     Way,
     asked,
     blame,
     loss_slope,
-    moved_image,
+    moved_along,
     opposite_adjoint,
     pictured,
     valued,
@@ -30,7 +31,7 @@ from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker, inner
 from unipd.records import changed
 
-REFRESH = 100
+REFRESH = 256
 """Restore the sum of the weights and A xbar after so many iterations, so that rounding does not pile up."""
 
 Ends: TypeAlias = "tuple[Vertex | None, int | None]"
@@ -45,6 +46,8 @@ class ActiveSetState(State):
     """The vertices that make up xbar; it is also the primal tracker."""
     oracle_tolerance: float
     """Absolute error allowed to an inexact oracle."""
+    slope: Slope | None = None
+    """grad phi(A xbar - b) with its sums, where it is at hand."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ class PairwiseFrankWolfe:
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and shift weight."""
         active = state.active
-        lam, sums = loss_slope(problem, state.image)
+        lam, sums = state.slope or loss_slope(problem, state.image)
         try:
             direction = opposite_adjoint(problem, lam)
         except Exception as error:
@@ -109,15 +112,14 @@ class PairwiseFrankWolfe:
         vertex, products = _vertex(problem, active, answer)
         scores = active.scores(lam, direction)
         worst = int(scores.argmax())
-        pairing = _pairing(problem, state, proven)
-        toward, away = self._ends(state, vertex, worst, pairing, answer.value, float(scores[worst]))
+        toward, away = self._ends(problem, state, proven, (vertex, answer.value), (worst, float(scores[worst])))
         way, rise, upper = _way(state, lam, toward, away)
         gamma = best_step(problem, state.image, way, rise, upper)
-        image, squared = moved_image(problem, state.image, gamma, way[0])
+        image, slope, squared = moved_along(problem, state.image, gamma, way[0])
         active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
             active = active.reweighted(active.weights)
-            image, cost, squared = active.image(), active.objective(), None
+            image, cost, slope, squared = active.image(), active.objective(), None, None
         return changed(
             state,
             iteration=state.iteration + 1,
@@ -126,19 +128,24 @@ class PairwiseFrankWolfe:
             active=active,
             image=image,
             mean_objective=cost,
+            slope=slope,
             certificate=state.certificate.renewed(problem, measured(problem, active, image, cost, squared), proven),
             counts=state.counts.plus(1, 0, products + (answer.matvecs or 1)),
         )
 
     def _ends(
-        self, state: ActiveSetState, vertex: Vertex, worst: int, pairing: float, value: float, score: float
+        self,
+        problem: Problem,
+        state: ActiveSetState,
+        proven: DualValue,
+        best: tuple[Vertex, float],
+        worst: tuple[int, float],
     ) -> Ends:
         """Return where weight goes and where it comes from: from the worst active vertex to the oracle's.
 
-        ``pairing`` is <lam, A xbar>, ``value`` the oracle's <-A^* lam, v> - f(v), and ``score`` <lam, A v> + f(v) of
-        the worst one.
+        With the oracle's vertex v comes <-A^* lam, v> - f(v), with the worst one's place <lam, A v> + f(v).
         """
-        return vertex, worst
+        return best[0], worst[0]
 
 
 @dataclass(frozen=True)
@@ -160,13 +167,19 @@ class AwayStepFrankWolfe(PairwiseFrankWolfe):
         return "away-step"
 
     def _ends(
-        self, state: ActiveSetState, vertex: Vertex, worst: int, pairing: float, value: float, score: float
+        self,
+        problem: Problem,
+        state: ActiveSetState,
+        proven: DualValue,
+        best: tuple[Vertex, float],
+        worst: tuple[int, float],
     ) -> Ends:
         """Return the oracle's vertex, or the worst active one to go away from, whichever is steeper."""
-        current = pairing + state.mean_objective
-        if current + value >= score - current or state.active.weights[worst] >= 1.0:
+        (vertex, value), (place, score) = best, worst
+        current = _pairing(problem, state, proven) + state.mean_objective
+        if current + value >= score - current or state.active.weights[place] >= 1.0:
             return vertex, None
-        return None, worst
+        return None, place
 
 
 def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:

@@ -8,7 +8,7 @@ from typing import Any
 
 from unipd import atoms, validate
 from unipd._typing import Array
-from unipd.dual import Way, asked, loss_slope, moved_image, pictured, valued, way_between
+from unipd.dual import Slope, Way, asked, loss_slope, moved_along, pictured, valued, way_between
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.warm import WarmPoint
@@ -35,6 +35,8 @@ class FrankWolfeState(State):
     """Whether the method started from a point of X, 0 or an earlier one, so that even the first step may be short."""
     answer: SharpAnswer | None
     """The oracle's answer at the gradient of the first x, which the first step uses."""
+    slope: Slope | None = None
+    """grad phi(A xbar - b) with its sums, where it is at hand."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class FrankWolfe:
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
         answer, counts = state.answer, state.counts
-        lam, sums = loss_slope(problem, state.image)
+        lam, sums = state.slope or loss_slope(problem, state.image)
         if answer is None:
             answer = asked(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))
@@ -93,7 +95,7 @@ class FrankWolfe:
         way = way_between(state.image, pictured(problem, answer.atom), lam)
         rise = answer.objective - state.mean_objective
         gamma = self._gamma(problem, state, way, rise)
-        image, squared = moved_image(problem, state.image, gamma, way[0])
+        image, slope, squared = moved_along(problem, state.image, gamma, way[0])
         cost = state.mean_objective + gamma * rise
         primal = state.primal.mixed(gamma, answer.atom)
         return changed(
@@ -107,6 +109,7 @@ class FrankWolfe:
             counts=counts,
             recent_atom=answer.atom,
             answer=None,
+            slope=slope,
         )
 
     def _gamma(self, problem: Problem, state: FrankWolfeState, way: Way, rise: float) -> float:

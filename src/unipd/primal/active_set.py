@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,13 @@ class ActiveSet:
     ) -> None:
         self.vertices = vertices
         self.weights = np.zeros(0) if weights is None else weights
-        self._index = index
+        if index is not None:
+            self.index = index
 
-    @property
+    @cached_property
     def index(self) -> VertexIndex:
         """What is looked up of all vertices at once, made when first asked for."""
-        if self._index is None:
-            self._index = VertexIndex.of(self.vertices)
-        return self._index
+        return VertexIndex.of(self.vertices)
 
     def scores(self, dual: Array, direction: Any) -> FloatArray:
         """Return <lam, A v> + f(v) of every vertex; ``direction`` is -A^* lam, which sparse vertices read."""
@@ -61,24 +61,25 @@ class ActiveSet:
     def moved(self, gamma: float, toward: Vertex | None, away: int | None) -> ActiveSet:
         """Move weight gamma to a vertex (None: to all in proportion) from the one at ``away`` (None: from all)."""
         kept = 1.0 - gamma if away is None else 1.0 + gamma if toward is None else 1.0
-        weights = kept * self.weights
+        weights, vertices, index = kept * self.weights, self.vertices, self.index
+        emptied = gamma >= 1.0
         if away is not None:
-            weights[away] -= gamma
-        emptied = gamma >= 1.0 if away is None else float(weights[away]) <= _SMALLEST
-        moved = self
+            weights[away] = left = float(weights[away]) - gamma
+            emptied = left <= _SMALLEST
         if toward is not None:
-            place = self.index.places.get(toward.key)
+            place = index.places.get(toward.key)
             if place is not None:
                 weights[place] += gamma
             else:
-                moved = ActiveSet((*self.vertices, toward), index=self.index.grown(toward))
+                vertices, index = (*vertices, toward), index.grown(toward)
                 weights = np.concatenate((weights, (gamma,)))
-        return moved.reweighted(weights) if emptied else ActiveSet(moved.vertices, weights, moved.index)
+        moved = ActiveSet(vertices, weights, index)
+        return moved.reweighted(weights) if emptied else moved
 
     def reweighted(self, weights: FloatArray) -> ActiveSet:
         """Return the vertices with other weights: those without any are dropped, and the sum is restored to one."""
         if weights.min() > _SMALLEST:
-            return ActiveSet(self.vertices, weights / weights.sum(), self._index)
+            return ActiveSet(self.vertices, weights / weights.sum(), self.index)
         kept = np.flatnonzero(weights > _SMALLEST)
         weights = weights[kept]
         return ActiveSet(tuple(self.vertices[place] for place in kept), weights / weights.sum())
@@ -96,7 +97,8 @@ class ActiveSet:
 
     def objective(self) -> float:
         """Return sum_i w_i f(v_i)."""
-        return inner(self.weights, self.index.objectives)
+        objectives = self.index.objectives
+        return 0.0 if objectives is None else inner(self.weights, objectives)
 
     def point(self) -> Any:
         """Return xbar."""

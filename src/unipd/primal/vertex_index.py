@@ -18,9 +18,10 @@ class Nonzeros:
     """The nonzeros of sparse vertices, one vertex after the other."""
 
     indices: IntArray
-    values: Array
-    starts: IntArray
-    """Where each vertex begins."""
+    opposites: Array
+    """-v at the indices."""
+    starts: IntArray | None
+    """Where each vertex begins; None where each has one nonzero."""
 
     @staticmethod
     def of(points: Sequence[Any]) -> Nonzeros | None:
@@ -29,24 +30,18 @@ class Nonzeros:
             return None
         sizes = np.array([point.indices.size for point in points], dtype=np.intp)
         indices = np.concatenate([point.indices for point in points])
-        return Nonzeros(indices, np.concatenate([point.values for point in points]), np.cumsum(sizes) - sizes)
+        opposites = -np.concatenate([point.values for point in points])
+        return Nonzeros(indices, opposites, None if indices.size == sizes.size else np.cumsum(sizes) - sizes)
 
     def grown(self, point: Any) -> Nonzeros | None:
         """Return the nonzeros with those of one more point."""
         if type(point) is not atoms.SparsePoint or not point.indices.size:
             return None
-        return made(
-            Nonzeros,
-            indices=np.concatenate((self.indices, point.indices)),
-            values=np.concatenate((self.values, point.values)),
-            starts=np.concatenate((self.starts, (self.indices.size,))),
-        )
-
-    def products(self, direction: Array) -> FloatArray:
-        """Return Re <direction, v> of every vertex."""
-        there = direction.reshape(-1)[self.indices]
-        terms = self.values * there if there.dtype.kind == "f" else (self.values * there.conj()).real
-        return terms if terms.size == self.starts.size else np.add.reduceat(terms, self.starts)
+        starts, count = self.starts, self.indices.size
+        if starts is not None or point.indices.size > 1:
+            starts = np.append(np.arange(count) if starts is None else starts, count)
+        indices = np.concatenate((self.indices, point.indices))
+        return made(Nonzeros, indices=indices, opposites=np.concatenate((self.opposites, -point.values)), starts=starts)
 
 
 @dataclass(frozen=True)
@@ -62,31 +57,40 @@ class VertexIndex:
 
     places: dict[bytes, int]
     """By key."""
-    objectives: FloatArray
-    """f(v)."""
+    objectives: FloatArray | None
+    """f(v); None where all are zero."""
     nonzeros: Nonzeros | None
     """None where a vertex is not sparse."""
 
     @staticmethod
     def of(vertices: Sequence[Any]) -> VertexIndex:
         """Collect what is known of the vertices."""
+        objectives = np.array([vertex.objective for vertex in vertices], dtype=np.float64)
         return VertexIndex(
             {vertex.key: place for place, vertex in enumerate(vertices)},
-            np.array([vertex.objective for vertex in vertices], dtype=np.float64),
+            objectives if objectives.any() else None,
             Nonzeros.of([vertex.atom for vertex in vertices]) if vertices else None,
         )
 
     def grown(self, vertex: Any) -> VertexIndex:
         """Return the index with one more vertex."""
+        objectives, count = self.objectives, len(self.places)
+        if objectives is not None or vertex.objective != 0.0:
+            objectives = np.append(np.zeros(count) if objectives is None else objectives, vertex.objective)
         return made(
             VertexIndex,
-            places={**self.places, vertex.key: len(self.places)},
-            objectives=np.concatenate((self.objectives, (vertex.objective,))),
+            places={**self.places, vertex.key: count},
+            objectives=objectives,
             nonzeros=None if self.nonzeros is None else self.nonzeros.grown(vertex.atom),
         )
 
     def scores(self, direction: Any) -> FloatArray | None:
-        """Return f(v) - <direction, v> of every vertex; None where that takes more than their nonzeros."""
-        if self.nonzeros is None or not isinstance(direction, np.ndarray):
+        """Return f(v) - Re <direction, v> of every vertex; None where that takes more than their nonzeros."""
+        nonzeros = self.nonzeros
+        if nonzeros is None or type(direction) is not np.ndarray:
             return None
-        return self.objectives - self.nonzeros.products(direction)
+        there = direction.take(nonzeros.indices)
+        scores = nonzeros.opposites * there if there.dtype.kind == "f" else (nonzeros.opposites * there.conj()).real
+        if nonzeros.starts is not None:
+            scores = np.add.reduceat(scores, nonzeros.starts)
+        return scores if self.objectives is None else scores + self.objectives

@@ -52,7 +52,7 @@ class SingularSharp(RankOneSharp):
         fixed = self.degree == 1.0
         found = self.engine.singular_triples(
             direction,
-            start=warm_start(start, self.shape),
+            start=warm_start(start, self._shape),
             tolerance=LOOSEST_RESIDUAL,
             value_tolerance=self.allowed(0.0, tolerance) if fixed else lambda top: self.allowed(top, tolerance),
         )
