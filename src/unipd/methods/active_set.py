@@ -29,7 +29,7 @@ from unipd.methods.weights import best_step
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker, inner
-from unipd.records import changed
+from unipd.records import changed, made
 
 REFRESH = 256
 """Restore the sum of the weights and A xbar after so many iterations, so that rounding does not pile up."""
@@ -222,4 +222,5 @@ def _vertex(problem: Problem, active: ActiveSet, answer: SharpAnswer) -> tuple[V
     place = active.index.places.get(key)
     if place is not None:
         return active.vertices[place], 0
-    return Vertex(answer.atom, pictured(problem, answer.atom), answer.objective, key), 1
+    image = pictured(problem, answer.atom)
+    return made(Vertex, atom=answer.atom, image=image, objective=answer.objective, key=key), 1
