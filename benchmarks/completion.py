@@ -1,20 +1,21 @@
 """Matrix completion over the nuclear ball: what each method takes to come near the optimum.
 
-    python benchmarks/completion.py [--quick] [--limit SECONDS]
+    python benchmarks/completion.py [--quick] [--limit SECONDS] [--only METHOD ...]
 
 Formulation (a) of the paper, min (1/n) ||A(X) - b||^2 over ||X||_* <= kappa, on MovieLens 100K (the `ub` split, kappa =
 9975/2; $UNIPD_DATA or the cache must have it). ``--quick`` takes made-up ratings. For every method: CPU seconds of one
 thread and products until phi <= 1.10, 1.01 and 1.001 phi^*, and the share of its time inside products with the sampled
-matrix. Products inside a compiled run of Golub-Kahan steps have no clock of their own, so that the time of such runs
-counts with the share that is products: right after a method has ended, one of its compiled runs and as many products
-alone, in compiled code too, take turns. The factored methods go on until the gap is certified to 0.1 % of phi^*.
+matrix, without what the stopwatches themselves take. Products inside a compiled run of Golub-Kahan steps have no clock
+of their own, so that the time of such runs counts with the share that is products: right after a method has ended, one
+of its compiled runs and as many products alone, in compiled code too, take turns. The factored methods go on until the
+gap is certified to 0.1 % of phi^*.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +24,7 @@ from numba import njit
 
 import unipd
 from figures import note
+from stopwatch import Stopwatch, stopwatch_cost
 from unipd.apps.completion import Design, Plan, ball_design, movielens, solve_design
 from unipd.apps.completion.generated import generate
 from unipd.maps.pattern import Pattern
@@ -32,6 +34,8 @@ from unipd.maps.sampling_sweep import multiply
 LEVELS = (1.10, 1.01, 1.001)
 PHI_STAR = 0.2947170477
 """Optimum of the MovieLens problem, certified to 4e-8."""
+LOOKS = 20
+"""Iterations between two looks at the clock."""
 PRODUCTS = ((Pattern, "product"), (Pattern, "transposed_product"), (Pattern, "sampled"))
 RUNS = ((SampledMatrix, "golub_kahan"), (SampledMatrix, "brief_run"))
 
@@ -54,35 +58,28 @@ class Spent:
     """CPU seconds inside products with the sampled matrix, and inside compiled runs of Golub-Kahan steps."""
 
     def __init__(self) -> None:
-        self.products = self.runs = 0.0
+        self.products, self.runs = Stopwatch(), Stopwatch()
         self.last: tuple[Any, ...] | None = None
 
-    def inside(self) -> float:
-        """Return the seconds inside products: those of their own calls, and their part of the compiled runs."""
-        return self.products + (self.runs * products_of_run(*self.last) if self.last is not None else 0.0)
+    def share(self, total: float) -> float:
+        """Return the share of the seconds that was inside products: their own calls, and their part of the runs."""
+        if self.last is None:
+            return self.products.seconds / total
+        calls, (part, cost) = self.products.calls + self.runs.calls, products_of_run(*self.last)
+        return (self.products.seconds + part * self.runs.seconds) / (total - cost * calls)
 
 
 @contextmanager
-def timed_products() -> Iterator[Spent]:
-    """Add up the CPU seconds inside products and compiled runs; keep the last of these that made five steps or more."""
+def timed_products() -> Generator[Spent]:
+    """Time the products and the compiled runs; keep the last of these that made five steps or more."""
     spent = Spent()
     originals = [(place, name, getattr(place, name)) for place, name in (*PRODUCTS, *RUNS)]
 
-    def timed(original: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*arguments: Any) -> Any:
-            begun = time.process_time()
-            try:
-                return original(*arguments)
-            finally:
-                spent.products += time.process_time() - begun
-
-        return run
-
     def noted(original: Callable[..., Any]) -> Callable[..., Any]:
+        timed = spent.runs.timed(original)
+
         def run(matrix: Any, *arguments: Any, **options: Any) -> Any:
-            begun = time.process_time()
-            found = original(matrix, *arguments, **options)
-            spent.runs += time.process_time() - begun
+            found = timed(matrix, *arguments, **options)
             if spent.last is None or found[0] >= 5:
                 spent.last = (original, matrix, arguments, options)
             return found
@@ -90,7 +87,7 @@ def timed_products() -> Iterator[Spent]:
         return run
 
     for place, name, original in originals:
-        setattr(place, name, (timed if (place, name) in PRODUCTS else noted)(original))
+        setattr(place, name, (spent.products.timed if (place, name) in PRODUCTS else noted)(original))
     try:
         yield spent
     finally:
@@ -98,8 +95,11 @@ def timed_products() -> Iterator[Spent]:
             setattr(place, name, original)
 
 
-def products_of_run(original: Callable[..., Any], matrix: Any, arguments: Any, options: Any) -> float:
-    """Return the share of a compiled run that is products: it, and as many products alone, take turns."""
+def products_of_run(original: Callable[..., Any], matrix: Any, arguments: Any, options: Any) -> tuple[float, float]:
+    """Return the share of a compiled run that is products, and what a stopwatch costs after one.
+
+    The run, and as many products alone, take turns.
+    """
     pattern, made = matrix.pattern, original(matrix, *arguments, **options)[1]
     x, y = (np.ones(size) for size in matrix.shape[::-1])
     whole: list[float] = []
@@ -112,7 +112,8 @@ def products_of_run(original: Callable[..., Any], matrix: Any, arguments: Any, o
         bare(pattern.structure, matrix.values, pattern.transposed, x, y, made)
         whole.append(between - begun)
         alone.append(time.process_time() - between)
-    return min(1.0, float(np.median(alone) / np.median(whole)))
+    share = min(1.0, float(np.median(alone) / np.median(whole)))
+    return share, stopwatch_cost(lambda: original(matrix, *arguments, **options))
 
 
 @njit
@@ -126,13 +127,44 @@ def bare(structure: Any, values: Any, transposed: bool, x: Any, y: Any, count: i
             multiply(structure, values, not transposed, y, parts, x)
 
 
-class Watch:
-    """Note when the objective passes the levels; stop after the last one or the time limit."""
+class Ends(unipd.run.StoppingRule):
+    """Stop after the last level or the time limit. It looks now and then only, and takes no part of the time."""
 
-    def __init__(self, optimum: float, limit: float, *, certify: bool = False) -> None:
-        self.optimum, self.limit, self.certify = optimum, limit, certify
+    def __init__(self, optimum: float, limit: float) -> None:
+        self.optimum, self.limit, self.begun, self.next = optimum, limit, time.process_time(), 0
+
+    def __call__(self, moment: Any) -> unipd.Status | None:
+        """Return whether the run may end."""
+        self.next = moment.state.iteration + LOOKS
+        reached = moment.state.certificate.objective <= LEVELS[-1] * self.optimum
+        return unipd.Status.STOPPED if reached or time.process_time() - self.begun > self.limit else None
+
+    def earliest(self) -> float:
+        """Return the iteration of the next look."""
+        return self.next
+
+
+Passed = dict[float, tuple[float, int]]
+"""Seconds and products at which the objective passed the levels."""
+
+
+def passed_levels(history: Any, optimum: float, stretch: float) -> Passed:
+    """Return when the objective passed the levels; the seconds of the history are stretched to those of the CPU."""
+    objectives, passed = history["objective"], Passed()
+    for level in LEVELS:
+        below = np.flatnonzero(objectives <= level * optimum)
+        if below.size:
+            passed[level] = stretch * float(history["seconds"][below[0]]), int(history["matvecs"][below[0]])
+    return passed
+
+
+class Watch:
+    """Callback of runs in stages: note when the objective passes the levels; stop after the time limit."""
+
+    def __init__(self, optimum: float, limit: float) -> None:
+        self.optimum, self.limit = optimum, limit
         self.begun = time.process_time()
-        self.passed: dict[float, tuple[float, int]] = {}
+        self.passed: Passed = {}
         self.earlier = self.seen = 0
 
     def __call__(self, moment: Any) -> bool:
@@ -144,11 +176,15 @@ class Watch:
         for level in LEVELS:
             if moment.state.certificate.objective <= level * self.optimum and level not in self.passed:
                 self.passed[level] = (seconds, self.earlier + products)
-        done = len(self.passed) == len(LEVELS) and not self.certify
-        return done or seconds > self.limit
+        return seconds > self.limit
 
 
-def contestants(design: Design, radius: float) -> dict[str, Callable[[Watch], unipd.Result]]:
+Run = Callable[[float, float], tuple[unipd.Result, Passed]]
+"""From the optimum and a time limit to a result, and when the objective passed the levels."""
+
+
+def contestants(design: Design, radius: float) -> dict[str, Run]:
+    """Return the methods of the library as they are."""
     problem = design.problem(radius)
     methods = {
         "frank-wolfe, open loop": unipd.FrankWolfe("open-loop"),
@@ -163,26 +199,43 @@ def contestants(design: Design, radius: float) -> dict[str, Callable[[Watch], un
         "accunipdgrad, analytic": unipd.AccUniPDGrad(eps=1e-3, step_rule="analytic"),
         "corrective": unipd.Corrective(),
     }
-    endless = unipd.MaxIterations(10**9)
 
-    def plain(method: Any) -> Callable[[Watch], unipd.Result]:
-        return lambda watch: unipd.solve(problem, method, accuracy=1e-9, tracker="image", stop=endless, callback=watch)
+    def plain(method: Any) -> Run:
+        def run(optimum: float, limit: float) -> tuple[unipd.Result, Passed]:
+            ends, begun = Ends(optimum, limit), time.perf_counter()
+            result = unipd.solve(problem, method, accuracy=1e-9, tracker="image", stop=ends)
+            stretch = (time.process_time() - ends.begun) / (time.perf_counter() - begun)
+            return result, passed_levels(result.history, optimum, stretch)
+
+        return run
 
     return {name: plain(method) for name, method in methods.items()}
 
 
-def factored(design: Design, radius: float, optimum: float) -> dict[str, Callable[[Watch], unipd.Result]]:
+def factored(design: Design, radius: float, optimum: float) -> dict[str, Run]:
     """Return the factored runs, whose accuracy is a certified 0.1 % of the optimum."""
     problem = design.problem(radius)
     accuracy = 1e-3 * optimum / problem.scale(0.0)
     rank = min(130, *design.shape)
     general = unipd.Factored(rank=rank, inner_steps=20)
+
+    def watched(solve: Callable[[Watch], unipd.Result]) -> Run:
+        def run(optimum: float, limit: float) -> tuple[unipd.Result, Passed]:
+            watch = Watch(optimum, limit)
+            return solve(watch), watch.passed
+
+        return run
+
     return {
-        f"factored, rank {rank}": lambda watch: unipd.solve(problem, general, accuracy=accuracy, callback=watch),
-        f"completion, rank {rank}": lambda watch: solve_design(
-            design, radius, Plan(accuracy, rank=rank, callback=watch)
+        f"factored, rank {rank}": watched(
+            lambda watch: unipd.solve(problem, general, accuracy=accuracy, callback=watch)
         ),
-        "completion, rank 64 at first": lambda watch: solve_design(design, radius, Plan(accuracy, callback=watch)),
+        f"completion, rank {rank}": watched(
+            lambda watch: solve_design(design, radius, Plan(accuracy, rank=rank, callback=watch))
+        ),
+        "completion, rank 64 at first": watched(
+            lambda watch: solve_design(design, radius, Plan(accuracy, callback=watch))
+        ),
     }
 
 
@@ -190,6 +243,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--limit", type=float, help="CPU seconds for each method")
+    parser.add_argument("--only", nargs="+", metavar="METHOD", help="these methods alone, by the names in the table")
     given = parser.parse_args()
     limit = given.limit or (0.3 if given.quick else 120.0)
     design, radius, optimum, title = instance(given.quick)
@@ -199,19 +253,21 @@ def main() -> None:
     print(f"{'method':30s} {levels} {'gap/optimum':>12s} {'total s':>8s} {'in products':>12s}")
     certified = factored(design, radius, optimum)
     reached: dict[str, float | None] = {}
-    contestants(design, radius)["frank-wolfe, open loop"](Watch(optimum, 0.0))  # compiles
+    contestants(design, radius)["frank-wolfe, open loop"](optimum, 0.0)  # compiles
     for name, run in {**contestants(design, radius), **certified}.items():
+        if given.only and name not in given.only:
+            continue
         with one_thread():
             with timed_products() as spent:
-                watch = Watch(optimum, limit, certify=name in certified)
-                result = run(watch)
-                total = time.process_time() - watch.begun
-            share = spent.inside() / total
-        passed = " ".join(_cell(watch.passed.get(level)) for level in LEVELS)
+                begun = time.process_time()
+                result, passed = run(optimum, limit)
+                total = time.process_time() - begun
+            share = spent.share(total)
+        cells = " ".join(_cell(passed.get(level)) for level in LEVELS)
         gap = (result.objective - result.dual_bound) / optimum
-        print(f"{name:30s} {passed} {gap:12.1e} {total:8.2f} {share:12.0%}", flush=True)
+        print(f"{name:30s} {cells} {gap:12.1e} {total:8.2f} {share:12.0%}", flush=True)
         note(f"{title}, {name}: time in products", share, "share", 0.8, at_least=True)
-        reached[name] = watch.passed[LEVELS[1]][0] if LEVELS[1] in watch.passed else None
+        reached[name] = passed[LEVELS[1]][0] if LEVELS[1] in passed else None
         if name in certified:
             note(f"{title}, {name}: certified gap / optimum", gap, "share", 1e-3)
             note(f"{title}, {name}: time to it", total, "CPU s", 20.0)
@@ -220,7 +276,7 @@ def main() -> None:
 
 def hand_on(title: str, reached: dict[str, float | None]) -> None:
     """Note the seconds of each method to 1 % above the optimum, and how much quicker the application is."""
-    ours = reached["completion, rank 64 at first"]
+    ours = reached.get("completion, rank 64 at first")
     for name, seconds in reached.items():
         if seconds is None:
             continue
@@ -234,7 +290,7 @@ def _cell(found: tuple[float, int] | None) -> str:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> Generator[None]:
     import numba
     from threadpoolctl import threadpool_limits
 

@@ -119,10 +119,10 @@ def is_low_rank(atom: Any) -> bool:
 
 def vertex_key(atom: Any) -> bytes:
     """Return bytes that are equal for equal vertices, a digest where they are many; nothing is made dense."""
-    if isinstance(atom, atoms.Blocks):
-        return b"".join(vertex_key(part) for part in atom.parts)
     if isinstance(atom, atoms.SparsePoint):
         content = atom.indices.tobytes() + atom.values.tobytes()
+    elif isinstance(atom, atoms.Blocks):
+        return b"".join(vertex_key(part) for part in atom.parts)
     elif isinstance(atom, atoms.LowRank):
         content = atom.left.tobytes() + atom.right.tobytes() + atom.weights.tobytes()
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -74,29 +74,29 @@ def fit_data(data: Data, given: Parameters, settings: Settings, start: Start | N
     begun = time.perf_counter()
     radius, chosen = given.radius if radius is None else radius, None
     if given.residual is not None:
-        fit = _fit_norm(data, given.in_time(), settings, begun)
+        fitted, result, radius = _fit_norm(data, given.in_time(), settings)
+        start = None
     else:
         if radius is None:
             chosen = chosen_radius(data, given.in_time(SEARCH_SHARE), settings)
             radius, start = chosen.radius, chosen.start
-        fit = _fit_ball(data, given.in_time(), settings, start, radius, begun)
-    seconds = time.perf_counter() - begun
-    path = () if chosen is None else chosen.trials
-    return replace(fit, path=path, seconds=seconds, result=reported(fit.result, chosen, seconds))
+        fitted, result, start = _fit_ball(data, given.in_time(), settings, start, radius)
+    measured = _measured(data, fitted)
+    path, seconds = () if chosen is None else chosen.trials, time.perf_counter() - begun
+    return Fit(fitted, reported(result, chosen, seconds), data, radius, path, start, seconds, *measured)
 
 
 def _fit_ball(
-    data: Data, given: Parameters, settings: Settings, start: Start | None, radius: float, begun: float
-) -> Fit:
-    """Fit formulation (a): biases and a matrix in the ball, jointly."""
+    data: Data, given: Parameters, settings: Settings, start: Start | None, radius: float
+) -> tuple[Fitted, Result, Start | None]:
+    """Fit formulation (a): biases and a matrix in the ball, jointly; return where another fit can start as well."""
     design = Design(data.rows, data.columns, data.values, data.shape, settings)
     if given.method == "factored":
         result = solve_design(design, radius, given.plan, start)
         start = start_of(design, radius, result)
     else:
         result, start = _solve_plainly(design.problem(radius), given), None
-    fitted = _fitted(data, given, design, result.x, (None, None))
-    return Fit(fitted, result, data, radius, (), start, time.perf_counter() - begun, *_measured(data, fitted))
+    return _fitted(data, given, design, result.x, (None, None)), result, start
 
 
 def _measured(data: Data, fitted: Fitted) -> tuple[int, float]:
@@ -119,8 +119,8 @@ def _solve_plainly(problem: Problem, given: Parameters) -> Result:
     )
 
 
-def _fit_norm(data: Data, given: Parameters, settings: Settings, begun: float) -> Fit:
-    """Fit formulation (b): biases first, then the least nuclear norm whose residual is small enough."""
+def _fit_norm(data: Data, given: Parameters, settings: Settings) -> tuple[Fitted, Result, float]:
+    """Fit formulation (b): biases first, then the least nuclear norm, returned too, whose residual is small enough."""
     design = Design(data.rows, data.columns, data.values, data.shape, settings)
     biases = fit_biases(design)
     target = design.target - design.biases_at_ratings(*biases)
@@ -139,9 +139,8 @@ def _fit_norm(data: Data, given: Parameters, settings: Settings, begun: float) -
             )
     else:
         result = _solve_plainly(problem, given)
-    radius = float(np.sqrt(max(result.objective, 0.0) * target.size))
-    fitted = _fitted(data, given, design, result.x, biases)
-    return Fit(fitted, result, data, radius, (), None, time.perf_counter() - begun, *_measured(data, fitted))
+    least = float(np.sqrt(max(result.objective, 0.0) * target.size))
+    return _fitted(data, given, design, result.x, biases), result, least
 
 
 def _fitted(

@@ -31,12 +31,12 @@ def finish(form: Formulation, result: Result, accuracy: float, maximise: bool, c
     slack = data.extended.adjoint(np.concatenate([np.ones(1), dual]))
     scale = max(1.0, abs(objective))
     gap = (objective - bound) / scale
-    status = result.status
+    status, message = result.status, result.message
     if status is Status.SOLVED and not (infeasibility <= accuracy and abs(gap) <= accuracy):
-        status = Status.STALLED
+        status, message = Status.STALLED, Status.STALLED.message
     return SdpResult(
         status=status,
-        message=status.message + form.trace.statement,
+        message=message + form.trace.statement,
         objective=sign * objective + constant,
         dual_bound=sign * bound + constant,
         gap=gap,

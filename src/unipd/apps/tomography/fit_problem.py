@@ -53,7 +53,7 @@ class Fit:
         counts, steps = self.result.counts, max(1, self.result.iterations)
         own = {
             "status": self.status.value,
-            "message": self.status.message,
+            "message": self.result.message if self.status is self.result.status else self.status.message,
             "objective": self.objective,
             "gap": self.gap,
             "qubits": self.data.qubits,
