@@ -254,7 +254,11 @@ def main() -> None:
     certified = factored(design, radius, optimum)
     reached: dict[str, float | None] = {}
     contestants(design, radius)["frank-wolfe, open loop"](optimum, 0.0)  # compiles
-    for name, run in {**contestants(design, radius), **certified}.items():
+    runs = {**contestants(design, radius), **certified}
+    for name in given.only or runs:
+        if name not in runs:
+            raise SystemExit(f"no method {name!r}; there are {', '.join(runs)}")
+    for name, run in runs.items():
         if given.only and name not in given.only:
             continue
         with one_thread():

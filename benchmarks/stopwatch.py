@@ -44,14 +44,18 @@ class Stopwatch:
         return twin
 
 
+def _large_product() -> Callable[[], Any]:
+    large, vector = np.ones((1000, 5000)), np.ones(1000)
+    return lambda: vector @ large
+
+
 def stopwatch_cost(before: Callable[[], Any] | None = None, repeats: int = 200) -> float:
     """Return the seconds that one timed call adds outside of what the watch sees, where a product went before.
 
     A product with a large matrix, or what is given, empties the caches, so that even a call of nothing takes
     microseconds after it.
     """
-    large, vector = np.ones((1000, 5000)), np.ones(1000)
-    empty = before or (lambda: vector @ large)
+    empty = before or _large_product()
     watch, around, alone = Stopwatch(), list[float](), list[float]()
     nothing = watch.timed(lambda: None)
     for _ in range(repeats):

@@ -220,3 +220,15 @@ def test_places_beyond_sixteen_bits_stay_whole(monkeypatch: pytest.MonkeyPatch) 
     assert sampling.cols.tolist() == [70_000, 3]
     wide = Sampling([0, 69_999], [1, 0], (70_000, 2))
     assert wide.rows.tolist() == [0, 69_999]
+
+
+@pytest.mark.parametrize("kinds", ["ff", "fc", "cf", "cc"])
+def test_factors_of_different_kinds_are_conjugated_each_for_itself(kinds):
+    rng = np.random.default_rng(5)
+
+    def factor(size, kind):
+        return rng.standard_normal((size, 2)) + (1j * rng.standard_normal((size, 2)) if kind == "c" else 0.0)
+
+    sampling = Sampling([0, 0, 2], [1, 2, 0], (3, 4), np.complex128)
+    atom = LowRank(factor(3, kinds[0]), factor(4, kinds[1]), np.array([0.5, 2.0]))
+    np.testing.assert_allclose(sampling.image(atom), atom.dense()[sampling.rows, sampling.cols], atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -110,3 +111,13 @@ def test_constraints_and_nonsmooth_losses_are_refused(method: Any, coupling: Any
     problem = Problem(Simplex(3), np.eye(3), [0.2, 0.3, 0.5], coupling)
     with pytest.raises(InvalidInput, match=method.name):
         solve(problem, method)
+
+
+@pytest.mark.parametrize("method", [FrankWolfe(), *VARIANTS.values()], ids=lambda method: method.name)
+def test_a_gradient_that_is_kept_serves_its_own_image_only(method: Any) -> None:
+    problem, _ = interior_problem()
+    state: Any = next(islice(iterate(problem, method), 7, None))
+    assert state.known[0] is state.image
+    np.testing.assert_allclose(state.known[1][0], state.image - problem.b, atol=1e-14)
+    elsewhere = replace(state, image=state.image + 0.5)
+    np.testing.assert_allclose(method.step(problem, elsewhere).dual, elsewhere.image - problem.b, atol=1e-14)

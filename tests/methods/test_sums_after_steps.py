@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd import AccUniPDGrad, Problem, iterate
+from unipd import AccUniPDGrad, Problem, Status, iterate, solve
 from unipd.couplings import LeastSquares
 from unipd.dual import evaluate, stepped
 from unipd.methods import line_search
-from unipd.sharp import L2Ball, Simplex
+from unipd.sharp import L1Ball, L2Ball, Simplex
 
 SUMS: Any = line_search._sums_after  # pyright: ignore[reportPrivateUsage]
 
@@ -70,3 +70,15 @@ def test_a_long_step_from_the_optimum_proves_nothing_false(seed: int, smoothness
         method = AccUniPDGrad(eps=1e5, smoothness=smoothness)
         for state in islice(iterate(problem, method, start=start), 3):
             assert state.certificate.dual_bound <= optimum * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("rows", [50, 5000])
+def test_bounds_in_single_precision_lose_no_more_than_their_entries_do(rows: int) -> None:
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((rows, 40)).astype(np.float32)
+    b = (A @ np.r_[np.full(4, 1.5), np.zeros(36)] + 0.05 * rng.standard_normal(rows)).astype(np.float32)
+    ball, loss = L1Ball(40, 5.0), LeastSquares()
+    found = solve(Problem(ball, A, b, loss), accuracy=1e-4)
+    exact = solve(Problem(ball, A.astype(np.float64), b.astype(np.float64), loss), accuracy=1e-9)
+    assert found.status is Status.SOLVED
+    assert found.dual_bound <= exact.objective

@@ -47,3 +47,18 @@ def test_vertices_that_enter_and_leave_are_known_at_once(kind: str) -> None:
         naive = sum(w * v.objective for w, v in zip(active.weights, active.vertices, strict=True))
         assert active.objective() == pytest.approx(naive)
         assert active.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [(np.array([2], np.uint8), -6.0), (np.array([True]), -3.0), (np.array([2.0 + 1.0j]), -6.0)],
+)
+def test_scores_of_values_of_other_kinds(values: np.ndarray, expected: float) -> None:
+    vertices = [
+        Vertex(atoms.SparsePoint((3,), np.array([place]), values), np.zeros(2), 0.0, bytes([place])) for place in (1, 2)
+    ]
+    grown = ActiveSet(tuple(vertices[:1]), np.ones(1)).moved(0.5, vertices[1], None)
+    for active in (grown, ActiveSet(tuple(vertices), np.full(2, 0.5))):
+        scores = active.scores(np.zeros(2), np.array([0.0, 3.0, 3.0]))
+        assert scores.dtype == np.float64
+        np.testing.assert_array_equal(scores, [expected, expected])

@@ -62,11 +62,10 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
     size = math.sqrt(inner(point.dual, point.dual) if point.energy is None else point.energy)
     reach = _reach(problem, point, size) if isinstance(point, DualPoint) else point.reach
     extent = problem.norm_b + (problem.norm_b if reach is None else reach)
-    rounding = _ROUNDING * problem.rounding * size * extent
-    if first >= -rounding:
+    if first >= -_ROUNDING * problem.rounding * size * extent:
         return 0.0, 0.0
     if second > 0.0:
-        second += rounding
+        second += _ROUNDING * problem.epsilon * size * extent  # sums are in double precision, entries are not
         return first * first / (4.0 * second), -first / (2.0 * second)
     return math.inf, math.inf
 

@@ -37,6 +37,11 @@ def loss_slope(problem: Problem, image: Array) -> Slope:
     return residual if inverse == 1.0 else loss.gradient(residual), None
 
 
+def slope_at(problem: Problem, image: Array, known: tuple[Array, Slope] | None) -> Slope:
+    """Return lam at an image as it is known from there, else :func:`loss_slope`."""
+    return known[1] if known is not None and known[0] is image else loss_slope(problem, image)
+
+
 def moved_along(problem: Problem, image: Array, gamma: float, way: Array) -> tuple[Array, Slope, float | None]:
     """Return A x = image + gamma way, lam there with its sums, and ||A x - b||^2 for least squares.
 

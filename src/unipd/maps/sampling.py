@@ -135,10 +135,12 @@ class Sampling(Map):
         return vector if pattern.in_order else pattern.arranged(vector)
 
     def _factors(self, atom: atoms.LowRank) -> tuple[Array, Array]:
-        dtype, right = self._dtype, atom.right
-        if atom.left.dtype.kind == "c":
-            dtype, right = np.result_type(dtype, np.complex64), right.conj()
-        return np.ascontiguousarray(atom.left * atom.weights, dtype), np.ascontiguousarray(right, dtype)
+        dtype, left, right = self._dtype, atom.left, atom.right
+        if left.dtype.kind == "c":
+            dtype = np.result_type(dtype, np.complex64)
+        if right.dtype.kind == "c":
+            right = right.conj()
+        return np.ascontiguousarray(left * atom.weights, dtype), np.ascontiguousarray(right, dtype)
 
     def _sampled_factors(self, atom: atoms.LowRank) -> Array:
         return self._cast(self.pattern.sampled(*self._factors(atom)))

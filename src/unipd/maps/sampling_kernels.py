@@ -6,7 +6,9 @@ that the loops need not look for negative ones.
 
 Kernels take chunk after chunk of the lines, ``bounds[c]:bounds[c+1]``, from a counter that threads may share, without
 Python's global lock. Sums inside a line may be reordered by the compiler (that is what makes them fast), but every
-thread runs the same compiled code on whole lines.
+thread runs the same compiled code on whole lines. What other kernels call is forced into them (``forceinline``), where
+sums are reordered: else the process that compiles them would link other copies of it than those that find them in the
+cache, whose sums are added in another order.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _ONE = np.uint64(1)
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def gather(
     starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, bounds: IntArray, counter: IntArray
 ) -> None:

@@ -19,7 +19,7 @@ from unipd.spectral.tridiagonal import bands_of
 from unipd.spectral.triple_kernels import top_triple
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def multiply(
     structure: tuple[IntArray, IntArray, IntArray, IntArray],
     values: Array,
@@ -42,7 +42,7 @@ def multiply(
             out[i] += parts[part, i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def sweep(
     structure: tuple[IntArray, IntArray, IntArray, IntArray],
     values: Array,
@@ -78,7 +78,7 @@ def sweep(
     return last - first, 2 * (last - first)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def partial_sweep(
     structure: tuple[IntArray, IntArray, IntArray, IntArray],
     values: Array,
@@ -117,7 +117,7 @@ def partial_sweep(
     return last - first, 2 * (last - first), mended
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def brief_run(
     structure: tuple[IntArray, IntArray, IntArray, IntArray],
     values: Array,

@@ -19,6 +19,7 @@ from unipd.dual import (
     moved_along,
     opposite_adjoint,
     pictured,
+    slope_at,
     valued,
     way_between,
 )
@@ -46,8 +47,8 @@ class ActiveSetState(State):
     """The vertices that make up xbar; it is also the primal tracker."""
     oracle_tolerance: float
     """Absolute error allowed to an inexact oracle."""
-    slope: Slope | None = None
-    """grad phi(A xbar - b) with its sums, where it is at hand."""
+    known: tuple[Array, Slope] | None = None
+    """An image A x, and grad phi(A x - b) with its sums."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class PairwiseFrankWolfe:
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and shift weight."""
         active = state.active
-        lam, sums = state.slope or loss_slope(problem, state.image)
+        lam, sums = slope_at(problem, state.image, state.known)
         try:
             direction = opposite_adjoint(problem, lam)
         except Exception as error:
@@ -119,7 +120,8 @@ class PairwiseFrankWolfe:
         active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
             active = active.reweighted(active.weights)
-            image, cost, slope, squared = active.image(), active.objective(), None, None
+            image, cost, squared = active.image(), active.objective(), None
+            slope = loss_slope(problem, image)
         return changed(
             state,
             iteration=state.iteration + 1,
@@ -128,7 +130,7 @@ class PairwiseFrankWolfe:
             active=active,
             image=image,
             mean_objective=cost,
-            slope=slope,
+            known=(image, slope),
             certificate=state.certificate.renewed(problem, measured(problem, active, image, cost, squared), proven),
             counts=state.counts.plus(1, 0, products + (answer.matvecs or 1)),
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from unipd import atoms, validate
 from unipd._typing import Array
-from unipd.dual import Slope, Way, asked, loss_slope, moved_along, pictured, valued, way_between
+from unipd.dual import Slope, Way, asked, loss_slope, moved_along, pictured, slope_at, valued, way_between
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.warm import WarmPoint
@@ -35,8 +35,8 @@ class FrankWolfeState(State):
     """Whether the method started from a point of X, 0 or an earlier one, so that even the first step may be short."""
     answer: SharpAnswer | None
     """The oracle's answer at the gradient of the first x, which the first step uses."""
-    slope: Slope | None = None
-    """grad phi(A xbar - b) with its sums, where it is at hand."""
+    known: tuple[Array, Slope] | None = None
+    """An image A x, and grad phi(A x - b) with its sums."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class FrankWolfe:
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
         answer, counts = state.answer, state.counts
-        lam, sums = state.slope or loss_slope(problem, state.image)
+        lam, sums = slope_at(problem, state.image, state.known)
         if answer is None:
             answer = asked(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))
@@ -109,7 +109,7 @@ class FrankWolfe:
             counts=counts,
             recent_atom=answer.atom,
             answer=None,
-            slope=slope,
+            known=(image, slope),
         )
 
     def _gamma(self, problem: Problem, state: FrankWolfeState, way: Way, rise: float) -> float:

@@ -135,7 +135,7 @@ def _image(lines: Any, part: int, out: Array) -> tuple[int, int]:
     return begin, starts[bounds[part + 1]]
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def _value(dual: Array, b: Array, image: Array) -> float:
     linear = 0.0
     for k in range(dual.size):
@@ -143,7 +143,7 @@ def _value(dual: Array, b: Array, image: Array) -> float:
     return linear
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def _step(
     dual: Array, b: Array, image: Array, inverse: Any, step: Any, out: Array
 ) -> tuple[float, float, float, float, float, float]:
@@ -162,7 +162,7 @@ def _step(
     return slope, length, linear, energy, linear_there, energy_there
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def _gradient(
     dual: Array, b: Array, image: Array, inverse: Any, out: Array
 ) -> tuple[float, float, float, float, float, float]:
@@ -180,7 +180,7 @@ def _gradient(
     return squared, slope, linear, energy, linear_b, reach
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def _mixed(mean: Array, image: Array, gamma: Any, rest: Any, b: Array, out: Array) -> float:
     squared = 0.0
     for k in range(mean.size):

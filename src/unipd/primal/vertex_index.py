@@ -45,7 +45,7 @@ class VertexIndex:
             return VertexIndex(places, objectives, None, np.zeros(0), None)
         sizes = np.array([point.indices.size for point in points], dtype=np.intp)
         indices = np.concatenate([point.indices for point in points])
-        opposites = -np.concatenate([point.values for point in points])
+        opposites = 0.0 - np.concatenate([point.values for point in points])
         starts = None if indices.size == sizes.size else np.cumsum(sizes) - sizes
         return VertexIndex(places, objectives, indices, opposites, starts)
 
@@ -58,7 +58,10 @@ class VertexIndex:
         if indices is not None and _has_nonzeros(point):
             if starts is not None or point.indices.size > 1:
                 starts = np.append(np.arange(count) if starts is None else starts, indices.size)
-            indices, opposites = np.concatenate((indices, point.indices)), np.concatenate((opposites, -point.values))
+            indices, opposites = (
+                np.concatenate((indices, point.indices)),
+                np.concatenate((opposites, 0.0 - point.values)),
+            )
         else:
             indices = None
         return made(
@@ -75,7 +78,9 @@ class VertexIndex:
         if self.indices is None or type(direction) is not np.ndarray:
             return None
         there = direction.take(self.indices)
-        scores = self.opposites * there if there.dtype.kind == "f" else (self.opposites * there.conj()).real
+        scores = self.opposites * (there if there.dtype.kind == "f" else there.conj())
+        if scores.dtype.kind == "c":
+            scores = np.real(scores)
         if self.starts is not None:
             scores = np.add.reduceat(scores, self.starts)
         return scores if self.objectives is None else scores + self.objectives

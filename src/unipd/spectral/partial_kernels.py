@@ -33,7 +33,7 @@ _NOISE = 2.0
 """Rounding of one step, in units of eps times the largest length seen."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def partly_left(
     left: Array, k: int, small: FloatArray, scale: float, owed: int, sign: float
 ) -> tuple[float, float, int]:
@@ -53,7 +53,7 @@ def partly_left(
     return small[_ALPHA, k], scale, owed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def partly_right(
     right: Array, k: int, small: FloatArray, scale: float, owed: int, sign: float
 ) -> tuple[float, float, int]:
@@ -72,7 +72,7 @@ def partly_right(
     return small[_BETA, k], scale, owed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _settled(
     basis: Array, row: int, size: float, scale: float, levels: FloatArray, worst: float, owed: int, sign: float
 ) -> tuple[float, int]:
@@ -93,13 +93,13 @@ def _settled(
     return size, owed
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def missing(dtype: Any) -> float:
     """Return the share of a vector that Gram-Schmidt may take from it, and that a residual read off B may miss."""
     return np.finfo(dtype).eps ** _LEVEL
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def foresee_left(small: FloatArray, k: int, noise: float) -> float:
     """Take mu of the left vector k - 1 to that of k (alpha_k and beta_k-1 are known); return its largest entry."""
     alphas, betas, nu, mu = small[_ALPHA], small[_BETA], small[_NU], small[_MU]
@@ -112,7 +112,7 @@ def foresee_left(small: FloatArray, k: int, noise: float) -> float:
     return worst
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def foresee_right(small: FloatArray, k: int, noise: float) -> float:
     """Take nu of the right vector k to that of k + 1 (alpha_k and beta_k are known); return its largest entry."""
     alphas, betas, nu, mu = small[_ALPHA], small[_BETA], small[_NU], small[_MU]
@@ -127,20 +127,20 @@ def foresee_right(small: FloatArray, k: int, noise: float) -> float:
     return worst
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def orthonormalise(basis: Array, size: int) -> None:
     """Make the first rows of a basis orthonormal, one after the other: what other steps than these need of them."""
     for k in range(size):
         _multiply(basis[k], 1.0 / remove(basis[k], basis, k))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _fits(size: float, scale: float, dtype: Any) -> bool:
     """Whether a vector of this length is more than rounding, finite, and may be multiplied to length one."""
     return bool(max(8.0 * np.finfo(dtype).eps * scale, np.finfo(dtype).tiny) < size < math.inf)
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def _subtracted(vector: Array, factor: float, other: Array) -> float:
     """Subtract a multiple of another vector in place; return the length of the rest, summed in double precision."""
     share, total = vector.dtype.type(factor), 0.0
@@ -151,7 +151,7 @@ def _subtracted(vector: Array, factor: float, other: Array) -> float:
     return math.sqrt(total)
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def _multiply(vector: Array, factor: float) -> None:
     share = vector.dtype.type(factor)
     for i in range(vector.size):

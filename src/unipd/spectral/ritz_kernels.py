@@ -23,13 +23,13 @@ _PATIENCE = 8
 """Runs are not left unasked for more than one in so many of their steps."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def forget(goals: FloatArray) -> None:
     """Drop the notes of an earlier run."""
     goals[TOP:] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def seems_done(bands: FloatArray, size: int, goals: FloatArray) -> bool:
     """Do as :func:`may_stop` when it is time to ask again; say no before.
 
@@ -39,7 +39,7 @@ def seems_done(bands: FloatArray, size: int, goals: FloatArray) -> bool:
     return size >= goals[_DUE] and may_stop(bands, size, goals)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def may_stop(bands: FloatArray, size: int, goals: FloatArray) -> bool:
     """Whether the Ritz triple of an upper bidiagonal B seems good enough.
 
@@ -68,7 +68,7 @@ def may_stop(bands: FloatArray, size: int, goals: FloatArray) -> bool:
     return missed == 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _missed(bands: FloatArray, squares: FloatArray, last: FloatArray, goals: FloatArray) -> tuple[float, int]:
     """Return the logarithm of the factor by which the first of the goals not reached is missed, 0 where all are.
 
@@ -89,7 +89,7 @@ def _missed(bands: FloatArray, squares: FloatArray, last: FloatArray, goals: Flo
     return max(-math.log(weight) - 2.0 * _height(bands, last.size, horizon), 0.0), used
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _above(found: float, limit: float) -> float:
     """Return log(found / limit), or 0 where the limit is kept."""
     if found <= limit:
@@ -97,7 +97,7 @@ def _above(found: float, limit: float) -> float:
     return math.log(found) - math.log(limit) if limit > 0.0 else math.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _value_error(squares: FloatArray, last: FloatArray, limit: float) -> tuple[float, int]:
     """Do as :func:`unipd.spectral.stopping.value_error` for the first value, as far as the limit needs it.
 
@@ -119,7 +119,7 @@ def _value_error(squares: FloatArray, last: FloatArray, limit: float) -> tuple[f
     return least, i + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _height(bands: FloatArray, size: int, horizon: float) -> float:
     """Return log p_k of the run's orthonormal polynomial at the square of the horizon, by the pivots of x - B B^T."""
     squares, links = gram(bands, size)

@@ -21,7 +21,7 @@ _SLACK = 16.0
 """Cosines up to so many units of rounding are let be, instead of a second pass over the vectors."""
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def length(vector: Array) -> float:
     """Return the Euclidean norm, summed in double precision."""
     total = 0.0
@@ -30,7 +30,7 @@ def length(vector: Array) -> float:
     return math.sqrt(total)
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def subtract(vector: Array, factor: float, other: Array) -> None:
     """Subtract a multiple of another vector in place."""
     share = vector.dtype.type(factor)
@@ -38,7 +38,7 @@ def subtract(vector: Array, factor: float, other: Array) -> None:
         vector[i] -= share * other[i]
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def divide(vector: Array, divisor: float) -> None:
     """Divide a vector in place."""
     share = vector.dtype.type(divisor)
@@ -46,7 +46,7 @@ def divide(vector: Array, divisor: float) -> None:
         vector[i] /= share
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def remove(vector: Array, basis: Array, size: int) -> float:
     """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest.
 
@@ -70,7 +70,7 @@ def remove(vector: Array, basis: Array, size: int) -> float:
     return rest
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array, little: float) -> None:
     zero = vector.dtype.type(0)
     in_a, in_b, in_c, in_d = zero, zero, zero, zero
@@ -86,7 +86,7 @@ def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array, little: 
         vector[i] -= (in_a * a[i] + in_b * b[i]) + (in_c * c[i] + in_d * d[i])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def begin(start: Array, random: FloatArray, mix: float, out: Array) -> bool:
     """Write the first right vector, as :func:`unipd.spectral.start.starting_block` makes it, at length one.
 
@@ -105,7 +105,7 @@ def begin(start: Array, random: FloatArray, mix: float, out: Array) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def settle_left(left: Array, k: int, projected: FloatArray, scale: float) -> tuple[float, float]:
     """Make of the product M v in ``left[k]`` the next left vector; return alpha = B[k, k] and the largest length seen.
 
@@ -124,7 +124,7 @@ def settle_left(left: Array, k: int, projected: FloatArray, scale: float) -> tup
     return alpha, scale
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def settle_right(right: Array, k: int, alpha: float, scale: float) -> tuple[float, float]:
     """Make of the product M^* u in ``right[k + 1]`` the next right vector, orthogonal to all before it.
 

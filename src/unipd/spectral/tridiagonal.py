@@ -12,7 +12,7 @@ from unipd._typing import FloatArray
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def settle(diagonal: FloatArray, links: FloatArray, row: FloatArray, known: int) -> bool:
     """Find one more eigenvalue of a symmetric tridiagonal matrix: the first ``known`` places have some, largest first.
 
@@ -33,7 +33,7 @@ def settle(diagonal: FloatArray, links: FloatArray, row: FloatArray, known: int)
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def none_above(diagonal: FloatArray, links: FloatArray, known: int, bound: float) -> bool:
     """Whether all eigenvalues from place ``known`` on, which need not be found yet, are at most the bound."""
     taken = 0.0
@@ -45,7 +45,7 @@ def none_above(diagonal: FloatArray, links: FloatArray, known: int, bound: float
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _sort_in(diagonal: FloatArray, row: FloatArray, place: int) -> None:
     """Move the entry at a place before the smaller ones."""
     value, entry = diagonal[place], row[place]
@@ -55,14 +55,14 @@ def _sort_in(diagonal: FloatArray, row: FloatArray, place: int) -> None:
     diagonal[place], row[place] = value, entry
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _shift(diagonal: FloatArray, links: FloatArray, low: int) -> float:
     """Return the eigenvalue of the first two places that is nearer to the first."""
     slope = (diagonal[low + 1] - diagonal[low]) / (2.0 * links[low])
     return diagonal[low] - links[low] / (slope + math.copysign(math.sqrt(slope * slope + 1.0), slope))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, high: int, shift: float) -> None:
     """Do one implicit QL step on the block from ``low`` to ``high``: its eigenvalue near the shift comes first."""
     bulge = diagonal[high] - shift
@@ -90,7 +90,7 @@ def chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, hi
     links[high] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def bands_of(projected: FloatArray, size: int) -> FloatArray:
     """Return the diagonal of an upper bidiagonal matrix B and what is above it, ``size`` entries each, as two rows."""
     bands = np.empty((2, size))
@@ -99,7 +99,7 @@ def bands_of(projected: FloatArray, size: int) -> FloatArray:
     return bands
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def gram(bands: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
     """Return the diagonal of B B^T and what is beside it, for the first columns of a B given by its bands."""
     squares, links = np.empty(size), np.zeros(size)

@@ -19,7 +19,7 @@ _MARGIN = 32.0
 """Units of rounding by which the top value may have come out too small: pivots must not be clipped because of it."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def top_triple(
     bases: tuple[Array, Array], bands: FloatArray, size: int, goals: FloatArray, ends: tuple[Array, Array]
 ) -> tuple[float, float]:
@@ -45,7 +45,7 @@ def top_triple(
     return value, abs(bands[1, size - 1] * outer[size - 1]) / tall + stray
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
 def _combine(basis: Array, coefficients: FloatArray, out: Array) -> None:
     """Write the combination of the first rows of a basis, four of them in one pass."""
     out[:] = 0
@@ -60,7 +60,7 @@ def _combine(basis: Array, coefficients: FloatArray, out: Array) -> None:
             out[i] += (in_a * a[i] + in_b * b[i]) + (in_c * c[i] + in_d * d[i])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _top_vector(bands: FloatArray, size: int, top: float) -> FloatArray:
     """Return the unit eigenvector of B B^T for its largest eigenvalue, by inverse iteration just above that.
 

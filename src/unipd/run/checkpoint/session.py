@@ -19,7 +19,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._version import __version__
-from unipd.errors import InvalidInput
+from unipd.errors import CheckpointMismatch, InvalidInput
 from unipd.methods import Method
 from unipd.problem import Problem
 from unipd.run.checkpoint.every import Every
@@ -86,14 +86,23 @@ class Checkpoint:
         self.flush()
 
     def begin(self, problem: Problem, method: Method, accuracy: float, tracker: Any, start: Any) -> Stage:
-        """Return the next run's stage, with the snapshot to go on from if the file has one."""
+        """Return the next run's stage, with the snapshot to go on from if the file has one.
+
+        The first run must be that of the file. A later one that is another begins anew: a limit may have cut short what
+        went before it in the file, the search of a parameter say, so that something else came next.
+        """
         number = len(self._stages)
         if self._stages:
             self._stages[-1].leave_behind()
         marks = fingerprint(problem, method, accuracy, tracker, getattr(start, "dual", start))
         stage = Stage(self, number, problem, marks)
         if number < len(self._records):
-            stage.restore(self._records[number], method)
+            try:
+                stage.restore(self._records[number], method)
+            except CheckpointMismatch:
+                if number == 0:
+                    raise
+                self.goes_on(stage)
         self._stages.append(stage)
         return stage
 
@@ -126,7 +135,7 @@ class Checkpoint:
         return since == np.inf or self.every.due(since, stage.since_written)
 
     def _save(self) -> None:
-        records = [stage.record() for stage in self._stages]
+        records = [stage.record() for stage in self._stages if stage.has_begun]
         arrays: list[Array] = []
         content: list[dict[str, Any]] = []
         for record in records:

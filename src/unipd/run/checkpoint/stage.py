@@ -46,6 +46,11 @@ class Stage:
         """Whether the run goes on from the file and has not done an iteration of its own yet."""
         return self._record is not None
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a whole iteration of it: a limit may have ended it before."""
+        return self._record is not None or self._snapshot is not None
+
     @contextlib.contextmanager
     def blamed(self) -> Generator[None]:
         """Refuse the file for whatever goes wrong inside, but for the oracle and the memory."""
