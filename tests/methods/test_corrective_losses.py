@@ -97,3 +97,16 @@ def test_the_last_step_of_a_master_is_no_leap_over_a_loss_that_is_linear_far_out
     problem = unipd.Problem(sharp.L1Ball(12), A, b, couplings.Huber(0.1))
     result = unipd.solve(problem, accuracy=1e-8, stop=unipd.MaxIterations(50))
     assert result.status is unipd.Status.SOLVED
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_complex_residuals_of_single_precision_are_enough_for_huber(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    A = random.standard_normal((20, 12)) + 1j * random.standard_normal((20, 12))
+    b = random.standard_normal(20) + 1j * random.standard_normal(20)
+    ball, loss = sharp.L1Ball(12, 1.5), couplings.Huber(0.7)
+    exact = unipd.solve(unipd.Problem(ball, A, b, loss), "corrective", accuracy=1e-8)
+    found = unipd.solve(unipd.Problem(ball, A.astype("c8"), b.astype("c8"), loss), "corrective", accuracy=1e-3)
+    assert found.status is exact.status is unipd.Status.SOLVED
+    assert found.objective == pytest.approx(exact.objective, rel=2e-3)
+    assert found.dual_bound <= exact.objective * (1.0 + 1e-5)

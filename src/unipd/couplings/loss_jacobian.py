@@ -42,9 +42,14 @@ def _(loss: Logistic, residual: Array, directions: Array) -> Array:
 
 @gradient_jacobian.register
 def _(loss: Huber, residual: Array, directions: Array) -> Array:
-    if residual.dtype.kind == "c":
-        return differences(loss.gradient, residual, directions)
-    return _scaled_rows(np.abs(residual) <= loss.delta, directions)
+    sizes = np.abs(residual)
+    inside = sizes <= loss.delta
+    if residual.dtype.kind != "c":
+        return _scaled_rows(inside, directions)
+    units = (residual / np.where(inside, 1.0, sizes)).reshape(-1, 1)  # delta r / |r| turns with r outside
+    across = directions - units * (units.conj() * directions).real
+    turned = _scaled_rows(loss.delta / np.where(inside, 1.0, sizes), across)
+    return np.where(inside.reshape(-1, 1), directions, turned).astype(directions.dtype, copy=False)
 
 
 def _scaled_rows(factors: Array, directions: Array) -> Array:

@@ -123,7 +123,7 @@ def _method(method: Any) -> str:
     method = "factored" if method == "auto" else method
     known = ("factored", *(name for name in choose.METHODS if name != "factored"))
     if method not in known:
-        raise InvalidInput("method", f"one of {', '.join(known)}", repr(method))
+        raise InvalidInput("method", f"one of auto, {', '.join(known)}", repr(method))
     return str(method)
 
 
