@@ -113,7 +113,8 @@ def solve(
         chooses by size. The corrective and factored methods keep their own atoms whatever is asked.
     start
         Warm start: a previous result or a dual vector. The Frank-Wolfe methods start from a result's point (its atoms,
-        where it has them: away steps need those, and start from x*(lam) without), the others from its dual vector.
+        where it has them: away steps need those, and start from x*(lam) without; the first step of the open loop leaves
+        any point), the others from its dual vector.
     polish
         Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. Then "auto" keeps the atoms.
     checkpoint, every

@@ -27,7 +27,7 @@ class FitResult(Result):
     search_cut: bool
     """Whether the time limit ended it."""
     total_seconds: float
-    """Wall time of the search, the final fit and what is between them."""
+    """Wall time of the search, the final fit and what is between them, in this process."""
 
     @property
     def message(self) -> str:
