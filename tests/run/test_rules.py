@@ -47,7 +47,7 @@ def test_a_run_at_the_end_of_its_precision_stalls(method: str, accuracy: float) 
     dtype = np.float32 if accuracy > 1e-12 else np.float64
     result = solve(vector_problem(dtype), method, accuracy=accuracy, stop=MaxIterations(100_000))
     assert result.status in (Status.STALLED, Status.SOLVED, Status.LINE_SEARCH_FAILED)
-    assert result.iterations < 20_000
+    assert result.iterations < 50_000
 
 
 def test_a_slow_run_that_still_improves_does_not_stall() -> None:
