@@ -11,6 +11,7 @@ import unipd
 from unipd.dual import (
     between,
     distance,
+    folded_in,
     loss_slope,
     mixed,
     moved_along,
@@ -197,3 +198,11 @@ def test_two_steps_in_one_pass(dtype: Any) -> None:
         np.testing.assert_allclose(near, stepped(one, 0.25, other), rtol=1e-6)
         np.testing.assert_allclose(far, stepped(one, 0.5, other), rtol=1e-6)
         assert near.dtype == far.dtype == dtype
+
+
+@pytest.mark.usefixtures("_threshold")
+def test_two_vectors_enter_an_average_in_one_pass(dtype: Any) -> None:
+    for average, one, other in (vectors(dtype, 3), [vector[::2] for vector in vectors(dtype, 3)]):
+        found = folded_in(average, 0.25, one, 0.125, other)
+        np.testing.assert_allclose(found, 0.875 * (0.75 * average + 0.25 * one) + 0.125 * other, rtol=1e-4, atol=1e-6)
+        assert found.dtype == dtype

@@ -9,7 +9,7 @@ from scipy.sparse.linalg import svds
 
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.maps import SampledMatrix, Sampling, compressing, pattern
+from unipd.maps import SampledMatrix, Sampling, pattern
 
 SHAPE = (60, 40)
 
@@ -48,7 +48,7 @@ def test_sorted_measurements_need_no_permutation(order):
     rows, cols, dual = instance(order)
     sampling = Sampling(rows, cols, SHAPE)
     lines = SHAPE[order == "cols"]
-    assert sampling.nbytes == 4 * rows.size + 8 * (lines + 1)
+    assert sampling.nbytes == 2 * rows.size + 8 * (lines + 1)
     assert sampling.adjoint(dual).values is dual
 
 
@@ -189,20 +189,21 @@ def test_other_bad_input():
 
 
 @pytest.mark.parametrize("by_column", [False, True])
-def test_many_places_are_kept_in_sixteen_bits(monkeypatch: pytest.MonkeyPatch, by_column: bool) -> None:
-    monkeypatch.setattr(compressing, "_MANY", 1)
+@pytest.mark.parametrize("size", [70, 70_000])
+def test_places_are_kept_in_sixteen_bits_where_they_fit(by_column: bool, size: int) -> None:
     rng = np.random.default_rng(3)
     rows, cols = np.nonzero(rng.random((50, 70)) < 0.3)
     if by_column:
         order = np.argsort(cols, kind="stable")
         rows, cols = rows[order], cols[order]
-    sampling = Sampling(rows, cols, (50, 70))
-    assert sampling.pattern.places.dtype == np.uint16
+    shape = (size, 70) if by_column else (50, size)
+    sampling = Sampling(rows, cols, shape)
+    assert sampling.pattern.places.dtype == (np.uint16 if size == 70 else np.uint32)
     np.testing.assert_array_equal(sampling.rows, rows)
     np.testing.assert_array_equal(sampling.cols, cols)
-    dual, dense = rng.standard_normal(rows.size), np.zeros((50, 70))
+    dual, dense = rng.standard_normal(rows.size), np.zeros(shape)
     dense[rows, cols] = dual
-    x, y = rng.standard_normal((70, 2)), rng.standard_normal(50)
+    x, y = rng.standard_normal((shape[1], 2)), rng.standard_normal(shape[0])
     np.testing.assert_allclose(sampling.adjoint(dual).matmat(x), dense @ x, atol=1e-12)
     np.testing.assert_allclose(sampling.opposite_adjoint(dual).rmatvec(y), -dense.T @ y, atol=1e-12)
     np.testing.assert_allclose(sampling.opposite_adjoint(dual).matmat(x), -dense @ x, atol=1e-12)
@@ -214,8 +215,7 @@ def test_many_places_are_kept_in_sixteen_bits(monkeypatch: pytest.MonkeyPatch, b
     assert opposite.nbytes == opposite.negative().nbytes == dual.nbytes
 
 
-def test_places_beyond_sixteen_bits_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compressing, "_MANY", 1)
+def test_places_beyond_sixteen_bits_stay_whole() -> None:
     sampling = Sampling([0, 1], [70_000, 3], (2, 70_001))
     assert sampling.cols.tolist() == [70_000, 3]
     wide = Sampling([0, 69_999], [1, 0], (70_000, 2))

@@ -89,9 +89,12 @@ def test_the_averaged_dual_sequence_of_the_supplement(name: str, far: bool) -> N
     distance = float(np.linalg.norm(start - known.dual))
     weights: list[float] = []
     values: list[float] = []
+    duals: list[Array] = []
     for state in islice(iterate(known.problem, UniPDGrad(eps=eps), start=start), 80):
         weights.append(1.0 / state.smoothness)
         values.append(dual_objective(known, state.dual))
+        duals.append(state.dual)
+        np.testing.assert_allclose(state.average_dual, np.average(duals, axis=0, weights=weights), atol=ROUNDING)
         assert state.average_dual_value == pytest.approx(np.average(values, weights=weights), abs=ROUNDING)
         assert dual_objective(known, state.average_dual) <= state.average_dual_value + ROUNDING
         bound = theory.unipdgrad_dual_bound(state.iteration - 1, m_bar, eps, distance)

@@ -13,7 +13,7 @@ from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.descent import Slope, Way, loss_slope, moved_along, residual_slope, slope_at, way_between
 from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
-from unipd.dual.passes import between, distance, mixed, stepped, stepped_twice
+from unipd.dual.passes import between, distance, folded_in, mixed, stepped, stepped_twice
 from unipd.dual.point import DualPoint, DualValue
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "bound_and_stretch",
     "distance",
     "evaluate",
+    "folded_in",
     "loss_slope",
     "lower_bound",
     "mixed",

@@ -65,6 +65,13 @@ def between(first: Array, rest: Any, second: Array, gamma: Any, out: Array) -> N
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
+def folded_in(average: Array, rest: Any, one: Array, first: Any, other: Array, second: Any, out: Array) -> None:
+    """Write rest * average + first * one + second * other."""
+    for k in range(average.size):
+        out[k] = rest * average[k] + first * one[k] + second * other[k]
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
 def mixed(image: Array, rest: Any, other: Array, gamma: Any, b: Array, out: Array) -> float:
     """Write rest * image + gamma * other; return its squared distance to b."""
     squared = 0.0

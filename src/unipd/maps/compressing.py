@@ -6,9 +6,6 @@ import numpy as np
 
 from unipd._typing import IntArray
 
-_MANY = 1 << 21
-"""Entries from which places take 16 bits where they fit."""
-
 
 def orientation(rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> tuple[bool, bool]:
     """Return whether lines are columns, and whether the entries come sorted by line."""
@@ -20,8 +17,8 @@ def orientation(rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> tuple
 
 
 def short(places: IntArray, width: int) -> IntArray:
-    """Return places as 16-bit integers where they fit and there are so many that memory is what products wait for."""
-    return places.astype(np.uint16) if places.size >= _MANY and width <= 1 << 16 else places
+    """Return places as 16-bit integers where they fit: what is not read leaves its room in the caches to the values."""
+    return places.astype(np.uint16) if width <= 1 << 16 else places
 
 
 def _nondecreasing(array: IntArray) -> bool:

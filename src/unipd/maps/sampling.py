@@ -18,9 +18,10 @@ from unipd.maps.sampled_matrix import SampledMatrix
 class Sampling(Map):
     """A(X)_k = X[rows[k], cols[k]], the entries of a matrix that were measured.
 
-    The places are compressed once, with 32-bit indices; a place may be measured more than once. When ``rows`` (or
-    ``cols``) come sorted, no permutation is kept and none is applied. The image of a low-rank atom is a sampled
-    product of its factors; the adjoint is a :class:`SampledMatrix`, never an array of the matrix's shape.
+    The places are compressed once, with indices of 16 bits where they fit and of 32 elsewhere; a place may be measured
+    more than once. When ``rows`` (or ``cols``) come sorted, no permutation is kept and none is applied. The image of a
+    low-rank atom is a sampled product of its factors; the adjoint is a :class:`SampledMatrix`, never an array of the
+    matrix's shape.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unipd._typing import Array
-from unipd.dual import DualPoint, between, distance
+from unipd.dual import DualPoint, between, distance, folded_in
 from unipd.methods.universal import UniversalState, averaged, first_state, search
 from unipd.methods.universal_settings import UniversalSettings
 from unipd.problem import Problem
@@ -14,12 +14,23 @@ from unipd.protocols import Tracker
 
 @dataclass(frozen=True)
 class UniPDGradState(UniversalState):
-    """State of UniPDGrad, with the averaged dual sequence of the supplement."""
+    """State of UniPDGrad, with the averaged dual sequence of the supplement.
 
-    average_dual: Array
-    """lambda-bar_k = (1/S_k) sum_i lam_{i+1} / M_i."""
+    Dual vectors enter the average two at a time: the method itself never looks at it, and long vectors cost by how
+    often they are read.
+    """
+
+    folded_dual: Array
+    """lambda-bar_k, or what it was before the last dual vector."""
+    last_weight: float
+    """Weight of the last dual vector beside it; 0 where that is in it."""
     average_dual_value: float
     """G-bar_k = (1/S_k) sum_i G(lam_{i+1}) / M_i, an upper bound of G(lambda-bar_k)."""
+
+    @property
+    def average_dual(self) -> Array:
+        """lambda-bar_k = (1/S_k) sum_i lam_{i+1} / M_i."""
+        return between(self.folded_dual, self.last_weight, self.dual) if self.last_weight else self.folded_dual
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,7 @@ class UniPDGrad(UniversalSettings):
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> UniPDGradState:
         """Return the state at lam_0."""
         state = first_state(self, problem, tracker, dual, accuracy)
-        return UniPDGradState(**vars(state), average_dual=0 * dual, average_dual_value=0.0)
+        return UniPDGradState(**vars(state), folded_dual=0 * dual, last_weight=0.0, average_dual_value=0.0)
 
     def step(self, problem: Problem, state: UniPDGradState) -> UniPDGradState:
         """Do one iteration of Algorithm 1."""
@@ -60,6 +71,9 @@ class UniPDGrad(UniversalSettings):
         change = trial.change
         if change is None:
             change = distance(trial.gradient, found.base.gradient, trial.steepness, found.base.steepness)
+        folded, last = state.folded_dual, gamma
+        if state.last_weight:
+            folded, last = folded_in(folded, state.last_weight, state.dual, gamma, trial.dual), 0.0
         return averaged(
             self,
             problem,
@@ -69,6 +83,7 @@ class UniPDGrad(UniversalSettings):
             dual_step=found.dual_step,
             gradient_change=change,
             point=trial,
-            average_dual=between(state.average_dual, gamma, trial.dual),
+            folded_dual=folded,
+            last_weight=last,
             average_dual_value=(1.0 - gamma) * state.average_dual_value + gamma * (trial.value + trial.error + coupled),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from unipd.atoms import Blocks, SparsePoint
 from unipd.dual import DualPoint
 from unipd.methods import lbfgs
 from unipd.methods.frank_wolfe import FrankWolfeState
+from unipd.methods.unipdgrad import UniPDGradState
 from unipd.primal import AtomList, Dense, ImageOnly, SketchTracker
 from unipd.primal.active_set import ActiveSet, Vertex
 from unipd.primal.fixed import Fixed
@@ -87,6 +89,13 @@ def _made_frank_wolfe(content: Fields) -> FrankWolfeState:
     return FrankWolfeState(**content)
 
 
+def _made_unipdgrad(content: Fields) -> UniPDGradState:
+    """Return a state; earlier versions wrote the averaged dual vector with the last one in it."""
+    if "average_dual" in content:
+        content.update(folded_dual=content.pop("average_dual"), last_weight=0.0)
+    return UniPDGradState(**content)
+
+
 def _made_point(content: Fields) -> DualPoint:
     """Return a point of the dual function; earlier versions wrote <lam, b> alone of its pairings."""
     content.pop("linear", None)
@@ -104,10 +113,14 @@ def register_library() -> None:
     """Register the classes of states that are no dataclasses, or not to be taken apart field by field."""
     register(lbfgs.Memory, spare=("pairs",))
     register(SharpAnswer)
-    full_name = f"{FrankWolfeState.__module__}.{FrankWolfeState.__name__}"
-    register(FrankWolfeState, full_name, make=_made_frank_wolfe)
-    register(DualPoint, f"{DualPoint.__module__}.{DualPoint.__name__}", make=_made_point)
-    register(Vertex, f"{Vertex.__module__}.{Vertex.__name__}", make=_made_vertex)
+    own: list[tuple[type[Any], Callable[[Fields], Any]]] = [
+        (FrankWolfeState, _made_frank_wolfe),
+        (UniPDGradState, _made_unipdgrad),
+        (DualPoint, _made_point),
+        (Vertex, _made_vertex),
+    ]
+    for kind, make in own:
+        register(kind, f"{kind.__module__}.{kind.__name__}", make=make)
     register(SketchTracker, take=_taken_sketch, make=_made_sketch)
     register(AtomList, take=_taken_list, make=_made_list)
     register(Dense, take=_taken_dense, make=_made_dense)
