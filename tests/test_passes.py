@@ -10,6 +10,7 @@ import pytest
 import unipd
 from unipd.dual import (
     between,
+    difference_along,
     distance,
     folded_in,
     loss_slope,
@@ -206,3 +207,12 @@ def test_two_vectors_enter_an_average_in_one_pass(dtype: Any) -> None:
         found = folded_in(average, 0.25, one, 0.125, other)
         np.testing.assert_allclose(found, 0.875 * (0.75 * average + 0.25 * one) + 0.125 * other, rtol=1e-4, atol=1e-6)
         assert found.dtype == dtype
+
+
+@pytest.mark.usefixtures("_threshold")
+def test_a_difference_along_a_vector(dtype: Any) -> None:
+    for dual, first, second in (vectors(dtype, 3), [vector[::2] for vector in vectors(dtype, 3)]):
+        way = (first - second).astype(float)
+        size = float(np.linalg.norm(dual.astype(float)) * np.linalg.norm(way))
+        found = difference_along(dual, first, second)
+        assert found == pytest.approx(float(np.dot(dual.astype(float), way)), abs=1e-13 * size)

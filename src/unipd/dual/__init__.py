@@ -13,7 +13,7 @@ from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.descent import Slope, Way, loss_slope, moved_along, residual_slope, slope_at, way_between
 from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
-from unipd.dual.passes import between, distance, folded_in, mixed, stepped, stepped_twice
+from unipd.dual.passes import between, difference_along, distance, folded_in, mixed, stepped, stepped_twice
 from unipd.dual.point import DualPoint, DualValue
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "between",
     "blame",
     "bound_and_stretch",
+    "difference_along",
     "distance",
     "evaluate",
     "folded_in",

@@ -142,3 +142,12 @@ def squared_distance(first: Array, second: Array) -> float:
         way = np.float64(first[k] - second[k])
         squared += way * way
     return squared
+
+
+@njit(cache=True, nogil=True, fastmath=_REORDERED)
+def difference_along(dual: Array, first: Array, second: Array) -> float:
+    """Return <lam, first - second>."""
+    total = 0.0
+    for k in range(dual.size):
+        total += np.float64(dual[k]) * np.float64(first[k] - second[k])
+    return total

@@ -149,6 +149,18 @@ def distance(first: Array, second: Array, energy: float | None, other: float | N
     return math.sqrt(inner(way, way))
 
 
+def difference_along(dual: Array, first: Array, second: Array) -> float:
+    """Return <lam, first - second>, of long vectors in one pass.
+
+    >>> import numpy as np
+    >>> difference_along(np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([1.0, 1.0]))
+    8.0
+    """
+    if dual.size >= COMPILED and is_plain(dual, first) and is_plain(dual, second):
+        return compiled().difference_along(dual, first, second)
+    return inner(dual, first - second)
+
+
 def is_plain(first: Array, second: Array) -> bool:
     """Whether the kernels take these two: vectors of one real dtype without gaps."""
     kind = first.dtype

@@ -14,6 +14,7 @@ from unipd.dual import (
     DualValue,
     asked,
     attach,
+    difference_along,
     moved,
     pictured,
     proximal_step,
@@ -199,4 +200,4 @@ def _is_zero(vector: Array) -> bool:
 
 def _advantage(base: DualPoint, trial: DualPoint) -> float:
     """Return by how much a trial's atom beats the base point's own in the value at the base point."""
-    return inner(base.dual, base.image - trial.image) + base.objective - trial.objective
+    return difference_along(base.dual, base.image, trial.image) + base.objective - trial.objective
