@@ -12,7 +12,6 @@ from unipd._typing import Array
 from unipd.dual import (
     DualValue,
     Slope,
-    Way,
     asked,
     blame,
     loss_slope,
@@ -35,8 +34,12 @@ from unipd.records import changed, made
 REFRESH = 256
 """Restore the sum of the weights and A xbar after so many iterations, so that rounding does not pile up."""
 
-Ends: TypeAlias = "tuple[Vertex | None, int | None]"
-"""The vertex that weight goes to (None: to all in proportion), the place of the one it comes from (None: from all)."""
+Shift: TypeAlias = "tuple[Vertex | None, int | None, Array, Array, float, float]"
+"""Where weight goes and comes from, the images there, what the whole way adds to f, and how far one may go.
+
+The first is the vertex that weight goes to (None: to all in proportion), the second the place of the one it comes from
+(None: from all); the images are those of where the way begins and of where it leads.
+"""
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,9 @@ class PairwiseFrankWolfe:
         vertex, products = _vertex(problem, active, answer)
         scores = active.scores(lam, direction)
         worst = int(scores.argmax())
-        toward, away = self._ends(problem, state, proven, (vertex, answer.value), (worst, float(scores[worst])))
-        way, rise, upper = _way(state, lam, toward, away)
+        best = vertex, answer.value
+        toward, away, tail, head, rise, upper = self._shift(problem, state, proven, best, (worst, float(scores[worst])))
+        way = way_between(tail, head, lam)
         gamma = best_step(problem, state.image, way, rise, upper)
         image, slope, squared = moved_along(problem, state.image, gamma, way[0])
         active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
@@ -135,19 +139,22 @@ class PairwiseFrankWolfe:
             counts=state.counts.plus(1, 0, products + (answer.matvecs or 1)),
         )
 
-    def _ends(
+    def _shift(
         self,
         problem: Problem,
         state: ActiveSetState,
         proven: DualValue,
         best: tuple[Vertex, float],
         worst: tuple[int, float],
-    ) -> Ends:
-        """Return where weight goes and where it comes from: from the worst active vertex to the oracle's.
+    ) -> Shift:
+        """Return how weight is shifted: from the worst active vertex to the oracle's.
 
         With the oracle's vertex v comes <-A^* lam, v> - f(v), with the worst one's place <lam, A v> + f(v).
         """
-        return best[0], worst[0]
+        toward, place, active = best[0], worst[0], state.active
+        leaving = active.vertices[place]
+        rise, weight = toward.objective - leaving.objective, float(active.weights[place])
+        return toward, place, leaving.image, toward.image, rise, weight
 
 
 @dataclass(frozen=True)
@@ -168,20 +175,21 @@ class AwayStepFrankWolfe(PairwiseFrankWolfe):
         """Name on the command line."""
         return "away-step"
 
-    def _ends(
+    def _shift(
         self,
         problem: Problem,
         state: ActiveSetState,
         proven: DualValue,
         best: tuple[Vertex, float],
         worst: tuple[int, float],
-    ) -> Ends:
-        """Return the oracle's vertex, or the worst active one to go away from, whichever is steeper."""
-        (vertex, value), (place, score) = best, worst
-        current = _pairing(problem, state, proven) + state.mean_objective
-        if current + value >= score - current or state.active.weights[place] >= 1.0:
-            return vertex, None
-        return None, place
+    ) -> Shift:
+        """Return the way to the oracle's vertex, or away from the worst active one, whichever is steeper."""
+        (vertex, value), (place, score), cost = best, worst, state.mean_objective
+        current, weight = _pairing(problem, state, proven) + cost, float(state.active.weights[place])
+        if current + value >= score - current or weight >= 1.0:
+            return vertex, None, state.image, vertex.image, vertex.objective - cost, 1.0
+        leaving = state.active.vertices[place]
+        return None, place, leaving.image, state.image, cost - leaving.objective, weight / (1.0 - weight)
 
 
 def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:
@@ -207,15 +215,6 @@ def _pairing(problem: Problem, state: ActiveSetState, proven: DualValue) -> floa
     if problem.inverse is None or proven.energy is None:
         return inner(proven.dual, state.image)
     return proven.linear + problem.inverse * proven.energy
-
-
-def _way(state: ActiveSetState, lam: Array, toward: Vertex | None, away: int | None) -> tuple[Way, float, float]:
-    """Return the direction of a step in the image, what it adds to f, and how far it may go."""
-    leaving = None if away is None else state.active.vertices[away]
-    head, top = (state.image, state.mean_objective) if toward is None else (toward.image, toward.objective)
-    tail, low = (state.image, state.mean_objective) if leaving is None else (leaving.image, leaving.objective)
-    weight = 1.0 if away is None else float(state.active.weights[away])
-    return way_between(tail, head, lam), top - low, weight / (1.0 - weight) if toward is None else weight
 
 
 def _vertex(problem: Problem, active: ActiveSet, answer: SharpAnswer) -> tuple[Vertex, int]:
