@@ -1,8 +1,9 @@
-"""Away-step and pairwise Frank-Wolfe: baselines that converge linearly over polytopes."""
+"""Frank-Wolfe with an active set of vertices: what away-step and pairwise steps share."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -28,12 +29,16 @@ from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker, inner
+from unipd.protocols import SharpAnswer, Tracker
 from unipd.records import changed, made
 
 REFRESH = 256
 """Restore the sum of the weights and A xbar after so many iterations, so that rounding does not pile up."""
 
+Best: TypeAlias = tuple[Vertex, float]
+"""The oracle's vertex v, and <-A^* lam, v> - f(v)."""
+Worst: TypeAlias = tuple[int, float]
+"""The place of the active vertex v with the largest <lam, A v> + f(v), and that."""
 Shift: TypeAlias = "tuple[Vertex | None, int | None, Array, Array, float, float]"
 """Where weight goes and comes from, the images there, what the whole way adds to f, and how far one may go.
 
@@ -55,22 +60,17 @@ class ActiveSetState(State):
 
 
 @dataclass(frozen=True)
-class PairwiseFrankWolfe:
-    """Pairwise Frank-Wolfe: moves weight from the worst active vertex straight to the new one, exact line search.
-
-    Examples
-    --------
-    >>> import numpy as np, unipd
-    >>> loss = unipd.couplings.LeastSquares()
-    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.3, 0.7], loss)
-    >>> unipd.solve(problem, unipd.PairwiseFrankWolfe(), accuracy=1e-8).status.value
-    'solved'
-    """
+class ActiveSetFrankWolfe(ABC):
+    """Base of the methods that shift weight between the vertices that make up xbar, with exact line search."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """Name on the command line."""
-        return "pairwise"
+
+    @abstractmethod
+    def shift(self, problem: Problem, state: ActiveSetState, proven: DualValue, best: Best, worst: Worst) -> Shift:
+        """Return between which vertices weight is shifted; ``proven`` is the dual value at grad phi."""
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> ActiveSetState:
         """Start from x^*(lam_0), for lam_0 = 0 from the vertex that the gradient at x = 0 points to.
@@ -116,8 +116,9 @@ class PairwiseFrankWolfe:
         vertex, products = _vertex(problem, active, answer)
         scores = active.scores(lam, direction)
         worst = int(scores.argmax())
-        best = vertex, answer.value
-        toward, away, tail, head, rise, upper = self._shift(problem, state, proven, best, (worst, float(scores[worst])))
+        toward, away, tail, head, rise, upper = self.shift(
+            problem, state, proven, (vertex, answer.value), (worst, float(scores[worst]))
+        )
         way = way_between(tail, head, lam)
         gamma = best_step(problem, state.image, way, rise, upper)
         image, slope, squared = moved_along(problem, state.image, gamma, way[0])
@@ -139,58 +140,6 @@ class PairwiseFrankWolfe:
             counts=state.counts.plus(1, 0, products + (answer.matvecs or 1)),
         )
 
-    def _shift(
-        self,
-        problem: Problem,
-        state: ActiveSetState,
-        proven: DualValue,
-        best: tuple[Vertex, float],
-        worst: tuple[int, float],
-    ) -> Shift:
-        """Return how weight is shifted: from the worst active vertex to the oracle's.
-
-        With the oracle's vertex v comes <-A^* lam, v> - f(v), with the worst one's place <lam, A v> + f(v).
-        """
-        toward, place, active = best[0], worst[0], state.active
-        leaving = active.vertices[place]
-        rise, weight = toward.objective - leaving.objective, float(active.weights[place])
-        return toward, place, leaving.image, toward.image, rise, weight
-
-
-@dataclass(frozen=True)
-class AwayStepFrankWolfe(PairwiseFrankWolfe):
-    """Away-step Frank-Wolfe: moves towards the new vertex or away from the worst active one, whichever is steeper.
-
-    Examples
-    --------
-    >>> import numpy as np, unipd
-    >>> loss = unipd.couplings.LeastSquares()
-    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.3, 0.7], loss)
-    >>> unipd.solve(problem, unipd.AwayStepFrankWolfe(), accuracy=1e-8).status.value
-    'solved'
-    """
-
-    @property
-    def name(self) -> str:
-        """Name on the command line."""
-        return "away-step"
-
-    def _shift(
-        self,
-        problem: Problem,
-        state: ActiveSetState,
-        proven: DualValue,
-        best: tuple[Vertex, float],
-        worst: tuple[int, float],
-    ) -> Shift:
-        """Return the way to the oracle's vertex, or away from the worst active one, whichever is steeper."""
-        (vertex, value), (place, score), cost = best, worst, state.mean_objective
-        current, weight = _pairing(problem, state, proven) + cost, float(state.active.weights[place])
-        if current + value >= score - current or weight >= 1.0:
-            return vertex, None, state.image, vertex.image, vertex.objective - cost, 1.0
-        leaving = state.active.vertices[place]
-        return None, place, leaving.image, state.image, cost - leaving.objective, weight / (1.0 - weight)
-
 
 def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:
     return ActiveSetState(
@@ -208,13 +157,6 @@ def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: floa
         active=active,
         oracle_tolerance=ORACLE_TOLERANCE * accuracy * problem.scale(0.0),
     )
-
-
-def _pairing(problem: Problem, state: ActiveSetState, proven: DualValue) -> float:
-    """Return <lam, A xbar> at lam = grad phi(A xbar - b): for least squares <lam, b> and ||lam||^2 tell it."""
-    if problem.inverse is None or proven.energy is None:
-        return inner(proven.dual, state.image)
-    return proven.linear + problem.inverse * proven.energy
 
 
 def _vertex(problem: Problem, active: ActiveSet, answer: SharpAnswer) -> tuple[Vertex, int]:

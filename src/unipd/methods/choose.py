@@ -10,7 +10,7 @@ from typing import Any
 from unipd import validate
 from unipd.errors import InvalidInput
 from unipd.methods.accunipdgrad import AccUniPDGrad
-from unipd.methods.active_set import AwayStepFrankWolfe, PairwiseFrankWolfe
+from unipd.methods.away_step import AwayStepFrankWolfe
 from unipd.methods.base import Method
 from unipd.methods.continued import Continued
 from unipd.methods.corrective import Corrective, has_smooth_loss
@@ -18,6 +18,7 @@ from unipd.methods.curved import has_smooth_dual
 from unipd.methods.factored import Factored
 from unipd.methods.fallback import Fallback
 from unipd.methods.frank_wolfe import FrankWolfe
+from unipd.methods.pairwise import PairwiseFrankWolfe
 from unipd.methods.product_factors import is_factorable
 from unipd.methods.rescaled import Rescaled
 from unipd.methods.unipdgrad import UniPDGrad
