@@ -19,6 +19,9 @@ CASES = {
     "psd cone": couplings.PSDCone(3),
     "l1 ball": couplings.L1Ball(0.8),
     "l-infinity ball": couplings.LInfBall(0.4),
+    "l1 ball of radius zero": couplings.L1Ball(0.0),
+    "l2 ball of radius zero": couplings.L2Ball(0.0),
+    "l-infinity ball of radius zero": couplings.LInfBall(0.0),
     "half-space": couplings.HalfSpace(np.arange(1.0, 10.0), -0.3),
     "second-order cone": couplings.SecondOrderCone(),
     "product": couplings.Product([couplings.SecondOrderCone(), couplings.PSDCone(2)], [5, 4]),
@@ -46,7 +49,7 @@ def test_closed_form_agrees_with_differences(name: str, seed: int, step: float) 
     assert prox_jacobian.dispatch(type(coupling)) is not prox_jacobian.dispatch(object)
 
 
-@pytest.mark.parametrize("name", ["l1 ball", "l-infinity ball", "half-space", "l2 ball"])
+@pytest.mark.parametrize("name", ["l1 ball", "l1 ball of radius zero", "l-infinity ball", "half-space", "l2 ball"])
 @given(seed=st.integers(0, 1000), step=st.floats(0.1, 10.0))
 def test_closed_form_agrees_with_differences_for_complex_numbers(name: str, seed: int, step: float) -> None:
     coupling, random = CASES[name], np.random.default_rng(seed)

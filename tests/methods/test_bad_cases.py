@@ -193,3 +193,18 @@ def test_large_units_are_not_mistaken_for_infeasibility(method: str) -> None:
     result = unipd.solve(problem, method, accuracy=1e-2, stop=MaxIterations(300))
     assert result.status in {SOLVED, *UNFINISHED}
     assert result.dual_bound > 1e16
+
+
+@pytest.mark.parametrize("method", ["corrective", "unipdgrad", "accunipdgrad"])
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-9])
+def test_multipliers_stay_within_single_precision(method: str, accuracy: float) -> None:
+    """Those of a single point with A x = b up to rounding grow as far as they are let."""
+    for unit in (1.0, 1e-6, 1e-12):
+        random = np.random.default_rng(3)
+        matrix, point = random.standard_normal((5, 3)).astype(np.float32), unit * random.random(3)
+        oracle = sharp.Linear([1.0, 2.0, 3.0], sharp.Box(point, point))
+        problem = Problem(oracle, matrix, np.nextafter(matrix @ point.astype(np.float32), np.float32(1.0)), "=")
+        result = unipd.solve(problem, method, accuracy=accuracy, stop=MaxIterations(300))
+        assert result.status in {SOLVED, *UNFINISHED}
+        assert np.isfinite(result.state.dual).all()
+        assert result.dual_bound <= oracle.objective(point) + 1e-6

@@ -154,6 +154,20 @@ def test_the_best_point_is_kept_and_bounds_hold(method: Continued) -> None:
     assert rises.max(initial=0.0) <= 1e-9
 
 
+def test_the_averaged_dual_vector_is_that_of_the_stage() -> None:
+    stages = 0
+    duals, weights = list[np.ndarray](), list[float]()
+    for state in itertools.islice(unipd.iterate(_program(), Continued(UniPDGrad()), accuracy=1e-3), 120):
+        inner = state.inner
+        if inner.iteration == 0:
+            duals, weights, stages = [], [], stages + 1
+            assert not inner.average_dual.any()
+        else:
+            duals, weights = [*duals, inner.dual], [*weights, 1.0 / inner.smoothness]
+            np.testing.assert_allclose(inner.average_dual, np.average(duals, axis=0, weights=weights), atol=1e-9)
+    assert stages > 2
+
+
 def test_stages_are_for_universal_methods() -> None:
     problem = _program()
     for option in ("continuation", "restart"):

@@ -97,10 +97,11 @@ def test_a_run_of_one_iteration_can_be_drawn(constrained, tmp_path):
     assert plot_convergence(result, xscale="log").axes[0].get_xscale() == "log"
 
 
-def test_an_exact_start_can_be_drawn():
+@pytest.mark.parametrize("method", ["unipdgrad", "corrective"])
+def test_an_exact_start_can_be_drawn(method):
     """Zero gap, zero infeasibility: nothing has a logarithm."""
     problem = unipd.Problem(unipd.sharp.Simplex(1), np.ones((1, 1)), [1.0], "=")
-    figure = plot_convergence(unipd.solve(problem, "unipdgrad"))
+    figure = plot_convergence(unipd.solve(problem, method))
     assert "infeasibility" not in labels(figure.axes[0])
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 from unipd import MaxIterations, Problem, Status, solve
-from unipd.sharp import Box, EuclideanPower, L1Ball, L2Ball, Linear, SeparablePower
+from unipd.sharp import Box, EuclideanPower, L1Ball, L2Ball, L2NormSquared, Linear, SeparablePower
 
 SETS = {"box": Box(-np.ones(5), np.ones(5)), "l1": L1Ball(5, 3.0), "l2": L2Ball(5, 3.0)}
 
@@ -34,3 +34,13 @@ def test_dual_vectors_that_grow_for_ever_accuse_no_oracle(power: object, seed: i
     problem = Problem([power, L1Ball(3, 0.5)], [matrix, other], b, "=")
     result = solve(problem, "corrective", accuracy=1e-5, stop=MaxIterations(300))
     assert not result.status.success
+
+
+@pytest.mark.parametrize("method", ["auto", "corrective"])
+@pytest.mark.parametrize("seed", [18, 23])
+def test_a_bound_that_the_infeasibility_explains_accuses_nobody(method: str, seed: int) -> None:
+    """y >= a and -y >= a' in small units: bound and ||lam|| dist(A x - b, K) grow together, b = 0."""
+    rng = np.random.default_rng(seed)
+    maps = [1e-8 * np.array([[1.0], [-1.0]]) * rng.random(), -1e-8 * rng.random((2, 1))]
+    problem = Problem([L2NormSquared(1), Box([1.0], [1.0])], maps, np.zeros(2), ">=")
+    assert not solve(problem, method, accuracy=1e-5, stop=MaxIterations(100)).status.success

@@ -9,7 +9,7 @@ from unipd import MaxIterations, Problem, Status, UniPDGrad, iterate, solve
 from unipd.errors import OracleError
 from unipd.methods.unipdgrad import UniPDGradState
 from unipd.run.infeasible import is_separating
-from unipd.sharp import L1NormSquared, L2NormSquared
+from unipd.sharp import Box, L1NormSquared, L2NormSquared, Linear
 
 scales = pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30, 1e100])
 
@@ -40,6 +40,23 @@ def test_a_ray_separates_in_all_units(scale: float, length: float) -> None:
 def test_a_direction_that_nearly_vanishes_is_no_proof(wrong: float) -> None:
     problem = Problem(L2NormSquared(2), np.diag([1.0, wrong]), [1.0, 1.0], "=")
     assert not is_separating(problem, np.array([0.0, -1.0]))
+
+
+@pytest.mark.parametrize("relation", ["=", "<=", ">="])
+@pytest.mark.parametrize("method", ["auto", "unipdgrad", "accunipdgrad"])
+@pytest.mark.parametrize(("dtype", "shift"), [(np.float64, 1e-9), (np.float32, 1e-3)])
+def test_rounding_of_b_proves_nothing_of_a_single_point(method: str, relation: str, dtype: type, shift: float) -> None:
+    sign = -1.0 if relation == "<=" else 1.0
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        x, matrix = random.random(4), random.standard_normal((9, 4)).astype(dtype)
+        oracle, b = Linear(random.standard_normal(4), Box(x, x)), matrix @ x.astype(dtype)
+        b = np.nextafter(b, dtype(sign * np.inf))
+        found = solve(Problem(oracle, matrix, b, relation), method, accuracy=1e-4)
+        assert found.status is Status.SOLVED
+        assert found.dual_bound <= oracle.objective(x) + shift
+        beyond = Problem(oracle, matrix, b + dtype(sign * shift), relation)
+        assert solve(beyond, method, accuracy=0.01 * shift).status is Status.INFEASIBLE
 
 
 class Dividing(UniPDGrad):

@@ -111,6 +111,8 @@ def _(coupling: L1Ball, vector: Array, step: float, directions: Array) -> Array:
     if theta == 0.0:
         return np.zeros_like(directions)
     cut = np.flatnonzero(l1_kept(moduli, radius) > 0)
+    if cut.size == 0:  # a ball of radius zero
+        return directions.copy()
     flat, sizes = vector.reshape(-1)[cut], moduli.reshape(-1, 1)[cut]
     units = flat.reshape(-1, 1) / sizes
     along = (units.conj() * directions[cut]).real

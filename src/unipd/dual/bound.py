@@ -30,7 +30,8 @@ def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
     Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a
     closed form, c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which
     proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero, so that the bound is 0 at
-    t = 0: ||A x^*||, ||lam|| and ||b|| measure what cancels in them.
+    t = 0: ||A x^*||, ||lam|| and ||b|| measure what cancels in them. A bound above every value of f on X, which would
+    prove infeasibility, gives that rounding away.
 
     In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
     see :func:`_unrestricted_bound`.
@@ -52,20 +53,21 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
         if not coupled < math.inf:
             return -math.inf, 1.0
     if not problem.on_rays:
-        return -(above + coupled), 1.0
+        bound = -(above + coupled)
+        if problem.loss is None and bound > problem.sharp.maximum():
+            bound -= _ROUNDING * problem.rounding * _cancelling(problem, point)
+        return bound, 1.0
     one, other = problem.degrees
     first, second = (above, 0.0) if one == 1.0 else _parts(problem, point)
     if other == 1.0:
         first += coupled
     else:
         second += coupled
-    size = math.sqrt(inner(point.dual, point.dual) if point.energy is None else point.energy)
-    reach = _reach(problem, point, size) if isinstance(point, DualPoint) else point.reach
-    extent = problem.norm_b + (problem.norm_b if reach is None else reach)
-    if first >= -_ROUNDING * problem.rounding * size * extent:
+    cancelling = _cancelling(problem, point)
+    if first >= -_ROUNDING * problem.rounding * cancelling:
         return 0.0, 0.0
     if second > 0.0:
-        second += _ROUNDING * problem.epsilon * size * extent  # sums are in double precision, entries are not
+        second += _ROUNDING * problem.epsilon * cancelling  # sums are in double precision, entries are not
         return first * first / (4.0 * second), -first / (2.0 * second)
     return math.inf, math.inf
 
@@ -75,6 +77,13 @@ def _parts(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float
     if isinstance(point, DualValue):
         return point.linear, point.conjugate
     return inner(point.dual, problem.b) if point.pairings is None else point.pairings[0], point.conjugate
+
+
+def _cancelling(problem: Problem, point: DualPoint | DualValue) -> float:
+    """Return ||lam|| (||b|| + ||A x^*||), the size of what cancels in the sums of a bound."""
+    size = math.sqrt(inner(point.dual, point.dual) if point.energy is None else point.energy)
+    reach = _reach(problem, point, size) if isinstance(point, DualPoint) else point.reach
+    return size * (problem.norm_b + (problem.norm_b if reach is None else reach))
 
 
 def _reach(problem: Problem, point: DualPoint, size: float) -> float:

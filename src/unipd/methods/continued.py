@@ -184,4 +184,4 @@ def _anew(problem: Problem, now: ContinuedState, eps: float) -> UniversalState:
     )
     if isinstance(fresh, AccUniPDGradState):
         return changed(fresh, previous=dual, pull=0.0, momentum=1.0, last_base=None)
-    return fresh
+    return changed(fresh, folded_dual=0 * dual, last_weight=0.0, average_dual_value=0.0)

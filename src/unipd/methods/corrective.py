@@ -22,7 +22,7 @@ from unipd.methods.bundle import Bundle
 from unipd.methods.master import MASTER_SHARE, Master, solve_master
 from unipd.methods.model import asked, first_model, grown
 from unipd.methods.proximity import DESCENT_SHARE, adapted
-from unipd.methods.smoothness import initial_smoothness
+from unipd.methods.smoothness import initial_smoothness, least_smoothness
 from unipd.methods.suspicion import is_foreign, require_maximum, require_no_better
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
@@ -140,6 +140,17 @@ class Corrective:
             calls, products = require_no_better(problem, certificate.dual, ORACLE_SHARE * state.eps)
             counts = counts.plus(oracle_calls=calls, matvecs=products)
         null_steps = 0 if serious else state.null_steps + 1
+        smoothness = adapted(
+            problem,
+            bundle,
+            state.smoothness,
+            promised=promised,
+            fallen=fallen,
+            null_steps=null_steps,
+            eps=state.eps,
+            certificate=certificate,
+        )
+        least = min(state.smoothness, least_smoothness(problem, norm(image - problem.b)))
         return CorrectiveState(
             iteration=state.iteration + 1,
             dual=dual,
@@ -148,16 +159,7 @@ class Corrective:
             mean_objective=cost,
             certificate=certificate,
             counts=counts,
-            smoothness=adapted(
-                problem,
-                bundle,
-                state.smoothness,
-                promised=promised,
-                fallen=fallen,
-                null_steps=null_steps,
-                eps=state.eps,
-                certificate=certificate,
-            ),
+            smoothness=max(smoothness, least),
             dual_step=norm(dual - state.dual),
             gradient_change=math.nan,
             failure=None,

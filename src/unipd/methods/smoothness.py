@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from unipd import validate
 from unipd.couplings import LeastSquares, WeightedLeastSquares
 from unipd.dual import DualPoint, evaluate, oracle_errors, proximal_step
@@ -72,14 +74,16 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
 
     A probe steps along the gradient with a trial M, at first so far that the linear model promises a decrease of
     the problem's scale. Where the line-search condition fails, the smallest M that satisfies it at the pair of
-    points is a lower bound of M_bar; while it holds, the next probe steps further.
+    points is a lower bound of M_bar; while it holds, the next probe steps further, with M down to
+    :func:`least_smoothness`.
     """
     if has_analytic_step(problem):
         return analytic_smoothness(problem, point, delta, tolerance)
     squared = inner(point.gradient, point.gradient)
     if squared == 0.0:
         return Estimate(1.0, 0, 0)
-    smoothness = max(squared / (2.0 * max(problem.scale(point.objective), delta)), _SMALLEST)
+    least = least_smoothness(problem, math.sqrt(squared))
+    smoothness = max(squared / (2.0 * max(problem.scale(point.objective), delta)), least)
     calls = matvecs = 0
     for _ in range(_MAX_PROBES):
         dual = proximal_step(problem, point.dual, point.gradient, smoothness)
@@ -92,11 +96,25 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
         excess = trial.value - point.value - inner(point.gradient, step) - 0.5 * delta
         if 2.0 * excess > smoothness * length:
             return Estimate(2.0 * excess / length, calls, matvecs)
-        smoothness = max(smoothness / _PROBE_FACTOR, _SMALLEST)
+        smoothness = max(smoothness / _PROBE_FACTOR, least)
     return Estimate(smoothness, calls, matvecs)
 
 
+def least_smoothness(problem: Problem, length: float) -> float:
+    """Return the least M for which 1 / M, and ||v / M||^2 of a vector of this length, are numbers of the precision.
+
+    >>> from unipd.sharp import Simplex
+    >>> problem = Problem(Simplex(2), np.eye(2, dtype=np.float32), [0.5, 0.5])
+    >>> 1e19 < 2.0 / least_smoothness(problem, 2.0) < 2e19
+    True
+    """
+    largest = float(np.finfo(problem.dtype).max)
+    return max(length / math.sqrt(largest), _ROOM / largest)
+
+
 _SMALLEST = 1e-300
-"""Least step and least M that are told from zero."""
+"""Least step that is told from zero."""
+_ROOM = 1e8
+"""Factor by which the first 1 / M is below the largest number: M may fall later."""
 _MAX_PROBES = 10
 _PROBE_FACTOR = 16.0

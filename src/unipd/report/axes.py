@@ -20,6 +20,7 @@ def set_log_limits(axes: Any, low: float, high: float) -> None:
     """Show the values from low to high on a logarithmic axis, with a whole decade at least."""
     if not (math.isfinite(low) and math.isfinite(high) and 0.0 < low <= high):
         return
+    axes.set_autoscaley_on(False)  # a level line alone has no scale of its own
     if high < 10.0 * low:
         low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
         axes.set_ylim(low, high if high > low else 10.0 * low)

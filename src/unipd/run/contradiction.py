@@ -153,6 +153,6 @@ def shortfall(problem: Problem, certificate: Certificate, forgiven: float) -> fl
     if not (math.isfinite(certificate.objective) and math.isfinite(certificate.dual_bound)):
         return -math.inf
     length = norm(certificate.dual)
-    scale = max(problem.scale(certificate.objective), abs(certificate.objective), length * problem.norm_b)
-    allowed = length * certificate.infeasibility + forgiven * scale
-    return certificate.dual_bound - certificate.objective - allowed
+    explained, objective = length * certificate.infeasibility, certificate.objective
+    scale = max(problem.scale(objective), abs(objective), length * problem.norm_b, explained)
+    return certificate.dual_bound - objective - explained - forgiven * scale
