@@ -146,7 +146,8 @@ class Design:
 
     def zero(self, radius: float) -> Start:
         """Return Z = 0 without biases to start from."""
-        matrix = LowRank(*(np.zeros((rows, 1)) for rows in self.inner_shape), np.zeros(1))
+        left, right = (np.zeros((rows, 1)) for rows in self.inner_shape)
+        matrix = LowRank(left, right, np.zeros(1))
         point = Blocks((matrix, *map(np.zeros, self.shape))) if self.settings.biases else matrix
         return Start(point, self.guessed_multiplier(radius))
 
