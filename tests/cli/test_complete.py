@@ -136,6 +136,15 @@ def test_what_may_help_without_a_radius(invoke, files):
     assert "residual" not in json.loads(invoke(*words, "--radius", 20).stdout)["message"]
 
 
+def test_small_ratings_are_told_apart(invoke, tmp_path):
+    ratings = [f"{user},{item},{1e-4 * (item + user % 3)}" for user in range(8) for item in range(5) if user != item]
+    (tmp_path / "small.csv").write_text("\n".join(ratings))
+    done = invoke("complete", tmp_path / "small.csv", "--radius", "1e-3", "--recommend", 99, "--json", "-", "-q")
+    scores = list(json.loads(done.stdout)["recommended"].values())
+    assert len(set(scores)) == 5
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_titles_of_what_is_recommended(invoke, files, tmp_path):
     (tmp_path / "u.item").write_bytes("".join(f"{k}|Film n\xba {k}|x\n" for k in range(1, 31)).encode("latin-1"))
     words = ("complete", files / "train.tsv", "--radius", 5, "--recommend", 1, "--titles", tmp_path / "u.item")

@@ -81,8 +81,9 @@ def test_texts_are_identifiers_too(tmp_path):
         ('"a","x;y",3\n"b","Toy, Story",5\n', ["x;y", "Toy, Story"]),
         (f"1,{2**63},3\n1,5,4\n", [str(2**63), "5"]),
         (f"1,{10**30},3\n1,5,4\n", [str(10**30), "5"]),
+        ("1,12_34,3\n1,123_4,4\n", ["12_34", "123_4"]),
     ],
-    ids=["later texts", "zeros", "marks in quotes", "64 bits", "more bits"],
+    ids=["later texts", "zeros", "marks in quotes", "64 bits", "more bits", "underscores"],
 )
 def test_what_else_is_a_text(tmp_path, text, items):
     assert read_ratings(written(tmp_path, text)).items.tolist() == items
@@ -118,6 +119,9 @@ def test_large_identifiers_stay_exact(tmp_path):
         ("1,10\n", 1, "three fields expected"),
         ("time,user,thing,liking\n9,1,10,4\n", 1, "columns user, item and rating"),
         ("1,10,4\nnan,10,3\nnan,11,3\n", 2, "user must be an integer"),
+        ("1,10,4\n1_2,10,3\n", 2, "user must be an integer"),
+        ("1,10,4\n2,10,1_0\n", 2, "rating must be a number"),
+        ("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 5\n2 2 3\n", 1, "mmread"),
     ],
 )
 def test_the_wrong_line_is_named(tmp_path, text, line, words):

@@ -141,6 +141,17 @@ def test_bound_closes_with_steps_and_stops_when_close_enough() -> None:
     assert found.upper - found.lower <= 0.05
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-14, 1e-13])
+def test_next_to_nothing_beside_a_vector_of_complex_numbers(size: float) -> None:
+    dtype = np.complex64
+    matrix = size * rectangular(130, 7, np.r_[1.0, np.full(6, 1e-8)], np.complex128)
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    operator, sides = matrix.astype(dtype), (left[:, :1].astype(dtype), right[:1].conj().T.astype(dtype))
+    found = certify_singular_value(operator, *sides, "probabilistic")
+    assert values[0] * (1 - 1e-6) <= found.upper <= values[0] * (1 + 1e-2)
+
+
 def test_zero_and_tiny_operators() -> None:
     assert certified_upper(np.zeros((5, 5))).upper == 0.0
     assert certified_upper(np.array([[-3.0]])).upper == pytest.approx(-3.0)

@@ -48,7 +48,7 @@ def test_matches_lapack(kind: str, size: int, dtype: type, count: int, block: in
     matrix = hermitian(spectrum_of(kind, size, generator), dtype, seed)
     count = min(count, size)
     truth = np.linalg.eigvalsh(matrix.astype(np.result_type(dtype, np.float64)))[::-1]
-    found = Engine(solver="lanczos", block=max(block, count)).eigenpairs(matrix, count, tolerance=1e-9)
+    found = Engine(solver="lanczos", block=block).eigenpairs(matrix, count, tolerance=1e-9)
     scale = max(float(np.abs(truth).max()), 1e-30)
     rounding = 100 * eps_of(dtype) * scale
     assert found.converged
@@ -86,6 +86,13 @@ def test_counts_are_the_products_made(operator: type, block: int) -> None:
     assert found.matvecs == counting.products > 0
     small = operator(hermitian(np.linspace(0.0, 1.0, 20)))
     assert top_eigenpairs(small).matvecs == small.products == 20
+
+
+@pytest.mark.parametrize("block", [1, 2, 5])
+def test_the_zeros_of_a_low_rank_are_above_what_is_negative(block: int) -> None:
+    matrix = hermitian(np.r_[1.0, np.zeros(298), -1.0], seed=7)
+    found = Engine(solver="lanczos", block=block).eigenpairs(matrix, 4)
+    np.testing.assert_allclose(found.values, [1.0, 0.0, 0.0, 0.0], atol=1e-9)
 
 
 def test_exact_degeneracy_is_found_by_a_block() -> None:

@@ -24,6 +24,8 @@ _SEPARATORS = ("::", "\t", ";", ",", "|")
 _SAMPLE = 1000
 """Lines that tell whether identifiers are texts."""
 _MISSING = ("nan", "na", "none", "null")
+_MARKET = "%%matrixmarket"
+"""Beginning of a Matrix Market file, whose second line of numbers has the sizes."""
 _LARGEST = int(np.iinfo(np.int64).max)
 
 
@@ -64,6 +66,8 @@ def find_layout(path: Path) -> Layout:
     if not lines:
         raise FileFormatError(str(path), "no ratings: the file is empty")
     first = lines[0].strip("\r\n")
+    if first.lower().startswith(_MARKET):
+        raise FileFormatError(str(path), "a Matrix Market file: scipy.io.mmread reads it as a sparse matrix to fit", 1)
     separator = next((mark for mark in _SEPARATORS if len(_split(first, mark)) >= 3), None)
     fields = _split(first, separator)
     if len(fields) < 3:
@@ -157,11 +161,11 @@ def _rows(stream: Any, separator: str | None) -> Iterator[tuple[int, list[str]]]
 def _identifier(path: Path, number: int, name: str, field: str, text: bool) -> Any:
     if text and field:
         return field
+    if not _is_number(field) or not float(field).is_integer():
+        _complain(path, number, f"the {name} must be an integer not below 0", field)
     try:
         value = int(field)
     except ValueError:
-        if not (_is_number(field) and float(field).is_integer()):
-            _complain(path, number, f"the {name} must be an integer not below 0", field)
         value = int(float(field))
     if value < 0:
         _complain(path, number, f"the {name} must not be negative", field)
@@ -179,8 +183,9 @@ def _complain(path: Path, number: int, problem: str, got: Any) -> NoReturn:
 
 
 def _is_number(field: str) -> bool:
+    """Whether a field is a finite number, without the underscores that Python takes between digits."""
     try:
-        return math.isfinite(float(field))
+        return "_" not in field and math.isfinite(float(field))
     except ValueError:
         return False
 

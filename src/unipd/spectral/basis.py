@@ -165,5 +165,15 @@ def length_of(vector: Array) -> float:
     return size * math.sqrt(float(np.sum(np.square(parts / size, dtype=np.float64)))) if size > 0.0 else 0.0
 
 
+def over(vector: Array, length: float) -> Array:
+    """Return a vector over its length, part by part: quotients of complex numbers overflow where 1 / length does.
+
+    >>> over(np.array([1e-310j]), 1e-310)
+    array([0.+1.j])
+    """
+    parts: Array = vector.view(np.real(vector).dtype) / length
+    return parts.view(vector.dtype)
+
+
 _SAFE_SQUARE = 1e-20
 """Sums of squares from this to its inverse neither overflow nor lose much to underflow."""

@@ -18,7 +18,7 @@ import numpy as np
 from unipd import serial, validate
 from unipd._typing import Array
 from unipd.errors import InvalidInput
-from unipd.spectral.basis import gaussian, length_of
+from unipd.spectral.basis import gaussian, length_of, over
 from unipd.spectral.polynomial_bound import bracket_of_run, weight_quantile
 from unipd.spectral.powers import finite_bound
 from unipd.spectral.products import Multiplier, Products
@@ -181,7 +181,7 @@ class _Recurrence:
             self.beta.append(0.0 if ended else length)
             if ended:
                 return True
-            self._previous, self._current = self._current, image / length
+            self._previous, self._current = self._current, over(image, length)
         return False
 
     def _free(self, vector: Array) -> Array:

@@ -39,7 +39,7 @@ class Engine:
     """"auto" (dense when small, else our Lanczos), "lanczos", "dense", or SciPy's "arpack", "lobpcg", "propack"
     (singular values only). Where SciPy's do not reach the tolerance, ours answers."""
     block: int | None = None
-    """Block size of Lanczos; by default the number of pairs wanted. More than that serves degenerate tops."""
+    """Block size of Lanczos, at least the number of pairs wanted, the default; more serves degenerate tops."""
     subspace: int | None = None
     """Columns of the basis before a restart; by default max(40, count + 8 * block). One singular triple of a small
     sampled matrix has 80, and before the first restart as many as 32 MB hold, up to 640."""
@@ -182,7 +182,7 @@ class Engine:
 
     def _run(self, method: Any, products: Multiplier, start: Any, count: int, stop: Stop) -> Ritz:
         rows = products.shape[1]
-        block = min(rows, max(self.block or count, 1))
+        block = min(rows, max(self.block or 1, count))
         first = starting_block(start, rows, block, products.dtype, self.seed, self.mix)
         limits = self.limits(count, block, products.count)
         return method(products, first, count, stop, limits, self.seed + 1)

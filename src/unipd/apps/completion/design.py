@@ -13,18 +13,21 @@ from unipd.apps.completion.curvature import SideCurvature
 from unipd.apps.completion.factors import BiasFactors, CompletionFactors
 from unipd.apps.completion.incidence import Incidence
 from unipd.apps.completion.side import Side
-from unipd.atoms import Blocks
+from unipd.atoms import Blocks, LowRank
 from unipd.couplings import LeastSquares
 from unipd.maps import BlockMap, Sampling, Sandwich
 from unipd.methods.factors import Factors
 from unipd.methods.product_factors import ProductFactors
 from unipd.problem import Problem
+from unipd.protocols import norm
 from unipd.sharp import L2NormSquared, NuclearBall, Product
 from unipd.spectral import Engine
 from unipd.team import team
 
 FLOOR = 0.6
 """Share of the multiplier that the preconditioner adds to the curvature of the loss."""
+ROUNDING = 1e-12
+"""Spread of the ratings, relative to their size, that is none."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class Design:
         self.users, self.items, self.shape, self.settings = users, items, shape, settings
         ratings = team().joined(values)
         self.mean = float(ratings.mean()) if settings.biases else 0.0
-        self.target = ratings - self.mean
+        self.target = _centred(ratings, self.mean)
         self.user_counts = team().total(np.bincount(users, minlength=shape[0])).astype(np.float64)
         self.item_counts = team().total(np.bincount(items, minlength=shape[1])).astype(np.float64)
         self.incidences = (
@@ -138,8 +141,15 @@ class Design:
         return max(-matrix.inner(self.sampled.adjoint(dual)) / radius, self.guessed_multiplier(radius) * 1e-3)
 
     def guessed_multiplier(self, radius: float) -> float:
-        """Return half of phi(0) / radius, which by convexity bounds mu."""
-        return max(0.25 * self.settings.scale * float(self.target @ self.target) / radius, 1e-12)
+        """Return half of phi(0) / radius, which by convexity bounds mu; 1 where that is nothing."""
+        return 0.25 * self.settings.scale * float(self.target @ self.target) / radius or 1.0
+
+    def zero(self, radius: float) -> Start:
+        """Return Z = 0 without biases to start from."""
+        left, right = (np.zeros((rows, 1)) for rows in self.inner_shape)
+        matrix = LowRank(left, right, np.zeros(1))
+        point = Blocks((matrix, *map(np.zeros, self.shape))) if self.settings.biases else matrix
+        return Start(point, self.guessed_multiplier(radius))
 
     def effective(self, point: Any) -> tuple[Array, Array]:
         """Return factors (U, V) of X = U V^T."""
@@ -162,6 +172,16 @@ def split_blocks(point: Any) -> tuple[Any, ...]:
     1
     """
     return point.parts if isinstance(point, Blocks) else (point,)
+
+
+def _centred(ratings: FloatArray, mean: float) -> FloatArray:
+    """Return ratings - mean, zero where ratings differ by rounding only.
+
+    >>> _centred(np.full(3, 0.1), 0.1 + 1e-17)
+    array([0., 0., 0.])
+    """
+    target = ratings - mean
+    return np.zeros_like(target) if norm(target) <= ROUNDING * norm(ratings) else target
 
 
 def _side(counts: FloatArray, settings: Settings, name: str, mask: tuple[IntArray, IntArray, tuple[int, int]]) -> Side:

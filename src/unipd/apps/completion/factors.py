@@ -69,7 +69,7 @@ class CompletionFactors(SpectralFactors):
         roots = np.sqrt(point.weights)
         stacked = np.concatenate([point.left * roots, point.right * roots], axis=0)
         weights, rotation = np.linalg.eigh(stacked.T @ stacked)
-        stacked = stacked @ rotation[:, weights > WEAK_SHARE * weights.sum()]
+        stacked = stacked @ rotation[:, weights >= WEAK_SHARE * weights.sum()]
         spare = np.zeros((1, stacked.shape[1]))
         spare[0, -1] = math.sqrt(max(0.0, self._length() ** 2 - norm(stacked) ** 2))
         factor = np.concatenate([stacked, spare], axis=0)

@@ -20,14 +20,13 @@ from unipd.apps.completion.rated import Rated
 from unipd.apps.completion.reporting import reported
 from unipd.apps.completion.solving import solve_design, start_of
 from unipd.apps.completion.trials import Trial
+from unipd.apps.completion.units import in_units, unit_of
 from unipd.apps.completion.validation import chosen_radius, root_mean_square
 from unipd.problem import Problem
 from unipd.protocols import norm
 from unipd.run import MaxSeconds, Result, solve
 from unipd.team import team
 
-ROUNDING = 1e-12
-"""Spread of the ratings, relative to their size, that is none."""
 SEARCH_SHARE = 0.75
 """Share of a time limit that the choice of the radius may take; the rest is for the final fit."""
 
@@ -120,11 +119,15 @@ def _solve_plainly(problem: Problem, given: Parameters) -> Result:
 
 
 def _fit_norm(data: Data, given: Parameters, settings: Settings) -> tuple[Fitted, Result, float]:
-    """Fit formulation (b): biases first, then the least nuclear norm, returned too, whose residual is small enough."""
+    """Fit formulation (b): biases first, then the least nuclear norm, returned too, whose residual is small enough.
+
+    It is found in units of the spread that biases leave, in which gap and infeasibility are judged.
+    """
     design = Design(data.rows, data.columns, data.values, data.shape, settings)
     biases = fit_biases(design)
     target = design.target - design.biases_at_ratings(*biases)
-    problem = least_norm(design, target, noise_of(given.residual or 0.0, target.size))
+    unit, noise = unit_of(target), noise_of(given.residual or 0.0, target.size)
+    problem = least_norm(design, target / unit, noise / unit)
     if given.method == "factored":
         plan = given.plan
         method = factored_norm_method(design, problem, plan.rank)
@@ -139,6 +142,7 @@ def _fit_norm(data: Data, given: Parameters, settings: Settings) -> tuple[Fitted
             )
     else:
         result = _solve_plainly(problem, given)
+    result = in_units(result, unit, least_norm(design, target, noise))
     least = float(np.sqrt(max(result.objective, 0.0) * target.size))
     return _fitted(data, given, design, result.x, biases), result, least
 
@@ -165,6 +169,6 @@ def _fitted(
 
 
 def _is_negligible(design: Design, matrix: Any) -> bool:
-    """Whether X at the ratings is nothing beside how much these differ, or they differ by rounding only."""
-    spread, size = norm(design.target), norm(design.target + design.mean)
-    return spread <= ROUNDING * size or norm(design.sampled.image(matrix)) <= NEGLIGIBLE * spread
+    """Whether X at the ratings is nothing beside how much these differ, or they do not differ."""
+    spread = norm(design.target)
+    return spread == 0.0 or norm(design.sampled.image(matrix)) <= NEGLIGIBLE * spread

@@ -75,7 +75,7 @@ class NormFactors(SpectralFactors):
 
     def preconditioner(self, factor: Array) -> Step:
         """Return the inverse of the penalty's curvature plus a share of that of the objective."""
-        floor = FLOOR * self.weight * norm(factor) ** 2
+        floor = FLOOR * self.weight * norm(factor) ** 2 or 1.0
         rows, below = factor[: self.left_rows], factor[self.left_rows :]
         solve_left = self.left.inverse(self.penalty * self.right.mean(below), floor)
         solve_right = self.right.inverse(self.penalty * self.left.mean(rows), floor)

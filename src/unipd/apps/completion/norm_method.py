@@ -90,7 +90,7 @@ def norm_method(
     top = sharp.engine.singular_triples(problem.map.adjoint(problem.b), tolerance=1e-2).value
     energy = problem.norm_b**2
     least = sharp.scale * energy**2 / max(top**2, 1e-300)
-    penalty = 2.0 * SPREAD * least / (FEASIBLE_SHARE**2 * energy)
+    penalty = 2.0 * SPREAD * least / (FEASIBLE_SHARE**2 * energy) if energy > 0.0 else 1.0
     length = START_SHARE * math.sqrt(2.0 * energy / max(top, 1e-300))
     factors = NormFactors(
         rows, columns, 1.0, False, left=left, right=right, weight=sharp.scale, penalty=penalty, length=length

@@ -42,7 +42,8 @@ def choose_radius(folds: Sequence[Fold], plan: Plan) -> Chosen:
 
     From a guess the radius is doubled, or halved, while that helps; then a parabola through the best radius and its
     neighbours, in the logarithm of the radius, gives the answer. Where errors differ much, its least point is tried and
-    joins them. A ball that the matrix does not fill counts with the norm of the matrix, and no larger one is tried.
+    joins them. A ball that the matrix does not fill counts with the norm of the matrix (unless that is zero), and no
+    larger one is tried.
     Errors of several folds are put together. A trial that the time limit cuts short does not count: then the answer
     comes from those before it, or is the guess.
 
@@ -147,7 +148,7 @@ class _Search:
             return None
         matrix = split_blocks(result.x)[0]
         norm = float(orthogonal_factors(matrix.left * matrix.weights, matrix.right)[1].sum())
-        filled = norm >= FILLED * radius
+        filled = norm >= FILLED * radius or norm == 0.0
         return Trial(radius if filled else norm, judge(result.x), (start_of(design, radius, result),), filled)
 
 

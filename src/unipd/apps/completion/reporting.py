@@ -53,13 +53,13 @@ class FitResult(Result):
 def reported(result: Result, chosen: Chosen | None, total_seconds: float) -> FitResult:
     """Return the result of the final fit with the search beside it; after a search that was cut it is no success."""
     work, cut = (Work(), False) if chosen is None else (chosen.work, chosen.cut)
-    result = _with_trivial_bound(result)
+    result = with_trivial_bound(result)
     own: Any = {field.name: getattr(result, field.name) for field in fields(Result)}
     found = FitResult(**own, search=work, search_cut=cut, total_seconds=total_seconds)
     return replace(found, status=Status.TIME_LIMIT) if cut and found.status is Status.SOLVED else found
 
 
-def _with_trivial_bound(result: Result) -> Result:
+def with_trivial_bound(result: Result) -> Result:
     """Return the result with the bound 0 of lam = 0 where its own is lower: objectives are sums of squares."""
     if result.dual_bound >= 0.0:
         return result

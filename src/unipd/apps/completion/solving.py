@@ -53,7 +53,8 @@ def solve_design(design: Design, radius: float, plan: Plan, start: Start | None 
     """Return the result of the factored method on ``design.problem(radius)``.
 
     The rank grows in stages: when several atoms had to join, the factors are too narrow; they get random columns
-    and the method goes on from where it is. A first short stage finds the multiplier of the radius.
+    and the method goes on from where it is. A first short stage finds the multiplier of the radius. A target of zeros
+    is met by the zero to start from.
 
     Examples
     --------
@@ -70,6 +71,8 @@ def solve_design(design: Design, radius: float, plan: Plan, start: Start | None 
 
 def _in_stages(design: Design, radius: float, plan: Plan, start: Start | None) -> Result:
     problem, rank = design.problem(radius), plan.rank
+    if not design.target.any():
+        start, rank = design.zero(radius), 1
     result: Result | None = None
     while True:
         rank = min(rank, *design.inner_shape)

@@ -201,6 +201,15 @@ def _recommended(model: CompletionModel, user: str | int, count: int, titles: di
     items, scores = model.recommend(user, count)
     best = [str(item) for item in items.tolist()]
     found: dict[str, Any] = {
-        "recommended": {item: round(score, 3) for item, score in zip(best, scores.tolist(), strict=True)}
+        "recommended": {item: _rounded(score) for item, score in zip(best, scores.tolist(), strict=True)}
     }
     return found if titles is None else {**found, "recommended_titles": {item: titles.get(item) for item in best}}
+
+
+def _rounded(score: float) -> float:
+    """Return a score to three decimals, a small one to four digits.
+
+    >>> _rounded(4.41534), _rounded(0.00441534)
+    (4.415, 0.004415)
+    """
+    return round(score, 3) if abs(score) >= 1.0 else float(f"{score:.4g}")
