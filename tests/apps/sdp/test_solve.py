@@ -165,8 +165,9 @@ def test_weak_infeasibility_ends_with_what_is_proved():
     assert 0.0 < result.infeasibility < 1e-2
 
 
-def test_level_directions_are_refused_with_a_reason():
-    program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.diag([1.0, 0.0])], [1.0])
+def test_level_directions_are_refused_with_a_reason_where_no_modest_trace_suffices():
+    """The infimum of X_11 is not attained: it tends to zero as X_22 grows."""
+    program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.array([[0.0, 0.5], [0.5, 0.0]])], [1.0])
     with pytest.raises(
         InvalidInput, match=r"trace_bound: .*the constraints give none \(there are directions .*solver$"
     ):
