@@ -77,7 +77,7 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
     trace = _first_trace(analysis.data, level.multipliers, impossible)
     if level.hardly(analysis.data.order):
         options["stop"] = (options.get("stop") or MaxIterations(ITERATIONS)) | Crawls()
-        tried = run(program, analysis, trace, accuracy, method, interior=False, **options)
+        tried = run(program, analysis, trace, accuracy, method, **options)
         if tried.status in (Status.SOLVED, Status.INTERRUPTED):
             return tried
         raise _refused(
