@@ -82,7 +82,7 @@ def solve_program(
         validate.positive("trace_bound", trace_bound)
     if method in ("auto", "factored"):
         _check_options(options)
-    impossible = contradiction(program, accuracy)
+    impossible = contradiction(program, validate.positive("accuracy", accuracy))
     if impossible is not None:
         return impossible
     binary = find_binary(program.data) if method in ("auto", "factored") else None
