@@ -39,6 +39,8 @@ FILES = {
     "mixed widths": b"3 3\n3 1 -2.5\n1 2\n2 3 .5\r\n",
     "edges": b"1 2 1\n1 3 -2.5\n2 3 .5\n",
     "sparse labels": b"-10 7 1\n9000000000 -10 -2.5\n7 9000000000 .5\n",
+    "windows": b"\xef\xbb\xbf3 3\r\n1 2 1\r\n3 1 -2.5\r\n2 3 .5\r\n",
+    "windows edges": b"\xef\xbb\xbf# a\r\n1 2 1\r\n1 3 -2.5\r\n2 3 .5\r\n",
     "words": b"ann bob 1\nann eve -2.5\neve bob .5\neve eve 3\n",
 }
 
@@ -50,6 +52,11 @@ def test_files_give_the_triangle(name: str, pack: bool) -> None:
     graph = read(text)
     order = [graph.labels.index(label) for label in ("ann", "bob", "eve")] if name == "words" else [0, 1, 2]
     np.testing.assert_array_equal(dense(graph)[np.ix_(order, order)], TRIANGLE)
+
+
+def test_edges_in_utf_16_are_refused() -> None:
+    with pytest.raises(FileFormatError, match=r"line 1: a zero byte: .* UTF-8"):
+        read("1 2\n2 3\n".encode("utf-16"))
 
 
 def test_labels_are_those_of_the_file() -> None:

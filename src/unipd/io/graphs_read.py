@@ -13,7 +13,7 @@ import numpy as np
 from unipd._typing import Array, IntArray
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.graphs_model import Graph
-from unipd.io.sdpa_stream import Limits, Source, bounded, chunks
+from unipd.io.sdpa_stream import BYTE_ORDER_MARK, Limits, Source, bounded, chunks
 from unipd.io.sdpa_text import PLAIN, Layout, leading_numbers, number, numbers, shown, table
 
 _COMMENTS = b"#%"
@@ -76,7 +76,7 @@ def _first_line(stream: io.BufferedReader, name: str) -> tuple[bytes, int]:
     line = 0
     while raw := stream.readline():
         line += 1
-        data = raw.strip()
+        data = (raw.removeprefix(BYTE_ORDER_MARK) if line == 1 else raw).strip()
         if data and data[0] not in _COMMENTS:
             return data, line
     raise FileFormatError(name, "the file has no data", line or None)
@@ -124,6 +124,8 @@ def _edge_list(parts: list[tuple[bytes, int]], name: str) -> Graph:
     weights: list[float] = []
     for raw, line in _data_lines(parts):
         tokens = raw.split()
+        if b"\0" in raw:
+            raise FileFormatError(name, "a zero byte: the file is no plain text (is it UTF-16? save it as UTF-8)", line)
         if len(tokens) not in (2, 3):
             raise FileFormatError(name, f"expected two nodes and perhaps a weight, got {len(tokens)} words", line)
         names += tokens[:2]

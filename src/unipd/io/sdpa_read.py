@@ -11,7 +11,7 @@ import numpy as np
 from unipd._typing import Array, IntArray
 from unipd.errors import FileFormatError
 from unipd.io.sdpa_problem import SdpaProblem
-from unipd.io.sdpa_stream import Limits, Source, bounded, chunks
+from unipd.io.sdpa_stream import BYTE_ORDER_MARK, Limits, Source, bounded, chunks
 from unipd.io.sdpa_text import LOOSE, Layout, leading_numbers, table
 from unipd.maps.sdp.entries import settle
 
@@ -112,7 +112,7 @@ class _Header:
             if not raw:
                 raise FileFormatError(self.name, f"the file ends before {what}", self.line or None)
             self.line += 1
-            data = (raw.removeprefix(b"\xef\xbb\xbf") if self.line == 1 else raw).strip()
+            data = (raw.removeprefix(BYTE_ORDER_MARK) if self.line == 1 else raw).strip()
             if data and data[0] not in _COMMENTS:
                 found, text = leading_numbers(data)
                 if found.size == 0:

@@ -21,6 +21,9 @@ _RATIO_FROM = 1 << 26
 _PIECE = 1 << 17
 """Bytes read at a time."""
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""What some editors put before UTF-8 text."""
+
 LINE_LIMIT = 1 << 20
 """Longest line of a table, in bytes."""
 

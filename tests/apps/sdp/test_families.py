@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 
 from apps.sdp.checks import check, reference
 from unipd.apps.sdp import SDP, unbounded
@@ -112,6 +113,35 @@ def test_hardly_bounded_traces_are_solved_where_a_trial_ends():
     result = program.solve(1e-4)
     assert result.status is Status.SOLVED
     assert "any trace" in result.message
+
+
+def lyapunov(order=4, inputs=4):
+    """max t, P >= I, -[[A'P + PA + C'DC, PB], [B'P, -D]] >= t I, D diagonal: the control problems of SDPLIB."""
+    random = np.random.default_rng(11)
+    a, b = 50.0 * random.standard_normal((order, order)), 50.0 * random.standard_normal((order, inputs))
+    c = 50.0 * random.standard_normal((inputs, order))
+    entries, count = upper(0, 1, np.eye(order)), 0
+    for count, (i, j) in enumerate(zip(*np.triu_indices(order), strict=True), start=1):
+        p = np.zeros((order, order))
+        p[i, j] = p[j, i] = 1.0
+        entries += upper(count, 0, -np.block([[a.T @ p + p @ a, p @ b], [b.T @ p, np.zeros((inputs, inputs))]]))
+        entries += upper(count, 1, p)
+    for k in range(inputs):
+        entries += upper(count + k + 1, 0, block_diag(-np.outer(c[k], c[k]), np.diag(np.eye(inputs)[k])))
+    last = count + inputs + 1
+    entries += upper(last, 0, -np.eye(order + inputs))
+    return sdpa([0.0] * (last - 1) + [-1.0], (order + inputs, order), entries)
+
+
+def test_control_problems_are_left_to_interior_points():
+    program = lyapunov()
+    level = level_alternative(program.data)
+    assert level is not None
+    assert level.hardly(program.order)
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    assert result.method == "interior"
+    assert result.objective == pytest.approx(-reference(program), rel=1e-5)
 
 
 def test_attempts_that_crawl_end_early_whatever_the_limit(monkeypatch):

@@ -165,12 +165,35 @@ def test_weak_infeasibility_ends_with_what_is_proved():
     assert 0.0 < result.infeasibility < 1e-2
 
 
-def test_level_directions_are_refused_with_a_reason():
-    program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.diag([1.0, 0.0])], [1.0])
+def test_level_directions_are_refused_with_a_reason_where_no_modest_trace_suffices():
+    """The infimum of X_11 is not attained: it tends to zero as X_22 grows."""
+    program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.array([[0.0, 0.5], [0.5, 0.0]])], [1.0])
     with pytest.raises(
         InvalidInput, match=r"trace_bound: .*the constraints give none \(there are directions .*solver$"
     ):
         program.solve(1e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_equations_at_odds_are_infeasible(scale):
+    """X_11 = 1, X_11 + X_22 = 2 and X_22 = 3: no symmetric X meets them, and no combination is definite."""
+    first, second = np.diag([1.0, 0.0, 0.0]), np.diag([0.0, 1.0, 0.0])
+    program = SDP.from_matrices(np.eye(3), [first, scale * (first + second), second], [1.0, 2.0 * scale, 3.0])
+    result = program.solve(1e-6)
+    assert result.status is Status.INFEASIBLE
+    assert "contradict each other" in result.message
+    assert result.dual @ program.data.b < 0.0
+    np.testing.assert_allclose(result.slack.toarray(), 0.0, atol=1e-12 * scale)
+
+
+def test_equations_at_odds_by_less_than_the_accuracy_are_solved():
+    program = SDP.from_matrices(np.eye(2), [np.eye(2), 2.0 * np.eye(2)], [1.0, 2.0 + 1e-7])
+    assert program.solve(1e-6).status is Status.SOLVED
+
+
+def test_inequalities_do_not_count_among_equations_at_odds():
+    program = SDP.from_matrices(np.eye(2), [np.eye(2), np.eye(2)], [1.0, 3.0], ["=", "<="])
+    assert program.solve(1e-6).status is Status.SOLVED
 
 
 def test_other_methods_run_on_the_same_problem(graph):

@@ -12,6 +12,7 @@ from unipd.apps.sdp.interior import Interior
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.standard import affordable
 from unipd.apps.sdp.trace import TraceBound
+from unipd.maps.sdp import smallest_eigenpair
 from unipd.run import MaxIterations
 from unipd.status import Status
 
@@ -23,6 +24,8 @@ REACHED = 0.9
 """Share of the trace allowed from which X is held back by it."""
 SOUGHT = (1e2, 1e4, 1e6)
 """Traces, as multiples of the order, tried for small programs about whose trace nothing could be proved."""
+MODEST = SOUGHT[:1]
+"""Those where X may grow for ever: with larger ones, X nearly meets constraints that no X meets."""
 
 
 def enlarged(
@@ -55,21 +58,29 @@ def enlarged(
     return replace(result, status=kept, message=message)
 
 
-def sought(program: Any, analysis: Analysis, accuracy: float, method: Any, **options: Any) -> SdpResult | None:
-    """Solve a small program with larger and larger traces until X does not reach the one allowed; None if it does.
+def sought(
+    program: Any,
+    analysis: Analysis,
+    accuracy: float,
+    method: Any,
+    *,
+    sizes: tuple[float, ...] = SOUGHT,
+    **options: Any,
+) -> SdpResult | None:
+    """Solve a small program with larger and larger traces until the one allowed does not matter; None if it does.
 
-    The dual bound holds for X of the last trace, and the result says so.
+    The traces are ``sizes`` times the order. The dual bound holds for X of the last one, and the result says so.
     """
     from unipd.apps.sdp.solving import run
 
-    trace = TraceBound(float(analysis.data.order), False, "a trace enlarged until X no longer reached it")
+    trace = TraceBound(float(analysis.data.order), False, "a trace enlarged until X gained nothing by a larger one")
     if method != "auto" or affordable(formulate(analysis, trace).problem) is None:
         return None
-    for size in SOUGHT:
+    for size in sizes:
         trace = replace(trace, value=size * analysis.data.order)
         result = run(program, analysis, trace, accuracy, method, **options)
         limited = result.status not in (Status.SOLVED, Status.INFEASIBLE, Status.STALLED)
-        if limited or (result.status is Status.SOLVED and not _reached(result, trace)):
+        if limited or (result.status is Status.SOLVED and not _held_back(result, trace)):
             return result
         method = _for_the_next(method, result)
     return None
@@ -85,6 +96,15 @@ def _too_small(result: SdpResult, trace: TraceBound) -> bool:
     if result.status in (Status.SOLVED, Status.INTERRUPTED) or result.x is None:
         return False
     return result.status is Status.INFEASIBLE or _reached(result, trace)
+
+
+def _held_back(result: SdpResult, trace: TraceBound) -> bool:
+    """Whether X has the largest trace a that it may have, and the bound owes a |lambda_min(S)| > accuracy to that.
+
+    Where X may grow for ever without any change of the objective, it has trace a for no reason.
+    """
+    owed = -trace.value * smallest_eigenpair(result.slack).lower
+    return _reached(result, trace) and owed > result.accuracy * max(1.0, abs(result.objective))
 
 
 def _reached(result: SdpResult, trace: TraceBound) -> bool:

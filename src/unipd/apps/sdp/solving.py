@@ -82,7 +82,7 @@ def solve_program(
         validate.positive("trace_bound", trace_bound)
     if method in ("auto", "factored"):
         _check_options(options)
-    impossible = contradiction(program, accuracy)
+    impossible = contradiction(program, validate.positive("accuracy", accuracy))
     if impossible is not None:
         return impossible
     binary = find_binary(program.data) if method in ("auto", "factored") else None
@@ -131,7 +131,6 @@ def run(
     *,
     rank: int | None = None,
     seed: int = 0,
-    interior: bool = True,
     **options: Any,
 ) -> SdpResult:
     """Solve with a given trace: small programs that the factored method stalls on by interior points.
@@ -142,7 +141,7 @@ def run(
     if method not in ("auto", "factored"):
         return _repeated(program, form, chosen, accuracy, **options)
     chosen, stop = analysis.method(rank, seed, trace), options.pop("stop", None) or MaxIterations(ITERATIONS)
-    effort = affordable(form.problem) if interior and method == "auto" else None
+    effort = affordable(form.problem) if method == "auto" else None
     if effort is None:
         return _repeated(program, form, chosen, accuracy, stop=stop, **options)
     first = _repeated(program, form, chosen, accuracy, stop=stop | Patience(effort), **options)

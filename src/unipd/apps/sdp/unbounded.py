@@ -9,7 +9,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.apps.sdp.data import SdpData
-from unipd.apps.sdp.enlarging import enlarged, sought
+from unipd.apps.sdp.enlarging import MODEST, SOUGHT, enlarged, sought
 from unipd.apps.sdp.formulate import Analysis
 from unipd.apps.sdp.impossible import without_bound
 from unipd.apps.sdp.recession import (
@@ -31,6 +31,9 @@ TRIAL = 500
 """Iterations after which an attempt at a program whose trace is hardly bounded must be near the constraints."""
 NEAR = 1e-3
 """Relative infeasibility that counts as near: what is farther off by then crawls for ever."""
+
+_NEITHER = "neither a positive definite combination of them nor a direction in which X grows for ever was found"
+_LEVEL = "there are directions in which X may grow for ever and the objective does not change"
 
 
 class Crawls(StoppingRule):
@@ -63,19 +66,18 @@ def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, metho
     if proved is not None:
         return run(program, analysis, proved, accuracy, method, **options)
     level = level_alternative(analysis.data)
-    if level is None:
-        found = sought(program, analysis, accuracy, method, **options)
+    if level is not None and level.multipliers is None and _falls(analysis.data, level):
+        return _unbounded(program, level, accuracy, begun)
+    if level is None or level.multipliers is None:
+        sizes = SOUGHT if level is None else MODEST
+        found = sought(program, analysis, accuracy, method, sizes=sizes, **options)
         if found is not None:
             return found
-        raise _refused(
-            "neither a positive definite combination of them nor a direction in which X grows for ever was found"
-        )
-    if level.multipliers is None:
-        return _unbounded(program, level, accuracy, begun)
+        raise _refused(_NEITHER if level is None else _LEVEL)
     trace = _first_trace(analysis.data, level.multipliers, impossible)
     if level.hardly(analysis.data.order):
         options["stop"] = (options.get("stop") or MaxIterations(ITERATIONS)) | Crawls()
-        tried = run(program, analysis, trace, accuracy, method, interior=False, **options)
+        tried = run(program, analysis, trace, accuracy, method, **options)
         if tried.status in (Status.SOLVED, Status.INTERRUPTED):
             return tried
         raise _refused(
@@ -110,13 +112,14 @@ def _cost(data: SdpData, direction: LowRank) -> float:
     return float(data.extended.image(LowRank(rows, rows, direction.weights))[0])
 
 
+def _falls(data: SdpData, found: Alternative) -> bool:
+    """Whether the objective falls along a direction, and is not level."""
+    return _cost(data, found.direction) < -FALLS * float(np.linalg.norm(data.cost.value))
+
+
 def _unbounded(program: Any, found: Alternative, accuracy: float, begun: float) -> SdpResult:
-    """Report a direction in which the objective falls for ever, or refuse when it is level."""
+    """Report a direction in which the objective falls for ever."""
     data: SdpData = program.data
-    slope = _cost(data, found.direction)
-    size = float(np.linalg.norm(data.cost.value))
-    if slope >= -FALLS * size:
-        raise _refused("there are directions in which X may grow for ever and the objective does not change")
     message = (
         "The objective is unbounded and the dual problem is infeasible: along the psd direction X returned the "
         f"constraints do not change (up to {found.residual:.0e}) and the objective improves for ever."
