@@ -32,7 +32,9 @@ PAYS = 0.3
 EXACT = 1e-11
 """Relative infeasibility at which the constraints hold by construction: then only stationarity is left to gain."""
 JUDGED_INFEASIBILITY = 1e-2
-"""The oracle is not asked while the relative infeasibility is larger."""
+"""The oracle is not asked while the relative infeasibility is larger, unless the rank does not allow a smaller one."""
+OUTWEIGHS = 30.0
+"""At a penalty term of so many times the objective steps do nothing but lower the infeasibility."""
 LEAST_FALL = 0.7
 """Steps whose decrease is lost in rounding go on while an iteration lowers the stationarity to this share of it."""
 FEASIBLE_SHARE = 0.1
@@ -142,7 +144,7 @@ class Factored:
             return moved
         moved = with_new_multipliers(problem, moved)
         relative = moved.certificate.infeasibility / max(1.0, problem.norm_b)
-        if relative > JUDGED_INFEASIBILITY or _nearly_feasible(moved, state, relative):
+        if _far(problem, moved, relative) or _nearly_feasible(moved, state, relative):
             return moved
         answered = judged(problem, moved)
         if relative > EXACT:
@@ -150,6 +152,15 @@ class Factored:
         idle = answered.factor is state.factor and answered.certificate.dual_bound <= state.certificate.dual_bound
         failure = Status.STALLED if idle and answered.counts.oracle_calls > 2 else None
         return replace(with_aim(problem, answered, state.inner_tolerance), failure=failure)
+
+
+def _far(problem: Problem, moved: FactoredState, relative: float) -> bool:
+    """Whether the point is far from feasible, and a higher penalty sigma may still bring it closer.
+
+    It does not once sigma ||A X - b||^2 outweighs f(X): the point is a local optimum of the infeasibility at its rank.
+    """
+    weight = moved.model.penalty * moved.certificate.infeasibility**2
+    return relative > JUDGED_INFEASIBILITY and weight < OUTWEIGHS * problem.scale(moved.here.cost)
 
 
 def _nearly_feasible(moved: FactoredState, before: FactoredState, relative: float) -> bool:
