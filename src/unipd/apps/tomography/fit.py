@@ -91,7 +91,7 @@ def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: 
         sure = estimator.objective == "gaussian"
         scout.solver_options = estimator.solver_options if sure else {}  # a checkpoint is for the last fit
         fit = fit_problem(scout, problem, measured.pauli_map, data)
-        if sure or fit.result.status not in _WHOLE:
+        if sure or not _whole(fit):
             return fit
         if weighs_well(measured, histogram, fit.state):
             return fit_problem(estimator, problem, measured.pauli_map, data) if estimator.solver_options else fit
@@ -100,10 +100,15 @@ def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: 
     for worker in [estimator] if prior is not None else [rough] * (ROUNDS - 1) + [estimator]:
         fit = fit_problem(worker, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
         done.append(fit.result)
-        if worker is estimator or fit.result.status not in _WHOLE:
+        if worker is estimator or not _whole(fit):
             return replace(fit, result=_with_all_work(done))
         chances = measured.image(fit.state.low_rank)
     raise AssertionError("the last round is the estimator's own")
+
+
+def _whole(fit: Fit) -> bool:
+    """Whether a fit ended by itself."""
+    return fit.status in _WHOLE or fit.cut_short
 
 
 def _with_all_work(results: list[Result]) -> Result:
