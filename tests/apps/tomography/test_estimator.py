@@ -170,6 +170,14 @@ def test_a_chosen_rank_cuts_the_state_and_reports_what_that_costs():
     assert "cut to the rank 1" in cut.summary()["message"]
 
 
+@pytest.mark.filterwarnings("ignore::unipd.apps.tomography.TooFewMeasurements")
+@pytest.mark.parametrize("labels", [["X"], ["X", "Y"], ["XX", "YY"]])
+def test_values_that_are_all_zero(labels):
+    found = PauliTomography().fit(labels, [0.0] * len(labels), shots=4)
+    assert found.summary()["status"] == "solved"
+    np.testing.assert_allclose(found.fitted_, 0.0, atol=1e-2)
+
+
 @pytest.mark.parametrize("objective", ["trace", "trace-squared"])
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_a_cut_that_breaks_the_noise_level_is_no_success(objective, rank):
