@@ -170,6 +170,13 @@ def test_a_chosen_rank_cuts_the_state_and_reports_what_that_costs():
     assert "cut to the rank 1" in cut.summary()["message"]
 
 
+def test_complex_values_are_real_up_to_rounding():
+    found = PauliTomography().fit(["X", "Y", "Z"], [0.6 + 1e-17j, 0.0j, 0.7 + 0j])
+    assert found.data_.expectations.tolist() == [0.6, 0.0, 0.7]
+    with pytest.raises(InvalidInput, match="imaginary"):
+        PauliTomography().fit(["X", "Y", "Z"], [0.6 + 1e-3j, 0.0, 0.7])
+
+
 @pytest.mark.filterwarnings("ignore::unipd.apps.tomography.TooFewMeasurements")
 @pytest.mark.parametrize("labels", [["X"], ["X", "Y"], ["XX", "YY"]])
 def test_values_that_are_all_zero(labels):
