@@ -74,6 +74,7 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
     content = json.loads(result.stdout)
     assert (result.exit_code, content["status"]) == (130, "interrupted")
     assert noted == list(range(done + 1))
+    assert content["message"].endswith(f"The bootstrap was interrupted after {done} of 50 replicates.")
     assert ("fidelity_stderr" in content) is bars
     assert 0.9 < content["fidelity"] <= 1.0
     assert out.exists()

@@ -45,6 +45,17 @@ def test_greedy_weights(invoke):
     assert figures["relative_residual"] <= 1e-4
 
 
+def test_the_file_of_a_cut_estimate_says_what_the_table_says(invoke, tmp_path):
+    words = ("tomography", "--simulate", "mixed", "--qubits", 3, "--rank", 1, "--out", tmp_path / "cut.npz")
+    result = invoke(*words, "--json", "-", "--quiet")
+    assert result.exit_code == 3
+    figures, saved = json.loads(result.stdout), load(tmp_path / "cut.npz")
+    assert saved.figures["message"] == figures["message"]
+    assert (saved.status.value, saved.gap) == (figures["status"], figures["gap"]) == ("stopped", saved.gap)
+    vector = saved.extra["eigenvectors"][:, 0]
+    np.testing.assert_allclose(saved.x.dense(), np.outer(vector, vector.conj()), atol=1e-12)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".json"])
 def test_files_of_every_kind(invoke, tmp_path, suffix):
     path = tmp_path / f"data{suffix}"

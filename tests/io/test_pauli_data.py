@@ -66,7 +66,7 @@ def test_decimal_commas_are_refused_with_their_line(tmp_path):
 
 def test_blank_lines_spaces_and_column_order_do_not_matter(tmp_path):
     (tmp_path / "a.csv").write_text(
-        "\ufeffExpectation, Pauli , shots\r\n0.5, XX, 100\r\n\r\n -0.25 ,ZI,20\r\n", "utf-8"
+        "\ufeff\r\n \r\nExpectation, Pauli , shots\r\n0.5, XX, 100\r\n\r\n -0.25 ,ZI,20\r\n", "utf-8"
     )
     data = read_pauli_data(tmp_path / "a.csv")
     assert data.labels() == ["XX", "ZI"]
@@ -84,6 +84,17 @@ def test_json_as_records_and_counts(tmp_path):
     counts = {"XZ": {"00": 3, "11": 4}}
     path.write_text(json.dumps({"counts": counts}))
     assert read_pauli_data(path) == counts
+
+
+def test_a_column_of_another_name_is_refused_rather_than_lost(tmp_path):
+    columns = {"pauli": ["X", "Z"], "expectation": [1.0, 0.0]}
+    (tmp_path / "a.json").write_text(json.dumps({**columns, "note": "of Monday"}))
+    assert read_pauli_data(tmp_path / "a.json").size == 2
+    (tmp_path / "a.json").write_text(json.dumps({**columns, "std_err": [0.1, 0.1]}))
+    np.savez(tmp_path / "a.npz", **columns, std_err=np.array([0.1, 0.1]))
+    for kind in (".json", ".npz"):
+        with pytest.raises(FileFormatError, match="std_err"):
+            read_pauli_data(tmp_path / f"a{kind}")
 
 
 def test_archives_of_labels(tmp_path):
@@ -115,6 +126,8 @@ WRONG_CSV = {
     "pauli,expectation,stderr\nXX,0.5,-1\n": "line 2: the standard error -1",
     "pauli,expectation,stderr\nXX,1.5,0.01\n": "line 2: .*1.5 lies outside",
     HEAD + '"XX,0.5\n': "not a text file with columns",
+    "\n\n" + HEAD + "XX,0.5\nXQ,0.5\n": "line 5: expected a Pauli string",
+    "\n\npauli,value\nXX,1\n": "line 3.*'value'",
 }
 
 

@@ -210,3 +210,13 @@ def test_directions_do_not_depend_on_the_layout_of_arrays() -> None:
     kept = gradient.copy()
     np.testing.assert_allclose(memory.direction(gradient), other.direction(np.asfortranarray(gradient)), rtol=1e-12)
     assert np.array_equal(gradient, kept)
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_a_rank_at_which_the_constraints_cannot_hold_is_raised(rank: int) -> None:
+    spectrum = np.array([0.4, 0.3, 0.2, 0.1])
+    ball = sharp.Linear(np.eye(4), sharp.TraceBall(4))
+    problem = unipd.Problem(ball, maps.DenseMatrix(np.eye(16), domain=(4, 4)), np.diag(spectrum).ravel(), "=")
+    result = unipd.solve(problem, unipd.Factored(rank=rank), accuracy=1e-5, stop=unipd.MaxIterations(300))
+    assert result.status.success, result
+    assert result.objective == pytest.approx(1.0, abs=1e-4)

@@ -164,3 +164,12 @@ def test_other_sets_and_constraints_are_refused():
         unipd.solve(constrained, Projected())
     with pytest.raises(InvalidInput, match="rank"):
         Projected(rank=0)
+
+
+@pytest.mark.parametrize("loss", [LeastSquares(), WeightedLeastSquares([9.0, 4.0])])
+def test_a_first_atom_that_the_map_does_not_see(loss):
+    off_diagonal = np.array([[0.0, 1.0, 1.0, 0.0], [0.0, 0.5, 0.5, 0.0]])
+    problem = unipd.Problem(Spectrahedron(2), DenseMatrix(off_diagonal, domain=(2, 2)), np.zeros(2), loss)
+    result = unipd.solve(problem, Projected(rank=2), accuracy=1e-6)
+    assert result.status.success
+    assert result.objective <= 1e-6

@@ -13,6 +13,8 @@ from unipd.io.pauli_model import PauliData, first_fault
 from unipd.io.pauli_room import require_room
 from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse
 
+_NAMES = ("pauli", "x", "z", "qubits", "expectation", "shots", "stderr")
+
 
 def read_archive(name: str) -> PauliData:
     """Read a ``.npz`` file; nothing in it is unpickled."""
@@ -23,6 +25,9 @@ def read_archive(name: str) -> PauliData:
         expectations = columns["expectation"]
         if expectations is None:
             raise InvalidInput("expectation", "an array of this name", "none")
+        for key, values in arrays.items():
+            if key not in _NAMES and values.shape == x.shape:
+                raise InvalidInput(key, f"columns of the names {', '.join(_NAMES)}", "another")
     except InvalidInput as error:
         raise FileFormatError(name, str(error)) from error
     found = first_fault(expectations, columns["shots"], columns["stderr"])

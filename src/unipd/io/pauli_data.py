@@ -99,14 +99,14 @@ def _short(value: float) -> float | int:
 def _read_csv(name: str) -> PauliData:
     try:
         with open(name, newline="", encoding="utf-8-sig") as stream:
-            first = stream.readline()
+            first = next((line for line in iter(stream.readline, "") if line.strip()), "")
             stream.seek(0)
             separator = next((mark for mark in ",;\t" if mark in first), ",")
             reader = csv.reader(stream, strict=True, skipinitialspace=separator != "\t", delimiter=separator)
-            header = [cell.strip().lower() for cell in next(reader, [])]
-            if not header:
+            named = next((cells for cells in reader if any(cell.strip() for cell in cells)), None)
+            if named is None:
                 raise FileFormatError(name, "the file is empty")
-            rows = Rows(name, header, line=1)
+            rows = Rows(name, [cell.strip().lower() for cell in named], line=reader.line_num)
             for cells in reader:
                 if any(cell.strip() for cell in cells):
                     rows.add(reader.line_num, [cell.strip() for cell in cells])
@@ -125,7 +125,7 @@ def _read_json(name: str) -> PauliData | Counts:
     if isinstance(content, dict) and content and all(isinstance(part, dict) for part in content.values()):
         return _counts(name, content)
     if isinstance(content, dict) and {"pauli", "expectation"} <= set(content):
-        content = joined(name, {key: content[key] for key in content if key in COLUMNS})
+        content = joined(name, {key: part for key, part in content.items() if key in COLUMNS or isinstance(part, list)})
     if not isinstance(content, list) or not content or not all(isinstance(record, dict) for record in content):
         expected = 'a list of {"pauli": ..., "expectation": ...}, an object of such lists, or {"counts": ...}'
         raise FileFormatError(name, f"expected {expected}")

@@ -32,7 +32,9 @@ PAYS = 0.3
 EXACT = 1e-11
 """Relative infeasibility at which the constraints hold by construction: then only stationarity is left to gain."""
 JUDGED_INFEASIBILITY = 1e-2
-"""The oracle is not asked while the relative infeasibility is larger."""
+"""The oracle is not asked while the relative infeasibility is larger, unless a rank asked for allows no less."""
+OUTWEIGHS = 30.0
+"""At a penalty term of so many times the objective steps do nothing but lower the infeasibility."""
 LEAST_FALL = 0.7
 """Steps whose decrease is lost in rounding go on while an iteration lowers the stationarity to this share of it."""
 FEASIBLE_SHARE = 0.1
@@ -142,7 +144,9 @@ class Factored:
             return moved
         moved = with_new_multipliers(problem, moved)
         relative = moved.certificate.infeasibility / max(1.0, problem.norm_b)
-        if relative > JUDGED_INFEASIBILITY or _nearly_feasible(moved, state, relative):
+        chosen = self.rank is not None and self.factors is None
+        far = relative > JUDGED_INFEASIBILITY and not (chosen and _at_its_best(problem, moved))
+        if far or _nearly_feasible(moved, state, relative):
             return moved
         answered = judged(problem, moved)
         if relative > EXACT:
@@ -150,6 +154,15 @@ class Factored:
         idle = answered.factor is state.factor and answered.certificate.dual_bound <= state.certificate.dual_bound
         failure = Status.STALLED if idle and answered.counts.oracle_calls > 2 else None
         return replace(with_aim(problem, answered, state.inner_tolerance), failure=failure)
+
+
+def _at_its_best(problem: Problem, moved: FactoredState) -> bool:
+    """Whether a higher penalty sigma brings the point no closer to feasibility at its rank.
+
+    So it is once sigma ||A X - b||^2 outweighs f(X): the point is a local optimum of the infeasibility.
+    """
+    weight = moved.model.penalty * moved.certificate.infeasibility**2
+    return weight >= OUTWEIGHS * problem.scale(moved.here.cost)
 
 
 def _nearly_feasible(moved: FactoredState, before: FactoredState, relative: float) -> bool:

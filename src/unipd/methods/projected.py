@@ -33,6 +33,8 @@ from unipd.primal.fixed import Fixed
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner, norm
 
+FLATTEST = 1e-6
+"""L to begin with, as a share of the loss's own curvature, where A does not see the first atom."""
 ASKED = 0.7
 """The oracle is asked when the gap that the Ritz values promise is this share of the accuracy asked for."""
 FALL, LITTLE_FALL = 0.02, 0.75
@@ -98,7 +100,7 @@ class Projected:
             mean_objective=0.0,
             certificate=primal_certificate(problem, primal, point.image, 0.0, certificate),
             counts=Counts().plus(1, 0, point.matvecs),
-            smoothness=inner(change, point.image) / norm(factor) ** 4,
+            smoothness=max(inner(change, point.image) / norm(factor) ** 4, FLATTEST * problem.loss.curvature()),
             dual_step=math.nan,
             gradient_change=math.nan,
             failure=None,

@@ -12,9 +12,10 @@ from apps.sdp.checks import check, reference
 from unipd.apps.sdp import SDP, solving
 from unipd.apps.sdp.central_path import Dense, Iterate, advanced, first_iterate, independent
 from unipd.apps.sdp.interior import Interior
-from unipd.apps.sdp.patience import FEWEST, MOST, Later, Patience
+from unipd.apps.sdp.patience import FEWEST, MOST, Patience
 from unipd.apps.sdp.standard import affordable, standard_form
 from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds
+from unipd.run.later import Later
 from unipd.status import Status
 
 

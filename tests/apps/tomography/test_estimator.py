@@ -165,6 +165,38 @@ def test_a_chosen_rank_cuts_the_state_and_reports_what_that_costs():
     assert cut.summary()["status"] == "stopped"
     expected = 0.5 * np.sum((cut.state_.expectations(experiment.data.labels()) - experiment.data.expectations) ** 2)
     assert cut.objective_ == pytest.approx(expected, rel=1e-5)
+    assert (cut.result_.status.value, cut.result_.objective, cut.result_.gap) == ("stopped", cut.objective_, cut.gap_)
+    np.testing.assert_allclose(cut.result_.x.dense(), cut.state_.density_matrix(), atol=1e-12)
+    assert "cut to the rank 1" in cut.summary()["message"]
+
+
+def test_complex_values_are_real_up_to_rounding():
+    found = PauliTomography().fit(["X", "Y", "Z"], [0.6 + 1e-17j, 0.0j, 0.7 + 0j])
+    assert found.data_.expectations.tolist() == [0.6, 0.0, 0.7]
+    with pytest.raises(InvalidInput, match="imaginary"):
+        PauliTomography().fit(["X", "Y", "Z"], [0.6 + 1e-3j, 0.0, 0.7])
+
+
+@pytest.mark.filterwarnings("ignore::unipd.apps.tomography.TooFewMeasurements")
+@pytest.mark.parametrize("labels", [["X"], ["X", "Y"], ["XX", "YY"]])
+def test_values_that_are_all_zero(labels):
+    found = PauliTomography().fit(labels, [0.0] * len(labels), shots=4)
+    assert found.summary()["status"] == "solved"
+    np.testing.assert_allclose(found.fitted_, 0.0, atol=1e-2)
+
+
+@pytest.mark.parametrize("objective", ["trace", "trace-squared"])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_a_cut_that_breaks_the_noise_level_is_no_success(objective, rank):
+    data = simulate("mixed", 3, rank=3, seed=1).data
+    cut = PauliTomography(objective=objective, noise_level=0.05, rank=rank).fit_data(data)
+    assert cut.state_.rank == rank
+    trace = np.trace(cut.result_.x.dense()).real
+    missed = np.linalg.norm(trace * cut.fitted_ - data.expectations) - 0.05
+    assert cut.summary()["infeasibility"] == pytest.approx(
+        max(missed, 0.0) / np.linalg.norm(data.expectations), abs=1e-6
+    )
+    assert cut.summary()["status"] == ("solved" if rank == 3 else "stopped")
 
 
 def test_counts_by_outcomes_and_by_strings():

@@ -170,3 +170,13 @@ def test_the_gaussian_objective_weighs_by_the_counts():
     assert estimate.fidelity(ghz(4)) > truth + 3e-3
     with pytest.raises(InvalidInput, match="counts by basis for gaussian"):
         PauliTomography(objective="gaussian").fit(["X", "Y", "Z"], [0.5, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("objective", ["auto", "outcomes"])
+def test_the_rounds_have_their_limits_together(objective):
+    counts, _ = white(4, 0.05, 300, seed=1)
+    settings = {"objective": objective, "accuracy": 1e-8, "threads": 1}
+    whole = PauliTomography(**settings).fit_counts(counts).result_
+    limit = whole.iterations - 2
+    cut = PauliTomography(**settings, stop=MaxIterations(limit)).fit_counts(counts).result_
+    assert (cut.status, cut.iterations) == (Status.ITERATION_LIMIT, limit)

@@ -26,7 +26,7 @@ def test_exact_values_match_the_density_matrix():
     experiment = simulate("mixed", 3, rank=2, measurements=20, seed=3)
     rho = naive.density(experiment.state)
     expected = [np.trace(naive.pauli(label) @ rho).real for label in experiment.data.labels()]
-    np.testing.assert_allclose(experiment.data.expectations, expected, atol=1e-6)
+    np.testing.assert_allclose(experiment.data.expectations, expected, atol=1e-14)
     assert experiment.data.shots is None
     assert experiment.data.stderr is None
 
@@ -35,7 +35,7 @@ def test_matrix_free_values_match_the_dense_ones():
     experiment = simulate("random", 8, measurements=30, seed=3)
     rho = naive.density(experiment.state)
     expected = [np.trace(naive.pauli(label) @ rho).real for label in experiment.data.labels()]
-    np.testing.assert_allclose(experiment.data.expectations, expected, atol=1e-6)
+    np.testing.assert_allclose(experiment.data.expectations, expected, atol=1e-14)
 
 
 def test_experiments_are_seeded():

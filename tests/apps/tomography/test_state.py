@@ -91,6 +91,7 @@ def test_states_are_seeded(name):
     one, two = make_state(name, 3, seed=7), make_state(name, 3, seed=7)
     np.testing.assert_array_equal(one.eigenvectors, two.eigenvectors)
     assert one.rank == (3 if name == "mixed" else 1)
+    assert make_state(name, 1).rank == (2 if name == "mixed" else 1)
 
 
 def test_a_large_density_matrix_is_refused():

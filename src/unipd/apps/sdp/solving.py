@@ -13,12 +13,13 @@ from unipd.apps.sdp.finish import finish
 from unipd.apps.sdp.formulate import Analysis, Formulation, analyse, formulate
 from unipd.apps.sdp.impossible import contradiction
 from unipd.apps.sdp.interior import Interior
-from unipd.apps.sdp.patience import Later, Patience, sum_of
+from unipd.apps.sdp.patience import Patience
 from unipd.apps.sdp.result import SdpResult
 from unipd.apps.sdp.standard import affordable
 from unipd.apps.sdp.trace import TraceBound, bound_from_diagonals
 from unipd.errors import InvalidInput
 from unipd.run import MaxIterations, solve
+from unipd.run.later import Later, sum_of
 from unipd.status import Status
 
 RETRIES = 2

@@ -57,7 +57,7 @@ class PauliTomography(Fitted):
     state_
         The estimate.
     result_
-        The solver's :class:`unipd.Result`.
+        The solver's :class:`unipd.Result`, with the estimate for its point where that was cut or hedged.
     data_
         The measurements.
     fitted_

@@ -32,7 +32,8 @@ from unipd.apps.tomography.state import QuantumState
 from unipd.errors import InvalidInput
 from unipd.io.pauli_model import PauliData
 from unipd.methods import Counts
-from unipd.run import Result
+from unipd.run import Result, StoppingRule
+from unipd.run.later import Later, sum_of
 from unipd.status import Status
 
 if TYPE_CHECKING:
@@ -91,25 +92,40 @@ def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: 
         sure = estimator.objective == "gaussian"
         scout.solver_options = estimator.solver_options if sure else {}  # a checkpoint is for the last fit
         fit = fit_problem(scout, problem, measured.pauli_map, data)
-        if sure or fit.result.status not in _WHOLE:
+        if sure or not _whole(fit):
             return fit
         if weighs_well(measured, histogram, fit.state):
             return fit_problem(estimator, problem, measured.pauli_map, data) if estimator.solver_options else fit
         done, prior = [fit.result], fit.state if prior is None else prior
     chances = hedged_chances(histogram) if prior is None else measured.image(prior.low_rank)
     for worker in [estimator] if prior is not None else [rough] * (ROUNDS - 1) + [estimator]:
-        fit = fit_problem(worker, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
+        turn = copy.copy(worker)
+        turn.stop = _what_is_left(estimator.stop, done)
+        fit = fit_problem(turn, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
         done.append(fit.result)
-        if worker is estimator or fit.result.status not in _WHOLE:
+        if worker is estimator or not _whole(fit):
             return replace(fit, result=_with_all_work(done))
         chances = measured.image(fit.state.low_rank)
     raise AssertionError("the last round is the estimator's own")
+
+
+def _whole(fit: Fit) -> bool:
+    """Whether a fit ended by itself."""
+    return fit.status in _WHOLE or fit.cut_short
+
+
+def _what_is_left(stop: StoppingRule | None, done: list[Result]) -> StoppingRule | None:
+    """Return the rule for the next of several fits, which have the limits together."""
+    if stop is None or not done:
+        return stop
+    work = _with_all_work(done)
+    return Later(stop, work.seconds, work.iterations, work.counts)
 
 
 def _with_all_work(results: list[Result]) -> Result:
     """Return the last result with the iterations, counts and seconds of all."""
     counts = Counts()
     for result in results:
-        counts = counts.plus(result.counts.oracle_calls, result.counts.trials, result.counts.matvecs)
+        counts = sum_of(counts, result.counts)
     iterations = sum(result.iterations for result in results)
     return replace(results[-1], iterations=iterations, counts=counts, seconds=sum(r.seconds for r in results))

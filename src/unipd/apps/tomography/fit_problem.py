@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from unipd.apps.tomography.state import QuantumState
 from unipd.atoms import LowRank
 from unipd.io.pauli_model import PauliData
 from unipd.maps.pauli import PauliMap
+from unipd.methods import Certificate
+from unipd.methods.base import measured
 from unipd.problem import Problem
 from unipd.run import Result, solve
-from unipd.run.history import relative_gap
+from unipd.run.verify import claims
 from unipd.status import Status
 
 if TYPE_CHECKING:
@@ -32,15 +34,33 @@ class Fit:
     state: QuantumState
     """The estimate."""
     result: Result
-    """The solver's result, whose point is the estimate before it is cut to the rank asked for, or hedged."""
+    """The solver's result; an estimate that was cut to the rank asked for, or hedged, is its point, and certified."""
     fitted: FloatArray
     """The estimate's expectation values."""
-    objective: float
-    """Objective at the estimate."""
-    gap: float
-    """Certified relative gap of the estimate."""
-    status: Status
-    """How the run ended; a cut that costs more than the accuracy is not a success (a hedge is asked for)."""
+    cut_short: bool = False
+    """Whether the cut to the rank asked for costs more than the accuracy: that is not a success (a hedge is)."""
+
+    @property
+    def objective(self) -> float:
+        """Objective at the estimate."""
+        return self.result.objective
+
+    @property
+    def gap(self) -> float:
+        """Certified relative gap of the estimate."""
+        return self.result.gap
+
+    @property
+    def status(self) -> Status:
+        """How the run ended."""
+        return self.result.status
+
+    @property
+    def message(self) -> str:
+        """How the run ended, in words."""
+        if not self.cut_short:
+            return self.result.message
+        return f"The asked accuracy was reached, and lost when the estimate was cut to the rank {self.state.rank}."
 
     @property
     def relative_residual(self) -> float:
@@ -52,10 +72,7 @@ class Fit:
         """Return the headline figures."""
         counts, steps = self.result.counts, max(1, self.result.iterations)
         own = {
-            "status": self.status.value,
-            "message": self.result.message if self.status is self.result.status else self.status.message,
-            "objective": self.objective,
-            "gap": self.gap,
+            "message": self.message,
             "qubits": self.data.qubits,
             "measurements": self.data.size,
             "relative_residual": self.relative_residual,
@@ -69,9 +86,9 @@ class Fit:
 
 
 def fit_problem(
-    estimator: PauliTomography, problem: Problem, measured: PauliMap, data: PauliData, *, noisy_rank: int = 1
+    estimator: PauliTomography, problem: Problem, strings: PauliMap, data: PauliData, *, noisy_rank: int = 1
 ) -> Fit:
-    """Solve a problem and describe its solution, cut or hedged as asked for, by the Pauli values of ``measured``."""
+    """Solve a problem and describe its solution, cut or hedged as asked for, by its values of ``strings``."""
     method = choose_method(
         estimator.method,
         problem,
@@ -94,16 +111,23 @@ def fit_problem(
     if not result.status.success and not np.any(point.weights):
         point = LowRank(point.left, point.right, np.ones_like(point.weights))  # no state fits: show some state
     state = QuantumState.from_low_rank(point)
-    moved = estimator.rank is not None and state.rank > estimator.rank
-    if moved:
-        assert estimator.rank is not None
-        state = state.truncated(estimator.rank)
-    if estimator.hedge:
-        state, moved = hedged(problem, state, estimator.hedge), True
-    fitted = np.asarray(measured.image(state.low_rank), np.float64)
-    if not moved or problem.loss is None:
-        return Fit(data, state, result, fitted, result.objective, result.gap, result.status)
-    objective = problem.loss.value(problem.map.image(state.low_rank) - problem.b)
-    gap = relative_gap(problem, objective, result.dual_bound)
-    reached = result.status is not Status.SOLVED or gap <= estimator.accuracy or estimator.hedge > 0.0
-    return Fit(data, state, result, fitted, objective, gap, result.status if reached else Status.STOPPED)
+    cut = state if estimator.rank is None else state.truncated(estimator.rank)
+    final = hedged(problem, cut, estimator.hedge) if estimator.hedge else cut
+    fitted = np.asarray(strings.image(final.low_rank), np.float64)
+    if final.rank == state.rank and not estimator.hedge:
+        return Fit(data, state, result, fitted)
+    moved = _moved(result, final)
+    missed = max(moved.gap, moved.relative_infeasibility) > estimator.accuracy
+    cut_short = missed and result.status is Status.SOLVED and not estimator.hedge
+    return Fit(data, final, replace(moved, status=Status.STOPPED) if cut_short else moved, fitted, cut_short)
+
+
+def _moved(result: Result, state: QuantumState) -> Result:
+    """Return the result with this state in the place of its point, of the same trace and so of the same f(X)."""
+    problem = result.problem
+    trace = float(np.sum(result.x.weights * np.linalg.norm(result.x.left, axis=0) ** 2))
+    point = LowRank(state.eigenvectors, state.eigenvectors, trace * state.eigenvalues)
+    image = np.asarray(problem.map.image(point)).astype(problem.dtype, copy=False)
+    known = measured(problem, None, image, result.objective if problem.loss is None else 0.0)
+    certificate = Certificate(*known, result.dual_bound, result.dual, result.bound_kind)
+    return replace(result, x=point, image=image, **claims(problem, certificate))

@@ -13,6 +13,7 @@ from unipd.apps.tomography.mapping import pauli_map
 from unipd.apps.tomography.measurements import choose_paulis, measurement_count, require_room
 from unipd.apps.tomography.noise import Noise
 from unipd.apps.tomography.paulis import as_paulis
+from unipd.apps.tomography.settings import DOUBLE_QUBITS
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.apps.tomography.states import make_state
 from unipd.errors import InvalidInput
@@ -30,7 +31,7 @@ class Simulation:
     noise: Noise
     """What made them noisy."""
     exact: FloatArray
-    """The state's own expectation values."""
+    """The state's own expectation values; above 11 qubits in single precision."""
 
 
 def simulate(
@@ -60,7 +61,7 @@ def simulate(
     noise
         Noise of the measurements; none by default.
     rank
-        Rank of the state "mixed" (3 by default).
+        Rank of the state "mixed" (3 by default, 2 for one qubit).
     seed
         Seed of the state, the strings and the noise (three independent streams).
     threads
@@ -80,7 +81,8 @@ def simulate(
         strings = choose_paulis(truth.qubits, count, _stream(root, 1))
     else:
         strings = as_paulis(paulis, truth.qubits)
-    exact = np.asarray(pauli_map(strings, threads=threads).image(truth.low_rank), np.float64)
+    precision = "double" if truth.qubits <= DOUBLE_QUBITS else "single"
+    exact = np.asarray(pauli_map(strings, precision=precision, threads=threads).image(truth.low_rank), np.float64)
     values = noise.sampled(strings, exact, np.random.default_rng(_stream(root, 2)))
     shots = None if noise.shots is None else np.full(values.shape, float(noise.shots))
     stderr = None if noise.gaussian == 0.0 else noise.stderr(values)

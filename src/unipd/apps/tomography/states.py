@@ -87,7 +87,7 @@ STATES: dict[str, Callable[..., QuantumState]] = {
 
 
 def make_state(kind: str, qubits: int, *, rank: int | None = None, seed: int = 0) -> QuantumState:
-    """Return the state of this name; ``rank`` is for "mixed" alone (3 by default).
+    """Return the state of this name; ``rank`` is for "mixed" alone (3 by default, 2 for one qubit).
 
     >>> make_state("mixed", 3, rank=2).rank
     2
@@ -95,7 +95,7 @@ def make_state(kind: str, qubits: int, *, rank: int | None = None, seed: int = 0
     if kind not in STATES:
         raise InvalidInput("state", f"one of {', '.join(STATES)}", repr(kind))
     if kind == "mixed":
-        return random_mixed(qubits, 3 if rank is None else rank, seed)
+        return random_mixed(qubits, min(3, _dimension(qubits)) if rank is None else rank, seed)
     if rank not in (None, 1):
         raise InvalidInput("rank", f'1 (or the state "mixed"), since {kind} is pure', repr(rank))
     return STATES[kind](qubits, seed=seed)

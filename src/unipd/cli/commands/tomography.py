@@ -153,7 +153,9 @@ def _error_bars(estimator: PauliTomography, replicates: int, truth: Any, options
         found = estimator.bootstrap(
             replicates, target=truth, seed=options.seed, threads=options.threads, progress=progress
         )
-    ended = {} if found.replicates == replicates else {"status": Status.INTERRUPTED.value}
+    said = f"The bootstrap was interrupted after {found.replicates} of {replicates} replicates."
+    broken_off = {"status": Status.INTERRUPTED.value, "message": f"{estimator.fit_.message} {said}"}
+    ended = {} if found.replicates == replicates else broken_off
     if found.replicates < 2:
         return ended
     parts = ("stderr", "low", "high")
