@@ -24,6 +24,7 @@ import unipd
 from figures import note
 from unipd._typing import FloatArray
 from unipd.apps.completion import ball_design, factored_norm_method, movielens, norm_problem
+from unipd.apps.completion.blas import modest_blas
 from unipd.apps.completion.generated import generate
 from unipd.io.ratings import Ratings
 
@@ -149,7 +150,8 @@ def least_norm(train: Ratings, shape: tuple[int, int], known: bool, limit: float
     problem = norm_problem(*data, precision=None)
     method = factored_norm_method(ball_design(*data), problem, rank=min(COLUMNS, *shape))
     begun = time.process_time()
-    result = unipd.solve(problem, method, accuracy=1e-2, stop=unipd.MaxSeconds(limit))
+    with modest_blas(sum(shape)):  # as the application does
+        result = unipd.solve(problem, method, accuracy=1e-2, stop=unipd.MaxSeconds(limit))
     seconds = time.process_time() - begun
     print(f"least squared norm: at least {result.dual_bound:.3f}, a {result.bound_kind} bound;")
     print(f"  {result.objective:.3f} at a point with relative residual {result.relative_infeasibility:.1e},")
