@@ -63,6 +63,8 @@ def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[f
         first += coupled
     else:
         second += coupled
+    if first >= 0.0:
+        return 0.0, 0.0
     cancelling = _cancelling(problem, point)
     if first >= -_ROUNDING * problem.rounding * cancelling:
         return 0.0, 0.0
