@@ -100,7 +100,7 @@ def test_a_step_brings_the_slope_along(scale: float | None, dtype: Any) -> None:
     if scale is not None:
         coupling = unipd.couplings.LeastSquares(scale)
     given = unipd.Problem(unipd.sharp.Simplex(5), np.ones((SIZE, 5), dtype), b, coupling)
-    moved, (lam, sums), squared = moved_along(given, image, 0.25, way)
+    moved, (lam, sums), squared = moved_along(given, image, 0.25, way.copy())
     np.testing.assert_allclose(moved, image + 0.25 * way, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(lam, coupling.gradient(moved - b), rtol=1e-5, atol=1e-6)
     assert moved.dtype == lam.dtype == dtype

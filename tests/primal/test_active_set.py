@@ -24,7 +24,7 @@ def test_scores_are_those_of_the_images(kind: str, dtype: type) -> None:
     active = ActiveSet(tuple(vertices), np.full(5, 0.2))
     naive = [float(np.vdot(dual, A @ atoms.dense(v.atom)).real) + v.objective for v in vertices]
     for after in (active, active.moved(0.1, vertices[1], 0), active.moved(0.01, None, 2)):
-        np.testing.assert_allclose(after.scores(dual, -A.conj().T @ dual), naive, atol=1e-12)
+        np.testing.assert_allclose(after.index.scores(5, dual, -A.conj().T @ dual), naive, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["one", "several", "dense", "mixed", "empty"])
@@ -43,10 +43,43 @@ def test_vertices_that_enter_and_leave_are_known_at_once(kind: str) -> None:
         fresh = ActiveSet(active.vertices, active.weights)
         assert active.index.places == fresh.index.places == {v.key: i for i, v in enumerate(active.vertices)}
         dual = rng.standard_normal(4)
-        np.testing.assert_array_equal(active.scores(dual, -A.T @ dual), fresh.scores(dual, -A.T @ dual))
+        scores = [each.index.scores(each.weights.size, dual, -A.T @ dual) for each in (active, fresh)]
+        np.testing.assert_array_equal(*scores)
         naive = sum(w * v.objective for w, v in zip(active.weights, active.vertices, strict=True))
         assert active.objective() == pytest.approx(naive)
         assert active.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["one", "several", "dense", "mixed"])
+def test_sets_that_grow_from_the_same_one_do_not_see_each_other(kind: str) -> None:
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((4, 6))
+    dual = rng.standard_normal(4)
+
+    def vertex(number: int) -> Vertex:
+        count = 1 + number % 3 if kind == "several" else 1
+        atom = atoms.SparsePoint((6,), rng.permutation(6)[:count], rng.standard_normal(count))
+        point = atom.dense() if kind == "dense" or (kind == "mixed" and number > 0) else atom
+        return Vertex(point, A @ atom.dense(), 0.1 * number, vertex_key(point))
+
+    first, left, right = map(vertex, range(3))
+    trunk = ActiveSet((first,), np.ones(1))
+    before = trunk.index.scores(1, dual, -A.T @ dual)
+    branches = [trunk.moved(0.25, left, None), trunk.moved(0.5, right, None), trunk.moved(0.125, left, None)]
+    for branch, vertices, share in zip(
+        branches, [(first, left), (first, right), (first, left)], (2, 1, 3), strict=True
+    ):
+        fresh = ActiveSet(vertices, np.array([1.0 - 0.5**share, 0.5**share]))
+        assert branch.vertices == vertices
+        np.testing.assert_array_equal(branch.weights, fresh.weights)
+        scores = [each.index.scores(2, dual, -A.T @ dual) for each in (branch, fresh)]
+        np.testing.assert_array_equal(*scores)
+        assert branch.objective() == fresh.objective()
+        np.testing.assert_array_equal(branch.image(), fresh.image())
+    assert trunk.vertices == (first,)
+    assert trunk.objective() == first.objective
+    np.testing.assert_array_equal(trunk.index.scores(1, dual, -A.T @ dual), before)
+    np.testing.assert_array_equal(trunk.moved(0.5, first, None).weights, [1.0])
 
 
 @pytest.mark.parametrize(
@@ -59,6 +92,6 @@ def test_scores_of_values_of_other_kinds(values: np.ndarray, expected: float) ->
     ]
     grown = ActiveSet(tuple(vertices[:1]), np.ones(1)).moved(0.5, vertices[1], None)
     for active in (grown, ActiveSet(tuple(vertices), np.full(2, 0.5))):
-        scores = active.scores(np.zeros(2), np.array([0.0, 3.0, 3.0]))
+        scores = active.index.scores(2, np.zeros(2), np.array([0.0, 3.0, 3.0]))
         assert scores.dtype == np.float64
         np.testing.assert_array_equal(scores, [expected, expected])

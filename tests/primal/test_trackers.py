@@ -182,7 +182,7 @@ def big_problem() -> Problem:
 
 
 def test_a_forecast_names_the_trackers_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.forecasting, "available_memory", lambda: 10_000)
+    monkeypatch.setattr(memory.forecasting, "room_for", lambda needed: 10_000)
     with pytest.raises(MemoryForecastError) as caught:
         solve(big_problem(), tracker="dense")
     message = str(caught.value)
@@ -194,7 +194,7 @@ def test_a_forecast_names_the_trackers_that_fit(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_automatic_choice_follows_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(trackers.as_tracker("auto", big_problem()), Dense)
-    monkeypatch.setattr(trackers, "available_memory", lambda: 10_000)
+    monkeypatch.setattr(trackers, "room_for", lambda needed: 10_000)
     assert isinstance(trackers.as_tracker("auto", big_problem()), AtomList)
     assert solve(big_problem(), stop=MaxIterations(3)).x.shape == (1000,)
 
@@ -261,7 +261,7 @@ def test_the_direction_of_an_oracle_call_is_counted() -> None:
 
 
 def test_factors_are_recommended_for_matrices_and_only_for_these(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.forecasting, "available_memory", lambda: 10_000)
+    monkeypatch.setattr(memory.forecasting, "room_for", lambda needed: 10_000)
     matrices = Problem(sharp.NuclearBall((60, 50)), maps.Sampling([0], [0], (60, 50)), [1.0], LeastSquares())
     for problem, expected in ((matrices, True), (big_problem(), False)):
         with pytest.raises(MemoryForecastError) as caught:
@@ -270,10 +270,18 @@ def test_factors_are_recommended_for_matrices_and_only_for_these(monkeypatch: py
 
 
 def test_atoms_are_not_recommended_where_they_are_as_large_as_x(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.forecasting, "available_memory", lambda: 10_000)
+    monkeypatch.setattr(memory.forecasting, "room_for", lambda needed: 10_000)
     with pytest.raises(MemoryForecastError) as caught:
         solve(Problem(sharp.L2Ball(1000), np.ones((1, 1000)), [1.0], LeastSquares()), tracker="dense")
     assert str(caught.value).endswith('10 kB are available: use tracker="image" (A x only)')
+
+
+def test_the_machine_is_asked_about_what_could_be_too_much_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory.limits, "available_memory", lambda: 10_000)
+    assert memory.room_for(2**20) == 2**20
+    assert memory.room_for(2**20 + 1) == 10_000
+    with memory.limited_memory(5):
+        assert memory.room_for(20) == 10_000
 
 
 def test_memory_is_measured_in_bytes_of_this_machine() -> None:

@@ -8,9 +8,9 @@ With the Lagrangian of the template (paper, (5)-(7)):
 In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, and h = 0.
 """
 
-from unipd.dual.asking import asked, evaluate, opposite_adjoint, pictured, told, value_only, valued
+from unipd.dual.asking import asked, evaluate, opposite_adjoint, pictured, value_only, valued
 from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
-from unipd.dual.descent import Slope, Way, loss_slope, moved_along, residual_slope, slope_at, way_between
+from unipd.dual.descent import Slope, Way, loss_slope, moved_along, residual_slope, way_between
 from unipd.dual.failures import blame, oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
 from unipd.dual.passes import between, difference_along, distance, folded_in, mixed, stepped, stepped_twice
@@ -41,11 +41,9 @@ __all__ = [
     "pictured",
     "proximal_step",
     "residual_slope",
-    "slope_at",
     "stepped",
     "stepped_twice",
     "stretched",
-    "told",
     "value_only",
     "valued",
     "way_between",

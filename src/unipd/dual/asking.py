@@ -103,29 +103,7 @@ def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: 
 
 
 def valued(problem: Problem, dual: Array, answer: SharpAnswer, sums: tuple[float, float] | None = None) -> DualValue:
-    """Return g(lam) as an oracle's answer tells it: no product. Parameters are those of :func:`told`."""
-    value, linear, energy, conjugate = told(problem, dual, answer, sums)
-    return made(
-        DualValue,
-        dual=dual,
-        value=value,
-        conjugate=answer.value + answer.error,
-        matvecs=answer.matvecs or 1,
-        bound=answer.bound,
-        slack_conjugate=conjugate,
-        linear=linear,
-        energy=energy,
-        atom=answer.atom,
-    )
-
-
-def told(
-    problem: Problem, dual: Array, answer: SharpAnswer, sums: tuple[float, float] | None = None
-) -> tuple[float, float, float, float | None]:
-    """Return g(lam) as an oracle's answer tells it, <lam, b>, ||lam||^2, and phi^*(lam) in the slack split.
-
-    ``sums`` are the two in the middle, where they are at hand.
-    """
+    """Return g(lam) as an oracle's answer tells it: no product. ``sums`` are <lam, b> and ||lam||^2, where at hand."""
     if sums is not None:
         linear, energy = sums
     elif dual.size < passes.COMPILED:
@@ -139,7 +117,18 @@ def told(
         value += conjugate
     if not math.isfinite(value):
         raise OracleError(f"the sharp oracle returned a value that is {value}")
-    return value, linear, energy, conjugate
+    return made(
+        DualValue,
+        dual=dual,
+        value=value,
+        conjugate=answer.value + answer.error,
+        matvecs=answer.matvecs or 1,
+        bound=answer.bound,
+        slack_conjugate=conjugate,
+        linear=linear,
+        energy=energy,
+        atom=answer.atom,
+    )
 
 
 def require_bounded(answer: SharpAnswer) -> None:

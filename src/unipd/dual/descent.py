@@ -37,13 +37,8 @@ def loss_slope(problem: Problem, image: Array) -> Slope:
     return residual if inverse == 1.0 else loss.gradient(residual), None
 
 
-def slope_at(problem: Problem, image: Array, known: tuple[Array, Slope] | None) -> Slope:
-    """Return lam at an image as it is known from there, else :func:`loss_slope`."""
-    return known[1] if known is not None and known[0] is image else loss_slope(problem, image)
-
-
 def moved_along(problem: Problem, image: Array, gamma: float, way: Array) -> tuple[Array, Slope, float | None]:
-    """Return A x = image + gamma way, lam there with its sums, and ||A x - b||^2 for least squares.
+    """Return A x = image + gamma way, lam there with its sums, and ||A x - b||^2 for least squares; the way is used up.
 
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 2.0], unipd.couplings.LeastSquares())
@@ -58,7 +53,8 @@ def moved_along(problem: Problem, image: Array, gamma: float, way: Array) -> tup
         kind, moved, lam = image.dtype.type, np.empty(image.shape, image.dtype), np.empty(image.shape, image.dtype)
         squared, linear, energy = compiled().moved_along(image, way, kind(gamma), b, kind(1.0 / inverse), moved, lam)
         return moved, (lam, (linear, energy)), squared
-    moved = image - (-gamma) * way
+    way *= -gamma
+    moved = image - way
     lam = residual = moved - b
     squared = energy = inner(residual, residual)
     if inverse != 1.0:

@@ -8,7 +8,7 @@ from unipd.memory.forecasting import (
     require_room_for_dense,
     require_room_for_run,
 )
-from unipd.memory.limits import available_memory, limited_memory, over_limit
+from unipd.memory.limits import available_memory, limited_memory, over_limit, room_for
 from unipd.memory.system import peak_memory, resident_memory, size_text
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "require_room_for_dense",
     "require_room_for_run",
     "resident_memory",
+    "room_for",
     "size_text",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 from unipd import validate
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.memory.certificate import certificate_bytes
-from unipd.memory.limits import available_memory, memory_limit
+from unipd.memory.limits import memory_limit, room_for
 from unipd.memory.system import resident_memory, size_text
 from unipd.problem import Problem
 
@@ -114,8 +114,8 @@ def _atom_bytes(oracle: Any, item: int) -> int:
 
 def require_room_for_dense(problem: Problem, limit: int | None = None) -> None:
     """Raise when xbar as an array would not fit in the memory that is left."""
-    room = available_memory() if limit is None else limit
     needed = forecast(problem, "dense").primal
+    room = room_for(needed) if limit is None else limit
     if needed > room:
         sets, item = _sets(problem.sharp), problem.dtype.itemsize
         sparse = any(_atom_bytes(part, item) < math.prod(part.shape) * item for part in sets)

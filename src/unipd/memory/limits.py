@@ -10,6 +10,8 @@ from unipd import validate
 from unipd.memory.system import container_memory, machine_memory, resident_memory
 
 _limits: list[int] = []
+_LITTLE = 1 << 20
+"""Bytes that are there without a look: the machine's files about its memory take longer to read."""
 
 
 @contextlib.contextmanager
@@ -42,6 +44,11 @@ def over_limit() -> bool:
 
 def _left_of_limit() -> int:
     return max(0, min(_limits) - resident_memory()) if _limits else sys.maxsize
+
+
+def room_for(needed: int) -> int:
+    """Return :func:`available_memory`, or ``needed`` itself where that is too little to ask the machine about."""
+    return needed if needed <= _LITTLE and not _limits else available_memory()
 
 
 def available_memory() -> int:

@@ -9,24 +9,21 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray
 from unipd.dual import (
     DualValue,
     Slope,
     asked,
     blame,
     loss_slope,
-    moved_along,
     opposite_adjoint,
     pictured,
-    slope_at,
     valued,
-    way_between,
 )
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, require_smooth_loss
 from unipd.methods.warm import WarmPoint
-from unipd.methods.weights import best_step
+from unipd.methods.weights import exact_step
 from unipd.primal.active_set import ActiveSet, Vertex, vertex_key
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
@@ -37,8 +34,8 @@ REFRESH = 256
 
 Best: TypeAlias = tuple[Vertex, float]
 """The oracle's vertex v, and <-A^* lam, v> - f(v)."""
-Worst: TypeAlias = tuple[int, float]
-"""The place of the active vertex v with the largest <lam, A v> + f(v), and that."""
+Worst: TypeAlias = tuple[int, FloatArray]
+"""The place of the active vertex v with the largest <lam, A v> + f(v), and that of every vertex."""
 Shift: TypeAlias = "tuple[Vertex | None, int | None, Array, Array, float, float]"
 """Where weight goes and comes from, the images there, what the whole way adds to f, and how far one may go.
 
@@ -80,10 +77,10 @@ class ActiveSetFrankWolfe(ABC):
         require_smooth_loss(problem, self.name)
         lam = dual if dual.any() else loss_slope(problem, zero_image(problem))[0]
         answer = asked(problem, lam, tolerance=ORACLE_TOLERANCE * accuracy * problem.scale(0.0))
-        vertex, products = _vertex(problem, ActiveSet(), answer)
+        vertex = _vertex(problem, answer, vertex_key(answer.atom))
         state = _first_state(problem, ActiveSet((vertex,), np.ones(1)), lam, accuracy)
         certificate = state.certificate.improved(problem, valued(problem, lam, answer))
-        return changed(state, certificate=certificate, counts=Counts().plus(1, 0, products + (answer.matvecs or 1)))
+        return changed(state, certificate=certificate, counts=Counts(1, 0, 1 + (answer.matvecs or 1)))
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> ActiveSetState | None:
         """Start from the atoms of an earlier point, each a vertex; None where they are not known."""
@@ -104,24 +101,26 @@ class ActiveSetFrankWolfe(ABC):
 
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and shift weight."""
-        active = state.active
-        lam, sums = slope_at(problem, state.image, state.known)
+        active, known = state.active, state.known
+        lam, sums = known[1] if known is not None and known[0] is state.image else loss_slope(problem, state.image)
         try:
             direction = opposite_adjoint(problem, lam)
         except Exception as error:
             blame(error)
-        start, tolerance = active.vertices[-1].atom, state.oracle_tolerance
+        index, count, tolerance = active.index, active.weights.size, state.oracle_tolerance
+        start = index.vertices[count - 1].atom
         answer = asked(problem, lam, direction=direction, tolerance=tolerance, start=start)
         proven = valued(problem, lam, answer, sums)
-        vertex, products = _vertex(problem, active, answer)
-        scores = active.scores(lam, direction)
-        worst = int(scores.argmax())
-        toward, away, tail, head, rise, upper = self.shift(
-            problem, state, proven, (vertex, answer.value), (worst, float(scores[worst]))
-        )
-        way = way_between(tail, head, lam)
-        gamma = best_step(problem, state.image, way, rise, upper)
-        image, slope, squared = moved_along(problem, state.image, gamma, way[0])
+        key, products = vertex_key(answer.atom), answer.matvecs or 1
+        place = index.places.get(key, count)
+        if place < count:
+            vertex = index.vertices[place]
+        else:
+            vertex, products = _vertex(problem, answer, key), products + 1
+        scores = index.scores(count, lam, direction)
+        worst = int(scores.argmax()), scores
+        toward, away, tail, head, rise, upper = self.shift(problem, state, proven, (vertex, answer.value), worst)
+        gamma, image, slope, squared = exact_step(problem, state.image, tail, head, lam, rise, upper)
         active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
             active = active.reweighted(active.weights)
@@ -137,7 +136,7 @@ class ActiveSetFrankWolfe(ABC):
             mean_objective=cost,
             known=(image, slope),
             certificate=state.certificate.renewed(problem, measured(problem, active, image, cost, squared), proven),
-            counts=state.counts.plus(1, 0, products + (answer.matvecs or 1)),
+            counts=state.counts.plus(1, 0, products),
         )
 
 
@@ -159,11 +158,6 @@ def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: floa
     )
 
 
-def _vertex(problem: Problem, active: ActiveSet, answer: SharpAnswer) -> tuple[Vertex, int]:
-    """Return the oracle's vertex and the products that its image cost: none when it is active already."""
-    key = vertex_key(answer.atom)
-    place = active.index.places.get(key)
-    if place is not None:
-        return active.vertices[place], 0
-    image = pictured(problem, answer.atom)
-    return made(Vertex, atom=answer.atom, image=image, objective=answer.objective, key=key), 1
+def _vertex(problem: Problem, answer: SharpAnswer, key: bytes) -> Vertex:
+    """Return the oracle's vertex with its image: one product."""
+    return made(Vertex, atom=answer.atom, image=pictured(problem, answer.atom), objective=answer.objective, key=key)

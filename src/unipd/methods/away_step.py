@@ -30,11 +30,11 @@ class AwayStepFrankWolfe(ActiveSetFrankWolfe):
 
     def shift(self, problem: Problem, state: ActiveSetState, proven: DualValue, best: Best, worst: Worst) -> Shift:
         """Return the way to the oracle's vertex, or away from the worst active one, whichever is steeper."""
-        (vertex, value), (place, score), cost = best, worst, state.mean_objective
+        (vertex, value), (place, scores), cost = best, worst, state.mean_objective
         current, weight = _pairing(problem, state, proven) + cost, float(state.active.weights[place])
-        if current + value >= score - current or weight >= 1.0:
+        if current + value >= float(scores[place]) - current or weight >= 1.0:
             return vertex, None, state.image, vertex.image, vertex.objective - cost, 1.0
-        leaving = state.active.vertices[place]
+        leaving = state.active.index.vertices[place]
         return None, place, leaving.image, state.image, cost - leaving.objective, weight / (1.0 - weight)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from unipd import atoms, validate
 from unipd._typing import Array
-from unipd.dual import Slope, Way, asked, loss_slope, moved_along, pictured, slope_at, valued, way_between
+from unipd.dual import Slope, Way, asked, loss_slope, moved_along, pictured, valued, way_between
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.warm import WarmPoint
@@ -86,8 +86,8 @@ class FrankWolfe:
 
     def step(self, problem: Problem, state: FrankWolfeState) -> FrankWolfeState:
         """Call the oracle at the gradient and move towards the atom."""
-        answer, counts = state.answer, state.counts
-        lam, sums = slope_at(problem, state.image, state.known)
+        answer, counts, known = state.answer, state.counts, state.known
+        lam, sums = known[1] if known is not None and known[0] is state.image else loss_slope(problem, state.image)
         if answer is None:
             answer = asked(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))

@@ -21,7 +21,6 @@ from unipd.dual import (
     stepped,
     stepped_twice,
     stretched,
-    told,
     valued,
 )
 from unipd.problem import Problem
@@ -81,13 +80,11 @@ def exact_search(
         dual, rise, squared, sums = _step(problem, base, smoothness, near.pop() if near else None)
         answer = asked(problem, dual, alone=not full_trials)
         matvecs += answer.matvecs or 1
-        trial = None if full_trials else valued(problem, dual, answer, sums)
-        value = told(problem, dual, answer, sums)[0] if trial is None else trial.value
-        excess = value - base.value - rise - slack
-        accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, value, slack)
+        lean = valued(problem, dual, answer, sums)
+        excess = lean.value - base.value - rise - slack
+        accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, lean.value, slack)
         if accepted or trials > max_doublings or pulse.out_of_time():
-            if trial is None:
-                trial = attach(problem, dual, answer, pictured(problem, answer.atom), base)
+            trial = attach(problem, dual, answer, pictured(problem, answer.atom), base) if full_trials else lean
             return Search(base, trial, smoothness, trials, trials, matvecs, accepted, math.sqrt(squared))
         smoothness *= 2.0
     raise AssertionError("the search ends in its loop")
@@ -118,22 +115,22 @@ def inexact_search(
     for trials in range(1, max_doublings + 2):
         dual, rise, squared, sums = _step(problem, base, smoothness, near.pop() if near else None)
         if first is not None and on_one_ray:
-            trial, answer = stretched(problem, first, first_smoothness / smoothness), None
-            value = trial.value
+            answer, lean = None, stretched(problem, first, first_smoothness / smoothness)
         else:
-            trial, answer = None, asked(problem, dual, tolerance=tolerance, start=base.atom)
-            value = told(problem, dual, answer, sums)[0]
-            calls, matvecs = calls + 1, matvecs + (answer.matvecs or 1)
-        excess = value - base.value - rise - slack
-        accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, value, slack)
+            answer = asked(problem, dual, tolerance=tolerance, start=base.atom)
+            lean = valued(problem, dual, answer, sums)
+            calls, matvecs = calls + 1, matvecs + lean.matvecs
+        excess = lean.value - base.value - rise - slack
+        accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, lean.value, slack)
         ended = accepted or trials > max_doublings or pulse.out_of_time()
         if halved and trials == 1 and not (ended or on_one_ray):
             smoothness *= 2.0
             continue
         if answer is not None and ended and not full_trials:
-            lean = valued(problem, dual, answer, sums)
             return Search(base, lean, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
-        if trial is None:
+        if isinstance(lean, DualPoint):
+            trial = lean
+        else:
             assert answer is not None
             trial, matvecs = attach(problem, dual, answer, pictured(problem, answer.atom), base), matvecs + 1
             first, first_smoothness = trial, smoothness

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from unipd import validate
 from unipd._typing import Array
 from unipd.couplings import LeastSquares, WeightedLeastSquares
-from unipd.dual import Way, residual_slope
+from unipd.dual import Slope, Way, moved_along, passes, residual_slope, way_between
 from unipd.problem import Problem
 from unipd.protocols import inner
 
@@ -43,6 +43,24 @@ def greedy_gamma(
     residual, way = image - problem.b, atom_image - image
     slope = inner(residual if problem.loss is None else problem.loss.gradient(residual), way)
     return best_step(problem, image, (way, slope, inner(way, way)), rise, upper)
+
+
+def exact_step(
+    problem: Problem, image: Array, tail: Array, head: Array, lam: Array, rise: float, upper: float
+) -> tuple[float, Array, Slope, float | None]:
+    """Go from A x as far along head - tail, which adds ``rise`` to f, as is best: gamma in [0, upper].
+
+    Return gamma, and what :func:`~unipd.dual.moved_along` says of where that leads; lam is grad phi(A x - b).
+    """
+    inverse = problem.inverse
+    if inverse is None or head.size >= passes.COMPILED:
+        found = way_between(tail, head, lam)
+        way, gamma = found[0], best_step(problem, image, found, rise, upper)
+    else:  # the same for least squares: a product of A empties the caches, and every function called costs
+        way = head - tail
+        fall, bend = -inner(lam, way) - rise, inner(way, way) / inverse
+        gamma = 0.0 if fall <= 0.0 else upper if upper * bend <= fall else fall / bend
+    return gamma, *moved_along(problem, image, gamma, way)
 
 
 def best_step(problem: Problem, image: Array, way: Way, rise: float, upper: float = 1.0) -> float:

@@ -36,22 +36,24 @@ class ActiveSet:
     def __init__(
         self, vertices: tuple[Vertex, ...] = (), weights: FloatArray | None = None, index: VertexIndex | None = None
     ) -> None:
-        self.vertices = vertices
         self.weights = np.zeros(0) if weights is None else weights
-        if index is not None:
+        if index is None:
+            self.vertices = vertices
+        else:
             self.index = index
 
     @cached_property
-    def index(self) -> VertexIndex:
-        """What is looked up of all vertices at once, made when first asked for."""
-        return VertexIndex.of(self.vertices)
+    def vertices(self) -> tuple[Vertex, ...]:
+        """The vertices, in the order of the weights."""
+        return tuple(self.index.vertices[: self.weights.size])
 
-    def scores(self, dual: Array, direction: Any) -> FloatArray:
-        """Return <lam, A v> + f(v) of every vertex; ``direction`` is -A^* lam, which sparse vertices read."""
-        scores = self.index.scores(direction)
-        if scores is None:
-            scores = np.array([inner(dual, vertex.image) + vertex.objective for vertex in self.vertices])
-        return scores
+    @cached_property
+    def index(self) -> VertexIndex:
+        """The vertices with what is looked up of all of them at once; those after the last weight are not in the set.
+
+        Made when first asked for, and shared with the sets that grow from this one.
+        """
+        return VertexIndex(self.vertices)
 
     @property
     def exact_objective(self) -> bool:
@@ -61,25 +63,25 @@ class ActiveSet:
     def moved(self, gamma: float, toward: Vertex | None, away: int | None) -> ActiveSet:
         """Move weight gamma to a vertex (None: to all in proportion) from the one at ``away`` (None: from all)."""
         kept = 1.0 - gamma if away is None else 1.0 + gamma if toward is None else 1.0
-        weights, vertices, index = kept * self.weights, self.vertices, self.index
+        weights, index = kept * self.weights, self.index
         emptied = gamma >= 1.0
         if away is not None:
             weights[away] = left = float(weights[away]) - gamma
             emptied = left <= _SMALLEST
         if toward is not None:
-            place = index.places.get(toward.key)
-            if place is not None:
+            place = index.places.get(toward.key, weights.size)
+            if place < weights.size:
                 weights[place] += gamma
             else:
-                vertices, index = (*vertices, toward), index.grown(toward)
+                index = index.grown(weights.size, toward)
                 weights = np.concatenate((weights, (gamma,)))
-        moved = ActiveSet(vertices, weights, index)
+        moved = ActiveSet((), weights, index)
         return moved.reweighted(weights) if emptied else moved
 
     def reweighted(self, weights: FloatArray) -> ActiveSet:
         """Return the vertices with other weights: those without any are dropped, and the sum is restored to one."""
         if weights.min() > _SMALLEST:
-            return ActiveSet(self.vertices, weights / weights.sum(), self.index)
+            return ActiveSet((), weights / weights.sum(), self.index)
         kept = np.flatnonzero(weights > _SMALLEST)
         weights = weights[kept]
         return ActiveSet(tuple(self.vertices[place] for place in kept), weights / weights.sum())
@@ -98,7 +100,7 @@ class ActiveSet:
     def objective(self) -> float:
         """Return sum_i w_i f(v_i)."""
         objectives = self.index.objectives
-        return 0.0 if objectives is None else inner(self.weights, objectives)
+        return 0.0 if objectives is None else inner(self.weights, objectives[: self.weights.size])
 
     def point(self) -> Any:
         """Return xbar."""

@@ -1,89 +1,86 @@
-"""Numbers of all vertices of an active set side by side, so that no step goes through them one by one."""
+"""The vertices of active sets, with what is looked up of all of them at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
-from unipd.records import made
+from unipd.protocols import inner
 
 
-@dataclass(frozen=True)
 class VertexIndex:
-    """Where a vertex is found, what the vertices cost, and the nonzeros of sparse ones, one vertex after the other.
+    """Vertices in the order in which they came, where each is found, what they cost, and the nonzeros of sparse ones.
+
+    Active sets that grow from one another share one index, which takes new vertices at its end: a set has the first of
+    them, as many as it has weights, and no step copies the others.
 
     >>> from unipd.primal.active_set import Vertex
     >>> corners = [Vertex(atoms.one_hot((2,), i, 1.0), np.eye(2)[i], 0.5 * i, b'ab'[i:i+1]) for i in range(2)]
-    >>> index = VertexIndex.of(corners[:1]).grown(corners[1])
-    >>> index.places, index.scores(np.array([2.0, 3.0]))
+    >>> index = VertexIndex(corners[:1]).grown(1, corners[1])
+    >>> index.places, index.scores(2, np.array([-2.0, -3.0]), np.array([2.0, 3.0]))
     ({b'a': 0, b'b': 1}, array([-2. , -2.5]))
     """
 
-    places: dict[bytes, int]
-    """By key."""
-    objectives: FloatArray | None
-    """f(v); None where all are zero."""
-    indices: IntArray | None
-    """Indices of the nonzeros; None where a vertex is not sparse, or has none."""
-    opposites: Array
-    """-v at the indices."""
-    starts: IntArray | None
-    """Where the nonzeros of each vertex begin; None where each has one."""
-
-    @staticmethod
-    def of(vertices: Sequence[Any]) -> VertexIndex:
-        """Collect what is known of the vertices."""
-        places = {vertex.key: place for place, vertex in enumerate(vertices)}
+    def __init__(self, vertices: Sequence[Any]) -> None:
+        self.vertices = list(vertices)
+        self.places: dict[bytes, int] = {vertex.key: place for place, vertex in enumerate(vertices)}
+        """By key."""
         costs = np.array([vertex.objective for vertex in vertices], dtype=np.float64)
-        objectives, points = costs if costs.any() else None, [vertex.atom for vertex in vertices]
-        if not points or not all(_has_nonzeros(point) for point in points):
-            return VertexIndex(places, objectives, None, np.zeros(0), None)
-        sizes = np.array([point.indices.size for point in points], dtype=np.intp)
-        indices = np.concatenate([point.indices for point in points])
-        opposites = 0.0 - np.concatenate([point.values for point in points])
-        starts = None if indices.size == sizes.size else np.cumsum(sizes) - sizes
-        return VertexIndex(places, objectives, indices, opposites, starts)
+        self.objectives: FloatArray | None = costs if costs.any() else None
+        """f(v); None where all are zero."""
+        points = [vertex.atom for vertex in vertices]
+        sparse = bool(points) and all(_has_nonzeros(point) for point in points)
+        self._indices: IntArray | None = np.concatenate([point.indices for point in points]) if sparse else None
+        """Indices of the nonzeros, one vertex after the other; None where a vertex is not sparse, or has none."""
+        self._opposites: Array = 0.0 - np.concatenate([point.values for point in points]) if sparse else np.zeros(0)
+        """-v at the indices."""
+        sizes = np.array([point.indices.size for point in points] if sparse else [], dtype=np.intp)
+        self._starts: IntArray | None = np.cumsum(sizes) - sizes if (sizes != 1).any() else None
+        """Where the nonzeros of each vertex begin; None where each has one."""
 
-    def grown(self, vertex: Any) -> VertexIndex:
-        """Return the index with one more vertex."""
-        count, objectives, starts = len(self.places), self.objectives, self.starts
-        if objectives is not None or vertex.objective != 0.0:
-            objectives = np.append(np.zeros(count) if objectives is None else objectives, vertex.objective)
-        point, indices, opposites = vertex.atom, self.indices, self.opposites
-        if indices is not None and _has_nonzeros(point):
-            if starts is not None or point.indices.size > 1:
-                starts = np.append(np.arange(count) if starts is None else starts, indices.size)
-            indices, opposites = (
-                np.concatenate((indices, point.indices)),
-                np.concatenate((opposites, 0.0 - point.values)),
-            )
-        else:
-            indices = None
-        return made(
-            VertexIndex,
-            places={**self.places, vertex.key: count},
-            objectives=objectives,
-            indices=indices,
-            opposites=opposites,
-            starts=starts,
-        )
+    def grown(self, count: int, vertex: Any) -> VertexIndex:
+        """Return the index of the first ``count`` vertices and a new one.
 
-    def scores(self, direction: Any) -> FloatArray | None:
-        """Return f(v) - Re <direction, v> of every vertex; None where that takes more than their nonzeros."""
-        if self.indices is None or type(direction) is not np.ndarray:
-            return None
-        there = direction.take(self.indices)
-        scores = self.opposites * (there if there.dtype.kind == "f" else there.conj())
+        It is this one, unless that has others there or the new vertex is the first that is not sparse: what sets of
+        before read from it stays as it was.
+        """
+        alike = self._indices is None or _has_nonzeros(vertex.atom)
+        if len(self.vertices) > count or not alike:
+            return VertexIndex([*self.vertices[:count], vertex])
+        self._add(vertex)
+        return self
+
+    def _add(self, vertex: Any) -> None:
+        point, count = vertex.atom, len(self.vertices)
+        if self.objectives is not None or vertex.objective != 0.0:
+            costs = np.zeros(count) if self.objectives is None else self.objectives
+            self.objectives = np.append(costs, vertex.objective)
+        if self._indices is not None:
+            if self._starts is not None or point.indices.size > 1:
+                starts = np.arange(count) if self._starts is None else self._starts
+                self._starts = np.append(starts, self._indices.size)
+            self._indices = np.concatenate((self._indices, point.indices))
+            self._opposites = np.concatenate((self._opposites, 0.0 - point.values))
+        self.places[vertex.key] = count
+        self.vertices.append(vertex)
+
+    def scores(self, count: int, dual: Array, direction: Any) -> FloatArray:
+        """Return <lam, A v> + f(v) of the first vertices; ``direction`` is -A^* lam, which sparse vertices read."""
+        if self._indices is None or type(direction) is not np.ndarray:
+            return np.array([inner(dual, vertex.image) + vertex.objective for vertex in self.vertices[:count]])
+        there = direction.take(self._indices)
+        scores = self._opposites * there
         if scores.dtype.kind == "c":
-            scores = np.real(scores)
-        if self.starts is not None:
-            scores = np.add.reduceat(scores, self.starts)
-        return scores if self.objectives is None else scores + self.objectives
+            scores = np.real(self._opposites * there.conj())
+        if self._starts is not None:
+            scores = np.add.reduceat(scores, self._starts)
+        if self.objectives is not None:
+            scores = scores + self.objectives
+        return scores if scores.size == count else scores[:count]
 
 
 def _has_nonzeros(point: Any) -> bool:

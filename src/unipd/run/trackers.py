@@ -6,7 +6,7 @@ from typing import Any
 
 from unipd import validate
 from unipd.errors import InvalidInput
-from unipd.memory import LOWRANK_LIMIT, SKETCH_RANK, available_memory, forecast, require_room_for_dense
+from unipd.memory import LOWRANK_LIMIT, SKETCH_RANK, forecast, require_room_for_dense, room_for
 from unipd.primal import AtomList, ByBlock, Dense, ImageOnly, LowRankTracker, SketchTracker
 from unipd.problem import Problem
 from unipd.protocols import SharpOracle, Tracker
@@ -25,7 +25,8 @@ def as_tracker(tracker: Tracker | str, problem: Problem) -> Tracker:
             raise InvalidInput("tracker", "a name or a tracker with mixed and point", validate.described(tracker))
         return tracker
     if tracker == "auto":
-        small = forecast(problem, "dense").primal <= _SHARE_OF_MEMORY * available_memory()
+        needed = int(forecast(problem, "dense").primal / _SHARE_OF_MEMORY)
+        small = needed <= room_for(needed)
         tracker = "dense" if small and not is_spectral(problem) else "atoms"
     if tracker == "image":
         return ImageOnly()
