@@ -40,9 +40,10 @@ from unipd.methods import Method
 from unipd.sharp import L1Ball, Linear, Simplex
 
 Parts = tuple[Any, Any, Any, Any]
-STOPWATCH_COST = stopwatch_cost()
+Run = tuple[float, float, int]
+"""CPU seconds of a run, the part of them outside oracle, map and stopwatch, and the iterations done."""
 ORACLE = ("__call__", "value", "objective", "support", "contains")
-MAP = ("image", "adjoint")
+MAP = ("image", "adjoint", "opposite_adjoint")
 
 
 def l1_problem(size: tuple[int, int]) -> Parts:
@@ -66,20 +67,20 @@ def simplex_problem(size: tuple[int, int]) -> Parts:
     return Linear(cost, Simplex(columns)), DenseMatrix(A), b, "<="
 
 
-def measure(parts: Parts, method: Method, tracker: str, limit: int) -> tuple[float, float, int]:
-    """Return the CPU seconds of a run, the part outside oracle, map and stopwatch, and the iterations done."""
+def measure(parts: Parts, method: Method, tracker: str, limit: int, cost: float = 0.0) -> Run:
+    """Measure a run; ``cost`` is what a stopwatch takes."""
     oracle, linear_map, b, coupling = parts
     watch = Stopwatch()
     problem = unipd.Problem(watch.on(oracle, ORACLE), watch.on(linear_map, MAP), b, coupling)
     watch.seconds, watch.calls = 0.0, 0
     begun = clock()
     result = unipd.solve(problem, method, accuracy=1e-9, tracker=tracker, stop=unipd.MaxIterations(limit))
-    total = clock() - begun - watch.calls * STOPWATCH_COST
+    total = clock() - begun - watch.calls * cost
     return total, total - watch.seconds, result.iterations
 
 
-def bare_loop(parts: Parts, limit: int) -> tuple[float, float, int]:
-    """Return the same of Frank-Wolfe with exact steps for least squares over the l1 ball, written down in NumPy."""
+def bare_loop(parts: Parts, limit: int, cost: float) -> Run:
+    """Measure Frank-Wolfe with exact steps for least squares over the l1 ball, written down in NumPy."""
     ball, linear_map, b, _ = parts
     watch, A, radius = Stopwatch(), linear_map.matrix, ball.radius
 
@@ -98,7 +99,7 @@ def bare_loop(parts: Parts, limit: int) -> tuple[float, float, int]:
         residual = residual + gamma * direction
         x *= 1.0 - gamma
         x[place] += gamma * height
-    total = clock() - begun - watch.calls * STOPWATCH_COST
+    total = clock() - begun - watch.calls * cost
     return total, total - watch.seconds, limit
 
 
@@ -122,15 +123,18 @@ def python_calls(parts: Parts, method: Method, tracker: str) -> float:
     return (totals[1] - totals[0]) / (CALL_COUNTS[1] - CALL_COUNTS[0])
 
 
-RUNS = 5
-"""Runs of which the middle one is shown: what caches hold depends on the neighbours."""
+ROUNDS = 5
+"""Runs of each method, of which the middle one is shown: what caches hold depends on the neighbours.
+
+All methods take turns, so that a busy minute falls on all of them, and the stopwatch is measured anew in every round.
+"""
 CALL_COUNTS = (10, 30)
 """Iterations of two short runs whose calls are compared."""
 FIRST_ORDER: list[Method] = [unipd.UniPDGrad(eps=0.05), unipd.AccUniPDGrad(eps=0.05)]
 FRANK_WOLFE: list[Method] = [unipd.FrankWolfe(), unipd.AwayStepFrankWolfe(), unipd.PairwiseFrankWolfe()]
 
 
-def middle(runs: list[tuple[float, float, int]]) -> tuple[float, float, int]:
+def middle(runs: list[Run]) -> Run:
     """Return the run whose own share is the median."""
     return sorted(runs, key=lambda run: run[1] / run[0])[len(runs) // 2]
 
@@ -140,7 +144,13 @@ def report(title: str, parts: Parts, cases: list[tuple[Method, str]], goal: floa
     print(f"{'method':<14}{'tracker':<9}{'iterations':>11}{'CPU s':>9}{'calls':>7}{'own us':>8}{'own share':>11}")
     for method, tracker in cases:
         measure(parts, method, tracker, 2)  # modules and kernels are loaded
-        total, own, done = middle([measure(parts, method, tracker, limit) for _ in range(1 if quick else RUNS)])
+    runs: list[list[Run]] = [[] for _ in cases]
+    for _ in range(1 if quick else ROUNDS):
+        cost = stopwatch_cost(repeats=50)
+        for (method, tracker), mine in zip(cases, runs, strict=True):
+            mine.append(measure(parts, method, tracker, limit, cost))
+    for (method, tracker), mine in zip(cases, runs, strict=True):
+        total, own, done = middle(mine)
         bound = "" if quick or method.name == "corrective" else "  met" if own <= goal * total else "  NOT met"
         calls = python_calls(parts, method, tracker)
         print(
@@ -177,7 +187,8 @@ def main() -> None:
     corrective: Method = unipd.Corrective()
     cases = [(method, "dense") for method in [*FIRST_ORDER, *FRANK_WOLFE, corrective]]
     report(f"least squares over the l1 ball, {small[0]} x {small[1]}", ball, cases, 0.05, count, quick=options.quick)
-    total, own, done = middle([bare_loop(ball, count) for _ in range(1 if options.quick else RUNS)])
+    cost = stopwatch_cost()
+    total, own, done = middle([bare_loop(ball, count, cost) for _ in range(1 if options.quick else ROUNDS)])
     print(f"{'bare NumPy':<14}{'dense':<9}{done:>11}{total:>9.2f}{'':>7}{1e6 * own / done:>8.0f}{own / total:>11.1%}")
     note("least squares over the l1 ball: own share of a bare NumPy loop", own / total, "share")
     cases = [(method, tracker) for method in FIRST_ORDER for tracker in ("dense", "atoms")] + [(corrective, "atoms")]

@@ -10,7 +10,7 @@ import pytest
 from unipd import Problem, solve
 from unipd.couplings import LeastSquares
 from unipd.dual import opposite_adjoint
-from unipd.maps import Sampling
+from unipd.maps import DenseMatrix, Sampling
 from unipd.sharp import NuclearBall
 
 PLACES = [0, 1, 2, 0], [1, 0, 1, 0]
@@ -63,3 +63,16 @@ class Explicit(Sampling):
 def test_a_class_below_sampling_may_have_another_adjoint() -> None:
     direction = opposite_adjoint(sampled(Explicit(*PLACES, (3, 2)), RATINGS), RATINGS)
     np.testing.assert_array_equal(direction.toarray(), -Sampling(*PLACES, (3, 2)).adjoint(RATINGS).toarray())
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (4, 4), (5, 3)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+def test_the_opposite_product_of_a_matrix_is_that_of_its_adjoint(shape: tuple[int, int], dtype: Any) -> None:
+    rng = np.random.default_rng(6)
+    entries = rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype is np.complex128 else 0.0)
+    A, lam = DenseMatrix(entries.astype(dtype)), rng.standard_normal(shape[0]).astype(dtype)
+    kept = lam.copy()
+    opposite = A.opposite_adjoint(lam)
+    np.testing.assert_array_equal(opposite, -A.adjoint(lam))
+    np.testing.assert_array_equal(lam, kept)
+    assert opposite.dtype == dtype

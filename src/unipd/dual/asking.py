@@ -75,7 +75,7 @@ def asked(
 
 
 def opposite_adjoint(problem: Problem, dual: Array) -> Any:
-    """Return -A^* lam, without an array for -lam where the map's class knows how.
+    """Return -A^* lam, as the map's class makes it where it knows how.
 
     What a map only passes on from one that it wraps is not its own.
     """

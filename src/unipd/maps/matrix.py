@@ -23,6 +23,8 @@ class DenseMatrix(Map):
     array([0., 3.])
     """
 
+    negates = True
+
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         self.matrix = validate.finite_array("matrix", matrix, ndim=2)
         rows, columns = _nonempty(self.matrix.shape)
@@ -50,6 +52,11 @@ class DenseMatrix(Map):
             return (dual @ self.matrix).reshape(self.domain)
         except ValueError as error:
             raise misfit("dual", dual, self.codomain, error) from error
+
+    def opposite_adjoint(self, dual: Array) -> Array:
+        """Return -A^* lam; the shorter of lam and A^* lam is negated."""
+        rows, columns = self.matrix.shape
+        return self.adjoint(-1.0 * dual) if rows <= columns else -1.0 * self.adjoint(dual)
 
 
 class SparseMatrix(Map):
