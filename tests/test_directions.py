@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from unipd import Problem, solve
+from unipd.atoms import Blocks
 from unipd.couplings import LeastSquares
 from unipd.dual import opposite_adjoint
 from unipd.maps import DenseMatrix, Sampling
@@ -76,3 +77,18 @@ def test_the_opposite_product_of_a_matrix_is_that_of_its_adjoint(shape: tuple[in
     np.testing.assert_array_equal(opposite, -A.adjoint(lam))
     np.testing.assert_array_equal(lam, kept)
     assert opposite.dtype == dtype
+
+
+class InBlocks(DenseMatrix):
+    """A matrix whose adjoint comes in two blocks, which know no product with a number."""
+
+    def adjoint(self, dual: Any) -> Any:
+        product = super().adjoint(dual)
+        return Blocks((product[:1], product[1:]))
+
+
+@pytest.mark.parametrize("rows", [2, 5])
+def test_a_matrix_with_an_adjoint_of_its_own_is_asked_at_the_opposite_vector(rows: int) -> None:
+    entries = np.arange(3.0 * rows).reshape(rows, 3)
+    opposite: Any = InBlocks(entries).opposite_adjoint(np.ones(rows))
+    np.testing.assert_array_equal(np.concatenate(opposite.parts), -entries.sum(axis=0))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -95,3 +99,14 @@ def test_scores_of_values_of_other_kinds(values: np.ndarray, expected: float) ->
         scores = active.index.scores(2, np.zeros(2), np.array([0.0, 3.0, 3.0]))
         assert scores.dtype == np.float64
         np.testing.assert_array_equal(scores, [expected, expected])
+
+
+@pytest.mark.parametrize("repeated", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_copies_have_the_vertices_of_the_set_alone(repeated: Callable[[ActiveSet], ActiveSet]) -> None:
+    corners = [Vertex(atoms.one_hot((4,), k, 1.0), np.eye(4)[k], 0.5 * k, bytes([k])) for k in range(4)]
+    first = ActiveSet(tuple(corners[:2]), np.array([0.25, 0.75]))
+    first.moved(0.5, corners[2], None).moved(0.5, corners[3], None)
+    same = repeated(first)
+    assert [vertex.key for vertex in same.index.vertices] == [b"\x00", b"\x01"]
+    np.testing.assert_array_equal(same.weights, first.weights)
+    assert same.objective() == first.objective()

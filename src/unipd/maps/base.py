@@ -21,7 +21,7 @@ class Map(Described, ABC):
     """
 
     negates = False
-    """Whether the class has a method ``opposite_adjoint``, which makes -A^* lam at less cost than that of -lam."""
+    """Whether the class has a method ``opposite_adjoint``, which makes -A^* lam at no more cost than that of -lam."""
 
     def __init__(self, domain: Any, codomain: Shape, dtype: Any) -> None:
         self._domain = domain

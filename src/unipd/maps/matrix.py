@@ -54,9 +54,11 @@ class DenseMatrix(Map):
             raise misfit("dual", dual, self.codomain, error) from error
 
     def opposite_adjoint(self, dual: Array) -> Array:
-        """Return -A^* lam; the shorter of lam and A^* lam is negated."""
+        """Return -A^* lam; the shorter of lam and A^* lam is negated, and lam where a subclass has its own adjoint."""
         rows, columns = self.matrix.shape
-        return self.adjoint(-1.0 * dual) if rows <= columns else -1.0 * self.adjoint(dual)
+        if rows > columns and type(self).adjoint is DenseMatrix.adjoint:
+            return -1.0 * self.adjoint(dual)
+        return self.adjoint(-1.0 * dual)
 
 
 class SparseMatrix(Map):

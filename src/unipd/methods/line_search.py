@@ -115,21 +115,21 @@ def inexact_search(
     for trials in range(1, max_doublings + 2):
         dual, rise, squared, sums = _step(problem, base, smoothness, near.pop() if near else None)
         if first is not None and on_one_ray:
-            answer, lean = None, stretched(problem, first, first_smoothness / smoothness)
+            answer, seen = None, stretched(problem, first, first_smoothness / smoothness)
         else:
             answer = asked(problem, dual, tolerance=tolerance, start=base.atom)
-            lean = valued(problem, dual, answer, sums)
-            calls, matvecs = calls + 1, matvecs + lean.matvecs
-        excess = lean.value - base.value - rise - slack
-        accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, lean.value, slack)
+            seen = valued(problem, dual, answer, sums)
+            calls, matvecs = calls + 1, matvecs + seen.matvecs
+        excess = seen.value - base.value - rise - slack
+        accepted = excess <= 0.0 or excess <= _rounding(problem, base.value, seen.value, slack)
         ended = accepted or trials > max_doublings or pulse.out_of_time()
         if halved and trials == 1 and not (ended or on_one_ray):
             smoothness *= 2.0
             continue
         if answer is not None and ended and not full_trials:
-            return Search(base, lean, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
-        if isinstance(lean, DualPoint):
-            trial = lean
+            return Search(base, seen, smoothness, trials, calls, matvecs, accepted, math.sqrt(squared))
+        if isinstance(seen, DualPoint):
+            trial = seen
         else:
             assert answer is not None
             trial, matvecs = attach(problem, dual, answer, pictured(problem, answer.atom), base), matvecs + 1

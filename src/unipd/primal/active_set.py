@@ -31,7 +31,10 @@ class Vertex:
 
 
 class ActiveSet:
-    """Tracker of xbar = sum_i w_i v_i over distinct vertices; weights may shrink to zero and vanish."""
+    """Tracker of xbar = sum_i w_i v_i over distinct vertices; weights may shrink to zero and vanish.
+
+    The vertices are given themselves, or by an index whose first ones they are.
+    """
 
     def __init__(
         self, vertices: tuple[Vertex, ...] = (), weights: FloatArray | None = None, index: VertexIndex | None = None
@@ -85,6 +88,10 @@ class ActiveSet:
         kept = np.flatnonzero(weights > _SMALLEST)
         weights = weights[kept]
         return ActiveSet(tuple(self.vertices[place] for place in kept), weights / weights.sum())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what the set has, not what its index got later."""
+        return ActiveSet, (self.vertices, self.weights)
 
     def mixed(self, gamma: float, atom: Any) -> ActiveSet:
         """Refuse: vertices enter with their images, through :meth:`moved`."""

@@ -16,7 +16,8 @@ class VertexIndex:
     """Vertices in the order in which they came, where each is found, what they cost, and the nonzeros of sparse ones.
 
     Active sets that grow from one another share one index, which takes new vertices at its end: a set has the first of
-    them, as many as it has weights, and no step copies the others.
+    them, as many as it has weights, and no step copies the others. Later vertices live as long as an earlier set does,
+    and threads must not grow sets that share an index.
 
     >>> from unipd.primal.active_set import Vertex
     >>> corners = [Vertex(atoms.one_hot((2,), i, 1.0), np.eye(2)[i], 0.5 * i, b'ab'[i:i+1]) for i in range(2)]
@@ -56,15 +57,15 @@ class VertexIndex:
 
     def _add(self, vertex: Any) -> None:
         point, count = vertex.atom, len(self.vertices)
-        if self.objectives is not None or vertex.objective != 0.0:
-            costs = np.zeros(count) if self.objectives is None else self.objectives
-            self.objectives = np.append(costs, vertex.objective)
-        if self._indices is not None:
-            if self._starts is not None or point.indices.size > 1:
-                starts = np.arange(count) if self._starts is None else self._starts
-                self._starts = np.append(starts, self._indices.size)
-            self._indices = np.concatenate((self._indices, point.indices))
-            self._opposites = np.concatenate((self._opposites, 0.0 - point.values))
+        objectives, indices, opposites, starts = self.objectives, self._indices, self._opposites, self._starts
+        if objectives is not None or vertex.objective != 0.0:
+            objectives = np.append(np.zeros(count) if objectives is None else objectives, vertex.objective)
+        if indices is not None:
+            if starts is not None or point.indices.size > 1:
+                starts = np.append(np.arange(count) if starts is None else starts, indices.size)
+            indices = np.concatenate((indices, point.indices))
+            opposites = np.concatenate((opposites, 0.0 - point.values))
+        self.objectives, self._indices, self._opposites, self._starts = objectives, indices, opposites, starts
         self.places[vertex.key] = count
         self.vertices.append(vertex)
 
