@@ -24,21 +24,19 @@ class BestSoFar:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._best: State | None = None
-        self._measures = math.inf, math.inf
-        """Objective and infeasibility of the best."""
         self._is_small = _dense_bytes(problem) <= LARGEST
 
     def see(self, state: State) -> None:
         """Look at the next state."""
-        best, here = self._best, state.certificate
+        best = self._best
         if best is not None and (self._is_small or _holdable(state)):
-            objective, infeasibility = self._measures
-            if here.infeasibility == infeasibility and objective >= here.dual_bound <= here.objective:
-                if objective < here.objective:
+            here, there = state.certificate, best.certificate
+            if here.infeasibility == there.infeasibility and there.objective >= here.dual_bound <= here.objective:
+                if there.objective < here.objective:
                     return
             elif self._beats(best, state):
                 return
-        self._best, self._measures = state, (here.objective, here.infeasibility)
+        self._best = state
 
     def _beats(self, best: State, state: State) -> bool:
         here, there, bound = state.certificate, best.certificate, state.certificate.dual_bound
@@ -68,14 +66,15 @@ class BestSoFar:
 
     def recall(self, memory: tuple[Any, ...] | None, state: State) -> None:
         """Hold again what :meth:`memory` gave beside the latest state."""
-        best = state
+        self._best = state
         if memory is not None:
             primal, image, mean_objective, certificate = memory
             alike = isinstance(primal, type(state.primal)) and getattr(image, "shape", None) == state.image.shape
             if not (alike and isinstance(certificate, Certificate)):
                 raise ValueError("a best point that is none")
-            best = changed(state, primal=primal, image=image, mean_objective=mean_objective, certificate=certificate)
-        self._best, self._measures = best, (best.certificate.objective, best.certificate.infeasibility)
+            self._best = changed(
+                state, primal=primal, image=image, mean_objective=mean_objective, certificate=certificate
+            )
 
 
 def _dense_bytes(problem: Problem) -> int:
