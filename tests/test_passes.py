@@ -175,13 +175,11 @@ def test_slope_needs_a_loss() -> None:
 
 @pytest.mark.usefixtures("_threshold")
 def test_way_between_two_images(dtype: Any) -> None:
-    tail, head, lam = vectors(dtype, 3)
-    way, slope, squared = way_between(tail, head, lam)
+    tail, head = vectors(dtype, 2)
+    way, squared = way_between(tail, head)
     np.testing.assert_array_equal(way, head - tail)
     exact = (head - tail).astype(float)
-    size = float(np.linalg.norm(exact) * np.linalg.norm(lam))
     loose = 1e-5 if dtype is np.float32 else 1e-12
-    assert slope == pytest.approx(float(np.dot(lam.astype(float), exact)), abs=loose * size)
     assert squared == pytest.approx(float(np.dot(exact, exact)), rel=loose)
     given = problem("=", dtype)
     slope, again = residual_slope(given, tail, head)

@@ -18,7 +18,7 @@ from unipd.cluster.sampled import DistributedSampledMatrix
 from unipd.cluster.shards import read_shard
 from unipd.cluster.world import Single
 from unipd.couplings import LeastSquares
-from unipd.dual import opposite_adjoint
+from unipd.dual import asked_along
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.ratings import read_ratings
 from unipd.maps import Sampling
@@ -172,12 +172,16 @@ def test_rows_on_two_ranks_are_refused():
         row_bounds(np.array([0, 3]), 6, Two(0, 2))
 
 
+def direction_of(problem, dual):
+    return asked_along(problem, dual, None, problem.sharp, 0.0, None)[0]
+
+
 def test_directions_of_a_divided_problem_come_from_the_divided_map():
     """The map of one process has its own way to -A^* lam, which the copy of the problem must not keep."""
     problem = Problem(NuclearBall((3, 2)), Sampling([0, 1, 2], [1, 0, 1], (3, 2)), [1.0, 2.0, 3.0], LeastSquares())
     divided_problem = distribute_problem(problem, Ranks(Single()))
-    direction = opposite_adjoint(divided_problem, problem.b)
+    direction = direction_of(divided_problem, problem.b)
     assert isinstance(direction, DistributedSampledMatrix)
-    assert not isinstance(opposite_adjoint(problem, problem.b), DistributedSampledMatrix)
-    for found in (direction, opposite_adjoint(problem, problem.b)):
+    assert not isinstance(direction_of(problem, problem.b), DistributedSampledMatrix)
+    for found in (direction, direction_of(problem, problem.b)):
         np.testing.assert_array_equal(found.matvec(np.ones(2)), [-1.0, -2.0, -3.0])

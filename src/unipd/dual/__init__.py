@@ -8,7 +8,7 @@ With the Lagrangian of the template (paper, (5)-(7)):
 In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, and h = 0.
 """
 
-from unipd.dual.asking import asked, evaluate, opposite_adjoint, pictured, value_only, valued
+from unipd.dual.asking import asked, asked_along, evaluate, pictured, value_only, valued
 from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.descent import Slope, Way, loss_slope, moved_along, residual_slope, way_between
 from unipd.dual.failures import blame, oracle_errors
@@ -23,6 +23,7 @@ __all__ = [
     "Slope",
     "Way",
     "asked",
+    "asked_along",
     "attach",
     "between",
     "blame",
@@ -36,7 +37,6 @@ __all__ = [
     "mixed",
     "moved",
     "moved_along",
-    "opposite_adjoint",
     "oracle_errors",
     "pictured",
     "proximal_step",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,25 +64,27 @@ def asked(
     oracle = problem.sharp.value if alone else problem.sharp
     if certified:
         oracle = getattr(problem.sharp, "certified", oracle)
+    return asked_along(problem, dual, direction, oracle, tolerance, start)[1]
+
+
+def asked_along(
+    problem: Problem, dual: Array, direction: Any, oracle: Callable[..., SharpAnswer], tolerance: float, start: Any
+) -> tuple[Any, SharpAnswer]:
+    """Return -A^* lam, which the map's class makes where it knows how, and an oracle's answer there.
+
+    Parameters are those of :func:`asked`. What a map only passes on from one that it wraps is not its own.
+    """
+    linear_map: Any = problem.map
     try:
         if direction is None:
-            direction = opposite_adjoint(problem, dual)
+            negates = getattr(type(linear_map), "negates", False)
+            direction = linear_map.opposite_adjoint(dual) if negates else linear_map.adjoint(-1.0 * dual)
         answer = oracle(direction, tolerance=tolerance, start=start)
         if not math.isfinite(answer.value):
             require_bounded(answer)
     except Exception as error:
         blame(error)
-    return answer
-
-
-def opposite_adjoint(problem: Problem, dual: Array) -> Any:
-    """Return -A^* lam, as the map's class makes it where it knows how.
-
-    What a map only passes on from one that it wraps is not its own.
-    """
-    linear_map: Any = problem.map
-    negates = getattr(type(linear_map), "negates", False)
-    return linear_map.opposite_adjoint(dual) if negates else linear_map.adjoint(-1.0 * dual)
+    return direction, answer
 
 
 def pictured(problem: Problem, atom: Any) -> Array:

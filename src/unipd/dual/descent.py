@@ -15,8 +15,8 @@ from unipd.protocols import inner
 
 Slope: TypeAlias = tuple[Array, tuple[float, float] | None]
 """lam = grad phi(A x - b), and <lam, b> and ||lam||^2 where they are at hand."""
-Way: TypeAlias = tuple[Array, float, float]
-"""A way d in the image, <lam, d> and ||d||^2."""
+Way: TypeAlias = tuple[Array, float]
+"""A way d in the image, and ||d||^2."""
 
 
 def loss_slope(problem: Problem, image: Array) -> Slope:
@@ -63,18 +63,18 @@ def moved_along(problem: Problem, image: Array, gamma: float, way: Array) -> tup
     return moved, (lam, (inner(lam, b), energy)), squared
 
 
-def way_between(tail: Array, head: Array, lam: Array) -> Way:
-    """Return the way d = head - tail in the image, the slope <lam, d> along it, and ||d||^2.
+def way_between(tail: Array, head: Array) -> Way:
+    """Return the way d = head - tail in the image, and ||d||^2.
 
     >>> import numpy as np
-    >>> way_between(np.zeros(2), np.array([3.0, 4.0]), np.array([1.0, 0.0]))
-    (array([3., 4.]), 3.0, 25.0)
+    >>> way_between(np.zeros(2), np.array([3.0, 4.0]))
+    (array([3., 4.]), 25.0)
     """
-    if head.size >= passes.COMPILED and is_plain(tail, head) and is_plain(head, lam):
+    if head.size >= passes.COMPILED and is_plain(tail, head):
         way = np.empty(tail.shape, tail.dtype)
-        return way, *compiled().way_between(tail, head, lam, way)
+        return way, compiled().way_between(tail, head, way)
     way = head - tail
-    return way, inner(lam, way), inner(way, way)
+    return way, inner(way, way)
 
 
 def residual_slope(problem: Problem, image: Array, head: Array) -> tuple[float, float]:

@@ -112,15 +112,13 @@ def moved_along(
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)
-def way_between(tail: Array, head: Array, lam: Array, way: Array) -> tuple[float, float]:
-    """Write d = head - tail; return <lam, d> and ||d||^2."""
-    slope = squared = 0.0
+def way_between(tail: Array, head: Array, way: Array) -> float:
+    """Write d = head - tail; return ||d||^2."""
+    squared = 0.0
     for k in range(tail.size):
         way[k] = head[k] - tail[k]
-        here = np.float64(way[k])
-        slope += np.float64(lam[k]) * here
-        squared += here * here
-    return slope, squared
+        squared += np.float64(way[k]) ** 2
+    return squared
 
 
 @njit(cache=True, nogil=True, fastmath=_REORDERED)

@@ -14,9 +14,8 @@ from unipd.dual import (
     DualValue,
     Slope,
     asked,
-    blame,
+    asked_along,
     loss_slope,
-    opposite_adjoint,
     pictured,
     valued,
 )
@@ -36,8 +35,9 @@ Best: TypeAlias = tuple[Vertex, float]
 """The oracle's vertex v, and <-A^* lam, v> - f(v)."""
 Worst: TypeAlias = tuple[int, FloatArray]
 """The place of the active vertex v with the largest <lam, A v> + f(v), and that of every vertex."""
-Shift: TypeAlias = "tuple[Vertex | None, int | None, Array, Array, float, float]"
-"""Where weight goes and comes from, the images there, what the whole way adds to f, and how far one may go.
+Shift: TypeAlias = "tuple[Vertex | None, int | None, Array, Array, float, float, float]"
+"""Where weight goes and comes from, the images there, how steeply the objective falls on the way at first, what the
+whole way adds to f, and how far one may go.
 
 The first is the vertex that weight goes to (None: to all in proportion), the second the place of the one it comes from
 (None: from all); the images are those of where the way begins and of where it leads.
@@ -103,13 +103,9 @@ class ActiveSetFrankWolfe(ABC):
         """Call the oracle at the gradient and shift weight."""
         active, known = state.active, state.known
         lam, sums = known[1] if known is not None and known[0] is state.image else loss_slope(problem, state.image)
-        try:
-            direction = opposite_adjoint(problem, lam)
-        except Exception as error:
-            blame(error)
         index, count, tolerance = active.index, active.weights.size, state.oracle_tolerance
         start = index.vertices[count - 1].atom
-        answer = asked(problem, lam, direction=direction, tolerance=tolerance, start=start)
+        direction, answer = asked_along(problem, lam, None, problem.sharp, tolerance, start)
         proven = valued(problem, lam, answer, sums)
         key, products = vertex_key(answer.atom), answer.matvecs or 1
         place = index.places.get(key, count)
@@ -119,8 +115,8 @@ class ActiveSetFrankWolfe(ABC):
             vertex, products = _vertex(problem, answer, key), products + 1
         scores = index.scores(count, lam, direction)
         worst = int(scores.argmax()), scores
-        toward, away, tail, head, rise, upper = self.shift(problem, state, proven, (vertex, answer.value), worst)
-        gamma, image, slope, squared = exact_step(problem, state.image, tail, head, lam, rise, upper)
+        toward, away, tail, head, fall, rise, upper = self.shift(problem, state, proven, (vertex, answer.value), worst)
+        gamma, image, slope, squared = exact_step(problem, state.image, tail, head, fall, rise, upper)
         active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
             active = active.reweighted(active.weights)

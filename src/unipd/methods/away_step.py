@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from unipd.dual import DualValue
 from unipd.methods.active_set import ActiveSetFrankWolfe, ActiveSetState, Best, Shift, Worst
+from unipd.methods.frank_wolfe import score
 from unipd.problem import Problem
-from unipd.protocols import inner
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,9 @@ class AwayStepFrankWolfe(ActiveSetFrankWolfe):
     def shift(self, problem: Problem, state: ActiveSetState, proven: DualValue, best: Best, worst: Worst) -> Shift:
         """Return the way to the oracle's vertex, or away from the worst active one, whichever is steeper."""
         (vertex, value), (place, scores), cost = best, worst, state.mean_objective
-        current, weight = _pairing(problem, state, proven) + cost, float(state.active.weights[place])
-        if current + value >= float(scores[place]) - current or weight >= 1.0:
-            return vertex, None, state.image, vertex.image, vertex.objective - cost, 1.0
+        current, weight = score(problem, state, proven), float(state.active.weights[place])
+        ahead, back = current + value, float(scores[place]) - current
+        if ahead >= back or weight >= 1.0:
+            return vertex, None, state.image, vertex.image, ahead, vertex.objective - cost, 1.0
         leaving = state.active.index.vertices[place]
-        return None, place, leaving.image, state.image, cost - leaving.objective, weight / (1.0 - weight)
-
-
-def _pairing(problem: Problem, state: ActiveSetState, proven: DualValue) -> float:
-    """Return <lam, A xbar> at lam = grad phi(A xbar - b): for least squares <lam, b> and ||lam||^2 tell it."""
-    if problem.inverse is None or proven.energy is None:
-        return inner(proven.dual, state.image)
-    return proven.linear + problem.inverse * proven.energy
+        return None, place, leaving.image, state.image, back, cost - leaving.objective, weight / (1.0 - weight)

@@ -8,14 +8,14 @@ from typing import Any
 
 from unipd import atoms, validate
 from unipd._typing import Array
-from unipd.dual import Slope, Way, asked, loss_slope, moved_along, pictured, valued, way_between
+from unipd.dual import DualValue, Slope, Way, asked, loss_slope, moved_along, pictured, valued, way_between
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
 from unipd.primal import AtomList
 from unipd.problem import Problem
-from unipd.protocols import Loss, SharpAnswer, Tracker
+from unipd.protocols import Loss, SharpAnswer, Tracker, inner
 from unipd.records import changed
 
 STEP_SIZES = ("open-loop", "line-search", "short-step")
@@ -92,9 +92,9 @@ class FrankWolfe:
             answer = asked(problem, lam, tolerance=state.oracle_tolerance, start=state.recent_atom)
             counts = counts.plus(1, 0, 1 + (answer.matvecs or 1))
         proven = valued(problem, lam, answer, sums)
-        way = way_between(state.image, pictured(problem, answer.atom), lam)
-        rise = answer.objective - state.mean_objective
-        gamma = self._gamma(problem, state, way, rise)
+        way = way_between(state.image, pictured(problem, answer.atom))
+        fall, rise = answer.value + score(problem, state, proven), answer.objective - state.mean_objective
+        gamma = self._gamma(problem, state, way, fall, rise)
         image, slope, squared = moved_along(problem, state.image, gamma, way[0])
         cost = state.mean_objective + gamma * rise
         primal = state.primal.mixed(gamma, answer.atom)
@@ -112,16 +112,25 @@ class FrankWolfe:
             known=(image, slope),
         )
 
-    def _gamma(self, problem: Problem, state: FrankWolfeState, way: Way, rise: float) -> float:
+    def _gamma(self, problem: Problem, state: FrankWolfeState, way: Way, fall: float, rise: float) -> float:
         if state.iteration == 0 and not state.at_zero:
             return 1.0
         if self.step_size == "open-loop":
             return 2.0 / (state.iteration + 2.0)
         if self.step_size == "line-search":
-            return best_step(problem, state.image, way, rise)
-        _, slope, squared = way
-        curve = _smooth_loss(problem).curvature() * squared
-        return 1.0 if curve == 0.0 else min(1.0, max(0.0, (-slope - rise) / curve))
+            return best_step(problem, state.image, way, fall, rise)
+        curve = _smooth_loss(problem).curvature() * way[1]
+        return 1.0 if curve == 0.0 else min(1.0, max(0.0, fall / curve))
+
+
+def score(problem: Problem, state: State, proven: DualValue) -> float:
+    """Return <lam, A xbar> + f(xbar) at lam = grad phi(A xbar - b): for least squares <lam, b> and ||lam||^2 tell it.
+
+    What it exceeds by that of the oracle's atom is the Frank-Wolfe gap, the slope along the way there.
+    """
+    if problem.inverse is None or proven.energy is None:
+        return inner(proven.dual, state.image) + state.mean_objective
+    return proven.linear + problem.inverse * proven.energy + state.mean_objective
 
 
 def _first_state(problem: Problem, tracker: Tracker, image: Array, accuracy: float) -> FrankWolfeState:

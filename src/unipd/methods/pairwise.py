@@ -29,7 +29,7 @@ class PairwiseFrankWolfe(ActiveSetFrankWolfe):
 
     def shift(self, problem: Problem, state: ActiveSetState, proven: DualValue, best: Best, worst: Worst) -> Shift:
         """Return the way from the worst active vertex to the oracle's."""
-        toward, place, active = best[0], worst[0], state.active
+        (toward, value), (place, scores), active = best, worst, state.active
         leaving = active.index.vertices[place]
-        rise, weight = toward.objective - leaving.objective, float(active.weights[place])
-        return toward, place, leaving.image, toward.image, rise, weight
+        fall, rise = value + float(scores[place]), toward.objective - leaving.objective
+        return toward, place, leaving.image, toward.image, fall, rise, float(active.weights[place])

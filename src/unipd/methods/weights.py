@@ -42,37 +42,38 @@ def greedy_gamma(
         return 0.0 if fall <= 0.0 else upper if upper * bend <= fall else fall / bend
     residual, way = image - problem.b, atom_image - image
     slope = inner(residual if problem.loss is None else problem.loss.gradient(residual), way)
-    return best_step(problem, image, (way, slope, inner(way, way)), rise, upper)
+    return best_step(problem, image, (way, inner(way, way)), -slope - rise, rise, upper)
 
 
 def exact_step(
-    problem: Problem, image: Array, tail: Array, head: Array, lam: Array, rise: float, upper: float
+    problem: Problem, image: Array, tail: Array, head: Array, fall: float, rise: float, upper: float
 ) -> tuple[float, Array, Slope, float | None]:
-    """Go from A x as far along head - tail, which adds ``rise`` to f, as is best: gamma in [0, upper].
+    """Go from A x as far along head - tail as is best: gamma in [0, upper].
 
-    Return gamma, and what :func:`~unipd.dual.moved_along` says of where that leads; lam is grad phi(A x - b).
+    Return gamma, and what :func:`~unipd.dual.moved_along` says of where that leads. Parameters are those of
+    :func:`best_step`.
     """
     inverse = problem.inverse
     if inverse is None or head.size >= passes.COMPILED:
-        found = way_between(tail, head, lam)
-        way, gamma = found[0], best_step(problem, image, found, rise, upper)
+        found = way_between(tail, head)
+        way, gamma = found[0], best_step(problem, image, found, fall, rise, upper)
     else:  # the same for least squares: a product of A empties the caches, and every function called costs
         way = head - tail
-        fall, bend = -inner(lam, way) - rise, inner(way, way) / inverse
+        bend = inner(way, way) / inverse
         gamma = 0.0 if fall <= 0.0 else upper if upper * bend <= fall else fall / bend
     return gamma, *moved_along(problem, image, gamma, way)
 
 
-def best_step(problem: Problem, image: Array, way: Way, rise: float, upper: float = 1.0) -> float:
-    """Return the best gamma in [0, upper] from A x along a way in the image that adds ``rise`` to f.
+def best_step(problem: Problem, image: Array, way: Way, fall: float, rise: float, upper: float = 1.0) -> float:
+    """Return the best gamma in [0, upper] from A x along a way in the image.
 
-    With the way d = A (x' - x) come <grad phi, d>, or <A x - b, d> for a constraint, and ||d||^2.
+    The way d = A (x' - x), with ||d||^2, adds ``rise`` to f; ``fall`` is how steeply the loss and f fall together at
+    first, -<grad phi, d> - rise, or -<A x - b, d> for a constraint. Only quadratic losses ask for it.
     """
-    direction, slope, squared = way
+    direction, squared = way
     loss = problem.loss
     if isinstance(loss, QUADRATIC):
         bend = 2.0 * loss.value(direction) if problem.inverse is None else squared / problem.inverse
-        fall = -slope - rise
         return 0.0 if fall <= 0.0 else upper if upper * bend <= fall else fall / bend
     residual = image - problem.b
     if loss is not None:
