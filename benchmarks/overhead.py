@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+import stopwatch
 import unipd
 from figures import note
 from stopwatch import Stopwatch, clock, stopwatch_cost
@@ -72,7 +73,7 @@ def measure(parts: Parts, method: Method, tracker: str, limit: int, cost: float 
     oracle, linear_map, b, coupling = parts
     watch = Stopwatch()
     problem = unipd.Problem(watch.on(oracle, ORACLE), watch.on(linear_map, MAP), b, coupling)
-    watch.seconds, watch.calls = 0.0, 0
+    watch.reset()
     begun = clock()
     result = unipd.solve(problem, method, accuracy=1e-9, tracker=tracker, stop=unipd.MaxIterations(limit))
     total = clock() - begun - watch.calls * cost
@@ -106,12 +107,15 @@ def bare_loop(parts: Parts, limit: int, cost: float) -> Run:
 def python_calls(parts: Parts, method: Method, tracker: str) -> float:
     """Return how many functions of Python an iteration calls outside oracle and map."""
     oracle, linear_map, b, coupling = parts
-    watch, counted = Stopwatch(), 0
+    watch, counted, depth = Stopwatch(), 0, 0
     problem = unipd.Problem(watch.on(oracle, ORACLE), watch.on(linear_map, MAP), b, coupling)
 
     def count(frame: Any, event: str, _: Any) -> None:
-        nonlocal counted
-        counted += event == "call" and not watch.busy and frame.f_code.co_name not in (*ORACLE, *MAP, "run")
+        nonlocal counted, depth
+        if frame.f_code.co_filename == stopwatch.__file__:
+            depth += {"call": 1, "return": -1}.get(event, 0)
+        else:
+            counted += event == "call" and not depth
 
     totals: list[int] = []
     for limit in CALL_COUNTS:

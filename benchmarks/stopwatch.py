@@ -13,28 +13,48 @@ clock = time.process_time
 
 
 class Stopwatch:
-    """CPU seconds spent inside the wrapped calls, and how many there were."""
+    """CPU seconds spent inside the wrapped calls, and how many there were.
+
+    A call only writes down when it begins and when it ends: what a watch does falls on what it measures.
+    """
 
     def __init__(self) -> None:
-        self.seconds = 0.0
-        self.calls = 0
-        self.busy = False
+        self._stamps: list[float] = []
+        """When calls began, with a minus sign, and ended."""
 
     def timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return the call with its time added to the watch; calls inside of timed ones are part of those."""
+        stamp = self._stamps.append
 
         def run(*arguments: Any, **options: Any) -> Any:
-            if self.busy:
-                return call(*arguments, **options)
-            self.busy, begun = True, clock()
+            stamp(-clock())
             try:
                 return call(*arguments, **options)
             finally:
-                self.calls += 1
-                self.seconds += clock() - begun
-                self.busy = False
+                stamp(clock())
 
         return run
+
+    def reset(self) -> None:
+        """Forget all calls."""
+        self._stamps.clear()
+
+    @property
+    def calls(self) -> int:
+        """Calls, with those inside of others."""
+        return len(self._stamps) // 2
+
+    @property
+    def seconds(self) -> float:
+        """Seconds inside calls."""
+        total, depth, begun = 0.0, 0, 0.0
+        for stamp in self._stamps:
+            if stamp < 0.0:
+                depth, begun = depth + 1, begun if depth else -stamp
+            else:
+                depth -= 1
+                total += 0.0 if depth else stamp - begun
+        return total
 
     def on(self, inner: Any, names: tuple[str, ...]) -> Any:
         """Return a twin of an object whose named methods are timed; all else is found as directly as before."""
@@ -60,7 +80,8 @@ def stopwatch_cost(before: Callable[[], Any] | None = None, repeats: int = 200) 
     nothing = watch.timed(lambda: None)
     for _ in range(repeats):
         empty()
-        begun, watch.seconds = clock(), 0.0
+        watch.reset()
+        begun = clock()
         nothing()
         around.append(clock() - begun - watch.seconds)
         empty()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import completion_peers
+import stopwatch
 from unipd._typing import FloatArray
 from unipd.io.ratings import Ratings
 
@@ -57,3 +58,21 @@ def test_fit_and_prediction_are_timed_apart_and_warm(
     assert seen["made-up, made up: prediction"] >= 2 * WORK
     assert seen["made-up, made up: test RMSE"] == pytest.approx(np.std(RATINGS.values))
     assert "imported and warm" in capsys.readouterr().out
+
+
+def test_a_stopwatch_counts_outer_calls_once_and_failed_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(1, 100))
+    monkeypatch.setattr(stopwatch, "clock", lambda: float(next(now)))
+    watch = stopwatch.Stopwatch()
+    within = watch.timed(lambda: None)
+
+    def fail() -> None:
+        within()
+        raise KeyError
+
+    within()  # from 1 to 2
+    with pytest.raises(KeyError):
+        watch.timed(fail)()  # from 3 to 6
+    assert (watch.seconds, watch.calls) == (1.0 + 3.0, 3)
+    watch.reset()
+    assert (watch.seconds, watch.calls) == (0.0, 0)

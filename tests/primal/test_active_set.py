@@ -44,6 +44,8 @@ def test_vertices_that_enter_and_leave_are_known_at_once(kind: str) -> None:
         active = active.moved(0.3, vertex, None) if active.vertices else ActiveSet((vertex,), np.ones(1))
         if number % 4 == 3:  # all the weight of a vertex goes to the last one
             active = active.moved(float(active.weights[1]), active.vertices[-1], 1)
+        if number == 10:  # all but one leave
+            active = active.reweighted(np.where(np.arange(active.weights.size) == 2, 1.0, 0.0))
         fresh = ActiveSet(active.vertices, active.weights)
         assert active.index.places == fresh.index.places == {v.key: i for i, v in enumerate(active.vertices)}
         dual = rng.standard_normal(4)

@@ -11,7 +11,7 @@ from unipd._typing import Array
 from unipd.atoms.kinds import Blocks, LowRank, SparsePoint, dense
 
 _SMALL = 10_000
-"""Entries up to which dense atoms are stacked for their sum: one product instead of a loop."""
+"""Entries up to which dense and sparse atoms are stacked for their sum: one product instead of a loop."""
 
 
 def scaled(atom: Any, factor: float) -> Any:
@@ -59,6 +59,8 @@ def combination(weights: Sequence[float], atoms: Sequence[Any]) -> Any:
     if all(type(atom) is np.ndarray for atom in atoms) and first.size <= _SMALL:
         stacked = np.stack(atoms)
         return np.tensordot(np.asarray(weights, np.real(stacked).dtype), stacked, axes=1)
+    if all(type(atom) is SparsePoint and atom.indices.size <= _SMALL for atom in atoms):
+        return dense(_stack_sparse(weights, atoms))
     out = np.zeros(first.shape, np.result_type(*(atom.dtype for atom in atoms)))
     for weight, atom in zip(weights, atoms, strict=True):
         add_to(out, weight, atom)
@@ -71,6 +73,12 @@ def add_to(out: Array, weight: float, atom: Any) -> None:
         np.add.at(out.reshape(-1), atom.indices, weight * atom.values)
     else:
         out += weight * dense(atom)
+
+
+def _stack_sparse(weights: Sequence[float], atoms: Sequence[SparsePoint]) -> SparsePoint:
+    values = np.concatenate([atom.values for atom in atoms])
+    scale = np.repeat(np.asarray(weights, np.real(values).dtype), [atom.indices.size for atom in atoms])
+    return SparsePoint(atoms[0].shape, np.concatenate([atom.indices for atom in atoms]), scale * values)
 
 
 def _stack_low_rank(weights: Sequence[float], atoms: Sequence[LowRank]) -> LowRank:

@@ -11,7 +11,7 @@ from unipd.dual import passes
 from unipd.dual.passes import compiled, is_plain
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
-from unipd.protocols import inner
+from unipd.protocols import Loss, inner
 
 Slope: TypeAlias = tuple[Array, tuple[float, float] | None]
 """lam = grad phi(A x - b), and <lam, b> and ||lam||^2 where they are at hand."""
@@ -27,9 +27,7 @@ def loss_slope(problem: Problem, image: Array) -> Slope:
     >>> loss_slope(problem, np.zeros(2))[0]
     array([-1., -2.])
     """
-    loss, inverse = problem.loss, problem.inverse
-    if loss is None:
-        raise InvalidInput("coupling", "a loss", type(problem.coupling).__name__)
+    loss, inverse = _loss(problem), problem.inverse
     if image.size >= passes.COMPILED and inverse is not None and is_plain(image, problem.b):
         lam = np.empty(image.shape, image.dtype)
         return lam, compiled().loss_slope(image, problem.b, image.dtype.type(1.0 / inverse), lam)
@@ -37,22 +35,23 @@ def loss_slope(problem: Problem, image: Array) -> Slope:
     return residual if inverse == 1.0 else loss.gradient(residual), None
 
 
-def moved_along(problem: Problem, image: Array, gamma: float, way: Array) -> tuple[Array, Slope, float | None]:
-    """Return A x = image + gamma way, lam there with its sums, and ||A x - b||^2 for least squares; the way is used up.
+def moved_along(problem: Problem, image: Array, gamma: float, way: Array) -> tuple[Array, Slope, float]:
+    """Return A x = image + gamma way, lam there with its sums, and phi(A x - b); the way is used up.
 
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 2.0], unipd.couplings.LeastSquares())
     >>> moved_along(problem, np.zeros(2), 0.5, np.array([2.0, 0.0]))
-    (array([1., 0.]), (array([ 0., -2.]), (-4.0, 4.0)), 4.0)
+    (array([1., 0.]), (array([ 0., -2.]), (-4.0, 4.0)), 2.0)
     """
     inverse, b = problem.inverse, problem.b
     if inverse is None:
-        moved = image + gamma * way
-        return moved, loss_slope(problem, moved), None
+        moved, loss = image + gamma * way, _loss(problem)
+        residual = moved - b
+        return moved, (loss.gradient(residual), None), loss.value(residual)
     if image.size >= passes.COMPILED and is_plain(image, way):
         kind, moved, lam = image.dtype.type, np.empty(image.shape, image.dtype), np.empty(image.shape, image.dtype)
         squared, linear, energy = compiled().moved_along(image, way, kind(gamma), b, kind(1.0 / inverse), moved, lam)
-        return moved, (lam, (linear, energy)), squared
+        return moved, (lam, (linear, energy)), 0.5 * squared / inverse
     way *= -gamma
     moved = image - way
     lam = residual = moved - b
@@ -60,7 +59,7 @@ def moved_along(problem: Problem, image: Array, gamma: float, way: Array) -> tup
     if inverse != 1.0:
         lam = (1.0 / inverse) * residual
         energy = inner(lam, lam)
-    return moved, (lam, (inner(lam, b), energy)), squared
+    return moved, (lam, (inner(lam, b), energy)), 0.5 * squared / inverse
 
 
 def way_between(tail: Array, head: Array) -> Way:
@@ -89,3 +88,9 @@ def residual_slope(problem: Problem, image: Array, head: Array) -> tuple[float, 
         return compiled().residual_slope(image, problem.b, head)
     way: Array = head - image
     return inner(image - problem.b, way), inner(way, way)
+
+
+def _loss(problem: Problem) -> Loss:
+    if problem.loss is None:
+        raise InvalidInput("coupling", "a loss", type(problem.coupling).__name__)
+    return problem.loss

@@ -16,10 +16,11 @@ from unipd.dual import (
     asked,
     asked_along,
     loss_slope,
+    moved_along,
     pictured,
     valued,
 )
-from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
+from unipd.methods.base import Counts, State, empty_certificate, known_objective, zero_image
 from unipd.methods.frank_wolfe import ORACLE_TOLERANCE, require_smooth_loss
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import exact_step
@@ -116,12 +117,13 @@ class ActiveSetFrankWolfe(ABC):
         scores = index.scores(count, lam, direction)
         worst = int(scores.argmax()), scores
         toward, away, tail, head, fall, rise, upper = self.shift(problem, state, proven, (vertex, answer.value), worst)
-        gamma, image, slope, squared = exact_step(problem, state.image, tail, head, fall, rise, upper)
+        gamma, image, slope, loss = exact_step(problem, state.image, tail, head, fall, rise, upper)
         active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
             active = active.reweighted(active.weights)
-            image, cost, squared = active.image(), active.objective(), None
-            slope = loss_slope(problem, image)
+            image, cost = active.image(), active.objective()
+            image, slope, loss = moved_along(problem, image, 0.0, image.copy())
+        objective = loss + (cost if problem.linear else known_objective(problem, active, cost))
         return changed(
             state,
             iteration=state.iteration + 1,
@@ -131,7 +133,7 @@ class ActiveSetFrankWolfe(ABC):
             image=image,
             mean_objective=cost,
             known=(image, slope),
-            certificate=state.certificate.renewed(problem, measured(problem, active, image, cost, squared), proven),
+            certificate=state.certificate.renewed(problem, (objective, 0.0), proven),
             counts=state.counts.plus(1, 0, products),
         )
 

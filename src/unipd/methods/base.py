@@ -173,9 +173,7 @@ def measured(
 
     ``squared`` is ||A xbar - b||^2 where that is all that the coupling asks about (K = {0} and least squares).
     """
-    cost = mean_objective
-    if primal is not None and not problem.linear and getattr(primal, "exact_objective", False):
-        cost = problem.sharp.objective(primal.point())
+    cost = mean_objective if problem.linear else known_objective(problem, primal, mean_objective)
     if squared is None:
         residual = image - problem.b
         if problem.loss is not None:
@@ -185,6 +183,13 @@ def measured(
         return cost, math.sqrt(squared)
     assert problem.inverse is not None
     return cost + 0.5 * squared / problem.inverse, 0.0
+
+
+def known_objective(problem: Problem, primal: Tracker | None, mean_objective: float) -> float:
+    """Return f(xbar), where xbar is kept, else the mean, which bounds it."""
+    if primal is not None and getattr(primal, "exact_objective", False):
+        return problem.sharp.objective(primal.point())
+    return mean_objective
 
 
 def empty_certificate(dual: Array) -> Certificate:

@@ -10,7 +10,7 @@ from unipd import atoms, validate
 from unipd._typing import Array
 from unipd.dual import DualValue, Slope, Way, asked, loss_slope, moved_along, pictured, valued, way_between
 from unipd.errors import InvalidInput
-from unipd.methods.base import Counts, State, empty_certificate, measured, zero_image
+from unipd.methods.base import Counts, State, empty_certificate, known_objective, zero_image
 from unipd.methods.warm import WarmPoint
 from unipd.methods.weights import best_step
 from unipd.primal import AtomList
@@ -95,9 +95,10 @@ class FrankWolfe:
         way = way_between(state.image, pictured(problem, answer.atom))
         fall, rise = answer.value + score(problem, state, proven), answer.objective - state.mean_objective
         gamma = self._gamma(problem, state, way, fall, rise)
-        image, slope, squared = moved_along(problem, state.image, gamma, way[0])
+        image, slope, loss = moved_along(problem, state.image, gamma, way[0])
         cost = state.mean_objective + gamma * rise
         primal = state.primal.mixed(gamma, answer.atom)
+        objective = loss + (cost if problem.linear else known_objective(problem, primal, cost))
         return changed(
             state,
             iteration=state.iteration + 1,
@@ -105,7 +106,7 @@ class FrankWolfe:
             primal=primal,
             image=image,
             mean_objective=cost,
-            certificate=state.certificate.renewed(problem, measured(problem, primal, image, cost, squared), proven),
+            certificate=state.certificate.renewed(problem, (objective, 0.0), proven),
             counts=counts,
             recent_atom=answer.atom,
             answer=None,

@@ -47,7 +47,7 @@ def greedy_gamma(
 
 def exact_step(
     problem: Problem, image: Array, tail: Array, head: Array, fall: float, rise: float, upper: float
-) -> tuple[float, Array, Slope, float | None]:
+) -> tuple[float, Array, Slope, float]:
     """Go from A x as far along head - tail as is best: gamma in [0, upper].
 
     Return gamma, and what :func:`~unipd.dual.moved_along` says of where that leads. Parameters are those of

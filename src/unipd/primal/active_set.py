@@ -87,7 +87,7 @@ class ActiveSet:
             return ActiveSet((), weights / weights.sum(), self.index)
         kept = np.flatnonzero(weights > _SMALLEST)
         weights = weights[kept]
-        return ActiveSet(tuple(self.vertices[place] for place in kept), weights / weights.sum())
+        return ActiveSet((), weights / weights.sum(), self.index.restricted(kept))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy what the set has, not what its index got later."""

@@ -40,7 +40,7 @@ class VertexIndex:
         self._opposites: Array = 0.0 - np.concatenate([point.values for point in points]) if sparse else np.zeros(0)
         """-v at the indices."""
         sizes = np.array([point.indices.size for point in points] if sparse else [], dtype=np.intp)
-        self._starts: IntArray | None = np.cumsum(sizes) - sizes if (sizes != 1).any() else None
+        self._starts: IntArray | None = _starts(sizes)
         """Where the nonzeros of each vertex begin; None where each has one."""
 
     def grown(self, count: int, vertex: Any) -> VertexIndex:
@@ -69,6 +69,23 @@ class VertexIndex:
         self.places[vertex.key] = count
         self.vertices.append(vertex)
 
+    def restricted(self, kept: IntArray) -> VertexIndex:
+        """Return the index of the vertices at these places, which are in order."""
+        places, indices, starts, objectives = kept.tolist(), self._indices, self._starts, self.objectives
+        vertices = [self.vertices[place] for place in places]
+        if indices is None:
+            return VertexIndex(vertices)
+        if starts is not None:
+            sizes = np.diff(starts, append=indices.size)
+            taken, starts = np.flatnonzero(np.repeat(np.isin(np.arange(sizes.size), kept), sizes)), _starts(sizes[kept])
+        else:
+            taken = kept
+        new, keys = VertexIndex.__new__(VertexIndex), list(self.places)
+        new.vertices, new.places = vertices, {keys[old]: place for place, old in enumerate(places)}
+        new.objectives = objectives[kept] if objectives is not None and objectives[kept].any() else None
+        new._indices, new._opposites, new._starts = indices[taken], self._opposites[taken], starts
+        return new
+
     def scores(self, count: int, dual: Array, direction: Any) -> FloatArray:
         """Return <lam, A v> + f(v) of the first vertices; ``direction`` is -A^* lam, which sparse vertices read."""
         if self._indices is None or type(direction) is not np.ndarray:
@@ -82,6 +99,10 @@ class VertexIndex:
         if self.objectives is not None:
             scores = scores + self.objectives
         return scores if scores.size == count else scores[:count]
+
+
+def _starts(sizes: IntArray) -> IntArray | None:
+    return np.cumsum(sizes) - sizes if (sizes != 1).any() else None
 
 
 def _has_nonzeros(point: Any) -> bool:

@@ -1,0 +1,36 @@
+"""Sums of atoms against the sums of their dense arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unipd import atoms
+from unipd.atoms import sums
+
+
+@pytest.mark.parametrize("largest", [0, 10_000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_sparse_atoms_add_up_whether_they_are_stacked_or_not(
+    largest: int, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sums, "_SMALL", largest)
+    rng = np.random.default_rng(3)
+    weights = rng.random(7)
+    points = [
+        atoms.SparsePoint((2, 3), rng.integers(6, size=count), (rng.standard_normal(count) * (1 + 1j)).astype(dtype))
+        if np.issubdtype(dtype, np.complexfloating)
+        else atoms.SparsePoint((2, 3), rng.integers(6, size=count), rng.standard_normal(count).astype(dtype))
+        for count in (1, 0, 3, 1, 5, 2, 1)
+    ]
+    found = atoms.combination(weights.tolist(), points)
+    naive = sum(weight * point.dense().astype(np.complex128) for weight, point in zip(weights, points, strict=True))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, naive, atol=10 * np.finfo(dtype).eps)
+
+
+def test_a_sparse_atom_and_a_dense_one_add_up() -> None:
+    found = atoms.combination([0.5, 0.25], [atoms.one_hot((3,), 1, 2.0), np.array([4.0, 0.0, 8.0])])
+    np.testing.assert_array_equal(found, [1.0, 1.0, 2.0])
