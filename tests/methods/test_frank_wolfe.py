@@ -31,6 +31,13 @@ def interior_problem() -> tuple[Problem, float]:
     return problem, solve(problem, "corrective", accuracy=1e-13, stop=MaxIterations(30)).dual_bound
 
 
+def overcomplete_problem() -> Problem:
+    """Least squares over the l1 ball, where away steps are taken while the oracle points to new vertices."""
+    random = np.random.default_rng(0)
+    A = random.standard_normal((20, 60))
+    return Problem(L1Ball(60, 2.0), A, A[:, :4].sum(axis=1) + random.standard_normal(20), LeastSquares())
+
+
 def errors_of(problem: Problem, optimum: float, method: Any, count: int) -> Array:
     states = islice(iterate(problem, method), count)
     return np.array([state.certificate.objective for state in states]) - optimum
@@ -75,6 +82,21 @@ def test_the_active_set_is_a_convex_combination_of_distinct_vertices(name: str) 
         assert len({vertex.key for vertex in active.vertices}) == len(active.vertices)
         np.testing.assert_allclose(problem.map.image(active.point()), state.image, atol=1e-10)
         assert problem.sharp.contains(active.point())
+
+
+@every_variant
+def test_only_vertices_that_weight_goes_to_are_pictured(name: str) -> None:
+    problem = overcomplete_problem()
+    products, known, ways = 0, set[bytes](), set[bool]()
+    for state in islice(iterate(problem, VARIANTS[name]), 80):
+        active, first = state.primal, not known
+        assert isinstance(active, ActiveSet)
+        entered = {vertex.key for vertex in active.vertices} - known
+        spent = state.counts.matvecs - products - 2 * first  # the start asks the oracle and pictures its vertex
+        assert spent == 1 + len(entered) - first
+        ways.add(bool(entered))
+        products, known = state.counts.matvecs, {vertex.key for vertex in active.vertices}
+    assert ways == {True, False}
 
 
 def test_the_open_loop_step_is_two_over_k_plus_two() -> None:

@@ -32,16 +32,12 @@ from unipd.records import changed, made
 REFRESH = 256
 """Restore the sum of the weights and A xbar after so many iterations, so that rounding does not pile up."""
 
-Best: TypeAlias = tuple[Vertex, float]
-"""The oracle's vertex v, and <-A^* lam, v> - f(v)."""
 Worst: TypeAlias = tuple[int, FloatArray]
 """The place of the active vertex v with the largest <lam, A v> + f(v), and that of every vertex."""
-Shift: TypeAlias = "tuple[Vertex | None, int | None, Array, Array, float, float, float]"
-"""Where weight goes and comes from, the images there, how steeply the objective falls on the way at first, what the
-whole way adds to f, and how far one may go.
-
-The first is the vertex that weight goes to (None: to all in proportion), the second the place of the one it comes from
-(None: from all); the images are those of where the way begins and of where it leads.
+Shift: TypeAlias = "tuple[bool, int | None, float, float, float]"
+"""Whether weight goes to the oracle's vertex (else to all in proportion), the place of the vertex that it comes from
+(None: from all), how steeply the objective falls on the way at first, what the whole way adds to f, and how far one may
+go.
 """
 
 
@@ -67,7 +63,9 @@ class ActiveSetFrankWolfe(ABC):
         """Name on the command line."""
 
     @abstractmethod
-    def shift(self, problem: Problem, state: ActiveSetState, proven: DualValue, best: Best, worst: Worst) -> Shift:
+    def shift(
+        self, problem: Problem, state: ActiveSetState, proven: DualValue, answer: SharpAnswer, worst: Worst
+    ) -> Shift:
         """Return between which vertices weight is shifted; ``proven`` is the dual value at grad phi."""
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> ActiveSetState:
@@ -102,23 +100,26 @@ class ActiveSetFrankWolfe(ABC):
 
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and shift weight."""
-        active, known = state.active, state.known
-        lam, sums = known[1] if known is not None and known[0] is state.image else loss_slope(problem, state.image)
+        active, image, known = state.active, state.image, state.known
+        lam, sums = known[1] if known is not None and known[0] is image else loss_slope(problem, image)
         index, count, tolerance = active.index, active.weights.size, state.oracle_tolerance
         start = index.vertices[count - 1].atom
         direction, answer = asked_along(problem, lam, None, problem.sharp, tolerance, start)
         proven = valued(problem, lam, answer, sums)
-        key, products = vertex_key(answer.atom), answer.matvecs or 1
-        place = index.places.get(key, count)
-        if place < count:
-            vertex = index.vertices[place]
-        else:
-            vertex, products = _vertex(problem, answer, key), products + 1
         scores = index.scores(count, lam, direction)
-        worst = int(scores.argmax()), scores
-        toward, away, tail, head, fall, rise, upper = self.shift(problem, state, proven, (vertex, answer.value), worst)
-        gamma, image, slope, loss = exact_step(problem, state.image, tail, head, fall, rise, upper)
-        active, cost = active.moved(gamma, toward, away), state.mean_objective + gamma * rise
+        toward, away, fall, rise, upper = self.shift(problem, state, proven, answer, (int(scores.argmax()), scores))
+        tail = image if away is None else index.vertices[away].image
+        head, vertex, products = image, None, answer.matvecs or 1
+        if toward:
+            key = vertex_key(answer.atom)
+            place = index.places.get(key, count)
+            if place < count:
+                vertex = index.vertices[place]
+            else:
+                vertex, products = _vertex(problem, answer, key), products + 1
+            head = vertex.image
+        gamma, image, slope, loss = exact_step(problem, image, tail, head, fall, rise, upper)
+        active, cost = active.moved(gamma, vertex, away), state.mean_objective + gamma * rise
         if (state.iteration + 1) % REFRESH == 0:
             active = active.reweighted(active.weights)
             image, cost = active.image(), active.objective()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unipd.dual import DualValue
-from unipd.methods.active_set import ActiveSetFrankWolfe, ActiveSetState, Best, Shift, Worst
+from unipd.methods.active_set import ActiveSetFrankWolfe, ActiveSetState, Shift, Worst
 from unipd.methods.frank_wolfe import score
 from unipd.problem import Problem
+from unipd.protocols import SharpAnswer
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,14 @@ class AwayStepFrankWolfe(ActiveSetFrankWolfe):
         """Name on the command line."""
         return "away-step"
 
-    def shift(self, problem: Problem, state: ActiveSetState, proven: DualValue, best: Best, worst: Worst) -> Shift:
+    def shift(
+        self, problem: Problem, state: ActiveSetState, proven: DualValue, answer: SharpAnswer, worst: Worst
+    ) -> Shift:
         """Return the way to the oracle's vertex, or away from the worst active one, whichever is steeper."""
-        (vertex, value), (place, scores), cost = best, worst, state.mean_objective
+        (place, scores), cost = worst, state.mean_objective
         current, weight = score(problem, state, proven), float(state.active.weights[place])
-        ahead, back = current + value, float(scores[place]) - current
+        ahead, back = current + answer.value, float(scores[place]) - current
         if ahead >= back or weight >= 1.0:
-            return vertex, None, state.image, vertex.image, ahead, vertex.objective - cost, 1.0
+            return True, None, ahead, answer.objective - cost, 1.0
         leaving = state.active.index.vertices[place]
-        return None, place, leaving.image, state.image, back, cost - leaving.objective, weight / (1.0 - weight)
+        return False, place, back, cost - leaving.objective, weight / (1.0 - weight)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unipd.dual import DualValue
-from unipd.methods.active_set import ActiveSetFrankWolfe, ActiveSetState, Best, Shift, Worst
+from unipd.methods.active_set import ActiveSetFrankWolfe, ActiveSetState, Shift, Worst
 from unipd.problem import Problem
+from unipd.protocols import SharpAnswer
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,10 @@ class PairwiseFrankWolfe(ActiveSetFrankWolfe):
         """Name on the command line."""
         return "pairwise"
 
-    def shift(self, problem: Problem, state: ActiveSetState, proven: DualValue, best: Best, worst: Worst) -> Shift:
+    def shift(
+        self, problem: Problem, state: ActiveSetState, proven: DualValue, answer: SharpAnswer, worst: Worst
+    ) -> Shift:
         """Return the way from the worst active vertex to the oracle's."""
-        (toward, value), (place, scores), active = best, worst, state.active
-        leaving = active.index.vertices[place]
-        fall, rise = value + float(scores[place]), toward.objective - leaving.objective
-        return toward, place, leaving.image, toward.image, fall, rise, float(active.weights[place])
+        (place, scores), active = worst, state.active
+        rise = answer.objective - active.index.vertices[place].objective
+        return True, place, answer.value + float(scores[place]), rise, float(active.weights[place])
