@@ -23,6 +23,7 @@ from unipd.dual import (
     way_between,
 )
 from unipd.errors import InvalidInput
+from unipd.methods.weights import best_step, exact_step
 
 SIZE = 37
 COUPLINGS = {
@@ -109,6 +110,31 @@ def test_a_step_brings_the_slope_along(scale: float | None, dtype: Any) -> None:
     if sums is not None:
         exact = lam.astype(np.float64)
         assert sums == pytest.approx((float(exact @ b), float(exact @ exact)), rel=1e-10)
+
+
+@pytest.mark.parametrize("upper", [1e-3, 1.0])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("scale", [1.0, 2.5, None])
+def test_an_exact_step_is_the_step_that_is_best_and_the_move_along_it(
+    scale: float | None, sign: float, upper: float, dtype: Any
+) -> None:
+    b, image, tail, head = vectors(dtype, 4)
+    coupling: Any = unipd.couplings.WeightedLeastSquares(np.linspace(1.0, 2.0, SIZE))
+    if scale is not None:
+        coupling = unipd.couplings.LeastSquares(scale)
+    given = unipd.Problem(unipd.sharp.Simplex(5), np.ones((SIZE, 5), dtype), b, coupling)
+    slope = float(np.vdot(coupling.gradient(image - b), head - tail))
+    rise = sign * (1.0 + abs(slope)) - slope  # the way goes up, or down
+    gamma, moved, (lam, sums), loss = exact_step(given, image, tail, head, -slope - rise, rise, upper)
+    way = way_between(tail, head)
+    assert gamma == best_step(given, image, way, -slope - rise, rise, upper)
+    assert (gamma > 0.0) == (sign < 0.0)
+    there, (twin, twins), value = moved_along(given, image, gamma, way[0])
+    np.testing.assert_array_equal(moved, there)
+    np.testing.assert_array_equal(lam, twin)
+    assert (sums, loss) == (twins, value)
+    beside = [coupling.value(image + g * (head - tail) - b) + g * rise for g in (0.9 * gamma, 0.5 * gamma, upper)]
+    assert min(beside) >= (loss + gamma * rise) * (1.0 - 1e-6)
 
 
 @pytest.mark.usefixtures("_threshold")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from unipd import validate
+import numpy as np
+
+from unipd import serial, validate
 from unipd._typing import Array
 from unipd.couplings import LeastSquares, WeightedLeastSquares
-from unipd.dual import Slope, Way, moved_along, passes, residual_slope, way_between
+from unipd.dual import Slope, Way, moved_along, residual_slope, way_between
 from unipd.problem import Problem
 from unipd.protocols import inner
 
+_DOUBLE = np.dtype(np.float64)
 WEIGHTS = ("theory", "greedy")
 _BISECTIONS = 60
 QUADRATIC = (LeastSquares, WeightedLeastSquares)
@@ -53,15 +56,23 @@ def exact_step(
     Return gamma, and what :func:`~unipd.dual.moved_along` says of where that leads. Parameters are those of
     :func:`best_step`.
     """
-    inverse = problem.inverse
-    if inverse is None or head.size >= passes.COMPILED:
+    inverse, b = problem.inverse, problem.b
+    if inverse is None or head.size > serial.ENTRIES or not head.dtype is image.dtype is _DOUBLE:
         found = way_between(tail, head)
-        way, gamma = found[0], best_step(problem, image, found, fall, rise, upper)
-    else:  # the same for least squares: a product of A empties the caches, and every function called costs
-        way = head - tail
-        bend = inner(way, way) / inverse
-        gamma = 0.0 if fall <= 0.0 else upper if upper * bend <= fall else fall / bend
-    return gamma, *moved_along(problem, image, gamma, way)
+        gamma = best_step(problem, image, found, fall, rise, upper)
+        return gamma, *moved_along(problem, image, gamma, found[0])
+    # the same for least squares in one go: a product with A empties the caches, and every function called costs
+    way = head - tail
+    bend = float(serial.vdot(way, way)) / inverse
+    gamma = 0.0 if fall <= 0.0 else upper if upper * bend <= fall else fall / bend
+    way *= gamma
+    moved = image + way
+    lam = residual = moved - b
+    squared = energy = float(serial.vdot(residual, residual))
+    if inverse != 1.0:
+        lam = (1.0 / inverse) * residual
+        energy = float(serial.vdot(lam, lam))
+    return gamma, moved, (lam, (float(serial.vdot(lam, b)), energy)), 0.5 * squared / inverse
 
 
 def best_step(problem: Problem, image: Array, way: Way, fall: float, rise: float, upper: float = 1.0) -> float:
