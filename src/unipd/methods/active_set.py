@@ -103,7 +103,7 @@ class ActiveSetFrankWolfe(ABC):
         active, image, known = state.active, state.image, state.known
         lam, sums = known[1] if known is not None and known[0] is image else loss_slope(problem, image)
         index, count, tolerance = active.index, active.weights.size, state.oracle_tolerance
-        start = index.vertices[count - 1].atom
+        start = None if problem.exact else index.vertices[count - 1].atom
         direction, answer = asked_along(problem, lam, None, problem.sharp, tolerance, start)
         proven = valued(problem, lam, answer, sums)
         scores = index.scores(count, lam, direction)

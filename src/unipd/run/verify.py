@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from unipd.methods.base import measured
 from unipd.methods.streamed import is_streamed
 from unipd.methods.streamed_measures import squared_distance
 from unipd.problem import Problem
+from unipd.records import changed
 from unipd.run.history import relative_gap
 
 
@@ -22,7 +22,7 @@ def verified(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array,
     cost = problem.sharp.objective(x)
     squared = squared_distance(image, problem.b) if is_streamed(problem) else None
     objective, infeasibility = measured(problem, None, image, cost, squared)
-    return image, replace(certificate, objective=objective, infeasibility=infeasibility)
+    return image, changed(certificate, objective=objective, infeasibility=infeasibility)
 
 
 def tracker_error(primal: Any) -> float | None:
