@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ clock = time.process_time
 class Stopwatch:
     """CPU seconds spent inside the wrapped calls, and how many there were.
 
-    A call only writes down when it begins and when it ends: what a watch does falls on what it measures.
+    A call only writes down when it begins and when it ends, so that the watch disturbs little.
     """
 
     def __init__(self) -> None:
@@ -39,22 +39,26 @@ class Stopwatch:
         """Forget all calls."""
         self._stamps.clear()
 
-    @property
-    def calls(self) -> int:
-        """Calls, with those inside of others."""
-        return len(self._stamps) // 2
-
-    @property
-    def seconds(self) -> float:
-        """Seconds inside calls."""
-        total, depth, begun = 0.0, 0, 0.0
+    def _outer(self) -> Iterator[float]:
+        """Yield the seconds of the calls that are not inside of others."""
+        depth, begun = 0, 0.0
         for stamp in self._stamps:
             if stamp < 0.0:
                 depth, begun = depth + 1, begun if depth else -stamp
             else:
                 depth -= 1
-                total += 0.0 if depth else stamp - begun
-        return total
+                if not depth:
+                    yield stamp - begun
+
+    @property
+    def calls(self) -> int:
+        """Calls that are not inside of others: what they take of what goes on around them is to be subtracted."""
+        return sum(1 for _ in self._outer())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds inside calls."""
+        return sum(self._outer())
 
     def on(self, inner: Any, names: tuple[str, ...]) -> Any:
         """Return a twin of an object whose named methods are timed; all else is found as directly as before."""

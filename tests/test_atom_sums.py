@@ -31,6 +31,11 @@ def test_sparse_atoms_add_up_whether_they_are_stacked_or_not(
     np.testing.assert_allclose(found, naive, atol=10 * np.finfo(dtype).eps)
 
 
+def test_sparse_atoms_of_whole_numbers_add_up() -> None:
+    point = atoms.SparsePoint((3,), np.array([1]), np.array([3]))
+    np.testing.assert_array_equal(atoms.combination([0.5, 0.25], [point, point]), [0.0, 2.25, 0.0])
+
+
 def test_a_sparse_atom_and_a_dense_one_add_up() -> None:
     found = atoms.combination([0.5, 0.25], [atoms.one_hot((3,), 1, 2.0), np.array([4.0, 0.0, 8.0])])
     np.testing.assert_array_equal(found, [1.0, 1.0, 2.0])

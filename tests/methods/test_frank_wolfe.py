@@ -12,11 +12,12 @@ import pytest
 from support.references import with_loss
 from unipd import AwayStepFrankWolfe, FrankWolfe, MaxIterations, PairwiseFrankWolfe, Problem, iterate, solve
 from unipd._typing import Array
-from unipd.couplings import Absolute, LeastSquares
+from unipd.couplings import Absolute, Huber, LeastSquares, WeightedLeastSquares
 from unipd.errors import InvalidInput
+from unipd.methods import active_set
 from unipd.methods.weights import greedy_gamma
 from unipd.primal.active_set import ActiveSet
-from unipd.sharp import L1Ball, Simplex
+from unipd.sharp import L1Ball, L1NormSquared, Linear, Simplex
 
 VARIANTS: dict[str, Any] = {"away-step": AwayStepFrankWolfe(), "pairwise": PairwiseFrankWolfe()}
 every_variant = pytest.mark.parametrize("name", VARIANTS)
@@ -82,6 +83,69 @@ def test_the_active_set_is_a_convex_combination_of_distinct_vertices(name: str) 
         assert len({vertex.key for vertex in active.vertices}) == len(active.vertices)
         np.testing.assert_allclose(problem.map.image(active.point()), state.image, atol=1e-10)
         assert problem.sharp.contains(active.point())
+
+
+COSTS: dict[str, Any] = {
+    "no cost": Simplex(12),
+    "linear": Linear(np.linspace(-2.0, 1.0, 12), Simplex(12)),
+    "curved": L1NormSquared(12),
+}
+LOSSES: dict[str, Any] = {
+    "least squares": LeastSquares(),
+    "scaled": LeastSquares(2.5),
+    "weighted": WeightedLeastSquares(np.linspace(1.0, 2.0, 30)),
+    "huber": Huber(0.5),
+}
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", [*VARIANTS, "line-search", "short-step"])
+def test_the_slope_of_a_step_is_that_of_loss_and_cost(
+    name: str, loss: str, cost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a step is told of its way is what the gradient says, after vectors and sums were computed anew as well."""
+    random = np.random.default_rng(6)
+    A, coupling = random.standard_normal((30, 12)), LOSSES[loss]
+    problem = Problem(COSTS[cost], A, 2.0 * random.standard_normal(30), coupling)
+    told: list[tuple[Any, ...]] = []
+    stepped, gammas = active_set.exact_step, FrankWolfe._gamma  # pyright: ignore[reportPrivateUsage]
+
+    def step(given: Problem, image: Any, tail: Any, head: Any, fall: float, rise: float, upper: float) -> Any:
+        told.append((image, head - tail, fall, rise))
+        return stepped(given, image, tail, head, fall, rise, upper)
+
+    def gamma(method: FrankWolfe, given: Problem, state: Any, way: Any, fall: float, rise: float) -> float:
+        told.append((state.image, way[0].copy(), fall, rise))
+        return gammas(method, given, state, way, fall, rise)
+
+    monkeypatch.setattr(active_set, "REFRESH", 4)
+    monkeypatch.setattr(active_set, "exact_step", step)
+    monkeypatch.setattr(FrankWolfe, "_gamma", gamma)
+    for state in islice(iterate(problem, VARIANTS.get(name) or FrankWolfe(name), accuracy=1e-9), 25):
+        expected = problem.sharp.objective(state.primal.point()) + coupling.value(state.image - problem.b)
+        assert state.certificate.objective == pytest.approx(expected, rel=1e-9)
+        image, way, fall, rise = told[-1]
+        gradient = coupling.gradient(image - problem.b)
+        size = 1.0 + float(np.linalg.norm(gradient)) * float(np.linalg.norm(image) + np.linalg.norm(way))
+        assert fall == pytest.approx(-float(np.vdot(gradient, way)) - rise, abs=1e-12 * size)
+    assert len(told) >= 20
+
+
+@every_variant
+def test_what_is_computed_anew_of_an_active_set_takes_the_place_of_running_sums(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, _ = interior_problem()
+    summed = ActiveSet.image
+    monkeypatch.setattr(active_set, "REFRESH", 4)
+    monkeypatch.setattr(ActiveSet, "image", lambda active: summed(active) + 0.25)  # as if much had piled up
+    for state in islice(iterate(problem, VARIANTS[name]), 9):
+        assert isinstance(state, active_set.ActiveSetState)
+        assert state.known is not None
+        residual = state.image - problem.b
+        np.testing.assert_allclose(state.known[1][0], residual, rtol=1e-12)
+        assert state.certificate.objective == pytest.approx(0.5 * float(residual @ residual), rel=1e-12)
 
 
 @every_variant

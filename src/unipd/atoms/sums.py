@@ -77,7 +77,8 @@ def add_to(out: Array, weight: float, atom: Any) -> None:
 
 def _stack_sparse(weights: Sequence[float], atoms: Sequence[SparsePoint]) -> SparsePoint:
     values = np.concatenate([atom.values for atom in atoms])
-    scale = np.repeat(np.asarray(weights, np.real(values).dtype), [atom.indices.size for atom in atoms])
+    kind = np.result_type(np.real(values), np.float16)  # whole numbers have no fractions
+    scale = np.repeat(np.asarray(weights, kind), [atom.indices.size for atom in atoms])
     return SparsePoint(atoms[0].shape, np.concatenate([atom.indices for atom in atoms]), scale * values)
 
 

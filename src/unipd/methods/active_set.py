@@ -123,7 +123,7 @@ class ActiveSetFrankWolfe(ABC):
         if (state.iteration + 1) % REFRESH == 0:
             active = active.reweighted(active.weights)
             image, cost = active.image(), active.objective()
-            image, slope, loss = moved_along(problem, image, 0.0, image.copy())
+            image, slope, loss = moved_along(problem, image, 0.0, image.copy())  # nowhere: what is known there
         objective = loss + (cost if problem.linear else known_objective(problem, active, cost))
         return changed(
             state,

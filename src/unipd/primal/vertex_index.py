@@ -71,8 +71,8 @@ class VertexIndex:
 
     def restricted(self, kept: IntArray) -> VertexIndex:
         """Return the index of the vertices at these places, which are in order."""
-        places, indices, starts, objectives = kept.tolist(), self._indices, self._starts, self.objectives
-        vertices = [self.vertices[place] for place in places]
+        indices, starts, objectives = self._indices, self._starts, self.objectives
+        vertices = [self.vertices[place] for place in kept.tolist()]
         if indices is None:
             return VertexIndex(vertices)
         if starts is not None:
@@ -80,8 +80,8 @@ class VertexIndex:
             taken, starts = np.flatnonzero(np.repeat(np.isin(np.arange(sizes.size), kept), sizes)), _starts(sizes[kept])
         else:
             taken = kept
-        new, keys = VertexIndex.__new__(VertexIndex), list(self.places)
-        new.vertices, new.places = vertices, {keys[old]: place for place, old in enumerate(places)}
+        new = VertexIndex.__new__(VertexIndex)
+        new.vertices, new.places = vertices, {vertex.key: place for place, vertex in enumerate(vertices)}
         new.objectives = objectives[kept] if objectives is not None and objectives[kept].any() else None
         new._indices, new._opposites, new._starts = indices[taken], self._opposites[taken], starts
         return new

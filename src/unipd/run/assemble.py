@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from unipd.memory import peak_memory
 from unipd.methods import Method, State
 from unipd.problem import Problem
-from unipd.records import changed
 from unipd.run.history import History
 from unipd.run.moment import Moment
 from unipd.run.result import Result
@@ -35,7 +35,7 @@ def assembled(
     image, certificate = state.image, state.certificate
     if x is not None:
         image, certificate = verified(problem, x, certificate)
-    final = Moment(problem, changed(state, certificate=certificate), seconds, history)
+    final = Moment(problem, replace(state, certificate=certificate), seconds, history)
     error = tracker_error(state.primal)
     if status is Status.SOLVED and not (Accuracy(accuracy)(final) and lies_in_set(problem, x, error, accuracy)):
         status = otherwise
