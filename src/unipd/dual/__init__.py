@@ -11,7 +11,7 @@ In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, a
 from unipd.dual.asking import asked, asked_along, evaluate, pictured, value_only, valued
 from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
 from unipd.dual.descent import Slope, Way, loss_slope, moved_along, residual_slope, way_between
-from unipd.dual.failures import blame, oracle_errors
+from unipd.dual.failures import oracle_errors
 from unipd.dual.joining import attach, moved, proximal_step, stretched
 from unipd.dual.passes import between, difference_along, distance, folded_in, mixed, stepped, stepped_twice
 from unipd.dual.point import DualPoint, DualValue
@@ -26,7 +26,6 @@ __all__ = [
     "asked_along",
     "attach",
     "between",
-    "blame",
     "bound_and_stretch",
     "difference_along",
     "distance",
