@@ -46,7 +46,7 @@ format: $(VENV)/dev.stamp
 	@$(BIN)/ruff format --quiet .
 
 benchmark: $(VENV)/dev.stamp
-	@$(ONE_THREAD) $(BIN)/unipd bench --quick
+	@$(ONE_THREAD) $(BIN)/python benchmarks/runner.py --quick
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "unipd needs Python >= 3.10: make PYTHON=...")'

@@ -34,7 +34,7 @@ BLOCKS = 64
 """Blocks of rows in which ratings are made, so that they do not depend on the number of ranks."""
 
 
-def started(ranks: int, threads: int, *words: Any) -> list[dict[str, Any]]:
+def run_worker(ranks: int, threads: int, *words: Any) -> list[dict[str, Any]]:
     """Run one of the workers below and return what each rank printed."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     environment = {**os.environ, **dict.fromkeys(names, str(threads))}
@@ -45,9 +45,9 @@ def started(ranks: int, threads: int, *words: Any) -> list[dict[str, Any]]:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def told(ranks: Any, figures: dict[str, Any]) -> None:
+def print_figures(ranks: Any, figures: dict[str, Any]) -> None:
     """Print the figures of all ranks from rank 0."""
-    everyone = ranks.objects(figures)
+    everyone = ranks.allgather_objects(figures)
     if ranks.rank == 0:
         print(json.dumps(everyone))
 
@@ -56,10 +56,11 @@ def best(work: Any, ranks: Any, repeats: int) -> tuple[float, float]:
     """Return the least seconds of a call, ranks beginning together, and the seconds of them in exchanges."""
     times = []
     for _ in range(repeats):
-        ranks.summed(np.zeros(1))
+        ranks.allreduce(np.zeros(1))
         begun = time.perf_counter()
-        _, exchange = ranks.timed(work)
-        times.append((time.perf_counter() - begun, exchange))
+        before = ranks.seconds
+        work()
+        times.append((time.perf_counter() - begun, ranks.seconds - before))
     return min(times)
 
 
@@ -82,7 +83,7 @@ def products(qubits: int, threads: int, repeats: int) -> None:
     figures: dict[str, Any] = {"bytes": ranks.bytes - sent, "tables": divided.part.nbytes, "strings": int(x.size)}
     for name, work in (("matvec", lambda: operator.matvec(vector)), ("image", lambda: divided.image(atom))):
         figures[name], figures[f"{name} exchange"] = best(work, ranks, repeats)
-    told(ranks, figures)
+    print_figures(ranks, figures)
 
 
 def exchanges(repeats: int) -> None:
@@ -91,24 +92,23 @@ def exchanges(repeats: int) -> None:
 
     ranks = Ranks()
     sizes = [1 << bits for bits in (10, 14, 17, 20, 23)]
-    times = {size: best(lambda size=size: ranks.summed(np.ones(size // 8)), ranks, repeats)[0] for size in sizes}
-    told(ranks, times)
+    times = {size: best(lambda size=size: ranks.allreduce(np.ones(size // 8)), ranks, repeats)[0] for size in sizes}
+    print_figures(ranks, times)
 
 
 def ratings(entries: int, steps: int) -> None:
     """Worker: a generated ratings matrix, every rank with its own rows, and some steps of Frank-Wolfe on it."""
     import unipd
-    from unipd.cluster import Ranks
-    from unipd.cluster.sampling import DistributedSampling
-    from unipd.cluster.together import session
+    from unipd.cluster import DistributedRows, Ranks, session
     from unipd.couplings import LeastSquares
+    from unipd.maps import Sampling
     from unipd.memory import peak_memory
     from unipd.sharp import NuclearBall
 
     ranks = Ranks()
     shape = (max(BLOCKS, entries // 140), max(10, entries // 700))
-    ranks.joined(np.ones(1 << 21))  # MPI's own buffers are not the solver's
-    ranks.summed(np.ones(1 << 21))
+    ranks.allgather(np.ones(1 << 21))  # MPI's own buffers are not the solver's
+    ranks.allreduce(np.ones(1 << 21))
     before = peak_memory()
     edges = np.arange(BLOCKS + 1) * shape[0] // BLOCKS
     mine = range(BLOCKS * ranks.rank // ranks.size, BLOCKS * (ranks.rank + 1) // ranks.size)
@@ -116,9 +116,9 @@ def ratings(entries: int, steps: int) -> None:
     rows, cols, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     del parts
     with session(threads=1):
-        sampling = DistributedSampling.of_shards(rows, cols, shape, ranks=ranks)
+        sampling = DistributedRows(Sampling(rows, cols, shape), ranks)
         data = rows.nbytes + cols.nbytes + sampling.nbytes
-        target = ranks.joined(values)  # from here on a vector like the others, which every rank has whole
+        target = ranks.allgather(values)  # from here on a vector like the others, which every rank has whole
         del values
         problem = unipd.Problem(
             NuclearBall(shape, 2.0 * math.sqrt(entries)), sampling, target, LeastSquares(2.0 / entries)
@@ -127,7 +127,7 @@ def ratings(entries: int, steps: int) -> None:
         result = unipd.solve(problem, "frank-wolfe", accuracy=1e-9, stop=unipd.MaxIterations(steps), tracker="atoms")
         seconds = time.perf_counter() - begun
     peak = peak_memory() - before
-    told(
+    print_figures(
         ranks, {"objective": result.objective, "peak": peak, "data": data, "vector": target.nbytes, "seconds": seconds}
     )
 
@@ -149,7 +149,7 @@ def show_products(sizes: list[int], repeats: int, turns: int) -> dict[str, float
     for qubits in sizes:
         shapes = {"one": (1, 1), "threads": (1, 2), "ranks": (2, 1)}
         runs = {
-            name: [started(r, t, "products", qubits, t, repeats) for _ in range(turns)]
+            name: [run_worker(r, t, "products", qubits, t, repeats) for _ in range(turns)]
             for name, (r, t) in shapes.items()
         }
         for product in ("matvec", "image"):
@@ -170,7 +170,7 @@ def show_products(sizes: list[int], repeats: int, turns: int) -> dict[str, float
 
 def show_exchanges(repeats: int) -> tuple[float, float]:
     """Print the cost of a sum on 2 ranks; return the fitted latency and seconds a byte."""
-    times = {int(size): seconds for size, seconds in started(2, 1, "exchanges", repeats)[0].items()}
+    times = {int(size): seconds for size, seconds in run_worker(2, 1, "exchanges", repeats)[0].items()}
     print(
         "\nA sum on 2 ranks:",
         ", ".join(f"{size / 1e3:.0f} kB {1e3 * seconds:.3f} ms" for size, seconds in times.items()),
@@ -184,7 +184,7 @@ def show_ratings(entries: int, steps: int, counts: tuple[int, ...]) -> None:
     print(f"{'ranks':>6} {'data':>10} {'peak':>10} {'data/ranks + vectors':>21} {'objective':>16} {'seconds':>8}")
     single: dict[str, Any] = {}
     for ranks in counts:
-        run = started(ranks, 1, "ratings", entries, steps)
+        run = run_worker(ranks, 1, "ratings", entries, steps)
         data, peak = (max(rank[name] for rank in run) for name in ("data", "peak"))
         single = single or {"data": data, "rest": peak - data}
         allowed = single["data"] / ranks + single["rest"]

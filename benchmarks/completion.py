@@ -25,33 +25,33 @@ from numba import njit
 import unipd
 from figures import note
 from stopwatch import Stopwatch, stopwatch_cost
-from unipd.apps.completion import Design, Plan, ball_design, movielens, solve_design
-from unipd.apps.completion.generated import generate
-from unipd.maps.pattern import Pattern
-from unipd.maps.sampled_matrix import SampledMatrix
-from unipd.maps.sampling_sweep import multiply
+from unipd.apps.completion import CompletionProblem, SolverOptions, ball_formulation, solve_completion
+from unipd.maps import SampledMatrix
+from unipd.maps.sampling import Pattern
+from unipd.maps.sampling_kernels import multiply_serial
+from unipd.reproduce import completion_data, generate_ratings
 
 LEVELS = (1.10, 1.01, 1.001)
 PHI_STAR = 0.2947170477
 """Optimum of the MovieLens problem, certified to 4e-8."""
 LOOKS = 20
 """Iterations between two looks at the clock."""
-PRODUCTS = ((Pattern, "product"), (Pattern, "transposed_product"), (Pattern, "sampled"))
-RUNS = ((SampledMatrix, "golub_kahan"), (SampledMatrix, "brief_run"))
+PRODUCTS = ((Pattern, "product"), (Pattern, "transposed_product"), (Pattern, "sample_product"))
+RUNS = ((SampledMatrix, "compiled_bidiagonalization"),)
 
 
-def instance(quick: bool) -> tuple[Design, float, float, str]:
+def instance(quick: bool) -> tuple[CompletionProblem, float, float, str]:
     """Return the problem, its radius and its optimum."""
-    if not quick and movielens.find() is not None:
-        train, _ = movielens.split("ub")
-        design = ball_design(train.users - 1, train.items - 1, train.values, movielens.SHAPE)
-        return design, movielens.KAPPA, PHI_STAR, "MovieLens 100K, ub"
+    if not quick and completion_data.find_movielens() is not None:
+        train, _ = completion_data.load_movielens_split("ub")
+        design = ball_formulation(train.users - 1, train.items - 1, train.values, completion_data.MOVIELENS_SHAPE)
+        return design, completion_data.MOVIELENS_RADIUS, PHI_STAR, "MovieLens 100K, ub"
     if not quick:
         raise SystemExit("MovieLens 100K is not here: unipd data movielens-100k (or --quick)")
-    made = generate((200, 300), 8000, rank=5)
+    made = generate_ratings((200, 300), 8000, rank=5)
     radius = 0.75 * float(np.linalg.svd(made.left @ made.right.T + 3.5, compute_uv=False).sum())
-    design = ball_design(made.users, made.items, made.values, made.shape)
-    return design, radius, solve_design(design, radius, Plan(1e-7)).objective, "made-up ratings"
+    design = ball_formulation(made.users, made.items, made.values, made.shape)
+    return design, radius, solve_completion(design, radius, SolverOptions(1e-7)).objective, "made-up ratings"
 
 
 class Spent:
@@ -70,13 +70,13 @@ class Spent:
 
 
 @contextmanager
-def timed_products() -> Generator[Spent]:
+def time_products() -> Generator[Spent]:
     """Time the products and the compiled runs; keep the last of these that made five steps or more."""
     spent = Spent()
     originals = [(place, name, getattr(place, name)) for place, name in (*PRODUCTS, *RUNS)]
 
-    def noted(original: Callable[..., Any]) -> Callable[..., Any]:
-        timed = spent.runs.timed(original)
+    def record_run(original: Callable[..., Any]) -> Callable[..., Any]:
+        timed = spent.runs.time_calls(original)
 
         def run(matrix: Any, *arguments: Any, **options: Any) -> Any:
             found = timed(matrix, *arguments, **options)
@@ -87,7 +87,7 @@ def timed_products() -> Generator[Spent]:
         return run
 
     for place, name, original in originals:
-        setattr(place, name, (spent.products.timed if (place, name) in PRODUCTS else noted)(original))
+        setattr(place, name, (spent.products.time_calls if (place, name) in PRODUCTS else record_run)(original))
     try:
         yield spent
     finally:
@@ -122,9 +122,9 @@ def bare(structure: Any, values: Any, transposed: bool, x: Any, y: Any, count: i
     parts = np.empty((structure[3].size - 1, y.size if transposed else x.size), values.dtype)
     for number in range(count):
         if number % 2 == 0:
-            multiply(structure, values, transposed, x, parts, y)
+            multiply_serial(structure, values, transposed, x, parts, y)
         else:
-            multiply(structure, values, not transposed, y, parts, x)
+            multiply_serial(structure, values, not transposed, y, parts, x)
 
 
 class Ends(unipd.run.StoppingRule):
@@ -133,10 +133,10 @@ class Ends(unipd.run.StoppingRule):
     def __init__(self, optimum: float, limit: float) -> None:
         self.optimum, self.limit, self.begun, self.next = optimum, limit, time.process_time(), 0
 
-    def __call__(self, moment: Any) -> unipd.Status | None:
+    def __call__(self, info: Any) -> unipd.Status | None:
         """Return whether the run may end."""
-        self.next = moment.state.iteration + LOOKS
-        reached = moment.state.certificate.objective <= LEVELS[-1] * self.optimum
+        self.next = info.state.iteration + LOOKS
+        reached = info.state.certificate.objective <= LEVELS[-1] * self.optimum
         return unipd.Status.STOPPED if reached or time.process_time() - self.begun > self.limit else None
 
     def earliest(self) -> float:
@@ -167,14 +167,14 @@ class Watch:
         self.passed: Passed = {}
         self.earlier = self.seen = 0
 
-    def __call__(self, moment: Any) -> bool:
+    def __call__(self, info: Any) -> bool:
         """Return whether the run may end."""
-        seconds, products = time.process_time() - self.begun, moment.state.counts.matvecs
+        seconds, products = time.process_time() - self.begun, info.state.counts.matvecs
         if products < self.seen:  # a new stage of the same run
             self.earlier += self.seen
         self.seen = products
         for level in LEVELS:
-            if moment.state.certificate.objective <= level * self.optimum and level not in self.passed:
+            if info.state.certificate.objective <= level * self.optimum and level not in self.passed:
                 self.passed[level] = (seconds, self.earlier + products)
         return seconds > self.limit
 
@@ -183,7 +183,7 @@ Run = Callable[[float, float], tuple[unipd.Result, Passed]]
 """From the optimum and a time limit to a result, and when the objective passed the levels."""
 
 
-def contestants(design: Design, radius: float) -> dict[str, Run]:
+def contestants(design: CompletionProblem, radius: float) -> dict[str, Run]:
     """Return the methods of the library as they are."""
     problem = design.problem(radius)
     methods = {
@@ -212,14 +212,14 @@ def contestants(design: Design, radius: float) -> dict[str, Run]:
     return {name: plain(method) for name, method in methods.items()}
 
 
-def factored(design: Design, radius: float, optimum: float) -> dict[str, Run]:
+def factored_runs(design: CompletionProblem, radius: float, optimum: float) -> dict[str, Run]:
     """Return the factored runs, whose accuracy is a certified 0.1 % of the optimum."""
     problem = design.problem(radius)
     accuracy = 1e-3 * optimum / problem.scale(0.0)
     rank = min(130, *design.shape)
     general = unipd.Factored(rank=rank, inner_steps=20)
 
-    def watched(solve: Callable[[Watch], unipd.Result]) -> Run:
+    def watch_run(solve: Callable[[Watch], unipd.Result]) -> Run:
         def run(optimum: float, limit: float) -> tuple[unipd.Result, Passed]:
             watch = Watch(optimum, limit)
             return solve(watch), watch.passed
@@ -227,14 +227,14 @@ def factored(design: Design, radius: float, optimum: float) -> dict[str, Run]:
         return run
 
     return {
-        f"factored, rank {rank}": watched(
+        f"factored, rank {rank}": watch_run(
             lambda watch: unipd.solve(problem, general, accuracy=accuracy, callback=watch)
         ),
-        f"completion, rank {rank}": watched(
-            lambda watch: solve_design(design, radius, Plan(accuracy, rank=rank, callback=watch))
+        f"completion, rank {rank}": watch_run(
+            lambda watch: solve_completion(design, radius, SolverOptions(accuracy, rank=rank, callback=watch))
         ),
-        "completion, rank 64 at first": watched(
-            lambda watch: solve_design(design, radius, Plan(accuracy, callback=watch))
+        "completion, rank 64 at first": watch_run(
+            lambda watch: solve_completion(design, radius, SolverOptions(accuracy, callback=watch))
         ),
     }
 
@@ -251,7 +251,7 @@ def main() -> None:
     print(f"CPU seconds (products) to phi <= level * optimum; {limit:g} s each")
     levels = " ".join(f"{level:>17}" for level in LEVELS)
     print(f"{'method':30s} {levels} {'gap/optimum':>12s} {'total s':>8s} {'in products':>12s}")
-    certified = factored(design, radius, optimum)
+    certified = factored_runs(design, radius, optimum)
     reached: dict[str, float | None] = {}
     contestants(design, radius)["frank-wolfe, open loop"](optimum, 0.0)  # compiles
     runs = {**contestants(design, radius), **certified}
@@ -262,7 +262,7 @@ def main() -> None:
         if given.only and name not in given.only:
             continue
         with one_thread():
-            with timed_products() as spent:
+            with time_products() as spent:
                 begun = time.process_time()
                 result, passed = run(optimum, limit)
                 total = time.process_time() - begun

@@ -23,10 +23,10 @@ import numpy as np
 import unipd
 from figures import note
 from unipd._typing import FloatArray
-from unipd.apps.completion import ball_design, factored_norm_method, movielens, norm_problem
-from unipd.apps.completion.blas import modest_blas
-from unipd.apps.completion.generated import generate
-from unipd.io.ratings import Ratings
+from unipd._util.blas import limit_blas_threads
+from unipd.apps.completion import ball_formulation, factored_norm_method, norm_problem
+from unipd.io import Ratings
+from unipd.reproduce import completion_data, generate_ratings
 
 PSI = (738.386, 738.583)
 """Where the optimum of formulation (b) on `ub` is known to lie."""
@@ -44,9 +44,11 @@ Fit: TypeAlias = Callable[[Ratings], Predict]
 def instance(quick: bool, split: str) -> tuple[Ratings, Ratings, tuple[int, int]]:
     """Return training ratings, test ratings and the shape; users and items from 0."""
     if not quick:
-        train, test = (Ratings(part.users - 1, part.items - 1, part.values) for part in movielens.split(split))
-        return train, test, movielens.SHAPE
-    made = generate((100, 140), 3000, rank=3)
+        train, test = (
+            Ratings(part.users - 1, part.items - 1, part.values) for part in completion_data.load_movielens_split(split)
+        )
+        return train, test, completion_data.MOVIELENS_SHAPE
+    made = generate_ratings((100, 140), 3000, rank=3)
     held = np.random.default_rng(1).random(made.values.size) < 0.1
     both = Ratings(made.users, made.items, made.values)
     return both.where(~held), both.where(held), made.shape
@@ -100,7 +102,7 @@ def cmfrec_cmf() -> Fit:
 
 CONTESTANTS: dict[str, Callable[[], Fit]] = {
     "unipd": estimator,
-    "unipd, side structure": lambda: estimator(side=True),
+    "unipd, side structure": lambda: estimator(side_information=True),
     "Surprise SVD, tuned": surprise_svd,
     "cmfrec CMF, tuned": cmfrec_cmf,
 }
@@ -148,13 +150,13 @@ def least_norm(train: Ratings, shape: tuple[int, int], known: bool, limit: float
     """Print the lower bound of formulation (b), and the objective of a point that nearly fits."""
     data = (train.users, train.items, train.values, shape)
     problem = norm_problem(*data, precision=None)
-    method = factored_norm_method(ball_design(*data), problem, rank=min(COLUMNS, *shape))
+    method = factored_norm_method(ball_formulation(*data), problem, rank=min(COLUMNS, *shape))
     begun = time.process_time()
-    with modest_blas(sum(shape)):  # as the application does
+    with limit_blas_threads(1):  # as the application does
         result = unipd.solve(problem, method, accuracy=1e-2, stop=unipd.MaxSeconds(limit))
     seconds = time.process_time() - begun
     print(f"least squared norm: at least {result.dual_bound:.3f}, a {result.bound_kind} bound;")
-    print(f"  {result.objective:.3f} at a point with relative residual {result.relative_infeasibility:.1e},")
+    print(f"  {result.objective:.3f} at a point with relative residual {result.infeasibility:.1e},")
     print(f"  {seconds:.1f} CPU s, {result.status.value}")
     if known:
         low, high = PSI
@@ -171,7 +173,7 @@ def main() -> None:
     parser.add_argument("--split", default="ub", help="ua, ub, u1, ..., u5")
     parser.add_argument("--limit", type=float, default=200.0, help="seconds for formulation (b)")
     given = parser.parse_args()
-    if not given.quick and movielens.find() is None:
+    if not given.quick and completion_data.find_movielens() is None:
         raise SystemExit("MovieLens 100K is not here: unipd data movielens-100k (or --quick)")
     train, test, shape = instance(given.quick, given.split)
     title = "made-up ratings" if given.quick else f"MovieLens 100K, {given.split}"

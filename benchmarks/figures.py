@@ -1,8 +1,8 @@
-"""How a benchmark hands its figures to ``unipd bench``.
+"""Report figures to the benchmark runner.
 
-A script prints tables for people as it likes, and beside them says ``note(name, value, unit, goal)`` for each figure
-worth keeping. Run by hand this does nothing; ``unipd bench`` sets the variable ``UNIPD_BENCH_FIGURES`` to a file and
-reads one JSON object a line from it: {name, value, unit, goal, met}.
+A script prints whatever tables it likes and calls ``note(name, value, unit, goal)`` for each figure worth collecting.
+``runner.py`` sets ``UNIPD_BENCH_FIGURES`` to a file and reads one JSON object per line from it; without the variable,
+``note`` does nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ VARIABLE = "UNIPD_BENCH_FIGURES"
 
 
 def note(name: str, value: float, unit: str = "s", goal: float | None = None, *, at_least: bool = False) -> None:
-    """Hand on a figure; it meets its goal when it is at most (with ``at_least``: at least) as large.
+    """Report a figure; its goal is an upper limit, with ``at_least`` a lower one.
 
     Units: "s", "CPU s", "MB", "calls", "share", and "x" for a ratio to a peer on the same instance in the same run.
     """

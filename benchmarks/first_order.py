@@ -56,7 +56,7 @@ class Instance:
     radius: float
     optimum: float = math.nan
 
-    def judged(self, x: Any) -> float:
+    def projected_objective(self, x: Any) -> float:
         """Return 1/2 ||A x - b||^2 at x pulled back into the ball: an approximate projection earns nothing."""
         residual = self.A @ (x * min(1.0, self.radius / max(float(np.abs(x).sum()), 1e-300))) - self.b
         return 0.5 * float(residual @ residual)
@@ -116,9 +116,9 @@ def run_unipd(instance: Instance, method: Method, budget: float) -> Trace:
     problem = unipd.Problem(L1Ball(instance.A.shape[1], instance.radius), instance.A, instance.b, LeastSquares())
     trace = Trace(instance.optimum, budget)
 
-    def watch(moment: Any) -> bool:
-        trace.evaluations = moment.state.counts.oracle_calls
-        return trace.see(moment.state.certificate.objective)
+    def watch(info: Any) -> bool:
+        trace.evaluations = info.state.counts.oracle_calls
+        return trace.see(info.state.certificate.objective)
 
     unipd.solve(problem, method, accuracy=1e-12, callback=watch, stop=unipd.MaxIterations(10**9))
     return trace
@@ -150,7 +150,7 @@ def run_fista(instance: Instance, budget: float) -> Trace:
         y = new + (momentum - 1.0) / larger * (new - x)
         x, momentum = new, larger
         since = clock()
-        if trace.see(instance.judged(x), since):
+        if trace.see(instance.projected_objective(x), since):
             return trace
 
 
@@ -166,7 +166,7 @@ def run_copt(instance: Instance, step: str, budget: float) -> Trace:
 
     def watch(scope: dict[str, Any]) -> bool:
         since = clock()
-        return not trace.see(instance.judged(scope["x"]), since)
+        return not trace.see(instance.projected_objective(scope["x"]), since)
 
     ball = copt.constraint.L1Ball(instance.radius)
     extra = {} if step == "sublinear" else {"lipschitz": instance.lipschitz()}
@@ -191,7 +191,7 @@ def run_pyproximal(instance: Instance, budget: float) -> Trace:
     def watch(x: Any, *_: Any) -> None:
         since = clock()
         trace.evaluations += 1
-        if trace.see(instance.judged(x), since):
+        if trace.see(instance.projected_objective(x), since):
             raise BudgetSpent
 
     with contextlib.suppress(BudgetSpent):

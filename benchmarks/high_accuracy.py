@@ -19,7 +19,7 @@ from collections.abc import Iterable
 import unipd
 from figures import note
 from seven import Case, seven_problems
-from unipd.run import Moment
+from unipd.run import IterationInfo
 
 TARGETS = (1e-2, 1e-4, 1e-6)
 LONG = 10.0
@@ -45,12 +45,12 @@ def hits(case: Case, method: str, optimum: float, seconds: float) -> list[tuple[
     found: list[tuple[int, float] | None] = [None] * len(TARGETS)
     scale = max(1.0, abs(optimum))
 
-    def watch(moment: Moment) -> bool:
-        certificate, size = moment.state.certificate, max(1.0, moment.problem.norm_b)
-        error = max(abs(certificate.objective - optimum) / scale, certificate.infeasibility / size)
+    def watch(info: IterationInfo) -> bool:
+        certificate, size = info.state.certificate, info.problem.feasibility_scale
+        error = max(abs(certificate.objective - optimum) / scale, certificate.violation / size)
         for place, target in enumerate(TARGETS):
             if found[place] is None and error <= target:
-                found[place] = (moment.state.counts.oracle_calls, time.process_time() - begun)
+                found[place] = (info.state.counts.oracle_calls, time.process_time() - begun)
         return found[-1] is not None
 
     begun = time.process_time()

@@ -42,7 +42,7 @@ def ours(c: Any, A: Any, b: Any, accuracy: float) -> tuple[float, float]:
     seconds = time.process_time() - begun
     print(
         f"{c.size:>8d} variables, accuracy {accuracy:.0e}: {seconds:.2f} s, {result.counts.oracle_calls} oracle calls, "
-        f"{result.status.value}, gap {result.gap:.1e}, infeasibility {result.relative_infeasibility:.1e}, "
+        f"{result.status.value}, gap {result.gap:.1e}, infeasibility {result.infeasibility:.1e}, "
         f"peak memory {result.peak_memory_bytes / 2**20:.0f} MiB (A has {A.nbytes / 2**20:.0f} MiB)",
         flush=True,
     )

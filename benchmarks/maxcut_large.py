@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from figures import note
-from unipd.apps.maxcut.cut import maxcut_program
+from unipd.apps.graphs import maxcut_program
 from unipd.io import Graph
 from unipd.run import MaxSeconds
 
@@ -62,7 +62,7 @@ def measure(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, A
         "bound": result.dual_bound,
         "bound_kind": result.bound_kind,
         "gap": result.gap,
-        "rank": result.rank,
+        "rank": result.extras["rank"],
         "products": result.counts.matvecs,
         "seconds": result.seconds,
         "cpu": time.process_time() - begun,

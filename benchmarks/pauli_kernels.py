@@ -73,8 +73,7 @@ def peak_loop() -> Callable[[], None]:
     """Return a call of 10 FUSED independent fused multiply-adds of whole vectors."""
     from numba import njit
 
-    from unipd.maps.pauli.pointers import pointer
-    from unipd.maps.pauli.vectors import add, load, plus_product, store
+    from unipd.maps.pauli.simd import load, pointer, store
 
     @njit
     def loop(data: Any, rounds: int) -> None:
@@ -82,11 +81,9 @@ def peak_loop() -> Callable[[], None]:
         x, y = load(place, 0), load(place, LANES)
         a, b, c, d, e, f, g, h, i, j = x, x, x, x, x, x, x, x, x, x
         for _ in range(rounds):
-            a, b, c = plus_product(a, x, y), plus_product(b, x, y), plus_product(c, x, y)
-            d, e, f = plus_product(d, x, y), plus_product(e, x, y), plus_product(f, x, y)
-            g, h = plus_product(g, x, y), plus_product(h, x, y)
-            i, j = plus_product(i, x, y), plus_product(j, x, y)
-        store(place, 0, add(add(add(a, b), add(c, d)), add(add(e, f), add(add(g, h), add(i, j)))))
+            a, b, c, d, e = a + x * y, b + x * y, c + x * y, d + x * y, e + x * y
+            f, g, h, i, j = f + x * y, g + x * y, h + x * y, i + x * y, j + x * y
+        store(place, 0, (a + b + (c + d)) + (e + f + (g + h + (i + j))))
 
     data = np.full(2 * LANES, 1e-12, np.float32)
     return lambda: loop(data, FUSED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unipd.apps.maxcut.cut import maxcut_program
+from unipd.apps.graphs import maxcut_program
 from unipd.apps.sdp import SDP
 from unipd.io import Graph
 
@@ -24,7 +24,7 @@ def sdplib(folder: Path | None, names: Iterable[str]) -> dict[str, SDP]:
     return {name: SDP.from_file(path) for name, path in found.items()}
 
 
-def made_up(nodes: int) -> SDP:
+def random_maxcut_program(nodes: int) -> SDP:
     """Return the MaxCut program of a graph G(n, 10 / n)."""
     rows, cols = np.nonzero(np.triu(np.random.default_rng(nodes).random((nodes, nodes)) < 10 / nodes, 1))
     return maxcut_program(Graph.of(nodes, rows, cols, np.ones(rows.size)))

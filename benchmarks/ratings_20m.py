@@ -30,10 +30,10 @@ import numpy as np
 import unipd
 from figures import note
 from unipd._typing import Array
-from unipd.apps.completion.generated import Generated, generate
 from unipd.atoms import LowRank
 from unipd.maps import Sampling
-from unipd.primal import SketchTracker
+from unipd.reproduce import SyntheticRatings, generate_ratings
+from unipd.trackers import SketchTracker
 
 SHAPE, COUNT, RANK = (138_000, 27_000), 20_000_000, 10
 TRIPLE, SHORT_TRIPLE = 16, 12
@@ -95,9 +95,9 @@ class Alone:
         self.taken.append(0.5 * (forward + backward))
         self.spent += time.perf_counter() - begun
 
-    def __call__(self, moment: Any) -> None:
+    def __call__(self, info: Any) -> None:
         """Time it in a pause of a run now and then."""
-        if moment.state.iteration % self._every == 0:
+        if info.state.iteration % self._every == 0:
             self.take()
 
 
@@ -118,20 +118,20 @@ class Stage:
     def __exit__(self, *_: object) -> None:
         self.seconds, self.peak = time.perf_counter() - self._begun, peak()
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """Return them for people."""
         return f"{self.seconds:.1f} s, from {self.before / 1e6:.0f} MB to a peak of {self.peak / 1e6:.0f} MB"
 
 
-def ratings(share: float, dtype: type) -> Generated:
+def ratings(share: float, dtype: type) -> SyntheticRatings:
     """Make the ratings up, centred."""
     shape = (round(SHAPE[0] * share**0.5), round(SHAPE[1] * share**0.5))
-    made = generate(shape, round(COUNT * share), rank=RANK, dtype=dtype)
+    made = generate_ratings(shape, round(COUNT * share), rank=RANK, dtype=dtype)
     made.values[...] -= made.values.mean(dtype=np.float64)
     return made
 
 
-def ratings_problem(made: Generated, dtype: type) -> unipd.Problem:
+def ratings_problem(made: SyntheticRatings, dtype: type) -> unipd.Problem:
     """Return the problem of the ratings, with a map of its own."""
     radius = float(np.linalg.norm(made.left) * np.linalg.norm(made.right)) / 2
     sampling = Counted(made.users, made.items, made.shape, dtype)
@@ -197,8 +197,8 @@ def main() -> None:
     rows, columns = sampling.domain
     count = problem.b.size
     print(f"{rows} x {columns}, {count} ratings, {problem.dtype}")
-    print(f"making the ratings up: {generating.described()}")
-    print(f"making the map and the problem: {constructing.described()}")
+    print(f"making the ratings up: {generating.describe()}")
+    print(f"making the map and the problem: {constructing.describe()}")
     print(f"{result.iterations} iterations, {result.counts.oracle_calls} oracle calls, {products} products,", end=" ")
     print(f"{images} of them images")
     print(f"objective {result.objective:.5f}, error of the sketch about {result.tracker_error:.3g}")

@@ -24,9 +24,10 @@ import scipy.sparse as sp
 from numba import njit
 
 from figures import note
+from unipd._util.thread_pool import run_chunks
 from unipd.atoms import LowRank
-from unipd.maps import Sampling, pattern
-from unipd.maps.chunks import run_chunks
+from unipd.maps import Sampling
+from unipd.maps import sampling as pattern
 
 QUICK = [(943, 1682, 90_570)]
 USUAL = [*QUICK, (138_000, 27_000, 2_000_000)]

@@ -22,16 +22,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from figures import note
-from programs import made_up, sdplib
-from unipd.apps.sdp import SDP
-from unipd.apps.sdp.formulate import analyse
-from unipd.apps.sdp.solving import trace_of
+from programs import random_maxcut_program, sdplib
+from unipd.apps.sdp import SDP, analyse
 
 NAMES = ("mcp100", "mcp250-1", "mcp500-1", "maxG11", "theta2", "gpp100")
 
 
 def cost_of(program: SDP) -> Any:
-    return program.data.extended.adjoint(np.eye(1, program.data.size + 1)[0]).tocsr()
+    return program.data.cost_and_constraints.adjoint(np.eye(1, program.data.size + 1)[0]).tocsr()
 
 
 def by_unipd(program: SDP, limit: float) -> tuple[float, str]:
@@ -44,7 +42,10 @@ def by_scs(program: SDP, limit: float) -> tuple[float, str]:
 
     order = program.order
     flat = cp.vec(variable := cp.Variable((order, order), PSD=True), order="F")
-    rows = [sp.csr_array(program.data.extended.adjoint(row).tocsr()).reshape((1, order**2)) for row in _units(program)]
+    rows = [
+        sp.csr_array(program.data.cost_and_constraints.adjoint(row).tocsr()).reshape((1, order**2))
+        for row in _units(program)
+    ]
     problem = cp.Problem(cp.Maximize(-(rows[0] @ flat)), [sp.csr_array(sp.vstack(rows[1:])) @ flat == program.data.b])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -58,9 +59,9 @@ def by_pymanopt(program: SDP, limit: float) -> tuple[float, str]:
     from pymanopt.optimizers import TrustRegions
 
     analysis = analyse(program.data)
-    if not analysis.rows_kept:
+    if not analysis.has_fixed_diagonal:
         return float("nan"), "no MaxCut program"
-    trace = trace_of(analysis)
+    trace = analysis.trace_bound()
     assert trace is not None
     cost, manifold = cost_of(program), Oblique(analysis.method(None, 0, trace).rank, program.order)
     value = pymanopt.function.numpy(manifold)(lambda y: float(np.sum(y * (cost @ y.T).T)))
@@ -94,8 +95,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="100 nodes only")
     given = parser.parse_args()
     programs = {} if given.quick else sdplib(given.folder, given.names)
-    programs |= {f"G({n},10/n)": made_up(n) for n in ([100] if given.quick else given.nodes)}
-    made_up(50).solve(1e-3)
+    programs |= {f"G({n},10/n)": random_maxcut_program(n) for n in ([100] if given.quick else given.nodes)}
+    random_maxcut_program(50).solve(1e-3)
     for name, program in programs.items():
         ours = float("nan")
         for solver in given.solvers:

@@ -107,9 +107,7 @@ def _maxcut(scale: int) -> Case:
     weights = np.triu(random.random((nodes, nodes)) < 0.3, 1).astype(float)
     weights += weights.T
     cost = -(np.diag(weights.sum(1)) - weights) / 4
-    entries = unipd.maps.sdp.Entries(
-        np.arange(nodes), np.zeros(nodes, int), np.arange(nodes), np.arange(nodes), np.ones(nodes)
-    )
+    entries = unipd.maps.sdp.Entries(np.arange(nodes), np.arange(nodes), np.arange(nodes), np.ones(nodes))
     diagonal = unipd.maps.sdp.SdpMap((nodes, nodes), entries, nodes)
 
     def model() -> Any:

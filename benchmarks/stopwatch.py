@@ -22,7 +22,7 @@ class Stopwatch:
         self._stamps: list[float] = []
         """When calls began, with a minus sign, and ended."""
 
-    def timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
+    def time_calls(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return the call with its time added to the watch; calls inside of timed ones are part of those."""
         stamp = self._stamps.append
 
@@ -64,7 +64,7 @@ class Stopwatch:
         """Return a twin of an object whose named methods are timed; all else is found as directly as before."""
         kind = type(inner)
         twin = copy.copy(inner)
-        twin.__class__ = type(kind.__name__, (kind,), {name: self.timed(getattr(kind, name)) for name in names})
+        twin.__class__ = type(kind.__name__, (kind,), {name: self.time_calls(getattr(kind, name)) for name in names})
         return twin
 
 
@@ -81,7 +81,7 @@ def stopwatch_cost(before: Callable[[], Any] | None = None, repeats: int = 200) 
     """
     empty = before or _large_product()
     watch, around, alone = Stopwatch(), list[float](), list[float]()
-    nothing = watch.timed(lambda: None)
+    nothing = watch.time_calls(lambda: None)
     for _ in range(repeats):
         empty()
         watch.reset()

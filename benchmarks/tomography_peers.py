@@ -32,12 +32,12 @@ from unipd.apps.tomography import (
     PauliTomography,
     QuantumState,
     all_bases,
+    outcome_probabilities,
     random_pure,
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.bases import outcome_chances
-from unipd.io.pauli_data import PauliData
+from unipd.io import PauliData
 from unipd.maps.pauli.strings import bit_count
 
 SCS_SECONDS = 240.0
@@ -52,7 +52,7 @@ def verdict(*claims: tuple[str, float, float, bool]) -> None:
     print("       " + "; ".join(parts), flush=True)
 
 
-def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+def measure_time(call: Callable[[], Any]) -> tuple[Any, float]:
     begun = time.process_time()
     return call(), time.process_time() - begun
 
@@ -72,7 +72,7 @@ def measurement_rows(data: PauliData) -> tuple[Any, Any]:
     return real, imaginary
 
 
-def solved_by_scs(data: PauliData) -> tuple[Any, float]:
+def solve_by_scs(data: PauliData) -> tuple[Any, float]:
     """Return the matrix that CVXPY and SCS find and the seconds they take, building included."""
     import cvxpy as cp
 
@@ -89,7 +89,7 @@ def solved_by_scs(data: PauliData) -> tuple[Any, float]:
         )
         return np.asarray(rho.value)
 
-    matrix, seconds = timed(call)
+    matrix, seconds = measure_time(call)
     return matrix, seconds
 
 
@@ -141,9 +141,9 @@ def _one_against_scs(qubits: int, sigma: float, seed: int) -> dict[str, float]:
     solver = PauliTomography(objective="least-squares", accuracy=1e-6, threads=1)
     if seed == 0:
         solver.fit_data(data)
-        solved_by_scs(simulate("random", 2, noise=Noise(gaussian=sigma)).data)
-    estimate, ours = timed(lambda: solver.fit_data(data))
-    matrix, theirs = solved_by_scs(data)
+        solve_by_scs(simulate("random", 2, noise=Noise(gaussian=sigma)).data)
+    estimate, ours = measure_time(lambda: solver.fit_data(data))
+    matrix, theirs = solve_by_scs(data)
     state = nearest_state(matrix)
     return {
         "our seconds": ours,
@@ -160,7 +160,7 @@ def chi_square(state: QuantumState, counts: dict[str, dict[str, int]]) -> float:
     """Return 1/2 sum of (f - p)^2 N / (h (1 - h)) over outcomes, h hedged frequencies: two minimise it."""
     total = 0.0
     for basis, seen in counts.items():
-        fitted = outcome_chances(state, basis)
+        fitted = outcome_probabilities(state, basis)
         number = np.zeros(fitted.size)
         for bits, times in seen.items():
             number[int(bits, 2)] = times
@@ -225,7 +225,7 @@ def _one_against_qiskit(
     for _, call, options in contestants:
         if seed == 0:
             call(*data, **basis, **options)
-        (found, _), seconds = timed(lambda call=call, options=options: call(*data, **basis, **options))
+        (found, _), seconds = measure_time(lambda call=call, options=options: call(*data, **basis, **options))
         matrix = np.asarray(found[0] if isinstance(found, list) else found)
         state = nearest_state(matrix / np.trace(matrix).real)
         rows.append((seconds, chi_square(state, counts), state.fidelity(truth)))

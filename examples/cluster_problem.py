@@ -1,8 +1,8 @@
-"""A separable problem on several processes: run() in the place of solve(), with a communicator of one's own.
+"""A separable problem on several processes: run() instead of solve(), with an explicit communicator.
 
     mpirun -n 4 python examples/cluster_problem.py
 
-The oracles are divided among the ranks by blocks: a point of each of 32 simplices, with images that add up to b.
+The blocks and their oracles are distributed over the ranks: a point in each of 32 simplices, images summing to b.
 """
 
 import numpy as np

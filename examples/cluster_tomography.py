@@ -2,7 +2,7 @@
 
     mpirun -n 4 python examples/cluster_tomography.py
 
-Every rank runs these lines; the products with the Pauli strings are divided. Without mpirun it runs on one process.
+Every rank runs this script; products with the Pauli strings are distributed. Without mpirun it runs on one process.
 """
 
 from unipd.apps.tomography import PauliTomography, simulate
@@ -12,8 +12,8 @@ from unipd.cluster import session
 def main() -> None:
     with session() as team:
         experiment = simulate("random", 10, seed=1)
-        estimate = PauliTomography(accuracy=1e-6, verbose=team.leads).fit_data(experiment.data)
-        if team.leads:
+        estimate = PauliTomography(accuracy=1e-6, verbose=team.is_leader).fit_data(experiment.data)
+        if team.is_leader:
             fidelity = estimate.fidelity(experiment.state)
             print(f"{team.size} ranks: residual {estimate.relative_residual_:.1e}, fidelity {fidelity:.6f}")
 

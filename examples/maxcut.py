@@ -1,11 +1,11 @@
-"""The maximum cut of a random graph: a certified bound, and a cut close to it.
+"""Maximum cut of a random graph: a certified bound, and a cut close to it.
 
 python examples/maxcut.py
 """
 
 import numpy as np
 
-from unipd.apps.maxcut import maxcut
+from unipd.apps.graphs.maxcut import maxcut
 from unipd.io import Graph
 
 
@@ -17,9 +17,10 @@ def main() -> None:
     found = maxcut(graph, accuracy=1e-6)
     print(f"{graph.nodes} nodes, {graph.edges} edges")
     print(f"cut        {found.cut_value:.0f}")
-    print(f"bound      {found.sdp_bound:.4f} ({found.sdp.bound_kind}): no cut is larger")
+    print(f"bound      {found.sdp_bound:.4f} ({found.result.bound_kind}): no cut is larger")
     print(f"ratio      {found.ratio:.4f}")
-    print(f"relaxation {found.sdp.iterations} iterations, gap {found.sdp.gap:.1e}, rank {found.sdp.rank}")
+    result = found.result
+    print(f"relaxation {result.iterations} iterations, gap {result.gap:.1e}, rank {result.extras['rank']}")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python examples/sparse_recovery.py
 
-Basis pursuit, min ||x||_1 subject to A x = b, has no bounded set for an oracle to work on; its square has: the
-sharp operator of ||x||_1^2 is one coordinate. Both have the same solutions. With noise, A x may lie in a ball around b.
+Basis pursuit, min ||x||_1 subject to A x = b, has no sharp operator on the whole space, but ||x||_1^2 has one, a
+single coordinate. Both problems have the same solutions. With noise, A x may lie in a ball around b.
 """
 
 from __future__ import annotations

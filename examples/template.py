@@ -1,8 +1,8 @@
-"""The template, part by part: one problem, then each part exchanged in turn.
+"""The template, part by part: one problem, then each part replaced in turn.
 
     python examples/template.py
 
-A blend of 200 ingredients (x on the simplex) is to be as cheap as possible while 20 measured properties stay in range.
+Find the cheapest blend of 200 ingredients (x in the simplex) that keeps 20 measured properties in range.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ def main() -> None:
     near = unipd.solve(unipd.Problem(cheapest, A, target, couplings.L2Ball(0.5)), accuracy=1e-6)
     print(near, end="\n\n")
 
-    print("As near to the target as possible, whatever the price (a loss, and a bare set):")
+    print("As close to the target as possible, at any price (a loss, and a set without an objective):")
     fit = unipd.Problem(sharp.Simplex(INGREDIENTS), A, target + 0.5, couplings.LeastSquares())
     nearest = unipd.solve(fit, accuracy=1e-6)
     print(nearest, end="\n\n")
 
-    print("Two blends that add up (several blocks, one map each):")
+    print("Two blends whose properties add up (several blocks, one map each):")
     blocks = [cheapest, sharp.Linear(2.0 * price, sharp.Simplex(INGREDIENTS, scale=0.5))]
     both = unipd.solve(unipd.Problem(blocks, [A, A[:, ::-1].copy()], 1.5 * target, "<="), accuracy=1e-6)
     print(both, end="\n\n")
 
-    print("The paper's own method on the loss, watched as it runs:")
+    print("The paper's accelerated method on the loss, iteration by iteration:")
     for state in unipd.iterate(fit, "accunipdgrad", accuracy=1e-2):
         if state.iteration % 25 == 0:
             low, high = state.certificate.dual_bound, state.certificate.objective

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unipd import atoms
-from unipd.atoms import sums
+from unipd import atoms as sums
 
 
 @pytest.mark.parametrize("largest", [0, 10_000])

@@ -1,4 +1,4 @@
-"""Arguments of the wrong kind get the library's own error, which names them, and never a raw one from inside."""
+"""Arguments of the wrong type raise the library's own error, which names them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def problem(coupling: Any = "=") -> unipd.Problem:
     return unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], coupling)
 
 
-def limited(limit: Any) -> None:
+def enter_limited_memory(limit: Any) -> None:
     with memory.limited_memory(limit):
         pass
 
@@ -58,7 +58,7 @@ NAMED: list[tuple[str, Callable[[], Any]]] = [
     ("path", lambda: unipd.load(None)),  # type: ignore[arg-type]
     ("path", lambda: unipd.save(unipd.solve(problem(), stop=FEW), None)),  # type: ignore[arg-type]
     ("result", lambda: unipd.save(None, "run.npz")),
-    ("limit", lambda: limited(-1)),
+    ("limit", lambda: enter_limited_memory(-1)),
     ("problem", lambda: memory.forecast(None)),  # type: ignore[arg-type]
     ("problem", lambda: unipd.polish(None, unipd.solve(problem(), stop=FEW))),  # type: ignore[arg-type]
     ("methods", lambda: unipd.compare(problem(), 3)),  # type: ignore[arg-type]

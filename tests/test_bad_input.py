@@ -1,4 +1,4 @@
-"""Wrong input, one case a line: each is refused with InvalidInput, and the message names the argument."""
+"""Invalid input, one case a line: InvalidInput, and the message names the argument."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ B = np.array([1.0, 2.0])
 X = sh.Simplex(3)
 
 
-def having(array: Any, value: float) -> Any:
+def replace_last_entry(array: Any, value: float) -> Any:
     """Return a copy whose last entry is the given value."""
     out = np.array(array, dtype=float)
     out.reshape(-1)[-1] = value
@@ -56,9 +56,9 @@ TEMPLATE: dict[str, tuple[str, Callable[[], Any]]] = {
     "sharp is None": ("sharp", lambda: Problem(None, A, B)),
     "sharp is a coupling": ("sharp", lambda: Problem(cpl.L1Ball(1.0), A, B)),
     "no oracles": ("sharp", lambda: Problem([], A, B)),
-    "NaN in A": ("A", lambda: Problem(X, having(A, math.nan), B)),
-    "inf in A": ("A", lambda: Problem(X, having(A, math.inf), B)),
-    "NaN in a sparse A": ("A", lambda: Problem(X, sp.csc_array(having(A, math.nan)), B)),
+    "NaN in A": ("A", lambda: Problem(X, replace_last_entry(A, math.nan), B)),
+    "inf in A": ("A", lambda: Problem(X, replace_last_entry(A, math.inf), B)),
+    "NaN in a sparse A": ("A", lambda: Problem(X, sp.csc_array(replace_last_entry(A, math.nan)), B)),
     "A too narrow": ("A", lambda: Problem(X, A[:, :2], B)),
     "A too narrow, sparse": ("A", lambda: Problem(X, sp.csc_array(A[:, :2]), B)),
     "A too narrow, operator": ("A", lambda: Problem(X, aslinearoperator(A[:, :2]), B)),
@@ -70,8 +70,8 @@ TEMPLATE: dict[str, tuple[str, Callable[[], Any]]] = {
     "A is ragged": ("A", lambda: Problem(X, [[1.0, 2.0, 3.0], [1.0]], B)),
     "too few blocks": ("A", lambda: Problem([X, X], [A], B)),
     "blocks of different heights": ("A", lambda: Problem([X, X], [A, A[:1]], B)),
-    "NaN in b": ("b", lambda: problem(b=having(B, math.nan))),
-    "inf in b": ("b", lambda: problem(b=having(B, -math.inf))),
+    "NaN in b": ("b", lambda: problem(b=replace_last_entry(B, math.nan))),
+    "inf in b": ("b", lambda: problem(b=replace_last_entry(B, -math.inf))),
     "b too long": ("b", lambda: problem(b=np.ones(3))),
     "b a column": ("b", lambda: problem(b=B[:, None])),
     "b a number": ("b", lambda: problem(b=1.0)),
@@ -102,17 +102,17 @@ PARTS: dict[str, tuple[str, Callable[[], Any]]] = {
     "Fantope of a shape": ("size", lambda: sh.Fantope((3, 3), 1)),  # type: ignore[arg-type]
     "product of nothing": ("oracles", lambda: sh.Product([])),
     "matrix that is a vector": ("matrix", lambda: maps.DenseMatrix(A[0])),
-    "matrix with NaN": ("matrix", lambda: maps.SparseMatrix(sp.csc_array(having(A, math.nan)))),
+    "matrix with NaN": ("matrix", lambda: maps.SparseMatrix(sp.csc_array(replace_last_entry(A, math.nan)))),
     "negative scale": ("scale", lambda: sh.Simplex(3, -1.0)),
     "box upside down": ("upper", lambda: sh.Box(1.0, 0.0, 3)),
     "cost of the wrong shape": ("cost", lambda: sh.Linear(np.ones(4), X)),
-    "NaN in the cost": ("cost", lambda: sh.Linear(having(np.ones(3), math.nan), X)),
+    "NaN in the cost": ("cost", lambda: sh.Linear(replace_last_entry(np.ones(3), math.nan), X)),
     "no threads": ("threads", lambda: sh.Product([X], threads=0)),
     "K with a negative radius": ("radius", lambda: cpl.L2Ball(-0.5)),
     "loss with a zero scale": ("scale", lambda: cpl.LeastSquares(0.0)),
     "weights with a zero": ("weights", lambda: cpl.WeightedLeastSquares([1.0, 0.0])),
     "Huber with a negative delta": ("delta", lambda: cpl.Huber(-1.0)),
-    "NaN in a direction": ("direction", lambda: X(having(np.ones(3), math.nan))),
+    "NaN in a direction": ("direction", lambda: X(replace_last_entry(np.ones(3), math.nan))),
     "direction of the wrong shape": ("direction", lambda: X(np.ones(4))),
     "complex direction for a real set": ("direction", lambda: X(np.ones(3) + 1j)),
     "exponent above one": ("nu", lambda: theory.smoothness_bound(1.5, 1.0, 1.0)),
@@ -159,7 +159,7 @@ RUNS: dict[str, tuple[str, Callable[[], Any]]] = {
     "stop is a number": ("stop", lambda: solve(problem(), stop=100)),
     "callback is a number": ("callback", lambda: solve(problem(), callback=3)),
     "start too long": ("start", lambda: solve(problem(), start=np.ones(3))),
-    "NaN in start": ("start", lambda: solve(problem(), start=having(B, math.nan))),
+    "NaN in start": ("start", lambda: solve(problem(), start=replace_last_entry(B, math.nan))),
     "complex start with real data": ("start", lambda: solve(problem(), start=B + 1j)),
     "start outside dom h": ("start", lambda: solve(problem("<="), start=-np.ones(2))),
     "start outside dom h, accelerated": ("start", lambda: solve(problem(">="), "accunipdgrad", start=np.ones(2))),

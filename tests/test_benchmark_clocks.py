@@ -10,7 +10,7 @@ import pytest
 import completion_peers
 import stopwatch
 from unipd._typing import FloatArray
-from unipd.io.ratings import Ratings
+from unipd.io import Ratings
 
 RATINGS = Ratings(np.arange(40) // 4, np.arange(40) % 4, np.linspace(1.0, 5.0, 40))
 WARM_UP, WORK = 0.3, 0.05
@@ -64,7 +64,7 @@ def test_a_stopwatch_counts_outer_calls_once_and_failed_ones_too(monkeypatch: py
     now = iter(range(1, 100))
     monkeypatch.setattr(stopwatch, "clock", lambda: float(next(now)))
     watch = stopwatch.Stopwatch()
-    within = watch.timed(lambda: None)
+    within = watch.time_calls(lambda: None)
 
     def fail() -> None:
         within()
@@ -72,7 +72,7 @@ def test_a_stopwatch_counts_outer_calls_once_and_failed_ones_too(monkeypatch: py
 
     within()  # from 1 to 2
     with pytest.raises(KeyError):
-        watch.timed(fail)()  # from 3 to 6
+        watch.time_calls(fail)()  # from 3 to 6
     assert (watch.seconds, watch.calls) == (1.0 + 3.0, 2)
     watch.reset()
     assert (watch.seconds, watch.calls) == (0.0, 0)

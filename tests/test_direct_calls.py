@@ -1,4 +1,4 @@
-"""Parts called directly with vectors that do not fit: refused by name, not by NumPy."""
+"""Parts called directly with vectors that do not fit: errors that name the argument."""
 
 from __future__ import annotations
 

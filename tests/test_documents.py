@@ -1,13 +1,19 @@
-"""What the documents promise: their code runs, their commands exist, their links lead somewhere."""
+"""Documents: their code runs, their commands exist, their links resolve."""
 
 from __future__ import annotations
 
 import re
 import runpy
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+import unipd
+from unipd.doctor import check_coupling
+from unipd.methods import merit
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
@@ -65,7 +71,66 @@ def test_an_oracle_takes_twenty_lines_and_is_right() -> None:
     assert not oracle.contains(np.linspace(0.0, 1.0, 6))
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, *PAGES, "CHANGELOG.md", "benchmarks/README.md"])
+def contributed_classes() -> dict[str, Any]:
+    """Return the classes that CONTRIBUTING defines, without running its examples of use."""
+    namespace: dict[str, Any] = {}
+    for block in blocks("CONTRIBUTING.md"):
+        if "class " in block:
+            exec(compile(block, "CONTRIBUTING.md", "exec"), namespace)
+    return namespace
+
+
+def test_the_first_coupling_is_right() -> None:
+    checks = check_coupling(contributed_classes()["CommonOffset"](), (7,))
+    assert checks
+    assert [check for check in checks if not check.ok] == []
+
+
+def test_the_first_wrapper_leaves_the_method_inside_alone_and_never_gets_worse() -> None:
+    random = np.random.default_rng(0)
+    A = random.standard_normal((10, 30))
+    problem = unipd.Problem(unipd.sharp.Simplex(30), A, A @ random.dirichlet(np.ones(30)), "=")
+    plain = unipd.iterate(problem, unipd.UniPDGrad(), accuracy=1e-6)
+    wrapped = unipd.iterate(problem, contributed_classes()["Incumbent"](unipd.UniPDGrad()), accuracy=1e-6)
+    improved = 0
+    for _, one, other in zip(range(60), plain, wrapped, strict=False):
+        np.testing.assert_array_equal(one.image, other.inner.image)
+        bound = one.certificate.dual_bound
+        assert merit(problem, other.certificate, bound) <= merit(problem, one.certificate, bound)
+        improved += merit(problem, other.certificate, bound) < merit(problem, one.certificate, bound)
+    assert improved
+
+
+def resolve(name: str) -> object:
+    """Return the module or attribute that a dotted name stands for."""
+    parts = name.split(".")
+    value: object = import_module(parts[0])
+    for depth, part in enumerate(parts[1:], start=1):
+        value = getattr(value, part) if hasattr(value, part) else import_module(".".join(parts[: depth + 1]))
+    return value
+
+
+EVERYWHERE = [*DOCUMENTS, *PAGES, "CHANGELOG.md", "benchmarks/README.md"]
+
+
+@pytest.mark.parametrize("document", EVERYWHERE)
+def test_every_name_of_the_library_exists(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    names = set(re.findall(r"\bunipd(?:\.[A-Za-z_]\w*)+", text))
+    for module, imported in re.findall(r"from (unipd[\w.]*) import ([\w, ]+)", text):
+        names |= {f"{module}.{name.strip()}" for name in imported.split(",")}
+    for name in sorted(names):
+        resolve(name)
+
+
+@pytest.mark.parametrize("document", EVERYWHERE)
+def test_every_file_of_the_repository_exists(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for name in set(re.findall(r"[\w/]+\.py\b(?!:)", text)):
+        assert any((ROOT / folder / name).exists() for folder in ("", "src/unipd", "benchmarks")), name
+
+
+@pytest.mark.parametrize("document", EVERYWHERE)
 def test_links_to_files_lead_somewhere(document: str) -> None:
     path = ROOT / document
     for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
@@ -84,8 +149,6 @@ def test_make_targets_that_are_mentioned_exist(document: str) -> None:
 
 
 def test_the_citation_has_the_version_of_the_package() -> None:
-    import unipd
-
     assert f"version: {unipd.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"[{unipd.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 

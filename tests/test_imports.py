@@ -1,4 +1,4 @@
-"""Importing unipd is cheap: optional packages come in only where they are used, and nothing is compiled."""
+"""Importing unipd is cheap: optional packages are loaded only where they are used, and nothing is compiled."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ CORE = "import unipd; unipd.solve, unipd.Problem, unipd.sharp, unipd.couplings, 
 LATER = ["scipy.linalg", "scipy.sparse", "numba"]
 
 
-def loaded_after(code: str) -> list[str]:
+def modules_after(code: str) -> list[str]:
     """Return the heavy packages that a fresh interpreter has loaded after running the code."""
-    return loaded_among(HEAVY, code)
+    return modules_among(HEAVY, code)
 
 
-def loaded_among(names: list[str], code: str) -> list[str]:
+def modules_among(names: list[str], code: str) -> list[str]:
     """Return which of the modules a fresh interpreter has loaded after running the code."""
     script = f"{code}\nimport sys, json; print(json.dumps([m for m in {names!r} if m in sys.modules]))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -26,15 +26,15 @@ def loaded_among(names: list[str], code: str) -> list[str]:
 
 
 def test_import_loads_nothing_but_the_package_itself() -> None:
-    assert loaded_among(["numpy", "scipy", "unipd.run", "unipd.sharp", *LATER, *HEAVY], "import unipd") == []
+    assert modules_among(["numpy", "scipy", "unipd.run", "unipd.sharp", *LATER, *HEAVY], "import unipd") == []
 
 
 def test_the_core_loads_no_optional_package() -> None:
-    assert loaded_after(CORE) == []
+    assert modules_after(CORE) == []
 
 
 def test_the_core_leaves_what_takes_longest_for_later() -> None:
-    assert loaded_among(LATER, CORE) == []
+    assert modules_among(LATER, CORE) == []
 
 
 def test_a_quiet_run_loads_no_optional_package() -> None:
@@ -43,7 +43,7 @@ import numpy as np, unipd
 problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], unipd.couplings.LeastSquares())
 print(unipd.solve(problem, "pairwise"))
 """
-    assert loaded_after(code) == []
+    assert modules_after(code) == []
 
 
 def test_import_compiles_nothing() -> None:
@@ -73,7 +73,7 @@ def test_a_name_that_is_not_there_is_said_so() -> None:
         unipd.solver  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["sharp", "maps", "couplings", "methods", "primal", "run"])
+@pytest.mark.parametrize("module", ["sharp", "maps", "couplings", "methods", "trackers", "run"])
 def test_every_public_name_of_a_part_is_there_and_documented(module: str) -> None:
     import importlib
 
@@ -86,4 +86,4 @@ def test_every_public_name_of_a_part_is_there_and_documented(module: str) -> Non
 
 def test_modules_that_the_guides_name_need_no_import_of_their_own() -> None:
     code = "import unipd; unipd.doctor.check, unipd.memory.forecast, unipd.report.write_report, unipd.methods.State"
-    assert loaded_after(code) == []
+    assert modules_after(code) == []

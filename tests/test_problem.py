@@ -1,4 +1,4 @@
-"""The template: what it accepts, how it reads it, and what it derives."""
+"""The template: accepted input, its interpretation, and derived quantities."""
 
 from __future__ import annotations
 
@@ -86,12 +86,14 @@ def test_the_dual_is_free_for_equalities_and_split_losses() -> None:
 
 
 def test_gaps_are_measured_against_the_size_of_the_problem() -> None:
-    assert Problem(Simplex(3), A, B, LeastSquares(2.0)).scale(123.0) == pytest.approx(5.0)
-    assert Problem(Simplex(3), A, B, Absolute()).scale(123.0) == pytest.approx(3.0)
-    assert Problem(Simplex(3), A, 0 * B, LeastSquares()).scale(0.5) == 1.0
-    constrained = Problem(Simplex(3), A, B, L2Ball(0.1))
-    assert constrained.scale(0.5) == 1.0
+    assert Problem(Simplex(3), A, B, LeastSquares(2.0)).scale(0.5) == pytest.approx(5.0)
+    assert Problem(Simplex(3), A, B, Absolute()).scale(-7.0) == 7.0
+    assert Problem(Simplex(3), A, 0 * B, LeastSquares()).scale(0.0) > 0.0
+    constrained = Problem(Linear([0.0, -4.0, 1.0], Simplex(3)), A, B, L2Ball(0.1))
     assert constrained.scale(-7.0) == 7.0
+    assert constrained.scale(0.0) == pytest.approx(1e-4)  # an optimal value of zero: a share of the largest |f|
+    assert constrained.relative_gap(0.0, 0.0) == 0.0
+    assert constrained.relative_gap(np.inf, 0.0) == np.inf
 
 
 def test_problems_print_their_parts() -> None:
@@ -143,7 +145,7 @@ class Half:
 
 
 @pytest.mark.parametrize("use", [lambda o: Problem(o, A, B), lambda o: Linear(np.ones(3), o), Counted])
-def test_oracles_that_lack_a_part_are_told_which(use: Any) -> None:
+def test_oracles_that_lack_a_part_raise_an_error_that_names_it(use: Any) -> None:
     with pytest.raises(InvalidInput, match="Half without value"):
         use(Half())
     with pytest.raises(InvalidInput, match=r"the class Half \(an object is needed\)"):
@@ -152,7 +154,7 @@ def test_oracles_that_lack_a_part_are_told_which(use: Any) -> None:
         use(3)
 
 
-def test_maps_that_lack_a_part_are_told_which() -> None:
+def test_maps_that_lack_a_part_raise_an_error_that_names_it() -> None:
     class Nameless:
         domain, codomain = (3,), (2,)
 
@@ -166,7 +168,7 @@ def test_maps_that_lack_a_part_are_told_which() -> None:
         Problem(Simplex(3), Nameless(), B)
 
 
-def test_a_complex_map_on_a_real_set_is_told_the_way_out() -> None:
+def test_a_complex_map_on_a_real_set_raises_an_error_with_the_remedy() -> None:
     rng = np.random.default_rng(0)
     A = rng.standard_normal((2, 4)) + 1j * rng.standard_normal((2, 4))
     b = A @ np.full(4, 0.25)

@@ -1,4 +1,4 @@
-"""MkDocs hook: ``<y, x>`` in prose is an inner product, not a tag of HTML."""
+"""MkDocs hook: ``<y, x>`` in prose is an inner product, not an HTML tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MkDocs hook: ``{{ run examples/maxcut.py }}`` becomes the script and what it prints, run when the site is built."""
+"""MkDocs hook: ``{{ run examples/maxcut.py }}`` becomes the script and its output, run when the site is built."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MARK = re.compile(r"^\{\{ run (\S+) \}\}$", re.MULTILINE)
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Replace every mark on a page."""
-    return MARK.sub(lambda mark: shown(mark.group(1)), markdown)
+    return MARK.sub(lambda mark: render_script(mark.group(1)), markdown)
 
 
-def shown(script: str) -> str:
+def render_script(script: str) -> str:
     """Return a script and its output as Markdown; a script that fails stops the build."""
     path = ROOT / script
     with TemporaryDirectory() as folder:

@@ -1,9 +1,11 @@
-"""unipd: universal primal-dual convex optimisation with sharp operators.
+"""unipd: universal primal-dual convex optimisation with linear minimization oracles.
 
-Solves ``minimise f(x) over x in X subject to A x - b in K`` when all that is affordable is the sharp
-operator of (f, X): a top eigenvector, a sort, a shortest path.
+Solves ``minimise f(x) over x in X subject to A x - b in K`` when the only affordable access to (f, X) is its sharp
+operator, a generalised linear minimization oracle (LMO): a top eigenvector, a sort, a shortest path.
 
-What stands here is imported when it is first used, so that ``import unipd`` costs next to nothing.
+Names are imported on first use, so that ``import unipd`` costs next to nothing. Methods of the lower layers that draw,
+save or convert, such as ``Result.plot``, reach the upper ones through this namespace, by ``import unipd`` inside the
+method.
 """
 
 from importlib import import_module
@@ -12,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 from unipd._version import __version__
 
 if TYPE_CHECKING:
-    from unipd import couplings, doctor, errors, maps, memory, report, sharp, theory
+    from unipd import couplings, doctor, errors, interop, maps, memory, report, sharp, theory
     from unipd.apps.completion import MatrixCompletion
-    from unipd.apps.maxcut import MaxCut
+    from unipd.apps.graphs.maxcut import MaxCut
     from unipd.apps.sdp import SDP
     from unipd.apps.tomography import PauliTomography
     from unipd.io.results import load, save
     from unipd.methods import (
         AccUniPDGrad,
         AwayStepFrankWolfe,
-        Continued,
         Corrective,
         Factored,
         FrankWolfe,
         PairwiseFrankWolfe,
-        Rescaled,
+        Rescaling,
+        Restarts,
         UniPDGrad,
     )
     from unipd.problem import Problem
@@ -51,7 +53,6 @@ __all__ = [
     "Accuracy",
     "AwayStepFrankWolfe",
     "Checkpoint",
-    "Continued",
     "Corrective",
     "Factored",
     "FrankWolfe",
@@ -63,7 +64,8 @@ __all__ = [
     "PairwiseFrankWolfe",
     "PauliTomography",
     "Problem",
-    "Rescaled",
+    "Rescaling",
+    "Restarts",
     "Result",
     "Stall",
     "Status",
@@ -73,6 +75,7 @@ __all__ = [
     "couplings",
     "doctor",
     "errors",
+    "interop",
     "iterate",
     "load",
     "maps",
@@ -96,20 +99,21 @@ _HOMES = {
             "interop",
             "io",
             "methods",
-            "primal",
             "protocols",
+            "reproduce",
             "run",
             "spectral",
             "status",
+            "trackers",
         ),
     ),
     "unipd.apps.completion": ("MatrixCompletion",),
-    "unipd.apps.maxcut": ("MaxCut",),
+    "unipd.apps.graphs.maxcut": ("MaxCut",),
     "unipd.apps.sdp": ("SDP",),
     "unipd.apps.tomography": ("PauliTomography",),
     "unipd.io.results": ("load", "save"),
     "unipd.methods": (
-        *("AccUniPDGrad", "UniPDGrad", "Continued", "Corrective", "Factored", "Rescaled"),
+        *("AccUniPDGrad", "UniPDGrad", "Restarts", "Corrective", "Factored", "Rescaling"),
         *("AwayStepFrankWolfe", "FrankWolfe", "PairwiseFrankWolfe"),
     ),
     "unipd.problem": ("Problem",),

@@ -1,15 +1,12 @@
-"""Every exception that unipd raises on purpose.
-
-All derive from :class:`UnipdError`, so a caller can catch the library's own complaints and nothing else.
-"""
+"""The exceptions of unipd, all derived from :class:`UnipdError`."""
 
 
 class UnipdError(Exception):
-    """Base of every error raised by unipd on purpose."""
+    """Base of all errors raised by unipd."""
 
 
 class InvalidInput(UnipdError, ValueError):
-    """An argument is not what it must be; the message names it and says what was expected."""
+    """An argument is invalid; the message names it, what was expected, and what was given."""
 
     def __init__(self, argument: str, expected: str, got: str | None = None) -> None:
         self.argument = argument
@@ -20,10 +17,10 @@ class InvalidInput(UnipdError, ValueError):
 
 
 class OracleError(UnipdError, RuntimeError):
-    """A sharp oracle or a linear map answered with something it must not (NaN, wrong shape, a failure)."""
+    """A sharp oracle or a linear map failed or returned an invalid answer (NaN, wrong shape)."""
 
     result: object = None
-    """What a run had reached when the oracle failed: a :class:`unipd.Result`, None before the first iteration."""
+    """The result up to the failure, a :class:`unipd.Result`; None before the first iteration."""
 
 
 class UnboundedOracle(OracleError):
@@ -31,7 +28,7 @@ class UnboundedOracle(OracleError):
 
 
 class FileFormatError(UnipdError, ValueError):
-    """A file is malformed; the message says where."""
+    """A file is malformed; the message names the place."""
 
     def __init__(self, path: str, problem: str, line: int | None = None) -> None:
         self.path = path
@@ -41,22 +38,22 @@ class FileFormatError(UnipdError, ValueError):
 
 
 class MemoryForecastError(UnipdError, MemoryError):
-    """The run would not fit in memory; the message names what to choose instead."""
+    """The run would not fit in memory; the message names alternatives."""
 
 
 class MissingExtra(UnipdError, ImportError):
-    """An optional package is needed; the message names the extra to install."""
+    """An optional package is missing; the message names the extra to install."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f'{purpose} needs {package}: pip install "unipd[{extra}]"')
 
 
 class CheckpointMismatch(UnipdError):
-    """A checkpoint was made for another run; the message names what differs."""
+    """A checkpoint belongs to another run; the message names the differences."""
 
     def __init__(self, path: str, differences: list[str]) -> None:
         self.path = path
         self.differences = differences
         verb = "differs" if len(differences) == 1 else "differ"
         found = f"this checkpoint was made for another run: {', '.join(differences)} {verb}"
-        super().__init__(f"{path}: {found}; give the data and settings of that run, or another file to begin afresh")
+        super().__init__(f"{path}: {found}; use the data and settings of that run, or another file")

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array
-from unipd.couplings import AtLeast, AtMost, Equality, LeastSquares
+from unipd._util import validate
+from unipd.couplings import AtLeast, AtMost, Equality
+from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
 from unipd.errors import InvalidInput
-from unipd.maps import BlockMap, as_map
-from unipd.protocols import Coupling, LinearMap, Loss, SharpOracle, norm
+from unipd.maps import as_map
+from unipd.maps.base import row_norms
+from unipd.protocols import Coupling, Loss, MapDefaults, OracleDefaults, SharpOracle, inner, norm, unwrap
 from unipd.sharp import Product
-from unipd.sharp.base import require_oracle
+from unipd.sharp.wrapper import as_oracle
 
+ZERO_OBJECTIVE = 1e-4
+"""Share of the largest |f| on X below which an optimal value counts as zero: gaps are then relative to this share."""
+ROW_SPREAD = 10.0
+"""Ratio of the largest to the smallest row norm above which rows are equilibrated."""
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
+
+
+@dataclass(frozen=True)
+class Equilibration:
+    """Rows in units in which their norms are about 1: A x - b in K is the same as D A x - D b in D K."""
+
+    factors: Array
+    """The diagonal of D, in the shape of b; powers of two, so that nothing is rounded."""
+    coupling: CouplingBase
+    """D K."""
 
 
 class Problem:
@@ -28,13 +47,13 @@ class Problem:
     sharp
         The sharp oracle of (f, X), or a list of oracles for several blocks.
     A
-        The linear map: a NumPy array, a SciPy sparse matrix, a ``LinearOperator`` or PyLops operator,
-        one of ``unipd.maps``, or a list with one a block. Never made dense. It is referred to, not copied (it may
-        be most of the memory): do not change it while the problem is in use.
+        The linear map: a NumPy array, a SciPy sparse matrix, a ``LinearOperator`` or PyLops operator, one of
+        ``unipd.maps``, or a list with one map per block. It is never made dense and not copied (it may take most of
+        the memory): do not change it while the problem is in use.
     b
         The right-hand side; copied.
     coupling
-        The set K or the loss phi: an object of ``unipd.couplings``, or "=", "<=", ">=" for A x = b, ...
+        The set K or the loss phi: an object of ``unipd.couplings``, or "=", "<=", ">=" for A x = b and so on.
     split
         How a loss enters: True for the paper's slack split (phi^* joins g), False for the prox form
         (phi^* stays in h). Default: the split where the loss allows it.
@@ -60,36 +79,36 @@ class Problem:
         split: bool | None = None,
     ) -> None:
         oracle = _as_oracle(sharp)
-        self.sharp: SharpOracle = oracle
-        self.map: LinearMap = as_map(A, oracle.shape)
+        self.sharp: OracleDefaults = oracle
+        self.map: MapDefaults = as_map(A, oracle.shape)
         _check_domain(self.map.domain, oracle.shape)
         _check_reality(oracle, self.map)
         self.coupling = _as_coupling(coupling)
         self.b = self._right_hand_side(b)
         self.coupling.check(self.b.shape, self.b.dtype)
-        self.loss: Loss | None = _as_loss(self.coupling)
+        self.loss: ConvexLoss | None = _as_loss(self.coupling)
         self.split = self._choose_split(split)
         self.norm_b = norm(self.b)
         if not math.isfinite(self.norm_b):
-            raise InvalidInput("b", "numbers with finite squares (divide A and b by a common factor)", "larger ones")
+            raise InvalidInput("b", "a finite ||b||^2 (rescale A and b)", "an overflow")
         self.epsilon = float(np.finfo(self.b.dtype).eps)
         self.loss_at_zero = max(self.loss.value(-self.b), 0.0) if self.loss else 0.0
-        """phi(-b), the scale of gaps; 0 for a constraint."""
+        """phi(-b); 0 for a constraint."""
         self.rounding = self.epsilon * math.sqrt(self.b.size)
-        """What rounding makes of an inner product, as a share of the two norms."""
+        """Relative rounding error of an inner product."""
         self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
         self.on_rays = all(degree in (1.0, 2.0) for degree in self.degrees)
-        """Whether both degrees are such that the bound along a ray has its maximum in closed form."""
-        self.slack_radius: float | None = getattr(self.loss, "slack_radius", None) if self.split else None
+        """Whether the maximum of the bound along a ray has a closed form (both degrees are 1 or 2)."""
+        self.slack_radius = self.coupling.slack_radius if self.split else None
         self.exact = self.sharp.exact
         """Whether the oracle's answers are exact up to rounding."""
         self.linear = self.sharp.linear
         """Whether f is linear (or zero) on X."""
-        self.free_dual = self.split or isinstance(self.coupling, Equality)
+        self.free_dual = self.split or self.coupling.is_equality
         """Whether h = 0, so that the dual variable moves freely: K = {0} or the slack split."""
-        self.inverse = self._inverse()
-        """1/c of the loss (c/2) ||r||^2 in the slack split, 0 for K = {0}, so that grad g = b - A x^* + inverse * lam;
-        None elsewhere."""
+        self.conjugate_curvature = self._conjugate_curvature()
+        """kappa with grad g = b - A x^* + kappa lam: 1/c for the loss (c/2) ||r||^2 in the slack split, 0 for K = {0};
+        None for other couplings."""
 
     def _right_hand_side(self, b: Any) -> Array:
         vector = validate.finite_array("b", b, shape=self.map.codomain)
@@ -98,7 +117,7 @@ class Problem:
         with np.errstate(over="ignore"):
             cast = np.array(vector, dtype=np.result_type(self.map.dtype, np.float32))
         if not np.isfinite(cast).all():
-            raise InvalidInput("b", f"numbers within the range of {cast.dtype}, the precision of A", "larger ones")
+            raise InvalidInput("b", f"values within the range of {cast.dtype}, the precision of A", "an overflow")
         return cast
 
     def _choose_split(self, split: bool | None) -> bool:
@@ -106,8 +125,8 @@ class Problem:
         if split is not None:
             validate.flag("split", split)
         if split and not possible:
-            expected = "a loss with a bounded slack block (give it slack_radius)"
-            raise InvalidInput("split", expected, type(self.coupling).__name__)
+            expected = "a loss with a bounded slack block (set slack_radius)"
+            raise InvalidInput("split", expected, type(unwrap(self.coupling)).__name__)
         return possible if split is None else split
 
     @property
@@ -120,27 +139,144 @@ class Problem:
         """Dtype of the dual vector."""
         return self.b.dtype
 
-    def _inverse(self) -> float | None:
-        if type(self.coupling) is LeastSquares and self.split:
-            return 1.0 / self.coupling.scale
-        return 0.0 if type(self.coupling) is Equality else None
+    def _conjugate_curvature(self) -> float | None:
+        weights = self.coupling.quadratic_weights
+        if self.split and isinstance(weights, float):
+            return 1.0 / weights
+        return 0.0 if self.coupling.is_equality else None
+
+    @property
+    def has_smooth_loss(self) -> bool:
+        """Whether the coupling is a loss with Lipschitz gradient."""
+        return self.loss is not None and math.isfinite(self.loss.curvature())
+
+    # What accuracy means: nothing below depends on the units of f, of (A, b), of a row of both, or of x.
 
     def scale(self, objective: float) -> float:
-        """Return what gaps are divided by: phi(-b) for a loss, max(1, |objective|) for a constraint."""
-        return self.loss_at_zero if self.loss_at_zero > 0 else max(1.0, abs(objective))
+        """Return the scale of gaps: max(|objective|, phi(-b), 1e-4 max |f| over X).
+
+        The last term counts where the optimal value is (nearly) zero, to which no gap can be relative.
+        """
+        return max(abs(objective), self._loss_size, self._negligible)
+
+    def relative_gap(self, objective: float, dual_bound: float) -> float:
+        """Return (objective - dual_bound) / scale(objective); inf without an objective, 0 where both are 0."""
+        return ratio(objective - dual_bound, self.scale(objective)) if math.isfinite(objective) else math.inf
+
+    @cached_property
+    def _loss_size(self) -> float:
+        """phi(-b); for b = 0 phi of a vector of the size of A x, and 0 for a constraint."""
+        if self.loss is None or self.loss_at_zero > 0.0:
+            return self.loss_at_zero
+        entry = self._image_size / math.sqrt(self.b.size)
+        return max(self.loss.value(np.full_like(self.b, entry)), 0.0)
+
+    @cached_property
+    def _negligible(self) -> float:
+        """1e-4 max |f| over X, 0 where f has no maximum; 1e-4 for f = 0 under constraints, which has no unit."""
+        is_feasibility_problem = self.loss is None and self._objective_range == 0.0
+        return ZERO_OBJECTIVE * (1.0 if is_feasibility_problem else self._objective_range or 0.0)
+
+    @cached_property
+    def _objective_range(self) -> float | None:
+        """|max f| over X, or |min f| where the maximum is 0; None where f has no maximum."""
+        largest = self.sharp.maximum()
+        if not math.isfinite(largest):
+            return None
+        if largest != 0.0 or self.sharp.degree == 1.0:  # degree 1: f = 0
+            return abs(largest)
+        return abs(self.sharp.value(self.map.adjoint(np.zeros_like(self.b)), tolerance=sys.float_info.max).value)
+
+    @cached_property
+    def typical_objective(self) -> float:
+        """The size of the objective before any of its values is known; it sets the first steps and tolerances.
+
+        That is phi(-b) or the largest |f| on X. Where f is a power of a norm on the whole space, it is the bound on the
+        ray of b: max over t of t <b, b> - f^*(t A^* b). Without any of these f has no size, and 1 serves as well as
+        any number.
+        """
+        degree, size = self.sharp.degree, max(self._loss_size, self._objective_range or 0.0)
+        if size == 0.0 and degree is not None and degree > 1.0 and self.norm_b > 0.0:
+            ray = self.b / self.norm_b if self.rows is None else self.rows.factors * (self.rows.factors * self.b)
+            conjugate = self.sharp.value(self.map.adjoint(ray), tolerance=sys.float_info.max).value
+            along = inner(ray, self.b)
+            if 0.0 < conjugate < math.inf:
+                size = along * (along / (degree * conjugate)) ** (1.0 / (degree - 1.0)) * (1.0 - 1.0 / degree)
+        return size if 0.0 < size < math.inf else 1.0
+
+    def infeasibility(self, residual: Array, violation: float | None = None) -> float:
+        """Return dist(D r, D K) / max(||D b||, dist(-D b, D K)) for r = A x - b; 0 for a loss.
+
+        D equilibrates the rows (:attr:`rows`). ``violation`` is dist(r, K), if already computed.
+        """
+        if self.loss is not None:
+            return 0.0
+        if self.rows is not None:
+            violation = self.rows.coupling.distance(self.rows.factors * residual)
+        elif violation is None:
+            violation = self.coupling.distance(residual)
+        return ratio(violation, self.feasibility_scale)
+
+    @cached_property
+    def rows(self) -> Equilibration | None:
+        """Factors that bring the rows of A to about unit norm, and K in those units.
+
+        None where row norms differ little or are unknown, and where the coupling does not allow it.
+        """
+        norms = None if self.loss is not None else row_norms(self.map)
+        if norms is None:
+            return None
+        present = norms[norms > 0]
+        if present.size < 2 or present.max() <= ROW_SPREAD * present.min():
+            return None
+        new = self.coupling.rescale(norms)
+        if new is None or new.factors.max() == new.factors.min():
+            return None
+        factors = new.factors.reshape(self.dual_shape).astype(np.finfo(self.dtype).dtype)
+        try:
+            new.coupling.check(self.dual_shape, self.dtype)
+        except InvalidInput:  # the rescaled coupling, such as a box, may take real numbers only
+            return None
+        return Equilibration(factors, as_coupling(new.coupling))
+
+    @cached_property
+    def feasibility_scale(self) -> float:
+        """max(||D b||, dist(-D b, D K)); where both are 0, the size of D A x over X."""
+        b, coupling = self.b, self.coupling
+        if self.rows is not None:
+            b, coupling = self.rows.factors * b, self.rows.coupling
+        size = max(norm(b), coupling.distance(-b)) if self.loss is None else norm(b)
+        return size or self._image_size
+
+    @cached_property
+    def _image_size(self) -> float:
+        """The largest |<v, D A x>| over x in X for a random vector v, a measure of ||D A x||; 0 for an unbounded X."""
+        vector = np.random.default_rng(0).standard_normal(self.dual_shape).astype(self.dtype)
+        vector = vector if self.rows is None else self.rows.factors * vector
+        size = max(self.sharp.support(self.map.adjoint(sign * vector)) for sign in (1.0, -1.0))
+        return size if math.isfinite(size) else 0.0
 
     def __repr__(self) -> str:
-        names = [type(part).__name__ for part in (self.sharp, self.map, self.coupling)]
+        names = [type(unwrap(part)).__name__ for part in (self.sharp, self.map, self.coupling)]
         form = ", split" if self.split else ""
         return f"Problem({names[0]}, {names[1]}, n={self.b.size}, {names[2]}{form})"
 
 
+def ratio(number: float, scale: float) -> float:
+    """Return number / scale, and 0 for 0 / 0.
+
+    >>> ratio(1.0, 2.0), ratio(0.0, 0.0), ratio(-1.0, 0.0)
+    (0.5, 0.0, -inf)
+    """
+    return number / scale if scale > 0.0 else math.copysign(math.inf, number) if number != 0.0 else 0.0
+
+
 def _as_oracle(sharp: Any) -> Any:
-    """Return one oracle, of a product for a list; what is wrong with the list is said of ``sharp``."""
+    """Return the oracle, of a product for a list; errors name the argument ``sharp``."""
     if not isinstance(sharp, (list, tuple)):
-        return require_oracle("sharp", sharp)
+        return as_oracle("sharp", sharp)
     try:
-        return require_oracle("sharp", Product(sharp))
+        return Product(sharp)
     except InvalidInput as error:
         raise InvalidInput("sharp", error.expected, error.got) from error
 
@@ -150,25 +286,32 @@ def _check_domain(domain: Any, shape: Any) -> None:
         raise InvalidInput("A", f"a map of points of shape {shape}", f"a map of shape {domain}")
 
 
-def _check_reality(oracle: SharpOracle, linear_map: LinearMap) -> None:
-    """Raise when a set of real points meets a complex map, block by block."""
-    if isinstance(oracle, Product) and isinstance(linear_map, BlockMap):
-        for block, part in zip(oracle.oracles, linear_map.maps, strict=True):
+def _check_reality(oracle: OracleDefaults, linear_map: MapDefaults) -> None:
+    """Raise when a block with real points has a complex map."""
+    if oracle.block_oracles and linear_map.block_maps:
+        for block, part in zip(oracle.block_oracles, linear_map.block_maps, strict=True):
             _check_reality(block, part)
-    elif linear_map.dtype.kind == "c" and getattr(oracle, "real_only", False):
+    elif linear_map.dtype.kind == "c" and oracle.real_only:
         stack = "stack the real and the imaginary part of A, and of b, as rows"
-        raise InvalidInput("A", f"a real map, since {type(oracle).__name__} has real points ({stack})", "a complex one")
+        raise InvalidInput(
+            "A", f"a real map, since {type(unwrap(oracle)).__name__} has real points ({stack})", "a complex one"
+        )
 
 
-def _as_loss(coupling: Coupling) -> Loss | None:
-    return coupling if coupling.is_loss and isinstance(coupling, Loss) else None
+def _as_loss(coupling: Any) -> ConvexLoss | None:
+    if not coupling.is_loss:
+        return None
+    if not isinstance(unwrap(coupling), Loss):
+        expected = "a loss with gradient, curvature, slack and splittable (derive from unipd.couplings.ConvexLoss)"
+        raise InvalidInput("coupling", expected, type(unwrap(coupling)).__name__)
+    return coupling
 
 
-def _as_coupling(coupling: Coupling | str) -> Coupling:
+def _as_coupling(coupling: Any) -> CouplingBase:
     if isinstance(coupling, str):
         if coupling not in _RELATIONS:
             raise InvalidInput("coupling", 'one of "=", "<=", ">=" or a coupling', repr(coupling))
         return _RELATIONS[coupling]()
     if isinstance(coupling, type) or not isinstance(coupling, Coupling):
-        raise InvalidInput("coupling", "a set or loss of unipd.couplings", validate.described(coupling))
-    return coupling
+        raise InvalidInput("coupling", "a set or loss of unipd.couplings", validate.describe_type(coupling))
+    return as_coupling(coupling)

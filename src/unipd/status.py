@@ -1,4 +1,4 @@
-"""How a run ended, in a word for programs and a sentence for people."""
+"""How a run ended: a word for programs, a sentence for people."""
 
 from enum import Enum
 
@@ -22,33 +22,36 @@ class Status(str, Enum):
     INTERRUPTED = "interrupted"
     LINE_SEARCH_FAILED = "line_search_failed"
     INFEASIBLE = "infeasible"
+    RUNNING = "running"
 
     @property
     def success(self) -> bool:
-        """Whether the asked accuracy was reached and verified."""
+        """Whether the requested accuracy was reached and verified."""
         return self is Status.SOLVED
 
     @property
     def message(self) -> str:
-        """What the status means, for people."""
+        """The meaning of the status in a sentence."""
         return _MESSAGES[self]
 
 
 _MESSAGES = {
-    Status.SOLVED: "The asked accuracy was reached: feasibility and certified gap were both checked.",
-    Status.STOPPED: "A stopping rule or a callback ended the run before the asked accuracy was certified.",
-    Status.ITERATION_LIMIT: "The iteration limit was reached before the asked accuracy was certified.",
-    Status.ORACLE_LIMIT: "The limit on oracle calls was reached before the asked accuracy was certified.",
-    Status.TIME_LIMIT: "The time limit was reached before the asked accuracy was certified.",
-    Status.MEMORY_LIMIT: "The memory limit was reached before the asked accuracy was certified.",
+    Status.SOLVED: "Solved to the requested accuracy (feasibility and duality gap verified).",
+    Status.STOPPED: "Stopped by a stopping rule or a callback before the requested accuracy was verified.",
+    Status.ITERATION_LIMIT: "Iteration limit reached before the requested accuracy was verified.",
+    Status.ORACLE_LIMIT: "Limit on oracle calls reached before the requested accuracy was verified.",
+    Status.TIME_LIMIT: "Time limit reached before the requested accuracy was verified.",
+    Status.MEMORY_LIMIT: "Memory limit reached before the requested accuracy was verified.",
     Status.STALLED: (
-        "Progress stalled: the gap and the feasibility no longer improve, or the point, measured anew at the end, "
-        "fell short of the accuracy that the run had claimed or lay outside of X."
+        "Stalled: gap and infeasibility no longer improve, or the final point, measured again, misses the requested "
+        "accuracy or lies outside X. Likely causes: an accuracy below what the precision allows, or a tracker that "
+        "approximates."
     ),
-    Status.INTERRUPTED: "The run was interrupted; the best point so far is returned.",
+    Status.INTERRUPTED: "Interrupted; the best point so far is returned.",
     Status.LINE_SEARCH_FAILED: (
-        "The line search could not satisfy its condition: the accuracy asked of the method (eps) is "
-        "below what the oracle's precision allows."
+        "Line search failed: the method's accuracy (eps) is below what the precision of the oracle allows. "
+        "Request a lower accuracy or a more precise oracle."
     ),
-    Status.INFEASIBLE: "The problem is infeasible: the dual bound exceeds every value f takes on X.",
+    Status.INFEASIBLE: "Infeasible: the dual bound exceeds every value of the objective on X.",
+    Status.RUNNING: "Still running; the figures are those of the last completed iteration.",
 }

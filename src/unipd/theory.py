@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, FloatArray
+from unipd._util import validate
 from unipd.errors import InvalidInput
 
 

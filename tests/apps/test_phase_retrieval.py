@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from unipd.apps.phase_retrieval import CodedDiffraction, retrieve
+from unipd.apps.phase_retrieval import retrieve
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.maps import RankOneMeasurements
+from unipd.maps import CodedDiffraction, RankOneMeasurements
 
 
 def signal(size, seed=0):
@@ -14,7 +14,7 @@ def signal(size, seed=0):
     return generator.standard_normal(size) + 1j * generator.standard_normal(size)
 
 
-def lifted(x):
+def lift(x):
     return LowRank(x[:, None], x[:, None], np.ones(1))
 
 
@@ -39,7 +39,7 @@ def test_map_is_that_of_the_dense_fourier_matrix():
 def test_coded_diffraction_recovers_the_signal():
     x = signal(32)
     patterns = CodedDiffraction.random(32, 8, seed=2)
-    found = retrieve(patterns, patterns.image(lifted(x)), accuracy=1e-12)
+    found = retrieve(patterns, patterns.image(lift(x)), accuracy=1e-12)
     assert found.relative_residual <= 1e-5
     assert abs(np.vdot(found.signal, x)) >= (1 - 1e-5) * np.linalg.norm(x) ** 2
 
@@ -48,7 +48,7 @@ def test_gaussian_measurements_with_a_bound_of_the_energy():
     x = signal(8, 3)
     generator = np.random.default_rng(4)
     rows = generator.standard_normal((64, 8)) + 1j * generator.standard_normal((64, 8))
-    y = RankOneMeasurements(rows).image(lifted(x))
+    y = RankOneMeasurements(rows).image(lift(x))
     found = retrieve(RankOneMeasurements(rows), y, energy=2.0 * np.linalg.norm(x) ** 2, accuracy=1e-11)
     assert abs(np.vdot(found.signal, x)) >= (1 - 1e-3) * np.linalg.norm(x) ** 2
 

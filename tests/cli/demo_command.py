@@ -1,4 +1,4 @@
-"""A solving command as a colleague would write one, and problems for ``unipd doctor --problem``."""
+"""A user-supplied solving command, and problems for ``unipd doctor``."""
 
 import time
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 
 import unipd
 from unipd.cli.options import Options, common_options
-from unipd.cli.solving import run_solver
+from unipd.cli.output import emit, run_solver
 
 EXAMPLES = ("unipd demo --kind loss --accuracy 1e-4",)
 
@@ -56,10 +56,6 @@ def command(
         raise KeyboardInterrupt
     if kind == "memory":
         raise unipd.errors.MemoryForecastError("x needs 3 TB, 2 GB are available: use another tracker")
-    return run_solver(
-        make_problem(kind),
-        options,
-        extra=lambda result: {"largest": float(result.x.max()), "nothing": float("nan")},
-        save={"labels": ["a", "b", "c"]},
-        title="a demonstration",
-    )
+    result = run_solver(make_problem(kind), options)
+    extras = {"largest": float(result.x.max()), "nothing": float("nan"), "labels": ["a", "b", "c"]}
+    return emit(result.with_extras(**extras), options, title="a demonstration")

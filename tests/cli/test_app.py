@@ -1,22 +1,23 @@
+import json
 import logging
 import os
+import re
 import sys
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from unipd import __version__
+from unipd import Result, Status, __version__
 from unipd.cli import commands
 from unipd.cli.app import app, command_line
-from unipd.cli.log_file import LOGGER, logged_to
 from unipd.cli.options import ALWAYS, METHODS, SOLVING, WATCHING, WRITING, Options, common_options
-from unipd.cli.session import limited_threads
-from unipd.cli.solving import REQUIRED, emit, stopping_rule
-from unipd.cli.tables import print_table
+from unipd.cli.output import REQUIRED_KEYS, emit, print_table, stopping_rule
+from unipd.cli.runtime import LOGGER, log_to, thread_limit
 from unipd.errors import InvalidInput
-from unipd.methods.choose import METHODS as LIBRARY_METHODS
+from unipd.methods import METHODS as LIBRARY_METHODS
 
 
 def test_version():
@@ -32,7 +33,7 @@ def test_help_lists_commands_and_exit_codes(invoke):
         assert word in result.stdout
 
 
-@pytest.mark.parametrize("name", [*(entry.name for entry in commands.available()), "demo", "reproduce fig1", ""])
+@pytest.mark.parametrize("name", [*(entry.name for entry in commands.ENTRIES), "demo", "reproduce fig1", ""])
 def test_help_is_readable_at_80_columns(invoke, monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "80")
     result = invoke(*name.split(), "--help")
@@ -45,7 +46,7 @@ def test_help_is_readable_at_80_columns(invoke, monkeypatch, name):
     assert all(len(line[line.rindex("  ", 0, 60) :]) > 20 for line in described)
 
 
-@pytest.mark.parametrize("name", [*(entry.name for entry in commands.available()), "demo"])
+@pytest.mark.parametrize("name", [*(entry.name for entry in commands.ENTRIES), "demo"])
 def test_every_command_has_help_with_examples(invoke, name):
     result = invoke(name, "--help")
     assert result.exit_code == 0
@@ -58,7 +59,7 @@ def test_every_command_has_help_with_examples(invoke, name):
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [("compare", "--save"), ("bench", "--folder"), ("data", "--folder"), ("reproduce fig1", "--folder")],
+    [("compare", "--save"), ("data", "--folder"), ("reproduce fig1", "--folder")],
 )
 def test_folders_are_called_folders(invoke, command, option):
     (line,) = (line for line in invoke(*command.split(), "--help").stdout.splitlines() if option in line[:20])
@@ -80,13 +81,6 @@ def test_commands_are_imported_on_demand(invoke, monkeypatch):
     invoke("demo", "--help")
     assert "demo_command" in sys.modules
     assert "unipd.cli.commands.show" not in sys.modules
-
-
-def test_an_entry_without_a_module_is_not_shown(invoke, monkeypatch):
-    ghost = commands.Entry("ghost", "Not written yet.", "Solve")
-    monkeypatch.setattr(commands, "ENTRIES", (*commands.ENTRIES, ghost))
-    assert "ghost" not in invoke("--help").stdout
-    assert invoke("ghost").exit_code == 2
 
 
 def test_a_module_may_hold_several_subcommands(invoke, monkeypatch, tmp_path):
@@ -141,13 +135,14 @@ def test_stopping_rule():
     assert "MaxSeconds" in repr(stopping_rule(Options(time_limit=2.0, max_iterations=4)))
 
 
-def test_emit_without_a_result(capsys):
-    assert emit({"status": "time_limit", "fidelity": 0.5}, None, Options(json="-")) == 3
+def test_emit_of_a_result_without_a_point(capsys):
+    result = Result(Status.TIME_LIMIT)
+    assert emit(result.with_extras(fidelity=0.5), Options(json="-")) == 3
     import json
 
     captured = capsys.readouterr()
     content = json.loads(captured.out)
-    assert set(content) >= {*REQUIRED, "seed", "version"}
+    assert set(content) >= {*REQUIRED_KEYS, "seed", "version"}
     assert content["fidelity"] == 0.5
     assert content["objective"] is None
     assert "fidelity" in captured.err
@@ -161,18 +156,18 @@ def test_threads_are_limited_and_given_back():
         return {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}
 
     pools = blas()
-    with limited_threads(1):
+    with thread_limit(1):
         assert numba.get_num_threads() == 1
         assert os.environ["OMP_NUM_THREADS"] == "1"
         assert blas() == {1}
-    with limited_threads(10**4):
+    with thread_limit(10**4):
         assert numba.get_num_threads() >= 1
     assert (numba.get_num_threads(), os.environ.get("OMP_NUM_THREADS"), blas()) == (before, variable, pools)
 
 
 def test_log_handler_is_removed(tmp_path):
     before = list(LOGGER.handlers)
-    with logged_to(tmp_path / "a.log", "test"):
+    with log_to(tmp_path / "a.log", "test"):
         assert LOGGER.handlers != before
         LOGGER.debug("detail")
     assert LOGGER.handlers == before
@@ -193,6 +188,20 @@ def test_tables_are_drawn_on_a_terminal():
     assert "title" in text
     assert "adjoint [x]" in text
     assert "bad" in text
+
+
+def test_the_recipe_for_a_command_works(invoke, monkeypatch, tmp_path):
+    blocks = [part.splitlines() for part in re.findall(r"::\n\n((?:    .*\n|\n)+)", commands.__doc__)]
+    (recipe,) = ("\n".join(line[4:] for line in lines) for lines in blocks)
+    (tmp_path / "unmix_command.py").write_text(recipe)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entry = commands.Entry("unmix", "Find proportions.", "Solve", "unmix_command")
+    monkeypatch.setattr(commands, "ENTRIES", (*commands.ENTRIES, entry))
+    np.savez(tmp_path / "mixture.npz", A=np.eye(3), b=np.array([0.2, 0.3, 0.5]))
+    result = invoke("unmix", tmp_path / "mixture.npz", "--json", "-")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["largest"] == pytest.approx(0.5, abs=0.01)
+    assert "unipd unmix mixture.npz" in invoke("unmix", "--help").stdout
 
 
 def test_demo_is_short():

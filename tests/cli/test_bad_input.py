@@ -1,4 +1,4 @@
-"""Every command, every kind of mistake: found before anything is computed, one line that names it, exit code 2."""
+"""Invalid input to every command: one line that names the mistake, exit code 2, before any computation."""
 
 import os
 from pathlib import Path
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from unipd import MaxIterations, Problem, sharp, solve
-from unipd.io.results import save
-from unipd.run.course import Course
+from unipd.io import save
+from unipd.run import Run
 
 SDPA = "1\n1\n2\n1.0\n0 1 1 2 1.0\n1 1 1 1 1.0\n1 1 2 2 1.0\n"
 GRAPH = "3 3\n1 2 1\n2 3 1\n1 3 1\n"
@@ -45,7 +45,6 @@ OUTPUTS = {
     "report": {"--out", "--log-file"},
     "doctor": {"--json", "--log-file"},
     "data": {"--json", "--log-file"},
-    "bench": {"--json", "--log-file"},
     "reproduce fig1": {"--json", "--log-file"},
     "reproduce fig2": {"--json", "--log-file"},
 }
@@ -55,7 +54,7 @@ PAIRS = [(command, option) for command, options in OUTPUTS.items() for option in
 KINDS = ("--out", "--plot", "--spectrum")
 
 
-def denied(*_, **__):
+def deny_permission(*_, **__):
     raise PermissionError(13, "Permission denied")
 
 
@@ -68,11 +67,11 @@ def mistaken(invoke, tmp_path, monkeypatch):
     """Run a command with a mistake; return its line of complaint."""
     monkeypatch.chdir(tmp_path)
 
-    def begun(*_):
+    def fail_if_started(*_):
         raise AssertionError("the computing has begun")
 
     def run(*words):
-        monkeypatch.setattr(Course, "run", begun)
+        monkeypatch.setattr(Run, "__enter__", fail_if_started)
         result = invoke(*words)
         assert (result.exit_code, result.stdout) == (2, ""), result.stderr
         assert result.stderr.count("\n") == 1
@@ -130,7 +129,7 @@ def test_an_output_that_cannot_be_written(mistaken, tmp_path, monkeypatch, comma
         monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != name)
     elif kind == "read-only folder":
         monkeypatch.setattr(os, "access", lambda path, mode: not (mode & os.W_OK and os.path.samefile(path, tmp_path)))
-        monkeypatch.setattr(Path, "touch", denied)
+        monkeypatch.setattr(Path, "touch", deny_permission)
     line = mistaken(*words, option, place)
     assert option in line
     assert place in line
@@ -185,7 +184,7 @@ def test_contradictory_options(mistaken, name):
 def test_a_folder_without_anything_to_put_there_is_refused(invoke, tmp_path):
     done = invoke("data", "--folder", tmp_path)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("unipd: --folder: expected the name of what to put there beside it (movielens-100k)")
+    assert done.stderr.startswith("unipd: --folder: expected the name of a data set with this option (movielens-100k)")
 
 
 @pytest.mark.parametrize(("command", "word"), [("report", "RESULT"), ("show", "RESULT"), ("complete", "RATINGS")])

@@ -1,11 +1,13 @@
+"""The command ``unipd compare``."""
+
 import json
 
 import pytest
 
 import unipd
-from unipd.cli.commands.compare import code_of
-from unipd.cli.demos import DEMOS
-from unipd.io.results import load
+from unipd.cli.commands.compare import combined_exit_code
+from unipd.cli.problems import DEMOS
+from unipd.io import load
 from unipd.status import Status
 
 SDPA = """1
@@ -109,6 +111,6 @@ def test_demos_depend_on_the_seed_alone(name):
 
 
 def test_exit_codes_of_several_runs():
-    assert code_of([Status.SOLVED, Status.SOLVED]) == 0
-    assert code_of([Status.SOLVED, Status.INFEASIBLE]) == 3
-    assert code_of([Status.SOLVED, Status.INTERRUPTED]) == 130
+    assert combined_exit_code([Status.SOLVED, Status.SOLVED]) == 0
+    assert combined_exit_code([Status.SOLVED, Status.INFEASIBLE]) == 3
+    assert combined_exit_code([Status.SOLVED, Status.INTERRUPTED]) == 130

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from unipd.apps.completion import load_fitted, movielens
-from unipd.apps.completion.generated import generate
+from unipd.apps.completion import load_model
+from unipd.reproduce import completion_data, generate_ratings
 
 KEYS = {
     "status",
@@ -28,7 +28,7 @@ KEYS = {
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ratings")
-    made = generate((40, 30), 500, rank=2, noise=0.3)
+    made = generate_ratings((40, 30), 500, rank=2, noise=0.3)
     held = np.random.default_rng(0).random(made.values.size) < 0.2
     for name, chosen in (("train.tsv", ~held), ("test.tsv", held)):
         rows = zip(made.users[chosen] + 1, made.items[chosen] + 1, made.values[chosen], strict=True)
@@ -50,7 +50,7 @@ def test_json_and_model(invoke, files, tmp_path):
     assert content["dual_bound"] <= content["objective"]
     assert content["test_unknown"] >= 1
     assert len(content["recommended"]) == 3
-    loaded = load_fitted(out)
+    loaded = load_model(out)
     assert loaded.predict([(1, 1)]).shape == (1,)
     assert [str(item) for item in loaded.recommend(1, 3)[0]] == list(content["recommended"])
     assert "validation error" in done.stderr
@@ -101,7 +101,7 @@ def test_the_time_limit_is_for_the_choice_of_the_radius_too(invoke, files):
     done = invoke(*words, "--time-limit", 0)
     content = json.loads(done.stdout)
     assert (done.exit_code, content["status"]) == (3, "time_limit")
-    assert "the choice of the radius" in content["message"]
+    assert "the search for a radius" in content["message"]
     assert content["radius"] != found["radius"]
     assert (found["status"], content["search_iterations"]) == ("solved", 0)
 
@@ -136,7 +136,7 @@ def test_what_may_help_without_a_radius(invoke, files):
     assert "residual" not in json.loads(invoke(*words, "--radius", 20).stdout)["message"]
 
 
-def test_small_ratings_are_told_apart(invoke, tmp_path):
+def test_small_ratings_are_distinguished(invoke, tmp_path):
     ratings = [f"{user},{item},{1e-4 * (item + user % 3)}" for user in range(8) for item in range(5) if user != item]
     (tmp_path / "small.csv").write_text("\n".join(ratings))
     done = invoke("complete", tmp_path / "small.csv", "--radius", "1e-3", "--recommend", 99, "--json", "-", "-q")
@@ -153,8 +153,8 @@ def test_titles_of_what_is_recommended(invoke, files, tmp_path):
     assert len(content["recommended"]) == 10
 
 
-def test_a_user_that_cannot_be_is_told_before_the_fit(invoke, files, monkeypatch):
-    from unipd.apps.completion.model import CompletionModel
+def test_a_user_that_cannot_be_is_reported_before_the_fit(invoke, files, monkeypatch):
+    from unipd.apps.completion import CompletionModel
 
     monkeypatch.setattr(CompletionModel, "fit", lambda *_: pytest.fail("fitted"))
     done = invoke("complete", files / "train.tsv", "--recommend", "ann")
@@ -206,12 +206,12 @@ def test_data_shows_the_terms_and_names_the_address(invoke, tmp_path, monkeypatc
     def unreachable(*arguments, **settings):
         raise OSError("no network")
 
-    monkeypatch.setattr(movielens.urllib.request, "urlopen", unreachable)
+    monkeypatch.setattr(completion_data.urllib.request, "urlopen", unreachable)
     done = invoke("data", "movielens-100k", "--folder", tmp_path)
     assert done.exit_code == 2
     assert "no redistribution" in done.stderr
     last = done.stderr.splitlines()[-1]
-    assert movielens.ADDRESS in last
+    assert completion_data.MOVIELENS_URL in last
     assert str(tmp_path / "ml-100k") in last
 
 
@@ -249,7 +249,7 @@ def test_figure_without_data(invoke, tmp_path, monkeypatch):
 
 
 def test_movielens(invoke):
-    folder = movielens.find()
+    folder = completion_data.find_movielens()
     if folder is None:
         pytest.skip("MovieLens 100K is not in $UNIPD_DATA or the cache")
     done = invoke("complete", folder / "ub.base", "--test", folder / "ub.test", "--json", "-")

@@ -1,3 +1,5 @@
+"""The command ``unipd doctor``."""
+
 import json
 from pathlib import Path
 
@@ -17,20 +19,13 @@ def test_installation(invoke):
 @pytest.mark.parametrize("name", ["problem", "make_problem"])
 def test_problem_from_a_file_and_from_a_module(invoke, name):
     for place in (DEMO, "demo_command"):
-        for arguments in (["--problem", f"{place}:{name}"], [f"{place}:{name}"]):
-            result = invoke("doctor", *arguments)
-            assert result.exit_code == 0, result.stderr
-            assert "adjoint" in result.stdout
-
-
-def test_the_problem_is_given_once(invoke):
-    result = invoke("doctor", f"{DEMO}:problem", "--problem", f"{DEMO}:problem")
-    assert result.exit_code == 2
-    assert len(result.stderr.splitlines()) == 1
+        result = invoke("doctor", f"{place}:{name}")
+        assert result.exit_code == 0, result.stderr
+        assert "adjoint" in result.stdout
 
 
 def test_broken_problem(invoke):
-    result = invoke("doctor", "--problem", f"{DEMO}:broken_problem", "--json", "-")
+    result = invoke("doctor", f"{DEMO}:broken_problem", "--json", "-")
     content = json.loads(result.stdout)
     assert result.exit_code == 2
     assert content["ok"] is False
@@ -45,14 +40,14 @@ def test_broken_problem(invoke):
     ],
 )  # fmt: skip
 def test_bad_references(invoke, reference):
-    result = invoke("doctor", "--problem", reference)
+    result = invoke("doctor", reference)
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_module_that_fails_is_explained(invoke, tmp_path):
     (tmp_path / "model.py").write_text("raise ValueError('no licence')\n")
-    result = invoke("doctor", "--problem", f"{tmp_path / 'model.py'}:problem")
+    result = invoke("doctor", f"{tmp_path / 'model.py'}:problem")
     assert result.exit_code == 2
     assert "no licence" in result.stderr
-    assert "Traceback" in invoke("doctor", "--problem", f"{tmp_path / 'model.py'}:problem", "--debug").stderr
+    assert "Traceback" in invoke("doctor", f"{tmp_path / 'model.py'}:problem", "--debug").stderr

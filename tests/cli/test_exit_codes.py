@@ -1,3 +1,5 @@
+"""Exit codes of the command line."""
+
 import json
 
 import pytest
@@ -48,7 +50,7 @@ def test_a_mistake_is_one_line_on_standard_error(invoke, arguments):
 def test_weights_without_an_average_are_refused_in_words_of_the_command_line(invoke, method):
     result = invoke("demo", "--method", method, "--weights", "greedy", "--json", "-")
     assert (result.exit_code, result.stdout) == (2, "")
-    expected = f"--weights: expected --method unipdgrad or accunipdgrad beside it, got --method {method}"
+    expected = f"--weights: expected --method unipdgrad or accunipdgrad with this option, got --method {method}"
     assert result.stderr == f"unipd: {expected}\n"
 
 
@@ -58,7 +60,7 @@ def test_a_full_disk_under_standard_output_is_named():
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
-def test_an_interruption_before_the_run_is_told(invoke, quiet):
+def test_an_interruption_before_the_run_is_reported(invoke, quiet):
     result = invoke("demo", "--kind", "interrupt", *quiet)
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "unipd: interrupted\n")
 
@@ -89,6 +91,7 @@ def test_every_status_has_a_documented_exit_code():
         Status.INTERRUPTED: 130,
         Status.LINE_SEARCH_FAILED: 3,
         Status.INFEASIBLE: 4,
+        Status.RUNNING: 3,
     }
     assert set(MEANINGS) == {0, 1, 2, 3, 4, 130}
 

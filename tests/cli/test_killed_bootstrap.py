@@ -1,4 +1,4 @@
-"""A bootstrap on the command line whose process is killed, and given again."""
+"""A bootstrap command whose process is killed, then run again."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from unipd.apps.tomography.replicates import found_replicates, replicates_file
+from unipd.apps.tomography import read_replicates, replicates_file
 
 REPLICATES = 40
 COMMAND = (sys.executable, "-m", "unipd", "tomography", "--simulate", "mixed", "--qubits", "2", "--shots", "300")
@@ -22,8 +22,8 @@ def answer(*more):
     return {key: value for key, value in json.loads(done.stdout).items() if key not in TIMED}
 
 
-def kept(path):
-    return max((len(rows) for rows in found_replicates(path).values()), default=0)
+def count_replicates(path):
+    return max((len(rows) for rows in read_replicates(path).values()), default=0)
 
 
 def test_a_bootstrap_goes_on_where_it_was_killed(tmp_path):
@@ -32,14 +32,14 @@ def test_a_bootstrap_goes_on_where_it_was_killed(tmp_path):
     before = 0
     for _ in range(2):
         process = subprocess.Popen(command(*lasting), stdout=subprocess.DEVNULL)
-        while kept(path) < before + 2 and process.poll() is None:
+        while count_replicates(path) < before + 2 and process.poll() is None:
             time.sleep(0.01)
         process.kill()
         assert process.wait() < 0
-        assert before < kept(path) < REPLICATES
-        before = kept(path)
+        assert before < count_replicates(path) < REPLICATES
+        before = count_replicates(path)
     assert answer(*lasting) == answer()
-    assert kept(path) == REPLICATES
+    assert count_replicates(path) == REPLICATES
     assert sorted(part.name for part in tmp_path.iterdir()) == sorted((path.name, replicates_file(path).name))
 
 

@@ -1,4 +1,4 @@
-"""Signals that come when the solving is over: during the rounding of a cut, and during a bootstrap."""
+"""Signals after the solve: during the rounding of a cut, and during a bootstrap."""
 
 import contextlib
 import importlib
@@ -8,8 +8,9 @@ import numba
 import numpy as np
 import pytest
 
-from unipd.apps.maxcut import rounding
+from unipd.apps.graphs.maxcut import _LocalSearch
 from unipd.cli.commands import tomography
+from unipd.io.results import load
 from unipd.run import interruption
 
 
@@ -22,23 +23,23 @@ def graph(tmp_path):
     return path
 
 
-def asked_at(monkeypatch, name, call):
+def interrupt_search(monkeypatch, name, call):
     """Ask the runs to end at a certain call of the search; return the values of the cuts that it found."""
-    found, original = [], getattr(rounding._Search, name)
+    found, original = [], getattr(_LocalSearch, name)
 
-    def asked(*arguments):
+    def search_and_interrupt(*arguments):
         found.append(original(*arguments))
         if len(found) == call:
             interruption.request.set()
         return found[-1]
 
-    monkeypatch.setattr(rounding._Search, name, asked)
+    monkeypatch.setattr(_LocalSearch, name, search_and_interrupt)
     return found
 
 
-@pytest.mark.parametrize(("name", "call"), [("climbed", 1), ("climbed", 7), ("climbed", 200), ("searched", 2)])
+@pytest.mark.parametrize(("name", "call"), [("climb", 1), ("climb", 7), ("climb", 200), ("tabu_search", 2)])
 def test_rounding_ends_after_the_cuts_at_hand(invoke, graph, tmp_path, monkeypatch, name, call):
-    cuts = asked_at(monkeypatch, name, call)
+    cuts = interrupt_search(monkeypatch, name, call)
     out = tmp_path / "cut.txt"
     result = invoke("maxcut", graph, "--json", "-", "--sides", out)
     content = json.loads(result.stdout)
@@ -55,7 +56,7 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
     noted = []
 
     @contextlib.contextmanager
-    def counted(*_, **__):
+    def interrupting_counter(*_, **__):
         def note(count, total):
             noted.append(count)
             if count == done:
@@ -65,7 +66,7 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
         yield note
 
     for module in (tomography, importlib.import_module(tomography.__name__)):  # others may have imported it anew
-        monkeypatch.setattr(module, "counted", counted)
+        monkeypatch.setattr(module, "progress_counter", interrupting_counter)
     out = tmp_path / "state.npz"
     result = invoke(
         *("tomography", "--simulate", "ghz", "--qubits", 2, "--shots", 500, "--bootstrap", 50, "--out", out),
@@ -77,4 +78,6 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
     assert content["message"].endswith(f"The bootstrap was interrupted after {done} of 50 replicates.")
     assert ("fidelity_stderr" in content) is bars
     assert 0.9 < content["fidelity"] <= 1.0
-    assert out.exists()
+    saved = load(out)
+    assert (saved.status.value, saved.message) == (content["status"], content["message"])
+    assert ("fidelity_stderr" in saved.extras) is bars

@@ -1,3 +1,5 @@
+"""Live reports of commands."""
+
 import json
 import os
 import re

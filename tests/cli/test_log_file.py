@@ -1,10 +1,10 @@
-"""The log of a command: its course with times, whatever is shown, and no harm when it cannot be written."""
+"""The log file of a command: timestamped progress, independent of the display; write errors are harmless."""
 
 import re
 
 import pytest
 
-from unipd.cli.log_file import LOGGER, logged_to
+from unipd.cli.runtime import LOGGER, log_to
 from unipd.run import progress
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO ")
@@ -42,19 +42,19 @@ def test_a_log_on_a_full_disk_costs_one_line(command, invoke, every_iteration):
     result = invoke(*command, "--log-file", FULL)
     assert result.exit_code == 0
     assert result.stderr == (
-        f"unipd: warning: the log {FULL} cannot be written (No space left on device); the command goes on without it\n"
+        f"unipd: warning: the log {FULL} cannot be written (No space left on device); continuing without it\n"
     )
 
 
 def test_a_log_that_cannot_be_opened_costs_one_line(tmp_path, capsys):
-    with logged_to(tmp_path / "gone" / "run.log", "test"):
+    with log_to(tmp_path / "gone" / "run.log", "test"):
         LOGGER.info("one")
         LOGGER.info("two")
     assert capsys.readouterr().err.count("cannot be written (No such file or directory)") == 1
 
 
 def test_what_ends_the_command_passes_a_log_that_cannot_be_written(capsys):
-    with pytest.raises(ZeroDivisionError), logged_to(FULL, "test"):  # noqa: PT012
+    with pytest.raises(ZeroDivisionError), log_to(FULL, "test"):  # noqa: PT012
         LOGGER.info("before")
         raise ZeroDivisionError
     assert capsys.readouterr().err.count("\n") == 1

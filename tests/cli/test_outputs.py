@@ -1,3 +1,5 @@
+"""Output files of commands."""
+
 import json
 import os
 
@@ -5,10 +7,11 @@ import numpy as np
 import pytest
 
 from unipd import __version__
-from unipd.cli import outputs
-from unipd.cli.outputs import check_file, plain, write_json
+from unipd.cli import options
+from unipd.cli.options import check_file
+from unipd.cli.output import to_jsonable, write_json
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.io.results import load
+from unipd.io import load
 
 KEYS = {
     "status", "objective", "dual_bound", "gap", "infeasibility", "iterations", "oracle_calls", "matvecs", "seconds",
@@ -43,7 +46,7 @@ def test_json_with_infinite_figures_is_valid(invoke):
 
 def test_table_goes_to_standard_output_without_json(invoke):
     result = invoke("demo")
-    for word in ("a demonstration", "objective", "dual bound", "asked 0.01", "oracle calls", "largest"):
+    for word in ("a demonstration", "objective", "dual bound", "requested 0.01", "oracle calls", "largest"):
         assert word in result.stdout
 
 
@@ -68,7 +71,8 @@ def test_all_files_are_written_and_show_reads_them_back(invoke, tmp_path):
     assert saved.objective == written["objective"]
     assert saved.seed == 3
     assert saved.settings["accuracy"] == 1e-2
-    assert saved.extra == {"labels": ["a", "b", "c"]}
+    assert saved.extras["labels"] == ["a", "b", "c"]
+    assert saved.summary()["largest"] == written["largest"]
     assert plot.read_text().lstrip().startswith("<?xml")
     assert "begins" in log.read_text()
     assert "iteration 1" in log.read_text()
@@ -123,9 +127,9 @@ def test_read_only_folders_and_files_are_refused(tmp_path, monkeypatch):
 
 
 def test_a_plot_without_matplotlib_is_refused_at_once(invoke, tmp_path, monkeypatch):
-    monkeypatch.setattr(outputs.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(options.util, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra):
-        outputs.check_outputs(None, tmp_path / "a.png", None, None)
+        options.Options(plot=tmp_path / "a.png").check()
 
 
 def test_a_failing_file_does_not_lose_the_figures(invoke, tmp_path, monkeypatch):
@@ -144,7 +148,7 @@ def test_a_failing_file_does_not_lose_the_figures(invoke, tmp_path, monkeypatch)
 
 def test_plain_values():
     value = {"a": np.float32(0.5), "b": np.array([1.0, np.nan]), "c": (1j,), 4: {True}, "d": np.int64(3)}
-    assert plain(value) == {"a": 0.5, "b": [1.0, None], "c": [{"re": 0.0, "im": 1.0}], "4": [True], "d": 3}
+    assert to_jsonable(value) == {"a": 0.5, "b": [1.0, None], "c": [{"re": 0.0, "im": 1.0}], "4": [True], "d": 3}
 
 
 def test_json_file(tmp_path):

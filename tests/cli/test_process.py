@@ -1,4 +1,4 @@
-"""A few runs as users make them: in a process of their own."""
+"""Commands run in a process of their own, as users run them."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def test_the_command_line_does_not_import_what_it_does_not_need():
     assert done.returncode == 0, done.stderr
 
 
-def started(*arguments):
+def start_run(*arguments):
     """Start a run that goes on for ever, and return it when its first iteration is over."""
     command = [sys.executable, "-c", DEMO, "demo", "--kind", "slow", "--accuracy", "1e-12", "--method", "unipdgrad"]
     command += ["--json", "-", "--max-iterations", "100000000", *map(str, arguments)]
@@ -87,7 +87,7 @@ def started(*arguments):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_writes_the_best_point_and_the_checkpoint(number, tmp_path):
     out, ckpt = tmp_path / "run.npz", tmp_path / "run.ckpt"
-    process = started("--out", out, "--checkpoint", ckpt, "--every", "1h")
+    process = start_run("--out", out, "--checkpoint", ckpt, "--every", "1h")
     process.send_signal(number)
     stdout, _ = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -105,7 +105,7 @@ def test_a_signal_writes_the_best_point_and_the_checkpoint(number, tmp_path):
 
 
 def test_a_second_signal_ends_at_once(tmp_path):
-    process = started("--out", tmp_path / "run.npz", "--checkpoint", tmp_path / "run.ckpt", "--every", "1h")
+    process = start_run("--out", tmp_path / "run.npz", "--checkpoint", tmp_path / "run.ckpt", "--every", "1h")
     process.send_signal(signal.SIGSTOP)
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGCONT)
@@ -139,6 +139,6 @@ def test_a_signal_when_all_is_done_changes_nothing(number):
 
 @SIGNALS
 def test_a_signal_outside_a_run_is_one_line_and_130(number, tmp_path):
-    early = f"import os, unipd.cli.outputs as o\no.check_file = lambda *_: os.kill(os.getpid(), {int(number)})\n"
+    early = f"import os, unipd.cli.options as o\no.check_file = lambda *_: os.kill(os.getpid(), {int(number)})\n"
     done = run("show", tmp_path / "run.npz", "--plot", "a.png", code=early + DEMO)
     assert (done.returncode, done.stderr) == (130, "unipd: interrupted\n")

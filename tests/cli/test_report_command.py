@@ -1,3 +1,5 @@
+"""The command ``unipd report``."""
+
 import json
 import os
 import re
@@ -11,11 +13,11 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.io.results import save
+from unipd.io import save
 
 
 @pytest.fixture
-def saved(tmp_path):
+def results_folder(tmp_path):
     problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -23,20 +25,22 @@ def saved(tmp_path):
     return tmp_path
 
 
-def test_a_page_of_several_results(invoke, saved):
-    result = invoke("report", saved / "a" / "run.npz", saved / "b" / "run.npz", "-o", saved / "both.html")
+def test_a_page_of_several_results(invoke, results_folder):
+    result = invoke(
+        "report", results_folder / "a" / "run.npz", results_folder / "b" / "run.npz", "-o", results_folder / "both.html"
+    )
     assert result.exit_code == 0
-    assert str(saved / "both.html") in result.stdout
-    page = (saved / "both.html").read_text(encoding="utf-8")
+    assert str(results_folder / "both.html") in result.stdout
+    page = (results_folder / "both.html").read_text(encoding="utf-8")
     assert "a/run" in page
     assert "b/run" in page
 
 
-def test_the_title_and_the_usual_name(invoke, saved, monkeypatch):
-    monkeypatch.chdir(saved)
+def test_the_title_and_the_usual_name(invoke, results_folder, monkeypatch):
+    monkeypatch.chdir(results_folder)
     result = invoke("report", "a/run.npz", "--title", "<b>Mine</b>", "--quiet")
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
-    assert "<title>&lt;b&gt;Mine&lt;/b&gt;</title>" in (saved / "report.html").read_text(encoding="utf-8")
+    assert "<title>&lt;b&gt;Mine&lt;/b&gt;</title>" in (results_folder / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -52,17 +56,17 @@ def test_the_title_and_the_usual_name(invoke, saved, monkeypatch):
         ("a/run.npz", "not-a-result.npz"),
     ],
 )
-def test_mistakes_are_one_line_and_leave_no_page(invoke, saved, monkeypatch, arguments):
-    monkeypatch.chdir(saved)
-    (saved / "not-a-result.npz").write_text("no")
+def test_mistakes_are_one_line_and_leave_no_page(invoke, results_folder, monkeypatch, arguments):
+    monkeypatch.chdir(results_folder)
+    (results_folder / "not-a-result.npz").write_text("no")
     result = invoke("report", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert not list(saved.glob("*.html"))
+    assert not list(results_folder.glob("*.html"))
 
 
-def test_a_checkpoint_of_another_process_is_followed(saved):
-    path, problem = saved / "run.ckpt", unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+def test_a_checkpoint_of_another_process_is_followed(results_folder):
+    path, problem = results_folder / "run.ckpt", unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
 
     def solve(iterations, *, resume):
         stop = unipd.MaxIterations(iterations)
@@ -87,13 +91,18 @@ def test_a_checkpoint_of_another_process_is_followed(saved):
     assert lengths == [5, 9]
 
 
-def test_a_checkpoint_makes_a_page(invoke, saved):
+def test_a_checkpoint_makes_a_page(invoke, results_folder):
     problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
-    unipd.solve(problem, checkpoint=saved / "run.ckpt")
-    assert invoke("report", saved / "run.ckpt", saved / "a" / "run.npz", "-o", saved / "p.html").exit_code == 0
-    assert "running" not in (saved / "p.html").read_text(encoding="utf-8").split("<script")[0]
+    unipd.solve(problem, checkpoint=results_folder / "run.ckpt")
+    assert (
+        invoke(
+            "report", results_folder / "run.ckpt", results_folder / "a" / "run.npz", "-o", results_folder / "p.html"
+        ).exit_code
+        == 0
+    )
+    assert "running" not in (results_folder / "p.html").read_text(encoding="utf-8").split("<script")[0]
 
 
-def test_live_writes_nothing(invoke, saved):
-    result = invoke("report", saved / "a" / "run.npz", "--live", "-o", saved / "page.html")
+def test_live_writes_nothing(invoke, results_folder):
+    result = invoke("report", results_folder / "a" / "run.npz", "--live", "-o", results_folder / "page.html")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)

@@ -1,8 +1,10 @@
+"""The command ``unipd show``."""
+
 import numpy as np
 import pytest
 
 import unipd
-from unipd.io.results import save
+from unipd.io import save
 
 
 @pytest.fixture

@@ -5,9 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from unipd.io import SdpaProblem
-from unipd.io.results import load
-from unipd.io.sdpa import write_sdpa
+from unipd.io import SdpaProblem, load, write_sdpa
 
 CYCLE = "5 5\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 1 1\n"
 
@@ -58,8 +56,9 @@ def test_other_methods_and_a_limit(invoke, cycle):
 def test_infeasible_files_have_their_own_exit_code(invoke, tmp_path):
     infeasible = SdpaProblem([-1.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [0, 0, 1], [1.0, 1.0, 1.0])
     write_sdpa(infeasible, tmp_path / "infeasible.dat-s")
-    result = invoke("solve", tmp_path / "infeasible.dat-s")
+    result = invoke("solve", tmp_path / "infeasible.dat-s", "--plot", tmp_path / "curve.png")
     assert result.exit_code == 4, result.stderr
+    assert "no plot" in result.stderr  # a plot of nothing is no reason to hide the proof
     assert "No X is feasible" in result.stdout
 
 
@@ -119,7 +118,21 @@ def test_maxcut_writes_the_cut(invoke, cycle, tmp_path):
     assert [label for label, _ in lines] == ["1", "2", "3", "4", "5"]
     side = np.array([int(value) for _, value in lines])
     assert np.sum(side != np.roll(side, 1)) == 4
-    np.testing.assert_array_equal(load(out).extra["sides"], side)
+    np.testing.assert_array_equal(load(out).extras["sides"], side)
+
+
+def test_theta_resumes_from_every_iteration(invoke, tmp_path):
+    """A graph for which the run ends with the interior-point method."""
+    rng = np.random.default_rng(1)
+    edges = [(i + 1, j + 1) for i in range(40) for j in range(i) if rng.random() < 0.3]
+    graph = tmp_path / "graph.txt"
+    graph.write_text(f"40 {len(edges)}\n" + "".join(f"{i} {j} 1\n" for i, j in edges))
+    saving = ("--checkpoint", tmp_path / "theta.ckpt", "--every", "1it")
+    plain = figures(invoke("theta", graph, "--json", "-"))
+    saved = figures(invoke("theta", graph, *saving, "--json", "-"))
+    again = figures(invoke("theta", graph, *saving, "--resume", "--json", "-"))
+    assert plain["method"] == "interior"
+    assert plain["objective"] == saved["objective"] == again["objective"]
 
 
 def test_theta_of_a_cycle(invoke, cycle):

@@ -1,4 +1,4 @@
-"""Progress as it looks on a real terminal."""
+"""Progress on a real terminal."""
 
 import os
 import re

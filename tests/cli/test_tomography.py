@@ -1,3 +1,5 @@
+"""The command ``unipd tomography``."""
+
 import io
 import json
 import sys
@@ -6,9 +8,8 @@ import numpy as np
 import pytest
 
 from unipd.apps.tomography import all_bases, ghz, simulate, simulate_counts
-from unipd.cli.commands.tomography_checks import counted
-from unipd.io.pauli_data import read_pauli_data, write_pauli_data
-from unipd.io.results import load
+from unipd.cli.commands.tomography import progress_counter
+from unipd.io import load, read_pauli_data, write_pauli_data
 
 KEYS = {
     "status", "qubits", "measurements", "objective", "relative_residual", "dual_bound", "gap", "rank", "iterations",
@@ -50,9 +51,9 @@ def test_the_file_of_a_cut_estimate_says_what_the_table_says(invoke, tmp_path):
     result = invoke(*words, "--json", "-", "--quiet")
     assert result.exit_code == 3
     figures, saved = json.loads(result.stdout), load(tmp_path / "cut.npz")
-    assert saved.figures["message"] == figures["message"]
+    assert saved.message == figures["message"]
     assert (saved.status.value, saved.gap) == (figures["status"], figures["gap"]) == ("stopped", saved.gap)
-    vector = saved.extra["eigenvectors"][:, 0]
+    vector = saved.extras["eigenvectors"][:, 0]
     np.testing.assert_allclose(saved.x.dense(), np.outer(vector, vector.conj()), atol=1e-12)
 
 
@@ -118,9 +119,9 @@ def test_outputs(invoke, tmp_path):
     assert "simulated state: w: 3 qubits, 64 measurements" in result.stdout
     assert "fidelity" in result.stdout
     saved = load(out)
-    assert saved.extra["qubits"] == 3
-    np.testing.assert_allclose(saved.extra["eigenvalues"].sum(), 1.0)
-    assert saved.extra["eigenvectors"].shape[0] == 8
+    assert saved.extras["qubits"] == 3
+    np.testing.assert_allclose(saved.extras["eigenvalues"].sum(), 1.0)
+    assert saved.extras["eigenvectors"].shape[0] == 8
     assert plot.stat().st_size > 10_000
 
 
@@ -177,20 +178,21 @@ def test_limits_of_counts_need_counts(invoke, tmp_path):
 def test_reproduce_fig1(invoke, tmp_path):
     pytest.importorskip("matplotlib")
     result = invoke(
-        "reproduce", "fig1", "--qubits", 3, "--iterations", 10, "--folder", tmp_path, "--json", "-", "--seed", 2
+        "reproduce", "fig1", "--qubits", 3, "--iterations", 10, "--folder", tmp_path / "new", "--json", "-", "--seed", 2
     )
     assert result.exit_code == 0, result.stderr
     figures = json.loads(result.stdout)
     assert [row["iterations"] for row in figures["methods"]] == [10] * 6
     assert figures["methods"][0]["paper_trials_per_iteration"] == 1.978
-    assert (tmp_path / "fig1.png").stat().st_size > 5000
-    assert len((tmp_path / "fig1.csv").read_text().splitlines()) == 61
+    assert (tmp_path / "new" / "fig1.png").stat().st_size > 5000
+    assert len((tmp_path / "new" / "fig1.csv").read_text().splitlines()) == 61
     assert "AccUniPDGrad" in result.stderr
     assert "1.057" in result.stderr
 
 
 def test_reproduce_fig1_refuses_what_cannot_be(invoke, tmp_path):
-    assert invoke("reproduce", "fig1", "--folder", tmp_path / "missing", "--qubits", 3).exit_code == 2
+    (tmp_path / "file").touch()
+    assert invoke("reproduce", "fig1", "--folder", tmp_path / "file", "--qubits", 3).exit_code == 2
     assert invoke("reproduce", "fig1", "--folder", tmp_path, "--qubits", 60).exit_code == 2
 
 
@@ -203,7 +205,7 @@ def test_reproduce_fig1_refuses_what_cannot_be(invoke, tmp_path):
         (["--simulate", "ghz", "--qubits", 2, "--max-weight", 1], "--max-weight: expected a file of counts"),
         (["DATA.txt"], "DATA: expected a file name ending in"),
         (["DATA.csv", "--shots", 5], "--shots: expected --simulate instead of a file, got 5"),
-        (["DATA.csv", "--every", "5s"], "--every: expected --checkpoint FILE beside it"),
+        (["DATA.csv", "--every", "5s"], "--every: expected --checkpoint FILE with this option"),
     ],
 )
 def test_mistakes_are_named_as_they_were_typed(invoke, tmp_path, words, begins):
@@ -229,13 +231,13 @@ LINES = {
 def test_a_malformed_line_is_named(invoke, tmp_path, name):
     content, message = LINES[name]
     (tmp_path / name).write_text(f"pauli,expectation\n{content}\n")
-    refused(invoke("tomography", tmp_path / name), f"{name}, {message}")
+    assert_refused(invoke("tomography", tmp_path / name), f"{name}, {message}")
 
 
 @pytest.mark.parametrize("shots", [0, -5])
 def test_shots_must_be_positive(invoke, tmp_path, shots):
     (tmp_path / "a.csv").write_text(f"pauli,expectation,shots\nXX,0.5,{shots}\n")
-    refused(invoke("tomography", tmp_path / "a.csv"), f"line 2: the number of shots {shots} is not above zero")
+    assert_refused(invoke("tomography", tmp_path / "a.csv"), f"line 2: the number of shots {shots} is not above zero")
     result = invoke("tomography", "--simulate", "ghz", "--qubits", 2, "--shots", shots)
     assert result.exit_code == 2
     assert "--shots" in result.stderr
@@ -248,7 +250,7 @@ def test_shots_must_be_positive(invoke, tmp_path, shots):
         ('{"counts": {"XX": {"0a": 5}}}', "expected bit-strings of 2 bits, got '0a'"),
         ('{"counts": {"XX": {"00": -5}}}', "expected an integer >= 0, got -5"),
         ('{"XX": {"00": 5}, "XYZ": {"000": 4}}', "expected bases of 2 letters X, Y, Z, got 'XYZ'"),
-        ('{"XX": {"00": 5, "00": 6}}', "'00' comes twice in one object"),
+        ('{"XX": {"00": 5, "00": 6}}', "'00' occurs twice in one object"),
         ('{"counts": {"XX"', "not JSON"),
         ('[{"pauli": "X", "expectation": 0.5}, {"pauli": "Z"}]', "record 2: expected the names pauli, expectation"),
         (
@@ -259,21 +261,27 @@ def test_shots_must_be_positive(invoke, tmp_path, shots):
 )
 def test_a_malformed_json_file_is_named(invoke, tmp_path, content, message):
     (tmp_path / "a.json").write_text(content)
-    refused(invoke("tomography", tmp_path / "a.json"), "a.json: ", message)
+    assert_refused(invoke("tomography", tmp_path / "a.json"), "a.json: ", message)
 
 
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"pauli": ["XX", "ZQ"], "expectation": [0.1, 0.2]}, "got 'ZQ' in row 1 (counted from 0)"),
-        ({"pauli": ["XX", "ZZZ"], "expectation": [0.1, 0.2]}, "2 letters as in row 0, got 'ZZZ' in row 1"),
-        ({"pauli": ["XX", "ZZ"], "expectation": [0.1, 2.2]}, "row 1 (counted from 0): the expectation value 2.2"),
-        ({"pauli": ["XX", "ZZ"], "expectation": [0.1]}, "expected 2 real numbers"),
+        (
+            {"pauli": ["XX", "ZQ"], "expectation": [0.1, 0.2]},
+            "row index 1: expected a Pauli string of the letters I, X, Y, Z, got 'ZQ'",
+        ),
+        (
+            {"pauli": ["XX", "ZZZ"], "expectation": [0.1, 0.2]},
+            "row index 1: expected a Pauli string of 2 letters as in row index 0, got 'ZZZ'",
+        ),
+        ({"pauli": ["XX", "ZZ"], "expectation": [0.1, 2.2]}, "row index 1: the expectation value 2.2"),
+        ({"pauli": ["XX", "ZZ"], "expectation": [0.1]}, "expected columns of one length"),
     ],
 )
 def test_a_malformed_archive_is_named(invoke, tmp_path, arrays, message):
     np.savez(tmp_path / "a.npz", **{key: np.array(value) for key, value in arrays.items()})
-    refused(invoke("tomography", tmp_path / "a.npz"), "a.npz: ", message)
+    assert_refused(invoke("tomography", tmp_path / "a.npz"), "a.npz: ", message)
 
 
 def test_thirty_qubits_are_refused_by_a_forecast(invoke, tmp_path):
@@ -282,19 +290,21 @@ def test_thirty_qubits_are_refused_by_a_forecast(invoke, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({"counts": {"X" * 30: {"0" * 30: 5}}}))
     np.savez(tmp_path / "a.npz", x=np.array([1]), z=np.array([0]), qubits=30, expectation=np.array([0.1]))
     for name in ("a.csv", "a.json", "a.npz"):
-        refused(invoke("tomography", tmp_path / name), words, "are available")
-    refused(invoke("tomography", "--simulate", "random", "--qubits", 30), words)
+        assert_refused(invoke("tomography", tmp_path / name), words, "are available")
+    assert_refused(invoke("tomography", "--simulate", "random", "--qubits", 30), words)
 
 
 def test_options_without_effect_and_files_written_twice_are_refused(invoke, tmp_path):
     simulated = ("--simulate", "ghz", "--qubits", 2)
-    refused(invoke("tomography", *simulated, "--noise-level", 0.1), "--noise-level: expected --objective trace")
-    refused(invoke("tomography", *simulated, "--weights", "greedy"), "--weights: expected --method unipdgrad")
+    assert_refused(invoke("tomography", *simulated, "--noise-level", 0.1), "--noise-level: expected --objective trace")
+    assert_refused(invoke("tomography", *simulated, "--weights", "greedy"), "--weights: expected --method unipdgrad")
     path = tmp_path / "a.npz"
-    refused(invoke("tomography", *simulated, "--out", path, "--save-data", path), "another file than that of --out")
+    assert_refused(
+        invoke("tomography", *simulated, "--out", path, "--save-data", path), "another file than that of --out"
+    )
     write_pauli_data(simulate("ghz", 2).data, path)
     kept = path.read_bytes()
-    refused(invoke("tomography", path, "--out", path), "--out: expected another file than DATA")
+    assert_refused(invoke("tomography", path, "--out", path), "--out: expected another file than DATA")
     assert path.read_bytes() == kept
 
 
@@ -310,12 +320,12 @@ def test_progress_of_a_bootstrap_is_a_bar_on_a_terminal(monkeypatch):
     pytest.importorskip("rich")
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
-    with counted("bootstrap", 7, quiet=False) as progress:
+    with progress_counter("bootstrap", 7, quiet=False) as progress:
         progress(3, 7)
         progress(7, 7)
     assert "bootstrap" in screen.getvalue()
     assert "7/7" in screen.getvalue()
-    with counted("bootstrap", 7, quiet=True) as progress:
+    with progress_counter("bootstrap", 7, quiet=True) as progress:
         progress(1, 7)
     assert "1/7" not in screen.getvalue()
 
@@ -325,7 +335,7 @@ class Screen(io.StringIO):
         return True
 
 
-def refused(result, *words):
+def assert_refused(result, *words):
     """One line, exit code 2, and these words in it."""
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 1
@@ -335,4 +345,4 @@ def refused(result, *words):
 
 def test_a_memory_limit_that_leaves_no_room_is_named(invoke):
     done = invoke("tomography", "--simulate", "random", "--qubits", 9, "--memory-limit", "1MB")
-    refused(done, "a state of 9 qubits needs about", "0 B are available of the limit of 1 MB")
+    assert_refused(done, "a state of 9 qubits needs about", "0 B are available of the limit of 1 MB")

@@ -1,4 +1,4 @@
-"""A run whose rank was killed goes on from its checkpoint: bit for bit, or with another number of ranks nearly so."""
+"""A run with a killed rank resumes from its checkpoint: bit for bit, or nearly so on another number of ranks."""
 
 import json
 import os
@@ -16,18 +16,18 @@ OTHER_RANKS = 1e-5
 """Relative difference of objectives after a change of the number of ranks, this early in a run in single precision."""
 
 
-def ended(ranks, path):
-    done = run(program(ranks, "lasting", path, ITERATIONS, 0.0))
+def run_to_end(ranks, path):
+    done = run(program(ranks, "checkpoint", path, ITERATIONS, 0.0))
     assert done.returncode == 0, done.stderr
     *steps, last = done.stdout.splitlines()
     return [int(step) for step in steps], json.loads(last)
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory):
+def killed_run(tmp_path_factory):
     """Return the checkpoint of a run whose last rank was killed, and the iterations that it told of."""
     path = tmp_path_factory.mktemp("killed") / "run.ckpt"
-    words, told = program(2, "lasting", path, 10_000, 0.02), []
+    words, told = program(2, "checkpoint", path, 10_000, 0.02), []
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment()
     ) as job:
@@ -44,28 +44,28 @@ def killed(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory):
-    return ended(2, tmp_path_factory.mktemp("unbroken") / "run.ckpt")
+def uninterrupted_run(tmp_path_factory):
+    return run_to_end(2, tmp_path_factory.mktemp("unbroken") / "run.ckpt")
 
 
-def test_same_ranks_go_on_bit_for_bit(killed, unbroken, tmp_path):
-    path, told = killed
+def test_same_ranks_go_on_bit_for_bit(killed_run, uninterrupted_run, tmp_path):
+    path, told = killed_run
     shutil.copy(path, tmp_path / "run.ckpt")
-    steps, result = ended(2, tmp_path / "run.ckpt")
-    assert unbroken[0] == list(range(1, ITERATIONS + 1))
-    assert result == unbroken[1]
+    steps, result = run_to_end(2, tmp_path / "run.ckpt")
+    assert uninterrupted_run[0] == list(range(1, ITERATIONS + 1))
+    assert result == uninterrupted_run[1]
     assert told[-1] <= (steps[0] if steps else ITERATIONS)  # at most the iteration under way was lost
     assert [name.name for name in tmp_path.iterdir()] == ["run.ckpt"]
 
 
-def test_another_number_of_ranks_goes_on(killed, unbroken, tmp_path):
-    shutil.copy(killed[0], tmp_path / "run.ckpt")
-    _, result = ended(3, tmp_path / "run.ckpt")
+def test_another_number_of_ranks_goes_on(killed_run, uninterrupted_run, tmp_path):
+    shutil.copy(killed_run[0], tmp_path / "run.ckpt")
+    _, result = run_to_end(3, tmp_path / "run.ckpt")
     assert result["rows"] == ITERATIONS
-    assert result["objective"] == pytest.approx(unbroken[1]["objective"], rel=OTHER_RANKS)
+    assert result["objective"] == pytest.approx(uninterrupted_run[1]["objective"], rel=OTHER_RANKS)
 
 
-def course(ranks, *words):
+def run_command(ranks, *words):
     found, _ = figures(ranks, *words, "--quiet", codes=(0, 3))
     return {name: found[name] for name in ("status", "objective", "dual_bound", "iterations")}
 
@@ -82,11 +82,13 @@ def test_commands_go_on_where_a_limit_ended_them(tmp_path, kind):
         path.write_text("".join(f"{i},{j},{1 + (i * i + 3 * j) % 5}\n" for i in range(12) for j in range(i % 3, 9, 2)))
     more = ["--accuracy", 1e-4, "--method", "corrective"] if kind == "solve" else ["--accuracy", 1e-7, "--radius", 6]
     words = [kind, path, *more]
-    unbroken = course(2, *words)
+    unbroken = run_command(2, *words)
     kept = tmp_path / "kept.ckpt"
-    assert course(2, *words, "--max-iterations", 1, "--checkpoint", kept)["iterations"] == 1 < unbroken["iterations"]
+    assert (
+        run_command(2, *words, "--max-iterations", 1, "--checkpoint", kept)["iterations"] == 1 < unbroken["iterations"]
+    )
     for ranks in (2, 3, 1):
         shutil.copy(kept, tmp_path / "run.ckpt")
-        found = course(ranks, *words, "--checkpoint", tmp_path / "run.ckpt", "--resume")
+        found = run_command(ranks, *words, "--checkpoint", tmp_path / "run.ckpt", "--resume")
         assert found == unbroken if ranks == 2 else found["status"] == "solved"
         assert found["objective"] == pytest.approx(unbroken["objective"], rel=OTHER_RANKS)

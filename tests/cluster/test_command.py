@@ -1,4 +1,4 @@
-"""The command line under mpirun: found out by itself, one voice, the results of one process."""
+"""The command line under mpirun: detected automatically, one output, the results of one process."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_solve_has_the_same_bits(tmp_path):
     assert [two[name] for name in ("objective", "dual_bound")] == [one[name] for name in ("objective", "dual_bound")]
 
 
-def test_malformed_line_is_told_with_its_number(tmp_path):
+def test_malformed_line_is_reported_with_its_number(tmp_path):
     ratings = tmp_path / "ratings.csv"
     ratings.write_text("".join(f"{user},1,3\n" for user in range(1, 30)) + "30,1,good\n")
     done = run(command(2, "unipd", "complete", ratings))
@@ -105,7 +105,7 @@ def test_problem_from_python_is_divided(tmp_path):
     )
     words = ("solve", f"{path}:problem", "--quiet")
     (three, said), (one, _) = figures(3, *words), figures(1, *words)
-    assert said.count("unipd: 1 of 3 ranks have no part of the map: they only follow") == 1
+    assert said.count("unipd: 1 of 3 ranks hold no rows and will idle") == 1
     assert three["objective"] == pytest.approx(one["objective"], abs=1e-9)
 
 
@@ -115,9 +115,9 @@ def test_other_commands_run_once():
     assert len(done.stdout.split()) == 2
 
 
-def test_idle_ranks_are_told(tmp_path):
+def test_idle_ranks_are_reported(tmp_path):
     path = tmp_path / "two.csv"
     path.write_text("pauli,expectation\nZZ,1\nXX,1\n")
     done = run(command(3, "unipd", "tomography", path, "--quiet"))
     assert done.returncode == 0
-    assert done.stderr.count("unipd: 1 of 3 ranks have no part of the map: they only follow") == 1
+    assert done.stderr.count("unipd: 1 of 3 ranks hold no rows and will idle") == 1

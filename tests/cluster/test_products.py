@@ -1,4 +1,4 @@
-"""Products of divided maps on 2 and 4 real ranks are those of one process."""
+"""Products of distributed maps on 2 and 4 real ranks equal those of one process."""
 
 import pytest
 
@@ -16,7 +16,7 @@ CASES = (
     "dense",
     "sparse",
     "rank-one",
-    "sandwich",
+    "two sided",
     "stacked",
     "plain",
     "blocks",

@@ -1,4 +1,4 @@
-"""Whole solves on real ranks end where one process does, with the same bits on every rank."""
+"""Whole solves on real ranks agree with one process, with the same bits on every rank."""
 
 import pytest
 

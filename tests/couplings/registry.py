@@ -1,4 +1,4 @@
-"""Every coupling of the library with what the tests need to know of it, written independently of its code."""
+"""Every coupling of the library with its independent definition for the tests."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _product(cases: list[SetCase]) -> SetCase:
     return SetCase("Product", coupling, (sum(sizes),), REAL, member, violation)
 
 
-def _translated(base: SetCase, shift: np.ndarray) -> SetCase:
+def _translate(base: SetCase, shift: np.ndarray) -> SetCase:
     return SetCase(
         f"Translated {base.name}",
         Translated(base.coupling, shift),
@@ -193,7 +193,7 @@ def _translated(base: SetCase, shift: np.ndarray) -> SetCase:
     )
 
 
-def _scaled(base: SetCase, factor: float) -> SetCase:
+def _scale(base: SetCase, factor: float) -> SetCase:
     return SetCase(
         f"Scaled {base.name}",
         Scaled(base.coupling, factor),
@@ -230,10 +230,10 @@ SETS: list[SetCase] = [
     _ball("NuclearBall", NuclearBall(1.4, (3, 2)), "nuclear", 1.4, (3, 2)),
     _ball("SpectralBall flat", SpectralBall(0.8, (3, 2)), "spectral", 0.8, (6,)),
     _product([_SOC, _BOX, _psd("PSDCone flat", (9,)), _equality(), _HALF]),
-    _translated(_L2, np.array([0.1, -0.5, 2.0, 0.7])),
-    _translated(_SOC, np.array([0.1, -0.5, 2.0, 0.7])),
-    _scaled(_BOX, 0.3),
-    _scaled(_SOC, 2.5),
+    _translate(_L2, np.array([0.1, -0.5, 2.0, 0.7])),
+    _translate(_SOC, np.array([0.1, -0.5, 2.0, 0.7])),
+    _scale(_BOX, 0.3),
+    _scale(_SOC, 2.5),
 ]
 
 _WEIGHTS = np.array([0.3, 1.0, 4.0])

@@ -1,4 +1,4 @@
-"""Constructors and checks refuse what does not fit, and the message names the argument."""
+"""Constructors and checks refuse invalid input, and the message names the argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances (tightly) and projections (as far as a solver finds them) against cvxpy, on every set."""
+"""Distances (tightly) and projections (to solver accuracy) against CVXPY, on every set."""
 
 from __future__ import annotations
 

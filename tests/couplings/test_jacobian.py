@@ -1,4 +1,4 @@
-"""Closed-form Jacobians of the prox of the conjugate against differences."""
+"""Closed-form Jacobians of the prox of the conjugate against finite differences."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd import couplings
-from unipd.couplings.jacobian import differences, prox_jacobian
-from unipd.couplings.loss_jacobian import gradient_jacobian
+from unipd.couplings.base import CouplingBase, finite_differences
 
 CASES = {
     "equality": couplings.Equality(),
@@ -41,12 +40,12 @@ LOSSES = {
 def test_closed_form_agrees_with_differences(name: str, seed: int, step: float) -> None:
     coupling, random = CASES[name], np.random.default_rng(seed)
     vector, directions = random.standard_normal(9), random.standard_normal((9, 4))
-    naive = differences(lambda v: coupling.prox_conjugate(v, step), vector, directions)
-    found = prox_jacobian(coupling, vector, step, directions)
+    naive = finite_differences(lambda v: coupling.prox_conjugate(v, step), vector, directions)
+    found = coupling.prox_jacobian(vector, step, directions)
     agree = np.isclose(found, naive, atol=1e-4 * max(1.0, np.abs(naive).max()))
     assert agree.mean() > 0.7  # a kink of the prox may lie between the two points of a difference
     assert found.shape == directions.shape
-    assert prox_jacobian.dispatch(type(coupling)) is not prox_jacobian.dispatch(object)
+    assert type(coupling).prox_jacobian is not CouplingBase.prox_jacobian
 
 
 @pytest.mark.parametrize("name", ["l1 ball", "l1 ball of radius zero", "l-infinity ball", "half-space", "l2 ball"])
@@ -55,8 +54,8 @@ def test_closed_form_agrees_with_differences_for_complex_numbers(name: str, seed
     coupling, random = CASES[name], np.random.default_rng(seed)
     vector = random.standard_normal(9) + 1j * random.standard_normal(9)
     directions = random.standard_normal((9, 4)) + 1j * random.standard_normal((9, 4))
-    naive = differences(lambda v: coupling.prox_conjugate(v, step), vector, directions)
-    found = prox_jacobian(coupling, vector, step, directions)
+    naive = finite_differences(lambda v: coupling.prox_conjugate(v, step), vector, directions)
+    found = coupling.prox_jacobian(vector, step, directions)
     assert np.isclose(found, naive, atol=1e-4 * max(1.0, np.abs(naive).max())).mean() > 0.7
 
 
@@ -68,8 +67,8 @@ def test_gradients_of_losses_have_the_derivatives_of_differences(name: str, numb
     residual, directions = random.standard_normal(9), random.standard_normal((9, 4))
     if numbers == "complex" and name != "logistic":
         residual, directions = residual + 1j * random.standard_normal(9), directions - 0.7j * directions[::-1]
-    naive = differences(loss.gradient, residual, directions)
-    found = gradient_jacobian(loss, residual, directions)
+    naive = finite_differences(loss.gradient, residual, directions)
+    found = loss.gradient_jacobian(residual, directions)
     assert found.dtype == directions.dtype
     assert np.isclose(found, naive, atol=1e-4 * max(1.0, np.abs(naive).max())).mean() > 0.7
 
@@ -77,5 +76,5 @@ def test_gradients_of_losses_have_the_derivatives_of_differences(name: str, numb
 def test_complex_data_falls_back_on_differences() -> None:
     vector = np.array([0.3 + 0.2j, 2.0 - 1.0j])
     directions = np.eye(2, dtype=complex)
-    found = prox_jacobian(couplings.Absolute(), vector, 1.0, directions)
+    found = couplings.Absolute().prox_jacobian(vector, 1.0, directions)
     np.testing.assert_allclose(found[:, 0], [1.0, 0.0], atol=1e-6)

@@ -1,4 +1,4 @@
-"""Losses against slow scalar searches, entry by entry, and what is particular to each."""
+"""Losses against scalar searches, entry by entry, and properties of single losses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from unipd.couplings import Absolute, Huber, LeastSquares, Logistic, WeightedLeastSquares
+import unipd
+from unipd._typing import Array
+from unipd.couplings import Absolute, ConvexLoss, Huber, LeastSquares, Logistic, WeightedLeastSquares
 from unipd.couplings.logistic import logistic_prox
 
 from .registry import LOSSES, LossCase, names, sample
@@ -220,3 +222,29 @@ def test_slack_jumps_where_the_conjugate_ends() -> None:
     r, value = Huber(0.5, slack_radius=3.0).slack(np.array([0.51, -0.49]))
     np.testing.assert_array_equal(r, [3.0, -0.49])
     assert value == pytest.approx(0.51 * 3.0 - 0.5 * (3.0 - 0.25) + 0.5 * 0.49**2)
+
+
+def test_a_loss_without_slack_block_is_solved_through_its_prox() -> None:
+    class Tilted(ConvexLoss):
+        """||r||^2 / 2 + <r, 1>."""
+
+        def value(self, residual: Array) -> float:
+            return float(np.sum(residual**2 / 2 + residual))
+
+        def gradient(self, residual: Array) -> Array:
+            return residual + 1
+
+        def curvature(self) -> float:
+            return 1.0
+
+        def conjugate(self, dual: Array) -> float:
+            return float(np.sum((dual - 1) ** 2) / 2)
+
+        def prox(self, vector: Array, step: float) -> Array:
+            return (vector - step) / (1 + step)
+
+    problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 3.0], Tilted())
+    assert not problem.split
+    result = unipd.solve(problem, "accunipdgrad", accuracy=1e-6)
+    assert result.status.success
+    np.testing.assert_allclose(result.x, [0.0, 1.0], atol=1e-3)

@@ -1,4 +1,4 @@
-"""What is particular to a set: infinite bounds, exact zeros, domains that rounding must not leave."""
+"""Properties of single sets: infinite bounds, exact zeros, domains that rounding must not leave."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from unipd._util.entrywise import l1_threshold
 from unipd.couplings import (
     AtMost,
     Box,
+    ConvexSet,
     Equality,
     HalfSpace,
     L1Ball,
@@ -23,8 +25,7 @@ from unipd.couplings import (
     SpectralBall,
     Translated,
 )
-from unipd.couplings.modulus import l1_threshold
-from unipd.couplings.rounding import domain_rounding
+from unipd.couplings.base import domain_rounding
 
 from .registry import ANY, REAL, SETS, SetCase, names, sample
 
@@ -32,9 +33,9 @@ from .registry import ANY, REAL, SETS, SetCase, names, sample
 def test_registry_holds_every_set() -> None:
     import unipd.couplings as library
 
-    wanted = {name for name in library.__all__ if name not in ("ConvexLoss", "ConvexSet")}
-    losses = {"Absolute", "Huber", "LeastSquares", "Logistic", "WeightedLeastSquares"}
-    assert {type(case.coupling).__name__ for case in SETS} == wanted - losses
+    exported = [getattr(library, name) for name in library.__all__]
+    sets = {kind.__name__ for kind in exported if issubclass(kind, library.ConvexSet)} - {"ConvexSet"}
+    assert {type(case.coupling).__name__ for case in SETS} == sets
 
 
 @pytest.mark.parametrize("case", SETS, ids=names(SETS))
@@ -211,29 +212,15 @@ def test_sets_of_sets_agree_with_the_set_they_describe() -> None:
         assert made.distance(vector) == pytest.approx(plain.distance(vector))
 
 
-def test_a_set_of_ones_own_can_be_a_part() -> None:
-    class Whole:
-        """The whole space, written against the protocol alone."""
+def test_a_user_supplied_set_can_be_a_part() -> None:
+    class Whole(ConvexSet):
+        """The whole space: a projection and a support function, all else by default."""
 
-        is_loss = False
-        conjugate_degree = 1.0
-
-        def check(self, shape: Any, dtype: Any) -> None: ...
-
-        def value(self, residual: Any) -> float:
-            return 0.0
-
-        def distance(self, residual: Any) -> float:
-            return 0.0
-
-        def prox(self, vector: Any, step: float) -> Any:
+        def project(self, vector: Any) -> Any:
             return vector
 
         def conjugate(self, dual: Any) -> float:
             return np.inf if np.any(dual) else 0.0
-
-        def prox_conjugate(self, vector: Any, step: float) -> Any:
-            return np.zeros_like(vector)
 
     product = Product([Whole(), AtMost()], [1, 2])
     vector = np.array([3.0, 2.0, -1.0])
@@ -241,3 +228,7 @@ def test_a_set_of_ones_own_can_be_a_part() -> None:
     np.testing.assert_array_equal(Translated(Whole(), vector).project(vector), vector)
     assert product.distance(vector) == 2.0
     assert product.conjugate(product.prox_conjugate(vector, 2.0)) == 0.0
+    np.testing.assert_allclose(product.prox_jacobian(vector, 2.0, np.eye(3)), np.diag([0.0, 1.0, 0.0]), atol=1e-6)
+    rescaling = product.rescale(np.array([8.0, 4.0, 0.5]))
+    assert rescaling is not None
+    np.testing.assert_array_equal(rescaling.factors, [1.0, 0.25, 2.0])

@@ -1,11 +1,11 @@
-"""Sharp oracles: the doctor finds nothing wrong with ours, and names what was broken on purpose."""
+"""The doctor accepts the library's oracles and names what is wrong with broken ones."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from doctor.broken import changed, failed
+from doctor.broken_parts import change_oracle, failed_checks
 from sharp.registry import CASES as ORACLES
 from support.oracles import Inexact
 from unipd import atoms, sharp
@@ -16,7 +16,7 @@ from unipd.protocols import SharpAnswer
 @pytest.mark.parametrize("case", ORACLES, ids=lambda case: case.name)
 def test_every_oracle_is_healthy(case):
     for dtype in case.dtypes:
-        assert failed(check_sharp(case.oracle, dtype=dtype)) == set()
+        assert failed_checks(check_sharp(case.oracle, dtype=dtype)) == set()
 
 
 MATRICES = {
@@ -39,7 +39,7 @@ MATRICES = {
 def test_sets_of_matrices_are_healthy_though_their_rounding_is_an_error(name, dtype):
     real = name == "beside a vector"
     kind = np.finfo(dtype).dtype if real else dtype
-    assert failed(check_sharp(MATRICES[name], dtype=kind)) == set()
+    assert failed_checks(check_sharp(MATRICES[name], dtype=kind)) == set()
 
 
 def test_an_honest_inexact_oracle_is_healthy():
@@ -48,59 +48,62 @@ def test_an_honest_inexact_oracle_is_healthy():
             self.random = np.random.default_rng(0)
             return super().__call__(direction, tolerance=tolerance)
 
-    assert failed(check_sharp(Repeatable(sharp.L1NormSquared(4), obedient=True))) == set()
+    assert failed_checks(check_sharp(Repeatable(sharp.L1NormSquared(4), obedient=True))) == set()
 
 
 def shifted_answer(atom, answer, y, oracle):
     cost = oracle.objective(atom)
-    return SharpAnswer(atom, atoms.inner(y, atom) - cost, cost)
+    return SharpAnswer(atom, atoms.inner_product(y, atom) - cost, cost)
 
 
 SQUARE, SIMPLEX = sharp.L2NormSquared(5), sharp.Simplex(5)
 BROKEN_ORACLES = {
     "smallest instead of largest": (
-        changed(SIMPLEX, answer=lambda c, a, y: shifted_answer(np.eye(5)[np.argmin(y)], a, y, SIMPLEX)),
+        change_oracle(SIMPLEX, answer=lambda c, a, y: shifted_answer(np.eye(5)[np.argmin(y)], a, y, SIMPLEX)),
         "oracle maximises",
     ),
     "always the same vertex": (
-        changed(SIMPLEX, answer=lambda c, a, y: shifted_answer(np.eye(5)[0], a, y, SIMPLEX)),
+        change_oracle(SIMPLEX, answer=lambda c, a, y: shifted_answer(np.eye(5)[0], a, y, SIMPLEX)),
         "oracle maximises",
     ),
     "not far enough": (
-        changed(SQUARE, answer=lambda c, a, y: shifted_answer(0.9 * a.atom, a, y, SQUARE)),
+        change_oracle(SQUARE, answer=lambda c, a, y: shifted_answer(0.9 * a.atom, a, y, SQUARE)),
         "oracle maximises",
     ),
     "outside": (
-        changed(SIMPLEX, answer=lambda c, a, y: shifted_answer(1.1 * a.atom.dense(), a, y, SIMPLEX)),
+        change_oracle(SIMPLEX, answer=lambda c, a, y: shifted_answer(1.1 * a.atom.dense(), a, y, SIMPLEX)),
         "oracle in X",
     ),
-    "wrong shape": (changed(SIMPLEX, answer=lambda c, a, y: replace(a, atom=np.ones(4))), "oracle answers"),
-    "no atom": (changed(SIMPLEX, answer=lambda c, a, y: replace(a, atom=None)), "oracle answers"),
-    "bare array": (changed(SIMPLEX, answer=lambda c, a, y: a.atom), "oracle answers"),
-    "NaN": (changed(SIMPLEX, answer=lambda c, a, y: replace(a, atom=np.full(5, np.nan))), "oracle answers"),
-    "infinite value": (changed(SIMPLEX, answer=lambda c, a, y: replace(a, value=np.inf)), "oracle answers"),
-    "negative error": (changed(SIMPLEX, answer=lambda c, a, y: replace(a, error=-1.0)), "oracle answers"),
-    "error of an exact oracle": (changed(SIMPLEX, answer=lambda c, a, y: replace(a, error=1.0)), "oracle answers"),
-    "wrong value": (changed(SIMPLEX, answer=lambda c, a, y: replace(a, value=a.value + 1e-3)), "oracle values"),
-    "wrong objective": (changed(SQUARE, objective=lambda self, x: 2.0 * SQUARE.objective(x)), "oracle values"),
+    "wrong shape": (change_oracle(SIMPLEX, answer=lambda c, a, y: replace(a, atom=np.ones(4))), "oracle answers"),
+    "no atom": (change_oracle(SIMPLEX, answer=lambda c, a, y: replace(a, atom=None)), "oracle answers"),
+    "bare array": (change_oracle(SIMPLEX, answer=lambda c, a, y: a.atom), "oracle answers"),
+    "NaN": (change_oracle(SIMPLEX, answer=lambda c, a, y: replace(a, atom=np.full(5, np.nan))), "oracle answers"),
+    "infinite value": (change_oracle(SIMPLEX, answer=lambda c, a, y: replace(a, value=np.inf)), "oracle answers"),
+    "negative error": (change_oracle(SIMPLEX, answer=lambda c, a, y: replace(a, error=-1.0)), "oracle answers"),
+    "error of an exact oracle": (
+        change_oracle(SIMPLEX, answer=lambda c, a, y: replace(a, error=1.0)),
+        "oracle answers",
+    ),
+    "wrong value": (change_oracle(SIMPLEX, answer=lambda c, a, y: replace(a, value=a.value + 1e-3)), "oracle values"),
+    "wrong objective": (change_oracle(SQUARE, objective=lambda self, x: 2.0 * SQUARE.objective(x)), "oracle values"),
     "wrong value alone": (
-        changed(SIMPLEX, value=lambda self, y, tolerance=0.0, start=None: SharpAnswer(None, 100.0, 0.0)),
+        change_oracle(SIMPLEX, value=lambda self, y, tolerance=0.0, start=None: SharpAnswer(None, 100.0, 0.0)),
         "oracle values",
     ),
-    "small support": (changed(SIMPLEX, support=lambda self, y: -100.0), "oracle values"),
-    "small maximum": (changed(SIMPLEX, maximum=lambda self: -1.0), "oracle values"),
+    "small support": (change_oracle(SIMPLEX, support=lambda self, y: -100.0), "oracle values"),
+    "small maximum": (change_oracle(SIMPLEX, maximum=lambda self: -1.0), "oracle values"),
     "two answers": (
-        changed(SIMPLEX, answer=lambda c, a, y: replace(a, atom=a.atom.dense() * (1 + 1e-15 * c))),
+        change_oracle(SIMPLEX, answer=lambda c, a, y: replace(a, atom=a.atom.dense() * (1 + 1e-15 * c))),
         "oracle is pure",
     ),
-    "wrong degree": (changed(SQUARE, degree=1.0), "oracle degree"),
+    "wrong degree": (change_oracle(SQUARE, degree=1.0), "oracle degree"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN_ORACLES)
 def test_broken_oracles(name):
     oracle, where = BROKEN_ORACLES[name]
-    assert where in failed(check_sharp(oracle))
+    assert where in failed_checks(check_sharp(oracle))
 
 
 def test_an_oracle_that_changes_its_direction():
@@ -110,10 +113,10 @@ def test_an_oracle_that_changes_its_direction():
             return super().maximiser(direction)
 
     (finding,) = check_sharp(Greedy(4))
-    assert "changes the direction" in finding.detail
+    assert "modifies its direction" in finding.detail
 
 
-def test_an_oracle_that_fails_at_zero_is_told_so():
+def test_an_oracle_that_fails_at_zero_is_reported():
     circle = sharp.from_callable(lambda y: y / np.linalg.norm(y) if y.any() else 1 / 0, 2)
     (finding,) = check_sharp(circle)
     assert "y = 0" in finding.detail
@@ -125,7 +128,7 @@ def test_an_oracle_without_contains_of_its_own():
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 1.0]])
     hull = sharp.from_callable(lambda y: corners[np.argmax(corners @ y)], 2)
     findings = {one.name: one for one in check_sharp(hull)}
-    assert failed(findings.values()) == set()
+    assert failed_checks(findings.values()) == set()
     assert findings["oracle in X"].outcome == "skip"
 
 

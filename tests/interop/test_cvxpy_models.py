@@ -1,4 +1,4 @@
-"""CVXPY's opinion of the same problem: every set, map and coupling that has a model."""
+"""CVXPY models of the same problem: every set, map and coupling that has one."""
 
 from __future__ import annotations
 

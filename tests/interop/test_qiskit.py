@@ -1,12 +1,19 @@
-"""Qiskit's conventions and objects; what needs the package itself is skipped without it."""
+"""Qiskit's conventions and objects; tests that need the package are skipped without it."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from unipd.apps.tomography import PauliTomography, all_bases, as_state, random_mixed, random_pure, simulate_counts
-from unipd.apps.tomography.counts import as_counts
+from unipd.apps.tomography import (
+    PauliTomography,
+    all_bases,
+    as_counts,
+    as_state,
+    random_mixed,
+    random_pure,
+    simulate_counts,
+)
 from unipd.errors import InvalidInput, UnipdError
 from unipd.interop import qiskit as bridge
 
@@ -26,7 +33,7 @@ def test_the_fitter_is_fit_counts():
     state = random_pure(3, seed=1)
     counts = simulate_counts(state, all_bases(3), 400, seed=2)
     matrix, figures = bridge.fitter(*arrays(counts), measurement_qubits=(0, 1, 2), accuracy=1e-5)
-    expected = PauliTomography(objective="gaussian", accuracy=1e-5, hedge=bridge.HEDGE).fit_counts(counts)
+    expected = PauliTomography(objective="gaussian", accuracy=1e-5, depolarize=bridge.DEPOLARIZE).fit_counts(counts)
     np.testing.assert_allclose(matrix, expected.state_.density_matrix(), atol=1e-9)
     assert figures["status"] == "solved"
     assert figures["gap"] <= 1e-5
@@ -118,7 +125,7 @@ def test_the_fitter_works_inside_the_analysis():
     results = analysis.run(experiment, replace_results=True).block_for_results()
     assert not results.errors()
     table = results.analysis_results(dataframe=True).set_index("name")["value"]
-    expected = PauliTomography(objective="gaussian", accuracy=1e-5, hedge=bridge.HEDGE).fit_counts(counts)
+    expected = PauliTomography(objective="gaussian", accuracy=1e-5, depolarize=bridge.DEPOLARIZE).fit_counts(counts)
     assert table["state_fidelity"] == pytest.approx(expected.fidelity(state), abs=1e-6)
     assert table["positive"]
 

@@ -1,3 +1,5 @@
+"""Files of Pauli data."""
+
 import json
 import pickle
 
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unipd.errors import FileFormatError, InvalidInput, MemoryForecastError
-from unipd.io.pauli_data import PauliData, read_pauli_data, write_pauli_data
+from unipd.io import PauliData, read_pauli_data, write_pauli_data
 
 
 @st.composite
@@ -187,10 +189,10 @@ def test_archives_are_read_without_pickle(tmp_path):
     [
         ({}, "x, z and qubits"),
         ({"pauli": np.array(["X"])}, "expectation"),
-        ({"pauli": np.array([1]), "expectation": np.array([1.0])}, "list of strings"),
-        ({"pauli": np.array(["X"]), "expectation": np.array([1.0, 2.0])}, "1 real numbers"),
-        ({"pauli": np.array(["X"]), "expectation": np.array([1j])}, "real numbers"),
-        ({"pauli": np.array(["X", "Z"]), "expectation": np.array([0.0, 7.0])}, "row 1"),
+        ({"pauli": np.array([1]), "expectation": np.array([1.0])}, "letters I, X, Y, Z, got 1"),
+        ({"pauli": np.array(["X"]), "expectation": np.array([1.0, 2.0])}, "columns of one length"),
+        ({"pauli": np.array(["X"]), "expectation": np.array([1j])}, "row index 0: expected a number for expectation"),
+        ({"pauli": np.array(["X", "Z"]), "expectation": np.array([0.0, 7.0])}, "row index 1: .*7 lies outside"),
         ({"pauli": np.array(["Q"]), "expectation": np.array([0.0])}, "letters"),
         ({"x": np.array([1]), "z": np.array([0]), "qubits": np.array(0), "expectation": np.array([0.0])}, "qubits"),
         ({"x": np.array([1]), "z": np.array([0, 1]), "qubits": np.array(2), "expectation": np.array([0.0])}, "masks"),

@@ -1,4 +1,4 @@
-"""Files of ratings: formats that people have, and what is said about files that are wrong."""
+"""Files of ratings: common formats, and messages about invalid files."""
 
 import builtins
 import gzip
@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unipd.errors import FileFormatError, MissingExtra
-from unipd.io.ratings import Ratings, checked_columns, read_ratings
+from unipd.io import Ratings, read_ratings
+from unipd.io.ratings import check_columns
 
 PLAIN = [(1, 10, 4.0), (2, 10, 3.5), (1, 12, 5.0)]
 
 
-def written(tmp_path, text, name="ratings.txt"):
+def write_text(tmp_path, text, name="ratings.txt"):
     path = tmp_path / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
@@ -60,16 +61,16 @@ def rows_of(ratings):
     ],
 )
 def test_formats(tmp_path, text):
-    assert rows_of(read_ratings(written(tmp_path, text))) == PLAIN
+    assert rows_of(read_ratings(write_text(tmp_path, text))) == PLAIN
 
 
 def test_compressed(tmp_path):
-    path = written(tmp_path, gzip.compress(b"1,10,4\n2,10,3.5\n1,12,5\n"), "ratings.csv.gz")
+    path = write_text(tmp_path, gzip.compress(b"1,10,4\n2,10,3.5\n1,12,5\n"), "ratings.csv.gz")
     assert rows_of(read_ratings(path)) == PLAIN
 
 
 def test_texts_are_identifiers_too(tmp_path):
-    found = read_ratings(written(tmp_path, 'user,item,rating\nann,"Alien, again",4\nbob,Heat,2\n'))
+    found = read_ratings(write_text(tmp_path, 'user,item,rating\nann,"Alien, again",4\nbob,Heat,2\n'))
     assert rows_of(found) == [("ann", "Alien, again", 4.0), ("bob", "Heat", 2.0)]
 
 
@@ -86,19 +87,19 @@ def test_texts_are_identifiers_too(tmp_path):
     ids=["later texts", "zeros", "marks in quotes", "64 bits", "more bits", "underscores"],
 )
 def test_what_else_is_a_text(tmp_path, text, items):
-    assert read_ratings(written(tmp_path, text)).items.tolist() == items
+    assert read_ratings(write_text(tmp_path, text)).items.tolist() == items
 
 
 def test_colons_are_read_as_fast_as_tabs(tmp_path, monkeypatch):
-    from unipd.io import ratings_text
+    from unipd.io import ratings as ratings_text
 
     monkeypatch.setattr(ratings_text, "_read_lines", lambda *_: pytest.fail("read line by line"))
-    assert rows_of(read_ratings(written(tmp_path, "1::10::4::97\n2::10::3.5::97\n1::12::5::97\n"))) == PLAIN
+    assert rows_of(read_ratings(write_text(tmp_path, "1::10::4::97\n2::10::3.5::97\n1::12::5::97\n"))) == PLAIN
 
 
 def test_large_identifiers_stay_exact(tmp_path):
     large = 2**53 + 1
-    assert read_ratings(written(tmp_path, f"{large},1,3\n")).users.tolist() == [large]
+    assert read_ratings(write_text(tmp_path, f"{large},1,3\n")).users.tolist() == [large]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_large_identifiers_stay_exact(tmp_path):
 )
 def test_the_wrong_line_is_named(tmp_path, text, line, words):
     with pytest.raises(FileFormatError, match=words) as caught:
-        read_ratings(written(tmp_path, text))
+        read_ratings(write_text(tmp_path, text))
     assert caught.value.line == line
     assert f"line {line}" in str(caught.value)
 
@@ -134,19 +135,19 @@ def test_the_wrong_line_is_named(tmp_path, text, line, words):
 @pytest.mark.parametrize("text", ["", "\n \n", "user,item,rating\n"])
 def test_nothing_to_read(tmp_path, text):
     with pytest.raises(FileFormatError, match="no ratings"):
-        read_ratings(written(tmp_path, text))
+        read_ratings(write_text(tmp_path, text))
 
 
 def test_no_text_at_all(tmp_path):
     with pytest.raises(FileFormatError, match="UTF-8"):
-        read_ratings(written(tmp_path, b"\xff\xfe\x00\x01" * 10))
+        read_ratings(write_text(tmp_path, b"\xff\xfe\x00\x01" * 10))
     with pytest.raises(FileFormatError, match="gzip"):
-        read_ratings(written(tmp_path, b"plain", "ratings.gz"))
+        read_ratings(write_text(tmp_path, b"plain", "ratings.gz"))
 
 
 def test_a_quotation_that_never_ends(tmp_path):
     with pytest.raises(FileFormatError, match="quotation"):
-        read_ratings(written(tmp_path, '1,"10,4\n' + "2,10,3\n" * 30000))
+        read_ratings(write_text(tmp_path, '1,"10,4\n' + "2,10,3\n" * 30000))
 
 
 def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
@@ -159,7 +160,7 @@ def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingExtra, match="pyarrow"):
-        read_ratings(written(tmp_path, b"PAR1", "ratings.parquet"))
+        read_ratings(write_text(tmp_path, b"PAR1", "ratings.parquet"))
 
 
 def test_parquet(tmp_path):
@@ -170,7 +171,7 @@ def test_parquet(tmp_path):
     parquet.write_table(pyarrow.table(columns), tmp_path / "ratings.parquet")
     assert rows_of(read_ratings(tmp_path / "ratings.parquet")) == PLAIN
     with pytest.raises(FileFormatError, match="not a parquet file"):
-        read_ratings(written(tmp_path, b"nothing", "other.parquet"))
+        read_ratings(write_text(tmp_path, b"nothing", "other.parquet"))
 
 
 @pytest.mark.parametrize(
@@ -188,11 +189,11 @@ def test_parquet(tmp_path):
 )
 def test_columns_of_tables_are_checked(columns, words):
     with pytest.raises(FileFormatError, match=words):
-        checked_columns("table", *(np.array(column, dtype=_dtype(column)) for column in columns))
+        check_columns("table", *(np.array(column, dtype=_dtype(column)) for column in columns))
 
 
 def test_unsigned_identifiers_beyond_64_bits_are_texts():
-    users, _, _ = checked_columns("table", np.array([2**63 + 3, 4], np.uint64), np.array([1, 2]), np.ones(2))
+    users, _, _ = check_columns("table", np.array([2**63 + 3, 4], np.uint64), np.array([1, 2]), np.ones(2))
     assert users.tolist() == [str(2**63 + 3), "4"]
 
 
@@ -218,4 +219,4 @@ def test_what_is_written_is_read(tmp_path, rows, separator, header):
     lines = [separator.join(map(repr, row)) for row in rows]
     if header:
         lines.insert(0, separator.join(["user", "item", "rating"]))
-    assert rows_of(read_ratings(written(tmp_path, "\n".join(lines)))) == rows
+    assert rows_of(read_ratings(write_text(tmp_path, "\n".join(lines)))) == rows

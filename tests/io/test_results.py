@@ -1,9 +1,10 @@
+"""Saved results."""
+
 import dataclasses
 import json
 import math
 import os
 import stat
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,11 +15,11 @@ from hypothesis.extra import numpy as hnp
 import unipd
 from unipd.atoms import Blocks, LowRank, SparsePoint
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.packing import pack, unpack
-from unipd.io.results import FORMAT, load, save
+from unipd.io import load, save
+from unipd.io.archive import pack, unpack
+from unipd.io.results import FORMAT
+from unipd.run import problem_facts
 from unipd.run.history import COLUMNS
-
-OLD = Path(__file__).parent.parent / "data" / "result_format_1.npz"
 
 
 @pytest.fixture(scope="module")
@@ -49,33 +50,33 @@ def same(left, right):
 
 
 def test_round_trip(result, tmp_path):
-    extra = {"rmse": math.nan, "names": ["a", ("b", None)], "deep": {"values": np.arange(3, dtype=np.float32)}}
-    path = save(result, tmp_path / "run.npz", seed=5, settings={"method": "unipdgrad"}, extra=extra)
+    extra = {"rmse": 0.5, "names": ["a", ("b", None)], "deep": {"values": np.arange(3, dtype=np.float32)}}
+    path = save(result, tmp_path / "run.npz", seed=5, settings={"method": "unipdgrad"}, extras=extra)
     saved = load(path)
-    for name in ("status", "objective", "dual_bound", "gap", "relative_infeasibility", "infeasibility", "bound_kind"):
+    for name in ("status", "objective", "dual_bound", "gap", "infeasibility", "bound_kind"):
         assert getattr(saved, name) == getattr(result, name)
     for name in ("method", "iterations", "seconds", "accuracy", "counts"):
         assert getattr(saved, name) == getattr(result, name)
-    assert saved.summary() == result.summary()
+    assert saved.summary() == {**result.summary(), "rmse": saved.extras["rmse"]}
     np.testing.assert_array_equal(saved.history.table, result.history.table)
     np.testing.assert_array_equal(saved.x, result.x)
     np.testing.assert_array_equal(saved.dual, result.dual)
     np.testing.assert_array_equal(saved.image, result.image)
-    assert saved.facts["problem"] == repr(result.problem)
-    assert saved.facts["eps"] == result.state.eps
-    assert saved.facts["loss"] is False
+    assert saved.facts == problem_facts(result)
+    assert saved.facts.problem == repr(result.problem)
+    assert (saved.problem, saved.state) == (None, None)
     assert (saved.seed, saved.settings) == (5, {**result.settings, "method": "unipdgrad"})
-    assert same(saved.extra, extra)
+    assert same(saved.extras, extra)
     assert saved.versions["unipd"] == unipd.__version__
     assert set(saved.versions) == {"unipd", "python", "numpy", "scipy", "numba"}
 
 
 def test_a_saved_result_can_be_saved_again(result, tmp_path):
-    first = load(save(result, tmp_path / "a.npz", seed=1, settings={"s": 2}, extra={"e": 3}))
-    second = load(save(first, tmp_path / "b.npz", extra={"f": 4}))
-    assert (second.seed, second.settings, second.extra) == (1, {**result.settings, "s": 2}, {"e": 3, "f": 4})
+    first = load(save(result, tmp_path / "a.npz", seed=1, settings={"s": 2}, extras={"e": 3}))
+    second = load(save(first, tmp_path / "b.npz", extras={"f": 4}))
+    assert (second.seed, second.settings, second.extras) == (1, {**result.settings, "s": 2}, {"e": 3, "f": 4})
     assert second.facts == first.facts
-    assert second.summary() == first.summary()
+    assert second.summary() == {**first.summary(), "f": 4}
 
 
 E = np.eye(4)[:, :2]
@@ -111,31 +112,31 @@ def test_numpy_alone_reads_the_arrays(result, tmp_path):
     assert header["columns"] == list(COLUMNS)
 
 
-def test_results_of_applications_need_a_summary_only(tmp_path):
-    class Own:
-        def summary(self):
-            return {"status": "solved", "objective": 2.0, "fidelity": 0.9}
-
-    saved = load(save(Own(), tmp_path / "own.npz"))
-    assert (saved.status, saved.objective, saved.x, len(saved.history)) == (unipd.Status.SOLVED, 2.0, None, 0)
-    assert math.isnan(saved.gap)
-    assert saved.summary()["fidelity"] == 0.9
-
-
-def test_table(result, tmp_path):
-    text = str(load(save(result, tmp_path / "run.npz", seed=4)))
-    for word in ("status", "solved", "dual bound", "Problem(Simplex", "seed", "saved"):
-        assert word in text
-    assert "header" not in repr(load(tmp_path / "run.npz"))
-
-
-def test_a_saved_result_shows_as_the_result_does(result, tmp_path):
-    """A table where it is printed or evaluated, HTML in notebooks; never a dump of its fields."""
-    loaded = unipd.load(unipd.save(result, tmp_path / "result.npz"))
-    assert repr(loaded) == str(loaded)
-    assert "figures=" not in repr(loaded)
+def test_a_loaded_result_prints_as_the_fresh_one(result, tmp_path):
+    """One line where it is evaluated, a table where it is printed, HTML in notebooks."""
+    loaded = unipd.load(unipd.save(result, tmp_path / "result.npz", seed=4))
+    assert isinstance(loaded, unipd.Result)
+    assert repr(loaded) == repr(result)
+    assert repr(loaded).startswith("Result(solved, objective=")
+    assert "\n" not in repr(loaded)
+    assert str(loaded).splitlines()[:-2] == str(result).splitlines()
+    assert [line.split()[0] for line in str(loaded).splitlines()[-2:]] == ["seed", "saved"]
     assert loaded._repr_html_().startswith("<table><tr><th style='text-align:left'>status</th>")
     assert loaded._repr_html_().count("<tr>") == len(str(loaded).splitlines())
+
+
+def test_a_loaded_result_plots_as_the_fresh_one(result, tmp_path):
+    pytest.importorskip("matplotlib")
+    loaded = result.save(tmp_path / "result.npz")
+    fresh, again = (run.plot().axes[0].lines for run in (result, load(loaded)))
+    for one, other in zip(fresh, again, strict=True):
+        assert one.get_label() == other.get_label()
+        np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
+
+
+def test_only_results_are_saved(tmp_path):
+    with pytest.raises(InvalidInput, match="result: expected a Result"):
+        save({"status": "solved"}, tmp_path / "own.npz")
 
 
 def test_a_failed_write_leaves_the_old_file(result, tmp_path, monkeypatch):
@@ -164,8 +165,8 @@ def test_refused_names_and_values(result, tmp_path):
     with pytest.raises(InvalidInput, match=r"\.npz"):
         save(result, tmp_path / "run.mat")
     for bad in ({"a": object()}, {"a": np.array([None])}, {1: 2}, {"$array": "x"}):
-        with pytest.raises(InvalidInput, match="extra"):
-            save(result, tmp_path / "run.npz", extra=bad)
+        with pytest.raises(InvalidInput, match="extras"):
+            save(result, tmp_path / "run.npz", extras=bad)
     assert not list(tmp_path.iterdir())
 
 
@@ -197,7 +198,7 @@ def test_foreign_files(tmp_path):
         _archive(tmp_path / "words.npz", header=np.frombuffer(b"not json", np.uint8)),
         _archive(tmp_path / "list.npz", header=_header()),
         _archive(tmp_path / "other.npz", header=_header(kind="something else", format=1)),
-        _archive(tmp_path / "bare.npz", header=_header(kind="unipd result", format=1)),
+        _archive(tmp_path / "bare.npz", header=_header(kind="unipd result", format=FORMAT)),
         _archive(tmp_path / "number.npz", header=np.ones(2)),
     ]
     for path in files:
@@ -205,9 +206,10 @@ def test_foreign_files(tmp_path):
             load(path)
 
 
-def test_newer_formats_are_named(tmp_path):
-    path = _archive(tmp_path / "new.npz", header=_header(kind="unipd result", format=FORMAT + 1))
-    with pytest.raises(FileFormatError, match="newer"):
+@pytest.mark.parametrize("number", [FORMAT - 1, FORMAT + 1])
+def test_other_formats_are_refused(tmp_path, number):
+    path = _archive(tmp_path / "other.npz", header=_header(kind="unipd result", format=number))
+    with pytest.raises(FileFormatError, match=f"result of format {number}; this version of unipd reads"):
         load(path)
 
 
@@ -239,24 +241,6 @@ def test_damaged_files(result, tmp_path):
             assert same(reference.x, found.x)
             assert reference.summary() == found.summary()
     assert refused > 75
-
-
-def test_files_of_format_1_stay_readable():
-    saved = load(OLD)
-    assert saved.status is unipd.Status.ITERATION_LIMIT
-    assert saved.iterations == 4
-    assert saved.method == "accunipdgrad"
-    assert saved.objective == pytest.approx(0.06221325, abs=1e-8)
-    assert saved.seed == 11
-    assert saved.settings == {"accuracy": 1e-6, "method": "accunipdgrad"}
-    assert isinstance(saved.x, Blocks)
-    np.testing.assert_allclose(saved.x.parts[0].sum(), 1.0)
-    assert isinstance(saved.extra["factors"], LowRank)
-    assert saved.extra["factors"].hermitian
-    assert saved.extra["note"] == ("for the record", None)
-    assert math.isinf(saved.extra["limit"])
-    assert saved.history["iteration"].tolist() == [1.0, 2.0, 3.0, 4.0]
-    assert saved.facts["loss"] is True
 
 
 def test_columns_that_an_older_file_lacks_are_nan(result, tmp_path):
@@ -305,10 +289,10 @@ def test_names_of_arrays_do_not_collide():
     assert same(value, unpack(packed, arrays))
 
 
-def test_a_checkpoint_is_told_from_a_result(tmp_path):
+def test_a_checkpoint_is_distinguished_from_a_result(tmp_path):
     problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     unipd.solve(problem, "unipdgrad", accuracy=1e-2, checkpoint=tmp_path / "run.ckpt")
-    with pytest.raises(FileFormatError, match=r"run\.ckpt: a checkpoint, not a result: unipd report shows it"):
+    with pytest.raises(FileFormatError, match=r"run\.ckpt: a checkpoint, not a result: show it with unipd report"):
         load(tmp_path / "run.ckpt")
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from unipd.errors import FileFormatError
 from unipd.io import Limits, SdpaProblem, read_sdpa, write_sdpa
-from unipd.io.sdpa_text import LOOSE, Layout, line_by_line, table
+from unipd.io.text import LOOSE, TableLayout, read_table, read_table_by_line
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -45,11 +45,11 @@ def test_reading_what_was_written_gives_the_same_problem(problem: SdpaProblem, s
         assert (once[:2] == b"\x1f\x8b") == suffix.endswith("gz")
 
 
-def decorated(problem: SdpaProblem, seed: int) -> bytes:
+def format_loosely(problem: SdpaProblem, seed: int) -> bytes:
     """Return a file of the problem in a random loose style, written independently of the writer."""
     rng = random.Random(seed)
 
-    def shown(value: float) -> str:
+    def format_value(value: float) -> str:
         text = rng.choice(["{!r}", "{:.17e}", "{:.17E}", "{:+.17e}"]).format(value)
         return text.replace("e", "D") if rng.random() < 0.3 else text
 
@@ -62,13 +62,13 @@ def decorated(problem: SdpaProblem, seed: int) -> bytes:
         problem.constraint, problem.block, problem.row, problem.col, problem.value, strict=True
     ):
         first, second = (j, i) if rng.random() < 0.3 else (i, j)
-        rows += [[str(k), str(block + 1), str(first + 1), str(second + 1), shown(float(value))]]
+        rows += [[str(k), str(block + 1), str(first + 1), str(second + 1), format_value(float(value))]]
         if rng.random() < 0.2:
-            rows += [[str(k), str(block + 1), str(second + 1), str(first + 1), shown(float(value))]]
+            rows += [[str(k), str(block + 1), str(second + 1), str(first + 1), format_value(float(value))]]
     rng.shuffle(rows)
     lines = ['"title'] * rng.randint(0, 2) + [f"{problem.m} = m", f" {len(problem.block_sizes)}"]
     lines += [vector([str(size) for size in problem.block_sizes]) + rng.choice(["", " sizes"])]
-    lines += [vector([shown(float(value)) for value in problem.b])]
+    lines += [vector([format_value(float(value)) for value in problem.b])]
     for row in rows:
         lines += ["*comment 1 1"] * (rng.random() < 0.1) + [""] * (rng.random() < 0.1) + [vector(row)]
     return rng.choice(["\n", "\r\n"]).join(lines).encode()
@@ -77,7 +77,7 @@ def decorated(problem: SdpaProblem, seed: int) -> bytes:
 @settings(max_examples=80)
 @given(problems(), st.integers(0, 2**32))
 def test_loosely_written_files_read_the_same(problem: SdpaProblem, seed: int) -> None:
-    text = decorated(problem, seed)
+    text = format_loosely(problem, seed)
     assert read_sdpa(io.BytesIO(text)) == problem
     assert read_sdpa(io.BytesIO(gzip.compress(text))) == problem
 
@@ -132,7 +132,7 @@ def test_mutated_files_are_refused_or_read(edits: list[tuple[int, int, bytes]]) 
     reads_or_refuses(text)
 
 
-LAYOUT = Layout((3, 2), b"#", LOOSE)
+LAYOUT = TableLayout((3, 2), b"#", LOOSE)
 tokens = st.sampled_from([b"1", b"-2.5", b"+.5", b"3.", b"1D2", b"4e-3", b"x", b"1-2", b".", b"", b" ", b"{", b"#"])
 
 
@@ -147,7 +147,7 @@ def answer(read: Any, text: bytes) -> Any:
 @given(st.lists(st.lists(tokens, max_size=4), max_size=5))
 def test_the_fast_table_agrees_with_the_slow_one(rows: list[list[bytes]]) -> None:
     text = b"\n".join(b" ".join(row) for row in rows)
-    wanted, found = (answer(read, text) for read in (line_by_line, table))
+    wanted, found = (answer(read, text) for read in (read_table_by_line, read_table))
     if isinstance(wanted, str) or isinstance(found, str):
         assert found == wanted
         return

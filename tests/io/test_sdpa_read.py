@@ -1,4 +1,4 @@
-"""The SDPA reader: what it accepts, and where it says a file is wrong."""
+"""The SDPA reader: accepted files, and the location of errors in invalid ones."""
 
 import contextlib
 import gzip
@@ -161,7 +161,7 @@ def test_compressed_files_read_alike_and_damage_is_an_error() -> None:
 
 
 def test_a_gzip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unipd.io.sdpa_stream._RATIO_FROM", 1 << 20)
+    monkeypatch.setattr("unipd.io.text._RATIO_FROM", 1 << 20)
     bomb = gzip.compress(PLAIN + b"\n" * (2 << 20))
     with pytest.raises(FileFormatError, match="200 times longer"):
         read_sdpa(io.BytesIO(bomb))
@@ -231,14 +231,14 @@ def test_sdplib_files_have_their_published_sizes(name: str) -> None:
 
 
 def test_a_gzip_bomb_is_refused_before_its_numbers_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unipd.io.sdpa_stream._RATIO_FROM", 1 << 16)
-    monkeypatch.setattr("unipd.io.sdpa_read.table", lambda *_: pytest.fail("the numbers were read"))
+    monkeypatch.setattr("unipd.io.text._RATIO_FROM", 1 << 16)
+    monkeypatch.setattr("unipd.io.sdpa.read_table", lambda *_: pytest.fail("the numbers were read"))
     with pytest.raises(FileFormatError, match="200 times longer"):
         read_sdpa(io.BytesIO(gzip.compress(PLAIN + PLAIN.splitlines(keepends=True)[-1] * 500_000)))
 
 
 def test_more_entries_than_the_sizes_have_room_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unipd.io.sdpa_read._SPARE", 3)
+    monkeypatch.setattr("unipd.io.sdpa._SPARE", 3)
     text = b"1\n2\n2 -3\n1\n" + b"1 2 1 1 5\n" * 31
     assert read_sdpa(io.BytesIO(text)).value.size == 1
     with pytest.raises(FileFormatError, match="32 entries or more, and 2 matrices of these sizes have only 14"):

@@ -3,7 +3,7 @@
 import pytest
 
 from unipd.errors import FileFormatError
-from unipd.io.titles import read_titles
+from unipd.io import read_titles
 
 
 @pytest.mark.parametrize(

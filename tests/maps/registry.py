@@ -1,4 +1,4 @@
-"""Every linear map once, small and random, with its definition written out as obvious NumPy."""
+"""Every linear map once, small and random, with its definition in plain NumPy."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ def sparse_inner_products(rng: np.random.Generator, dtype: Any) -> Case:
     )
 
 
-def composed(rng: np.random.Generator, dtype: Any) -> Case:
+def composition(rng: np.random.Generator, dtype: Any) -> Case:
     inner = sampling(rng, dtype)
     outer = normal(rng, (3, *inner.map.codomain), dtype)
     return Case(maps.Composed(maps.DenseMatrix(outer), inner.map), lambda x: outer @ inner.naive(x), dtype)
 
 
-def stacked(rng: np.random.Generator, dtype: Any) -> Case:
+def vertical_stack(rng: np.random.Generator, dtype: Any) -> Case:
     first = sampling(rng, dtype)
     shape = first.map.domain
     left, right = normal(rng, (4, shape[0]), dtype), normal(rng, (4, shape[1]), dtype)
@@ -132,19 +132,19 @@ def stacked(rng: np.random.Generator, dtype: Any) -> Case:
     )
 
 
-def stacked_arrays(rng: np.random.Generator, dtype: Any) -> Case:
+def array_stack(rng: np.random.Generator, dtype: Any) -> Case:
     shape = size(rng)
     matrix = normal(rng, (2, shape[0] * shape[1]), dtype)
     whole = maps.Stacked([maps.Identity(shape, dtype), maps.DenseMatrix(matrix, shape)])
     return Case(whole, lambda x: np.concatenate([x.reshape(-1), matrix @ x.reshape(-1)]), dtype)
 
 
-def sandwich(rng: np.random.Generator, dtype: Any) -> Case:
-    """Return a sandwich with a random kind of factor on each side."""
+def two_sided(rng: np.random.Generator, dtype: Any) -> Case:
+    """Return a two-sided map with a random kind of factor on each side."""
     inner = sampling(rng, dtype)
     (left, dense_left), (right, dense_right) = (factor(rng, rows, dtype) for rows in inner.map.domain)
     return Case(
-        maps.Sandwich(inner.map, left, right),
+        maps.TwoSidedMap(inner.map, left, right),
         lambda z: inner.naive(dense_left @ z @ dense_right.conj().T),
         dtype,
     )
@@ -176,9 +176,9 @@ REGISTRY = {
         hermitian_rank_one,
         inner_products,
         sparse_inner_products,
-        composed,
-        stacked,
-        stacked_arrays,
-        sandwich,
+        composition,
+        vertical_stack,
+        array_stack,
+        two_sided,
     )
 }

@@ -1,4 +1,4 @@
-"""Rank-one measurements, inner products, compositions and sandwiches: what the registry cannot see."""
+"""Rank-one measurements, inner products, compositions and two-sided maps, beyond the tests of the registry."""
 
 import numpy as np
 import pytest
@@ -15,10 +15,10 @@ from unipd.maps import (
     RankOneMeasurements,
     SampledMatrix,
     Sampling,
-    Sandwich,
     Stacked,
+    TwoSidedMap,
 )
-from unipd.maps.matrix_operator import OperatorSum, frobenius_bound
+from unipd.maps.base import OperatorSum, frobenius_bound
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_bad_stacks():
         Stacked([Identity((2,))]).adjoint(np.ones(3))
 
 
-def test_sandwich_keeps_hermitian_factors():
+def test_two_sided_maps_keep_hermitian_factors():
     seen = []
 
     class Recorder(RankOneMeasurements):
@@ -146,25 +146,25 @@ def test_sandwich_keeps_hermitian_factors():
 
     side = np.arange(6.0).reshape(3, 2)
     atom = LowRank(*([np.ones((2, 1))] * 2), np.ones(1))
-    same = Sandwich(Recorder(np.eye(3)), side, side)
+    same = TwoSidedMap(Recorder(np.eye(3)), side, side)
     np.testing.assert_allclose(same.image(atom), np.diag(side @ atom.dense() @ side.T))
-    Sandwich(Recorder(np.eye(3)), side, side.copy()).image(atom)
+    TwoSidedMap(Recorder(np.eye(3)), side, side.copy()).image(atom)
     assert seen == [True, False]
 
 
-def test_bad_sandwiches():
+def test_bad_two_sided_maps():
     sampling = Sampling([0], [0], (2, 3))
     for side in [np.ones((3, 2)), np.ones(3), np.ones((2, 2, 2)), sp.eye_array(4), np.ones((2, 0))]:
         with pytest.raises(InvalidInput, match=r"^left"):
-            Sandwich(sampling, side)
+            TwoSidedMap(sampling, side)
     with pytest.raises(InvalidInput, match=r"^right: .*nan"):
-        Sandwich(sampling, None, [np.nan, 1.0, 1.0])
+        TwoSidedMap(sampling, None, [np.nan, 1.0, 1.0])
     with pytest.raises(InvalidInput, match=r"^right"):
-        Sandwich(sampling, None, sp.diags_array([np.inf, 1.0, 1.0]))
+        TwoSidedMap(sampling, None, sp.diags_array([np.inf, 1.0, 1.0]))
     with pytest.raises(InvalidInput, match=r"^map"):
-        Sandwich(Identity((3,)))
+        TwoSidedMap(Identity((3,)))
     with pytest.raises(InvalidInput, match=r"^atom"):
-        Sandwich(sampling).image(np.ones((3, 2)))
+        TwoSidedMap(sampling).image(np.ones((3, 2)))
 
 
 def test_operator_sum_and_adjoint_products():

@@ -99,7 +99,7 @@ def test_kernels_against_the_dense_path(qubits, count, x_bits, z_bits, seed):
 def test_both_ways_of_making_diagonals_are_used():
     """The kinds above reach the tables, the cut lists and the transform."""
     rng = np.random.default_rng(0)
-    layouts = {kind: PauliMap(9, *strings(rng, 9, kind))._layout for kind in KINDS}
+    layouts = {kind: PauliMap(9, *strings(rng, 9, kind)).layout for kind in KINDS}
     assert layouts["one x mask"].heavy.all()
     assert not layouts["random"].heavy.any()
     lengths = np.diff(layouts["long lists"].bounds)

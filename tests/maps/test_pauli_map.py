@@ -1,4 +1,4 @@
-"""The Pauli map on few qubits: every string against Kronecker products, every kind of atom, wrong input."""
+"""The Pauli map on few qubits: every string against Kronecker products, every kind of atom, invalid input."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from unipd.atoms import LowRank, SparsePoint
 from unipd.errors import InvalidInput
-from unipd.maps.pauli import DenseOperator, PauliMap, random_paulis, strings
+from unipd.maps.pauli import DenseOperator, PauliMap, random_paulis
 
-from .test_pauli_naive import all_labels, complex_normal, kronecker
+from .test_pauli_naive import all_labels, complex_normal, kronecker, matrix
 
 ROUNDING = {"single": 2e-6, "double": 1e-14}
 precisions = pytest.mark.parametrize("precision", ["single", "double"])
@@ -133,7 +133,7 @@ def test_adjoint_is_qiskits_operator():
     np.testing.assert_allclose(PauliMap.from_labels(labels, "double").adjoint(dual).toarray(), expected, atol=1e-14)
 
 
-@pytest.mark.parametrize(("qubits", "count", "dense"), [(8, 10, True), (9, 32_767, False), (9, 32_768, True)])
+@pytest.mark.parametrize(("qubits", "count", "dense"), [(8, 10, True), (9, 40_000, False)])
 def test_matrices_are_formed_where_they_are_faster(qubits, count, dense):
     assert PauliMap(qubits, *random_paulis(qubits, count)).dense == dense
 
@@ -148,8 +148,8 @@ def test_matrices_of_repeated_strings(precision):
     found = measure.adjoint(dual).toarray()
     image = measure.image(found)
     measure.image(measure.adjoint(other).toarray())
-    expected = sum(c * strings.matrix(3, a, b) for c, a, b in zip(dual, x.tolist(), z.tolist(), strict=True))
+    expected = sum(c * matrix(3, a, b) for c, a, b in zip(dual, x.tolist(), z.tolist(), strict=True))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 if precision == "single" else 1e-12)
     np.testing.assert_allclose(measure.adjoint(dual).toarray(), found, rtol=0, atol=0)
-    traces = [np.trace(strings.matrix(3, a, b) @ found).real for a, b in zip(x.tolist(), z.tolist(), strict=True)]
+    traces = [np.trace(matrix(3, a, b) @ found).real for a, b in zip(x.tolist(), z.tolist(), strict=True)]
     np.testing.assert_allclose(image, traces, rtol=0, atol=1e-3 if precision == "single" else 1e-11)

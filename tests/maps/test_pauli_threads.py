@@ -1,4 +1,4 @@
-"""Threads of the Pauli kernels: the same bits whatever their number, callers in parallel, a forked child."""
+"""Threads of the Pauli kernels: the same bits on any number, concurrent callers, a forked child."""
 
 import multiprocessing
 import sys
@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from unipd._util.thread_pool import available_threads, share
 from unipd.atoms import LowRank
-from unipd.maps.chunks import available_threads
 from unipd.maps.pauli import PauliMap, random_paulis
-from unipd.maps.pauli.operator import kernel_threads
-from unipd.maps.pauli.threads import share
+from unipd.maps.pauli.map import kernel_threads
 
 from .test_pauli_naive import complex_normal
 
@@ -22,7 +21,7 @@ def results(threads, seed=0):
     x, z = random_paulis(11, 4000, seed=1)
     x, z = np.append(x, np.full(500, 1027)), np.append(z, rng.integers(0, 2048, 500))
     measure = PauliMap(11, x, z, threads=threads)
-    assert kernel_threads(measure._layout, 2048, threads) == threads
+    assert kernel_threads(measure.layout, 2048, threads) == threads
     v = complex_normal(rng, 2048)
     atom = LowRank(v[:, None], v[:, None], np.ones(1))
     return measure.adjoint(rng.standard_normal(4500)).matvec(v), measure.image(atom)
@@ -45,7 +44,7 @@ def test_callers_in_parallel():
 
 def test_small_work_stays_on_one_thread():
     measure = PauliMap(8, *random_paulis(8, 10), method="matrix-free")
-    assert kernel_threads(measure._layout, 256, 8) == 1
+    assert kernel_threads(measure.layout, 256, 8) == 1
 
 
 def test_default_number_is_numbas():

@@ -9,7 +9,8 @@ from scipy.sparse.linalg import svds
 
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.maps import SampledMatrix, Sampling, pattern
+from unipd.maps import SampledMatrix, Sampling
+from unipd.maps import sampling as pattern
 
 SHAPE = (60, 40)
 
@@ -205,9 +206,9 @@ def test_places_are_kept_in_sixteen_bits_where_they_fit(by_column: bool, size: i
     dense[rows, cols] = dual
     x, y = rng.standard_normal((shape[1], 2)), rng.standard_normal(shape[0])
     np.testing.assert_allclose(sampling.adjoint(dual).matmat(x), dense @ x, atol=1e-12)
-    np.testing.assert_allclose(sampling.opposite_adjoint(dual).rmatvec(y), -dense.T @ y, atol=1e-12)
-    np.testing.assert_allclose(sampling.opposite_adjoint(dual).matmat(x), -dense @ x, atol=1e-12)
-    opposite = sampling.opposite_adjoint(dual)
+    np.testing.assert_allclose(sampling.negated_adjoint(dual).rmatvec(y), -dense.T @ y, atol=1e-12)
+    np.testing.assert_allclose(sampling.negated_adjoint(dual).matmat(x), -dense @ x, atol=1e-12)
+    opposite = sampling.negated_adjoint(dual)
     assert opposite.frobenius() == pytest.approx(np.linalg.norm(dense))
     np.testing.assert_array_equal(opposite.toarray(), -dense)
     np.testing.assert_array_equal(opposite.tocsr().toarray(), -dense)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unipd.errors import InvalidInput
-from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator, cholesky_bound, smallest_eigenpair
+from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
+from unipd.spectral import cholesky_bound, smallest_eigenpair
 
 
 def operator_of(matrix: np.ndarray) -> SymmetricOperator:

@@ -1,4 +1,4 @@
-"""A slack radius too small for the residuals must not make a bound that is too high."""
+"""A slack radius too small for the residuals must not give a bound above the optimum."""
 
 import math
 

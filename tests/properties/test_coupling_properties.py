@@ -1,4 +1,4 @@
-"""Properties that every set and every loss must have, at every dtype it takes."""
+"""Properties of every set and every loss, at every dtype it supports."""
 
 from __future__ import annotations
 

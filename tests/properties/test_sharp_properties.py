@@ -1,4 +1,4 @@
-"""Properties that every sharp oracle must have, at every dtype it takes."""
+"""Properties of every sharp oracle, at every dtype it supports."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def test_fenchel_young(case: Case, drawn: Any) -> None:
     for draw in at_every_dtype(case, drawn):
         (y,) = directions(case, draw, 1)
         answer = case.oracle(y)
-        attained = atoms.inner(y, answer.atom) - case.oracle.objective(answer.atom)
+        attained = atoms.inner_product(y, answer.atom) - case.oracle.objective(answer.atom)
         slack = rounding(draw, size(y, answer.atom), answer.objective, np.abs(flat(answer.atom)).sum())
         assert answer.value == pytest.approx(attained, rel=0, abs=slack)
         assert answer.objective == pytest.approx(case.oracle.objective(answer.atom), rel=0, abs=slack)
         assert answer.error == 0.0
         point, _, _ = mixture(case, draw)
-        other = atoms.inner(y, point) - case.oracle.objective(point)
+        other = atoms.inner_product(y, point) - case.oracle.objective(point)
         assert answer.value >= other - slack - rounding(draw, size(y, point), case.oracle.objective(point))
 
 
@@ -123,7 +123,7 @@ def test_support_bounds_the_set(case: Case, drawn: Any) -> None:
         point, _, answers = mixture(case, draw)
         support = case.oracle.support(y)
         for x in [point, case.oracle(y).atom, *(answer.atom for answer in answers)]:
-            assert support >= atoms.inner(y, x) - rounding(draw, size(y, x))
+            assert support >= atoms.inner_product(y, x) - rounding(draw, size(y, x))
 
 
 @every_case

@@ -1,4 +1,4 @@
-"""Faults on the way: what was reached is not lost, and a repaired run goes on from its checkpoint bit for bit."""
+"""Faults during a run: the incumbent is not lost, and a repaired run resumes from its checkpoint bit for bit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ import pytest
 from support.oracles import Wrapped, answer_at
 from support.runs import constrained_problem, same_run, spectral_problem, vector_problem
 from unipd import MaxIterations, Problem, Status, solve
+from unipd._util.thread_pool import run_chunks, run_on_threads
 from unipd.atoms import LowRank
 from unipd.errors import OracleError
 from unipd.maps import DenseMatrix
-from unipd.maps.chunks import on_threads, run_chunks
 from unipd.methods import Factored
 from unipd.run import Result
-from unipd.sharp import Simplex, Spectrahedron
-from unipd.sharp.product import Product
+from unipd.sharp import Product, Simplex, Spectrahedron
 from unipd.spectral import Engine
 
 ITERATIONS = 8
@@ -51,7 +50,7 @@ RUNS: dict[str, tuple[Callable[[], Problem], Any]] = {
 }
 
 
-def wrapped(name: str, change: Callable[..., Any]) -> Problem:
+def wrap_oracle(name: str, change: Callable[..., Any]) -> Problem:
     problem = RUNS[name][0]()
     if name == "factored":
         return Problem(_Matrices(problem.sharp, change), problem.map, problem.b, problem.coupling)
@@ -78,11 +77,11 @@ def run(problem: Problem, name: str, **settings: Any) -> Result:
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_error_has_what_was_reached_and_the_checkpoint_goes_on(name: str, fault: str, tmp_path: Path) -> None:
-    whole = run(wrapped(name, lambda call, answer, direction: answer), name)
+    whole = run(wrap_oracle(name, lambda call, answer, direction: answer), name)
     fail_at = max(3, whole.counts.oracle_calls - 1)
     path = tmp_path / "run.ckpt"
     with pytest.raises(OracleError) as caught:
-        run(wrapped(name, answer_at(fail_at, FAULTS[fault])), name, checkpoint=path)
+        run(wrap_oracle(name, answer_at(fail_at, FAULTS[fault])), name, checkpoint=path)
     reached = caught.value.result
     assert isinstance(reached, Result)
     assert reached.status is Status.STOPPED
@@ -92,14 +91,14 @@ def test_the_error_has_what_was_reached_and_the_checkpoint_goes_on(name: str, fa
     assert np.isclose(seen, reached.objective, rtol=1e-6).any()  # the best point so far
     if fault == "raises":
         assert isinstance(caught.value.__cause__, ConnectionError)
-    repaired = run(wrapped(name, lambda call, answer, direction: answer), name, checkpoint=path, resume=True)
+    repaired = run(wrap_oracle(name, lambda call, answer, direction: answer), name, checkpoint=path, resume=True)
     same_run(repaired, whole)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_before_the_first_iteration_has_no_result(fault: str) -> None:
     with pytest.raises(OracleError) as caught:
-        run(wrapped("unipdgrad", answer_at(1, FAULTS[fault])), "unipdgrad")
+        run(wrap_oracle("unipdgrad", answer_at(1, FAULTS[fault])), "unipdgrad")
     assert caught.value.result is None
 
 
@@ -123,20 +122,6 @@ def test_an_eigensolver_that_does_not_converge_proves_nothing_false(method: str)
     assert result.objective >= good.dual_bound - 1e-9
 
 
-def test_eigensolvers_of_scipy_that_give_up_have_a_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    import scipy.sparse.linalg as spla
-
-    def gives_up(*rest: Any, **named: Any) -> Any:
-        raise spla.ArpackNoConvergence("no convergence", np.zeros(0), np.zeros((80, 0)))
-
-    monkeypatch.setattr(spla, "eigsh", gives_up)
-    engine = Engine(solver="arpack")
-    plain = solve(hard_spectrum(Engine()), "frank-wolfe", accuracy=1e-3, stop=MaxIterations(50))
-    result = solve(hard_spectrum(engine), "frank-wolfe", accuracy=1e-3, stop=MaxIterations(50))
-    assert result.status is plain.status
-    assert result.objective == pytest.approx(plain.objective, abs=1e-6)
-
-
 def test_a_worker_thread_that_dies_is_an_error_not_a_hang() -> None:
     class Dies(Wrapped):
         def __call__(self, direction: Any, **named: Any) -> Any:
@@ -155,5 +140,5 @@ def test_a_kernel_thread_that_dies_is_an_error_not_a_hang() -> None:
     with pytest.raises(MemoryError, match="chunk"):
         run_chunks(dies, 8, threads=2)
     done: list[int] = []
-    on_threads(lambda: done.append(1), 2)  # the helpers still work
+    run_on_threads(lambda: done.append(1), 2)  # the helpers still work
     assert done

@@ -1,4 +1,4 @@
-"""Processes killed at random times, also while they write: what they resume to is the run that was left in peace."""
+"""Processes killed at random times, also during writes, resume to the result of an undisturbed run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 def test_every_method_and_tracker_survives_kills_bit_for_bit() -> None:
     environment = {**os.environ, "PYTHONPATH": str(HERE.parent), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     seed = int.from_bytes(os.urandom(4), "little")
-    command = [sys.executable, str(HERE / "killed.py"), str(seed)]
+    command = [sys.executable, str(HERE / "kill_and_resume.py"), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,4 +1,4 @@
-"""Every reader of files, fed with damaged ones: an answer or an error that names the file, and nothing else."""
+"""Every file reader on damaged files: a result or an error that names the file, nothing else."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.bent import bent_archive, bent_checkpoint
+from support.corruption import corrupt_archive, corrupt_checkpoint
 from support.runs import constrained_problem
 from unipd import Checkpoint, MatrixCompletion, MaxIterations, load, solve
-from unipd.apps.completion import load_fitted
+from unipd.apps.completion import load_model
 from unipd.apps.tomography import simulate
 from unipd.errors import FileFormatError
-from unipd.io import read_graph, read_sdpa
-from unipd.io.pauli_data import read_pauli_data, write_pauli_data
-from unipd.io.ratings import read_ratings
-from unipd.io.results import save
-from unipd.report.checkpoints import load_checkpoint
+from unipd.io import read_graph, read_pauli_data, read_ratings, read_sdpa, save, write_pauli_data
+from unipd.report.live_run import load_checkpoint
 from unipd.run.checkpoint.file import read_checkpoint
 
 SDPA = b'"a comment"\n2 = mDIM\n2 = nBLOCK\n{2, -2}\n1.0, 2.0\n0 1 1 1 1.5\n1 1 1 2 -1.0\n2 2 2 2 3e-1\n'
@@ -89,13 +86,13 @@ READERS: dict[str, tuple[str, Callable[[Path], bytes], Callable[[Path], Any]]] =
     "Pauli data, JSON": (".json", _pauli(".json"), read_pauli_data),
     "Pauli counts": (".json", _counts, read_pauli_data),
     "result": (".npz", _result, load),
-    "completion model": (".npz", _model, load_fitted),
+    "completion model": (".npz", _model, load_model),
     "checkpoint": (".ckpt", _checkpoint, read_checkpoint),
     "checkpoint, for a report": (".ckpt", _checkpoint, load_checkpoint),
 }
 
 
-def damaged(content: bytes, rng: np.random.Generator) -> bytes:
+def damage(content: bytes, rng: np.random.Generator) -> bytes:
     """Return the content cut short, with bytes changed, pieces put in, or lines taken out, doubled or exchanged."""
     kind, place = int(rng.integers(6)), int(rng.integers(len(content) + 1))
     if kind == 0:
@@ -121,7 +118,7 @@ def test_a_damaged_file_is_read_or_refused(name: str, tmp_path: Path) -> None:
     read(path)
     refused: list[str] = []
     for _ in range(TRIALS):
-        path.write_bytes(damaged(content, rng))
+        path.write_bytes(damage(content, rng))
         try:
             read(path)
         except FileFormatError as error:
@@ -141,11 +138,11 @@ def test_a_file_of_another_kind_is_refused(name: str, content: bytes, tmp_path: 
 
 
 SOUND: dict[str, tuple[str, Callable[..., bytes], Callable[..., bytes], Callable[[Path], Any]]] = {
-    "Pauli data": (".npz", _pauli(".npz"), bent_archive, read_pauli_data),
-    "result": (".npz", _result, bent_archive, load),
-    "completion model": (".npz", _model, bent_archive, load_fitted),
-    "checkpoint, for a report": (".ckpt", _checkpoint, bent_checkpoint, load_checkpoint),
-    "checkpoint, opened": (".ckpt", _checkpoint, bent_checkpoint, lambda path: Checkpoint(path, resume=True)),
+    "Pauli data": (".npz", _pauli(".npz"), corrupt_archive, read_pauli_data),
+    "result": (".npz", _result, corrupt_archive, load),
+    "completion model": (".npz", _model, corrupt_archive, load_model),
+    "checkpoint, for a report": (".ckpt", _checkpoint, corrupt_checkpoint, load_checkpoint),
+    "checkpoint, opened": (".ckpt", _checkpoint, corrupt_checkpoint, lambda path: Checkpoint(path, resume=True)),
 }
 
 

@@ -1,19 +1,21 @@
+"""Reports of checkpoints."""
+
 import dataclasses
 
 import numpy as np
 import pytest
 
 import unipd
-from report.runs import constrained
+from report.runs import solve_constrained
 from unipd.errors import FileFormatError
-from unipd.report.checkpoints import is_checkpoint, load_checkpoint
-from unipd.report.page import render_page
+from unipd.report import render_page
+from unipd.report.live_run import is_checkpoint, load_checkpoint
 
 
 @pytest.fixture
 def checkpoint(tmp_path):
     path = tmp_path / "run.ckpt"
-    problem = constrained().problem
+    problem = solve_constrained().problem
     result = unipd.solve(problem, "unipdgrad", stop=unipd.MaxIterations(20), checkpoint=path, every="1it")
     return path, result
 
@@ -30,7 +32,7 @@ def test_the_history_is_read_without_the_problem(checkpoint):
 
 def test_a_page_of_it(checkpoint):
     (run,) = load_checkpoint(checkpoint[0])
-    page = render_page({"a": run, "b": dataclasses.replace(run, status=None)})
+    page = render_page({"a": run, "b": dataclasses.replace(run, status=unipd.Status.RUNNING)})
     assert "iteration limit" in page
     assert "running" in page
 

@@ -1,3 +1,5 @@
+"""Convergence curves of runs."""
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,9 +9,9 @@ import unipd
 from unipd import theory
 from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
-from unipd.io.results import load, save
-from unipd.report.curves import curves, weight_sums
-from unipd.run.history import History
+from unipd.io import load, save
+from unipd.report import compute_curves
+from unipd.report.curves import weight_sums
 from unipd.theory import running_exponents
 
 GENERATOR = np.random.default_rng(3)
@@ -17,7 +19,7 @@ MATRIX = GENERATOR.standard_normal((4, 9))
 INSIDE = MATRIX @ np.full(9, 1 / 9)
 
 
-def constrained():
+def constrained_problem():
     return unipd.Problem(unipd.sharp.Linear(np.arange(9.0) / 9, unipd.sharp.Simplex(9)), MATRIX, INSIDE, "=")
 
 
@@ -31,7 +33,7 @@ def run(problem, method, iterations=200, **options):
 
 
 @pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
-@pytest.mark.parametrize("problem", [constrained(), least_squares()], ids=["constrained", "loss"])
+@pytest.mark.parametrize("problem", [constrained_problem(), least_squares()], ids=["constrained", "loss"])
 def test_weight_sums_are_the_methods_own(method, problem):
     result = run(problem, method)
     sums = weight_sums(method, result.history["smoothness"])
@@ -41,10 +43,10 @@ def test_weight_sums_are_the_methods_own(method, problem):
 @pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
 def test_the_bound_holds_for_the_infeasibility(method):
     """With lam^* of a long run in the place of the best dual vector, the proofs' bound is a theorem."""
-    best = run(constrained(), "corrective", 300)
+    best = run(constrained_problem(), "corrective", 300)
     assert best.gap == pytest.approx(0.0, abs=1e-3)
-    result = run(constrained(), method)
-    data = curves(result, start=result.dual - best.dual)
+    result = run(constrained_problem(), method)
+    data = compute_curves(result, start=result.dual - best.dual)
     assert data.bound is not None
     assert data.infeasibility is not None
     assert (data.infeasibility <= data.bound).all()
@@ -56,7 +58,7 @@ def test_the_bound_holds_for_a_loss(method, scale):
     problem = least_squares(scale)
     best = run(problem, "pairwise", 2000)
     result = run(problem, method)
-    data = curves(result)
+    data = compute_curves(result)
     residual = (result.history["objective"] - best.objective) / problem.scale(1.0)
     assert data.infeasibility is None
     assert data.bound is not None
@@ -68,7 +70,7 @@ def test_the_bound_holds_for_a_loss(method, scale):
 def test_the_bound_holds_where_the_best_dual_vector_is_zero(method, loss):
     """Data without noise: the bound of the optimum is 0 at lam = 0, which says nothing of how far the run has to go."""
     result = run(unipd.Problem(unipd.sharp.Simplex(9), MATRIX, INSIDE, loss), method)
-    data = curves(result)
+    data = compute_curves(result)
     assert data.bound is not None
     assert (data.residual <= data.bound).all()
     assert data.bound[-1] < 1e-2 * data.bound[0]
@@ -76,7 +78,7 @@ def test_the_bound_holds_where_the_best_dual_vector_is_zero(method, loss):
 
 def test_a_loss_with_kinks_has_no_bound():
     problem = unipd.Problem(unipd.sharp.Simplex(9), MATRIX, INSIDE, unipd.couplings.Absolute())
-    assert curves(run(problem, "unipdgrad", 20)).bound is None
+    assert compute_curves(run(problem, "unipdgrad", 20)).bound is None
 
 
 @pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
@@ -86,7 +88,7 @@ def test_semidefinite_programs_have_the_bound_too(method, tmp_path):
     units = [np.outer(row, row) for row in np.eye(n)]
     program = SDP.from_matrices(weights + weights.T, units, np.ones(n))
     result = program.solve(1e-3, method, stop=unipd.MaxIterations(100))
-    before, after = curves(result), curves(load(save(result, tmp_path / "run.npz")))
+    before, after = compute_curves(result), compute_curves(load(save(result, tmp_path / "run.npz")))
     assert before.infeasibility is not None
     assert (before.infeasibility <= before.bound).all()
     np.testing.assert_array_equal(before.bound, after.bound)
@@ -94,7 +96,7 @@ def test_semidefinite_programs_have_the_bound_too(method, tmp_path):
 
 def test_residual_and_gap():
     result = run(least_squares(), "frank-wolfe", 30)
-    data = curves(result, "oracle_calls")
+    data = compute_curves(result, "oracle_calls")
     scale = 0.5 * np.sum((3 * INSIDE + 0.2) ** 2)
     np.testing.assert_allclose(data.residual, (result.history["objective"] - result.dual_bound) / scale)
     assert (data.residual <= data.gap + 1e-15).all()
@@ -105,17 +107,17 @@ def test_residual_and_gap():
 
 
 def test_saved_results_give_the_same_curves(tmp_path):
-    result = run(constrained(), "unipdgrad", 50)
-    before, after = curves(result), curves(load(save(result, tmp_path / "run.npz")))
+    result = run(constrained_problem(), "unipdgrad", 50)
+    before, after = compute_curves(result), compute_curves(load(save(result, tmp_path / "run.npz")))
     for name in ("position", "gap", "residual", "infeasibility", "bound", "smoothness"):
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))
 
 
 @pytest.mark.parametrize("settings", [{"weights": "greedy"}, {"step_rule": "analytic"}])
 def test_no_theorem_no_bound(tmp_path, settings):
-    result = run(constrained(), "unipdgrad", 5)
-    assert curves(load(save(result, tmp_path / "a.npz", settings={"weights": "theory"}))).bound is not None
-    assert curves(load(save(result, tmp_path / "b.npz", settings=settings))).bound is None
+    result = run(constrained_problem(), "unipdgrad", 5)
+    assert compute_curves(load(save(result, tmp_path / "a.npz", settings={"weights": "theory"}))).bound is not None
+    assert compute_curves(load(save(result, tmp_path / "b.npz", settings=settings))).bound is None
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 10)), max_size=12))
@@ -135,15 +137,15 @@ def test_running_exponent_with_missing_numbers():
 
 
 def test_the_axis_may_be_called_as_the_column():
-    result = run(constrained(), "unipdgrad", 3)
-    one, other = curves(result, "iteration"), curves(result, "iterations")
+    result = run(constrained_problem(), "unipdgrad", 3)
+    one, other = compute_curves(result, "iteration"), compute_curves(result, "iterations")
     np.testing.assert_array_equal(one.position, other.position)
     assert one.label == other.label
 
 
 def test_bad_input():
-    result = run(constrained(), "unipdgrad", 3)
+    result = run(constrained_problem(), "unipdgrad", 3)
     with pytest.raises(InvalidInput, match="axis"):
-        curves(result, "miles")
+        compute_curves(result, "miles")
     with pytest.raises(InvalidInput, match="iteration"):
-        curves(type("Empty", (), {"history": History(), "problem": None})())
+        compute_curves(unipd.Result(unipd.Status.STOPPED))

@@ -1,3 +1,5 @@
+"""The live report of a run."""
+
 import http.client
 import json
 import socket
@@ -9,11 +11,10 @@ import numpy as np
 import pytest
 
 import unipd
-from report.runs import HOSTILE, MATRIX, constrained
+from report.runs import HOSTILE, MATRIX, solve_constrained
 from unipd.errors import InvalidInput
-from unipd.report.live import HOST, LiveServer
-from unipd.report.under_way import KEPT, Journal
-from unipd.run.watching import watching
+from unipd.report.live_run import HOST, MOST_RUNS, LiveServer, RunCollector
+from unipd.run import watch_runs
 
 
 def fetch(server, path="data"):
@@ -39,14 +40,14 @@ def problem():
 
 
 def test_the_page_follows_a_run():
-    journal, seen = Journal(), []
+    journal, seen = RunCollector(), []
 
-    def look(moment):
-        if moment.state.iteration % 10 == 0:
+    def look(info):
+        if info.state.iteration % 10 == 0:
             server._next = 0.0  # as if a while had passed
             seen.append(fetch(server))
 
-    with LiveServer(journal.runs) as server, watching(journal):
+    with LiveServer(journal.runs) as server, watch_runs(journal):
         assert fetch(server)["runs"] == []
         result = unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(30), callback=look)
         journal.finish("the result", result)
@@ -61,8 +62,17 @@ def test_the_page_follows_a_run():
     assert "iteration limit" in last["before"]
 
 
-def test_the_end_is_told_to_a_page_that_looks():
-    with LiveServer(lambda: {"a": constrained()}) as server:
+def test_a_maximisation_is_shown_in_its_own_sign():
+    program, collector = unipd.SDP.from_matrices(np.diag([1.0, 2.0]), [np.eye(2)], [1.0], maximise=True), RunCollector()
+    with watch_runs(collector):
+        program.solve(stop=unipd.MaxIterations(3), method="accunipdgrad")
+    (run,) = collector.runs().values()
+    assert run.dual_bound >= 2.0 - 1e-9
+    assert run.facts.maximise
+
+
+def test_the_end_is_reported_to_an_open_page():
+    with LiveServer(lambda: {"a": solve_constrained()}) as server:
         assert fetch(server)["done"] is False
         closing = threading.Thread(target=server.close)
         closing.start()
@@ -101,7 +111,7 @@ def test_there_are_two_addresses_only(path):
 @pytest.mark.parametrize("host", [None, "evil.example", "evil.example:{}", "127.0.0.1", "127.0.0.1.evil.example:{}"])
 @pytest.mark.parametrize("path", ["/", "/data"])
 def test_requests_that_name_another_host_are_refused(host, path):
-    with LiveServer(lambda: {"secret": constrained()}) as server:
+    with LiveServer(lambda: {"secret": solve_constrained()}) as server:
         answer, body = raw(server, path, None if host is None else host.format(server.port))
         assert answer.status == 421
         assert b"secret" not in body
@@ -127,7 +137,7 @@ def test_headers():
 
 
 def test_hostile_names_are_data():
-    with LiveServer(lambda: {HOSTILE: constrained(), "b": constrained()}, title=HOSTILE) as server:
+    with LiveServer(lambda: {HOSTILE: solve_constrained(), "b": solve_constrained()}, title=HOSTILE) as server:
         body = raw(server, "/", f"{HOST}:{server.port}")[1]
         assert b"<script>window" not in body
         content = fetch(server)
@@ -155,16 +165,16 @@ def test_slow_answers_are_given_again():
 
 
 def test_a_journal_keeps_the_last_runs():
-    journal = Journal()
-    with watching(journal):
-        for _ in range(KEPT + 3):
+    journal = RunCollector()
+    with watch_runs(journal):
+        for _ in range(MOST_RUNS + 3):
             unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(1))
-    assert list(journal.runs()) == [f"unipdgrad #{k}" for k in range(4, KEPT + 4)]
+    assert list(journal.runs()) == [f"unipdgrad #{k}" for k in range(4, MOST_RUNS + 4)]
 
 
 def test_watching_ends_with_the_block_and_changes_nothing():
     seen = []
-    with watching(lambda *begin: seen.append):
+    with watch_runs(lambda *begin: seen.append):
         watched = unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(5))
     alone = unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(5))
     assert len(seen) == 5

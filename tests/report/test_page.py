@@ -1,3 +1,5 @@
+"""The report page."""
+
 import dataclasses
 import json
 import re
@@ -8,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from report.runs import HOSTILE, constrained, hostile, infeasible, least_squares, saved
+from report.runs import HOSTILE, hostile, save_and_load, solve_constrained, solve_infeasible, solve_least_squares
 from unipd.errors import InvalidInput
-from unipd.report import certificate_in_words, write_report
-from unipd.report.page import render_page
-from unipd.report.page_data import PANELS, POINTS, embedded, run_data
-from unipd.report.words import MEANINGS, RESTS_ON
-from unipd.run.history import COLUMNS, History
+from unipd.report import describe_certificate, render_page, run_data, write_report
+from unipd.report.certificate_text import BOUND_KINDS, MEANINGS
+from unipd.report.page import PAGE_POINTS, PANELS, embed_json
+from unipd.run import History, ProblemFacts, problem_facts
+from unipd.run.history import COLUMNS
 from unipd.status import Status
 
 
@@ -52,7 +54,10 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(folder):
-    runs = {"first": saved(constrained(), folder, seed=7), "second": saved(constrained("corrective"), folder)}
+    runs = {
+        "first": save_and_load(solve_constrained(), folder, seed=7),
+        "second": save_and_load(solve_constrained("corrective"), folder),
+    }
     return render_page(runs)
 
 
@@ -93,17 +98,17 @@ def test_what_the_page_says(page):
         assert words in text
     for words in ("Problem(Linear, DenseMatrix", "numpy", "saved (UTC)", "What the status means", "max_doublings"):
         assert words in text
-    for status in Status:
+    for status in set(Status) - {Status.RUNNING}:
         assert status.message in text.replace("  ", " ")
 
 
 def test_the_curves_are_those_of_the_history(page, folder):
     data = data_of(page)
-    result = constrained()
+    result = solve_constrained()
     run = data["runs"][0]
     assert [axis["key"] for axis in data["axes"]] == ["iterations", "oracle_calls", "matvecs", "seconds"]
     assert run["axes"]["oracle_calls"] == result.history["oracle_calls"].tolist()
-    np.testing.assert_allclose(run["curves"]["infeasibility"], result.history["relative_infeasibility"], rtol=1e-6)
+    np.testing.assert_allclose(run["curves"]["infeasibility"], result.history["infeasibility"], rtol=1e-6)
     np.testing.assert_allclose(run["curves"]["gap"], np.abs(result.history["gap"]), rtol=1e-6)
     assert set(run["curves"]) == {key for key, _, _ in PANELS}
     assert run["bound"]["panel"] == "infeasibility"
@@ -111,39 +116,39 @@ def test_the_curves_are_those_of_the_history(page, folder):
 
 
 def test_a_loss_has_no_infeasibility_and_its_bound_is_that_of_the_objective():
-    run = run_data("loss", least_squares())
+    run = run_data("loss", solve_least_squares())
     assert "infeasibility" not in run["curves"]
     assert run["bound"]["panel"] == "residual"
 
 
 def test_long_histories_are_thinned_at_both_scales():
-    result = constrained()
+    result = solve_constrained()
     rows = np.repeat(result.history.table, 2000, axis=0)
     rows[:, COLUMNS.index("iteration")] = np.arange(1, rows.shape[0] + 1)
     found = run_data("long", dataclasses.replace(result, history=History(rows)))
     at = np.array(found["axes"]["iterations"])
-    assert at.size <= 2 * POINTS
+    assert at.size <= 2 * PAGE_POINTS
     assert at[:10].tolist() == list(range(1, 11))
     assert at[-1] == rows.shape[0]
-    assert np.diff(at).max() <= 1 + rows.shape[0] / (POINTS - 1)
+    assert np.diff(at).max() <= 1 + rows.shape[0] / (PAGE_POINTS - 1)
 
 
 def test_nothing_that_is_not_a_number_enters_the_page():
-    page = render_page({"none": infeasible()})
+    page = render_page({"none": solve_infeasible()})
     data_of(page)
     for word in ("NaN", "Infinity"):
         assert word not in re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1]
 
 
 def test_a_result_without_history_has_a_page_too(folder):
-    empty = dataclasses.replace(saved(constrained(), folder), history=History())
+    empty = dataclasses.replace(save_and_load(solve_constrained(), folder), history=History())
     page = render_page({"empty": empty})
     assert data_of(page)["runs"][0]["curves"] == {}
-    assert "The run left no history" in page
+    assert "The run has no history" in page
 
 
 def test_hostile_texts_stay_texts(folder):
-    page = render_page({HOSTILE: hostile(folder), "other": saved(constrained(), folder)}, title=HOSTILE)
+    page = render_page({HOSTILE: hostile(folder), "other": save_and_load(solve_constrained(), folder)}, title=HOSTILE)
     reader = Reader(page)
     assert [name for name, _ in reader.elements].count("script") == 2
     assert "img" not in [name for name, _ in reader.elements]
@@ -155,13 +160,13 @@ def test_hostile_texts_stay_texts(folder):
 
 @given(st.text())
 def test_embedded_json_is_the_same_json(text):
-    inside = embedded({text: [text]})
+    inside = embed_json({text: [text]})
     assert json.loads(inside) == {text: [text]}
     assert not {"<", ">", "&", "\u2028", "\u2029"} & set(inside)
 
 
 def test_the_file_is_whole_or_not_there(tmp_path, monkeypatch):
-    result = constrained()
+    result = solve_constrained()
     path = write_report({"a": result, "b": result}, tmp_path / "page.html", title="Two runs")
     assert "<title>Two runs</title>" in path.read_text(encoding="utf-8")
     before = path.read_bytes()
@@ -174,59 +179,64 @@ def test_the_file_is_whole_or_not_there(tmp_path, monkeypatch):
 
 def test_bad_arguments(tmp_path):
     with pytest.raises(InvalidInput, match=r"\.html"):
-        write_report(constrained(), tmp_path / "page.pdf")
+        write_report(solve_constrained(), tmp_path / "page.pdf")
     with pytest.raises(InvalidInput, match="at least one"):
         write_report({}, tmp_path / "page.html")
 
 
 class TestWords:
     def test_a_point_outside_the_constraints_may_lie_below_the_bound(self):
-        text = " ".join(certificate_in_words(constrained()))
-        assert "misses the constraints by" in text
+        text = " ".join(describe_certificate(solve_constrained()))
+        assert "violates the constraints by" in text
         assert "no contradiction" in text
-        assert "was not reached" in text
+        assert "was not certified" in text
 
     def test_infeasible(self):
-        text = " ".join(certificate_in_words(infeasible()))
+        text = " ".join(describe_certificate(solve_infeasible()))
         assert "No point satisfies all constraints" in text
         assert "returned point" not in text
 
-    @pytest.mark.parametrize("kind", list(RESTS_ON))
+    @pytest.mark.parametrize("kind", list(BOUND_KINDS))
     def test_the_kind_of_bound_is_said(self, kind):
-        result = dataclasses.replace(least_squares("pairwise"), bound_kind=kind)
-        text = " ".join(certificate_in_words(result))
-        assert RESTS_ON[kind][1] in text
+        result = dataclasses.replace(solve_least_squares("pairwise"), bound_kind=kind)
+        text = " ".join(describe_certificate(result))
+        assert BOUND_KINDS[kind] in text
         assert ("is proven" in text) == (kind == "rigorous")
 
     def test_a_maximum_is_bounded_from_above(self):
-        result = least_squares("accunipdgrad", 30)
+        result = solve_least_squares("accunipdgrad", 30)
         assert result.gap > 0
-        assert "at least" in certificate_in_words(result)[1]
-        assert "no point of the set has a value below" in certificate_in_words(result)[1]
-        mirrored = dataclasses.replace(result, objective=-result.objective, dual_bound=-result.dual_bound)
-        assert "at most" in certificate_in_words(mirrored)[1]
-        assert "above" in certificate_in_words(mirrored)[1]
+        assert "at least" in describe_certificate(result)[1]
+        assert "no point of the set has a value below" in describe_certificate(result)[1]
+        facts = dataclasses.replace(problem_facts(result), maximise=True)
+        mirrored = dataclasses.replace(result, objective=-result.objective, dual_bound=-result.dual_bound, facts=facts)
+        assert "at most" in describe_certificate(mirrored)[1]
+        assert "above" in describe_certificate(mirrored)[1]
 
     @pytest.mark.parametrize("bound", [0.123456784, 0.123456786, -0.123456784, -0.123456786])
     @pytest.mark.parametrize("maximise", [False, True])
     def test_the_bound_is_never_rounded_to_the_wrong_side(self, bound, maximise):
         objective = bound - 1.0 if maximise else bound + 1.0
-        result = dataclasses.replace(least_squares(), objective=objective, dual_bound=bound, gap=1.0)
-        said = float(re.search(r"at (?:least|most) (\S+):", certificate_in_words(result)[1])[1])
+        facts = ProblemFacts(loss=True, maximise=maximise)
+        result = dataclasses.replace(solve_least_squares(), objective=objective, dual_bound=bound, gap=1.0, facts=facts)
+        said = float(re.search(r"at (?:least|most) (\S+):", describe_certificate(result)[1])[1])
         assert said >= bound if maximise else said <= bound
 
     def test_without_a_bound(self):
-        result = dataclasses.replace(constrained(), dual_bound=-np.inf, gap=np.inf)
-        text = " ".join(certificate_in_words(result))
+        result = dataclasses.replace(solve_constrained(), dual_bound=-np.inf, gap=np.inf)
+        text = " ".join(describe_certificate(result))
         assert "No bound" in text
         assert "Kind of bound" not in text
 
     def test_every_status_and_kind_is_explained(self):
         assert set(MEANINGS) == set(Status)
-        assert set(RESTS_ON) == {"rigorous", "probabilistic", "residual"}
+        assert set(BOUND_KINDS) == {"rigorous", "probabilistic", "residual"}
 
 
 def test_curves_of_a_maximum_are_measured_from_its_own_bound():
-    result = least_squares("accunipdgrad", 30)
-    mirrored = dataclasses.replace(result, objective=-result.objective, dual_bound=-result.dual_bound)
+    result = solve_least_squares("accunipdgrad", 30)
+    facts = dataclasses.replace(problem_facts(result), maximise=True)
+    values = {"objective": -result.objective, "dual_bound": -result.dual_bound}
+    history = result.history.convert_values(lambda value: -value)
+    mirrored = dataclasses.replace(result, **values, history=history, facts=facts)
     assert run_data("a", mirrored)["curves"]["residual"] == run_data("a", result)["curves"]["residual"]

@@ -1,4 +1,4 @@
-"""The page in a real browser: Debian's Chromium (or Chrome), steered by Playwright."""
+"""The page in a real browser: Debian's Chromium (or Chrome), driven by Playwright."""
 
 import os
 import shutil
@@ -6,11 +6,10 @@ import threading
 
 import pytest
 
-from report.runs import HOSTILE, constrained, hostile, least_squares, saved
+from report.runs import HOSTILE, hostile, save_and_load, solve_constrained, solve_least_squares
 from unipd.report import write_report
-from unipd.report.live import LiveServer
-from unipd.report.under_way import Journal
-from unipd.run.watching import watching
+from unipd.report.live_run import LiveServer, RunCollector
+from unipd.run import watch_runs
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -37,7 +36,7 @@ def visit(browser, tmp_path):
     """Open a report of these results; whatever the browser complains of fails the test."""
     complaints, contexts = [], []
 
-    def opened(runs, **settings):
+    def open_page(runs, **settings):
         path = write_report(runs, tmp_path / "report.html")
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
         contexts.append(context)
@@ -49,7 +48,7 @@ def visit(browser, tmp_path):
         page.goto(path.as_uri())
         return page
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
     assert complaints == []
@@ -57,7 +56,7 @@ def visit(browser, tmp_path):
 
 @pytest.fixture(scope="module")
 def runs():
-    return {"universal": constrained("unipdgrad", 400), "accelerated": constrained("accunipdgrad", 200)}
+    return {"universal": solve_constrained("unipdgrad", 400), "accelerated": solve_constrained("accunipdgrad", 200)}
 
 
 def curve(page, panel="gap", number=0):
@@ -90,7 +89,7 @@ def test_curves_are_drawn(visit, runs):
 
 
 def test_a_run_without_constraints_has_no_empty_panel(visit):
-    page = visit({"loss": least_squares("pairwise", 20)})
+    page = visit({"loss": solve_least_squares("pairwise", 20)})
     assert page.locator("#panel-gap").is_visible()
     assert not page.locator("#panel-infeasibility").is_visible()
     assert not page.locator("#theorem").is_visible()
@@ -177,7 +176,7 @@ def test_values_are_read_off_under_the_pointer(visit, runs):
 
 
 def test_hostile_texts_are_inert(visit, tmp_path):
-    page = visit({HOSTILE: hostile(tmp_path), "other": saved(constrained(), tmp_path)})
+    page = visit({HOSTILE: hostile(tmp_path), "other": save_and_load(solve_constrained(), tmp_path)})
     assert page.evaluate("window.hit") is None
     assert page.locator("img").count() == 0
     assert page.locator("script").count() == 2
@@ -198,7 +197,7 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(visit, runs):
     assert curve(page).count("L") > 20
 
 
-def test_many_runs_are_told_apart(visit, runs):
+def test_many_runs_are_distinguished(visit, runs):
     page = visit({f"run {k}": runs["universal"] for k in range(9)})
     kinds = page.locator("#panel-gap path.line").evaluate_all("paths => paths.map(path => path.getAttribute('class'))")
     assert len(set(kinds)) == 9
@@ -211,7 +210,7 @@ def test_no_script_still_says_everything(visit, runs):
 
 
 def test_a_live_page_follows_the_run_and_says_when_it_ends(browser):
-    complaints, journal, context = [], Journal(), browser.new_context()
+    complaints, journal, context = [], RunCollector(), browser.new_context()
     page = context.new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -223,16 +222,16 @@ def test_a_live_page_follows_the_run_and_says_when_it_ends(browser):
             page.wait_for_timeout(100)
         pytest.fail("the page does not follow")
 
-    def look(moment):
-        if moment.state.iteration == 20:
+    def look(info):
+        if info.state.iteration == 20:
             page.goto(server.url)
-        elif moment.state.iteration == 60:
+        elif info.state.iteration == 60:
             server._next = 0.0
             wait(lambda: curve(page).count("L") > 30)
 
-    with LiveServer(journal.runs, title=HOSTILE) as server, watching(journal):
-        result = constrained("unipdgrad", 80, look)
-        assert "goes on" in page.locator("#live").text_content()
+    with LiveServer(journal.runs, title=HOSTILE) as server, watch_runs(journal):
+        result = solve_constrained("unipdgrad", 80, look)
+        assert "Still running" in page.locator("#live").text_content()
         assert page.locator(".badge").first.text_content() == "running"
         journal.finish("done", result)
         closing = threading.Thread(target=server.close)

@@ -1,7 +1,8 @@
+"""Pictures of runs."""
+
 import dataclasses
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,18 +12,19 @@ from matplotlib.colors import to_hex
 import unipd
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.io.results import load, save
-from unipd.report import plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
-from unipd.report.points import banded, thinned
+from unipd.io import load, save
+from unipd.report import decimate, plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
+from unipd.report.curves import group_extremes
 from unipd.report.style import THEMES, WIDTHS
-from unipd.run.history import COLUMNS, History
+from unipd.run import History
+from unipd.run.history import COLUMNS
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 MATRIX = np.random.default_rng(3).standard_normal((4, 9))
 
 
 @pytest.fixture(scope="module")
-def constrained():
+def constrained_results():
     sharp = unipd.sharp.Linear(np.arange(9.0) / 9, unipd.sharp.Simplex(9))
     problem = unipd.Problem(sharp, MATRIX, MATRIX @ np.full(9, 1 / 9), "=")
     stop = unipd.MaxIterations(60)
@@ -41,9 +43,9 @@ def labels(axes):
 
 
 @pytest.mark.parametrize(("extension", "theme"), [(".png", "dark"), (".svg", "light"), (".pdf", "light")])
-def test_files(constrained, tmp_path, extension, theme):
+def test_files(constrained_results, tmp_path, extension, theme):
     path = tmp_path / f"run{extension}"
-    plot_convergence(constrained["unipdgrad"], path, theme=theme)
+    plot_convergence(constrained_results["unipdgrad"], path, theme=theme)
     assert path.read_bytes().startswith(BEGINS[extension])
     assert path.stat().st_size > 5000
 
@@ -62,11 +64,11 @@ def test_themes_are_seen_on_the_page(losses):
         assert figure.axes[0].yaxis.label.get_color() == theme.ink
 
 
-def test_convergence_of_a_constrained_problem(constrained):
-    figure = plot_convergence(constrained["unipdgrad"], title="a run")
+def test_convergence_of_a_constrained_problem(constrained_results):
+    figure = plot_convergence(constrained_results["unipdgrad"], title="a run")
     errors, smoothness, exponent = figure.axes
     assert labels(errors) == [
-        "objective residual", "certified gap", "infeasibility", "theorem's bound (estimate)", "asked accuracy"
+        "objective residual", "certified gap", "infeasibility", "theorem's bound (estimate)", "requested accuracy"
     ]  # fmt: skip
     assert errors.get_ylabel() == "relative error"
     assert (errors.get_xscale(), errors.get_yscale()) == ("log", "log")
@@ -76,21 +78,21 @@ def test_convergence_of_a_constrained_problem(constrained):
     assert "nu" in exponent.get_ylabel()
     assert figure.legends[0].get_title().get_text() == "a run"
     np.testing.assert_array_equal(
-        errors.lines[2].get_ydata(), constrained["unipdgrad"].history["relative_infeasibility"]
+        errors.lines[2].get_ydata(), constrained_results["unipdgrad"].history["infeasibility"]
     )
 
 
 def test_convergence_of_a_loss_and_of_a_method_without_smoothness(losses):
     figure = plot_convergence(losses["accunipdgrad"], show_bound=False)
-    assert labels(figure.axes[0]) == ["objective residual", "certified gap", "asked accuracy"]
+    assert labels(figure.axes[0]) == ["objective residual", "certified gap", "requested accuracy"]
     figure = plot_convergence(losses["frank-wolfe"], axis="seconds", xscale="linear", width="page")
     (axes,) = figure.axes
     assert (axes.get_xlabel(), axes.get_xscale()) == ("seconds", "linear")
     assert figure.get_figwidth() == WIDTHS["page"]
 
 
-def test_a_run_of_one_iteration_can_be_drawn(constrained, tmp_path):
-    problem = constrained["unipdgrad"].problem
+def test_a_run_of_one_iteration_can_be_drawn(constrained_results, tmp_path):
+    problem = constrained_results["unipdgrad"].problem
     result = unipd.solve(problem, "unipdgrad", stop=unipd.MaxIterations(1))
     plot_convergence(result, tmp_path / "one.png")
     assert plot_convergence(result).axes[0].get_xscale() == "linear"
@@ -105,9 +107,9 @@ def test_an_exact_start_can_be_drawn(method):
     assert "infeasibility" not in labels(figure.axes[0])
 
 
-def test_the_curves_stay_inside_the_page(constrained):
+def test_the_curves_stay_inside_the_page(constrained_results):
     """Nothing hangs over the edge at column width: legend, labels, ticks."""
-    figure = plot_convergence(constrained["accunipdgrad"], title="a title of some length over the picture")
+    figure = plot_convergence(constrained_results["accunipdgrad"], title="a title of some length over the picture")
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     renderer = canvas.get_renderer()
@@ -121,7 +123,7 @@ def test_the_curves_stay_inside_the_page(constrained):
     assert figure.legends[0].get_window_extent(renderer).y0 >= figure.axes[0].get_window_extent(renderer).y1
 
 
-def test_comparison(losses, constrained, tmp_path):
+def test_comparison(losses, constrained_results, tmp_path):
     figure = plot_comparison(losses, tmp_path / "losses.png")
     (axes,) = figure.axes
     assert labels(axes) == ["frank-wolfe", "accunipdgrad"]
@@ -129,7 +131,7 @@ def test_comparison(losses, constrained, tmp_path):
     best = max(result.dual_bound for result in losses.values())
     history = losses["frank-wolfe"].history["objective"]
     np.testing.assert_allclose(axes.lines[0].get_ydata(), (history - best) / losses["frank-wolfe"].problem.scale(1.0))
-    assert [panel.get_ylabel() for panel in plot_comparison(constrained, width="page").axes] == [
+    assert [panel.get_ylabel() for panel in plot_comparison(constrained_results, width="page").axes] == [
         "relative objective residual",
         "relative infeasibility",
     ]
@@ -177,11 +179,11 @@ def test_refusals(losses, tmp_path):
 
 
 def test_long_curves_are_thinned():
-    kept = thinned(10**6)
+    kept = decimate(10**6)
     assert (kept[0], kept[-1]) == (0, 10**6 - 1)
     assert kept.size <= 1500
     position = np.arange(1.0, 1e4)
-    at, low, middle, high = banded(position, np.where(position % 2, 1.0, 3.0))
+    at, low, middle, high = group_extremes(position, np.where(position % 2, 1.0, 3.0))
     assert at.size <= 120
     assert (low.min(), high.max()) == (1.0, 3.0)
     assert (low <= middle).all()
@@ -204,10 +206,10 @@ def test_the_curvature_of_other_methods_is_not_called_smoothness():
     assert len(plot_convergence(result).axes) == 1
 
 
-def test_errors_of_rounding_do_not_stretch_the_axis(constrained):
-    saved = constrained["unipdgrad"]
+def test_errors_of_rounding_do_not_stretch_the_axis(constrained_results):
+    saved = constrained_results["unipdgrad"]
     rows = saved.history.table
-    rows[-1, COLUMNS.index("relative_infeasibility")] = 1e-17
+    rows[-1, COLUMNS.index("infeasibility")] = 1e-17
     figure = plot_convergence(dataclasses.replace(saved, history=History(rows)))
     assert figure.axes[0].get_ylim()[0] == pytest.approx(0.5e-6 * saved.accuracy)
 
@@ -234,10 +236,10 @@ def test_the_spectrum_of_factors_is_that_of_the_matrix(dtype):
     )
     x = LowRank(left, right, np.array([1.0, -2.0, 0.5]))
     wanted = np.linalg.svd(x.dense(), compute_uv=False)[:3]
-    np.testing.assert_allclose(spectrum_of(SimpleNamespace(x=x)), wanted, rtol=1e-10)
-    np.testing.assert_allclose(spectrum_of(SimpleNamespace(x=x.dense()))[:3], wanted, rtol=1e-10)
+    np.testing.assert_allclose(spectrum_of(unipd.Result(unipd.Status.SOLVED, x=x)), wanted, rtol=1e-10)
+    np.testing.assert_allclose(spectrum_of(unipd.Result(unipd.Status.SOLVED, x=x.dense()))[:3], wanted, rtol=1e-10)
 
 
 def test_a_vector_has_no_spectrum():
     with pytest.raises(InvalidInput, match="matrix"):
-        spectrum_of(SimpleNamespace(x=np.ones(3)))
+        spectrum_of(unipd.Result(unipd.Status.SOLVED, x=np.ones(3)))

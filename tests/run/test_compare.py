@@ -1,10 +1,11 @@
-"""Several methods side by side."""
+"""Comparisons of several methods."""
 
 import numpy as np
 import pytest
 
 import unipd
 from unipd import couplings, sharp
+from unipd.run.compare import Comparison, Truth
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def test_every_method_has_the_same_history_columns(problem: unipd.Problem) -> No
     assert "corrective" in str(outcome)
 
 
-def test_variants_of_one_method_are_told_apart(problem: unipd.Problem) -> None:
+def test_variants_of_one_method_are_distinguished(problem: unipd.Problem) -> None:
     variants = [unipd.AccUniPDGrad(), unipd.AccUniPDGrad(weights="greedy")]
     outcome = unipd.compare(problem, variants, stop=unipd.MaxIterations(5))
     assert list(outcome) == ["accunipdgrad", "accunipdgrad #2"]
@@ -51,7 +52,7 @@ def test_the_truth_may_be_given_or_be_a_bound() -> None:
     birkhoff = unipd.Problem(sharp.Birkhoff(2), np.eye(4), np.full(4, 0.5), couplings.LeastSquares())
     outcome = unipd.compare(birkhoff, ["corrective"], accuracy=1e-6)
     assert "bound" in outcome.truth.source
-    assert "not asked" in outcome.note
+    assert "no reference value from CVXPY" in outcome.note
     assert outcome.note in str(outcome)
     given = unipd.compare(birkhoff, ["corrective"], accuracy=1e-6, truth=0.25)
     assert given.truth.value == 0.25
@@ -80,7 +81,14 @@ def test_the_picture_shows_every_quantity_against_every_measure(problem: unipd.P
 
 def test_all_histories_in_one_table(problem: unipd.Problem) -> None:
     pytest.importorskip("pandas")
-    outcome = unipd.compare(problem, ["pairwise", unipd.Continued(unipd.UniPDGrad())], stop=unipd.MaxIterations(4))
+    outcome = unipd.compare(problem, ["pairwise", unipd.Restarts(unipd.UniPDGrad())], stop=unipd.MaxIterations(4))
     table = outcome.to_dataframe()
     assert set(table["method"]) == {"pairwise", "unipdgrad, continuation"}
-    assert {"residual", "gap", "relative_infeasibility", "oracle_calls", "matvecs", "seconds"} <= set(table.columns)
+    assert {"residual", "gap", "infeasibility", "oracle_calls", "matvecs", "seconds"} <= set(table.columns)
+
+
+def test_columns_of_the_table_are_aligned_whatever_the_names(problem: unipd.Problem) -> None:
+    results = unipd.compare(problem, ["corrective"], accuracy=1e-6, truth=0.0).results
+    named = {"the corrective method with a long name": results["corrective"], "b": results["corrective"]}
+    head, *rows = str(Comparison(named, Truth(0.0, "the caller"))).splitlines()[:3]
+    assert all(row.index("solved") == head.index("status") for row in rows)

@@ -1,12 +1,12 @@
-"""Signs of life while an iteration takes long."""
+"""Progress messages during long iterations."""
 
 from __future__ import annotations
 
 import numpy as np
 
 import unipd
-from unipd.pulse import beat, listening
-from unipd.run.heartbeat import Heartbeat
+from unipd._util.context import notify, subscribe
+from unipd.run import Heartbeat
 from unipd.spectral import Engine
 
 
@@ -20,10 +20,10 @@ class Clock:
 
 def test_a_line_after_a_silence_which_grows_with_the_run():
     clock, lines = Clock(), []
-    pulse = Heartbeat(lambda seconds, text: lines.append((seconds, text)), clock=clock)
+    heartbeat = Heartbeat(lambda seconds, text: lines.append((seconds, text)), clock=clock)
     for second in range(1, 201):
         clock.now = float(second)
-        pulse("eigenvector", 1)
+        heartbeat("eigenvector", 1)
     assert lines[0] == (5.0, "eigenvector: 5 products, 1 a second")
     gaps = np.diff([seconds for seconds, _ in lines])
     assert gaps.min() == 5.0
@@ -32,13 +32,13 @@ def test_a_line_after_a_silence_which_grows_with_the_run():
 
 def test_the_count_begins_anew_with_other_work_and_after_an_iteration():
     clock, lines = Clock(), []
-    pulse = Heartbeat(lambda _, text: lines.append(text), silence=0.0, clock=clock)
+    heartbeat = Heartbeat(lambda _, text: lines.append(text), silence=0.0, clock=clock)
     for work in ("eigenvector", "eigenvector", "steps"):
         clock.now += 1.0
-        pulse(work, 2)
-    pulse.iterated()
+        heartbeat(work, 2)
+    heartbeat.start_count()
     clock.now += 1.0
-    pulse("steps", 3)
+    heartbeat("steps", 3)
     assert [line.split(",")[0] for line in lines] == [
         "eigenvector: 2 products",
         "eigenvector: 4 products",
@@ -50,12 +50,12 @@ def test_the_count_begins_anew_with_other_work_and_after_an_iteration():
 def test_products_of_eigenvectors_and_of_steps_are_heard_and_counted():
     heard: list[tuple[str, int]] = []
     matrix = np.diag(np.arange(1.0, 41.0))
-    with listening(lambda work, products: heard.append((work, products))):
+    with subscribe(lambda work, products: heard.append((work, products))):
         found = Engine(solver="lanczos").eigenpairs(matrix)
         loss = unipd.couplings.LeastSquares()
         entries = unipd.maps.DenseMatrix(np.eye(4), domain=(2, 2))
         problem = unipd.Problem(unipd.sharp.Spectrahedron(2), entries, np.array([0.75, 0.0, 0.0, 0.25]), loss)
         unipd.solve(problem, "factored", accuracy=1e-6)
-    beat("nobody listens", 1)
+    notify("nobody listens", 1)
     assert sum(products for work, products in heard if work == "eigenvector") == found.matvecs
     assert {work for work, _ in heard} == {"eigenvector", "quasi-Newton steps"}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from support.references import constrained, with_loss
+from support.references import constrained_reference, loss_reference
 from unipd import iterate
 from unipd.errors import InvalidInput
 from unipd.methods import METHODS, as_method
@@ -22,7 +22,7 @@ def arrays_of(value: Any, depth: int = 0) -> list[np.ndarray]:
     """Return every array that a state holds, however deep."""
     if isinstance(value, np.ndarray):
         return [value]
-    if hasattr(value, "mixed"):
+    if hasattr(value, "mix"):
         parts = [value.point()]
     elif dataclasses.is_dataclass(value) and depth < 6:
         parts = [getattr(value, item.name) for item in dataclasses.fields(value)]
@@ -36,7 +36,7 @@ def arrays_of(value: Any, depth: int = 0) -> list[np.ndarray]:
 @every_method
 @pytest.mark.parametrize("tracker", ["dense", "atoms"])
 def test_earlier_states_never_change(method: str, tracker: str) -> None:
-    problem, _ = with_loss("l1 ball", "least squares")
+    problem, _ = loss_reference("l1 ball", "least squares")
     states, copies = [], []
     for state in islice(iterate(problem, method, tracker=tracker), 12):
         states.append(state)
@@ -50,7 +50,7 @@ def test_earlier_states_never_change(method: str, tracker: str) -> None:
 
 @every_method
 def test_states_are_frozen(method: str) -> None:
-    problem, _ = with_loss("l1 ball", "least squares")
+    problem, _ = loss_reference("l1 ball", "least squares")
     state = next(iterate(problem, method))
     for item in dataclasses.fields(state):
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -61,7 +61,7 @@ def test_states_are_frozen(method: str) -> None:
 
 @every_method
 def test_a_step_is_a_function_of_its_state(method: str) -> None:
-    problem, _ = with_loss("l1 ball", "least squares")
+    problem, _ = loss_reference("l1 ball", "least squares")
     state = list(islice(iterate(problem, method), 5))[-1]
     stepper = as_method(method, problem)
     first, second = stepper.step(problem, state), stepper.step(problem, state)
@@ -73,7 +73,7 @@ def test_a_step_is_a_function_of_its_state(method: str) -> None:
 
 @every_method
 def test_the_same_run_twice_is_the_same_to_the_last_bit(method: str) -> None:
-    problem, _ = with_loss("simplex", "least squares")
+    problem, _ = loss_reference("simplex", "least squares")
     for one, other in zip(islice(iterate(problem, method), 30), islice(iterate(problem, method), 30), strict=True):
         np.testing.assert_array_equal(one.dual, other.dual)
         assert one.certificate.dual_bound == other.certificate.dual_bound
@@ -81,7 +81,7 @@ def test_the_same_run_twice_is_the_same_to_the_last_bit(method: str) -> None:
 
 @every_method
 def test_iterations_count_from_one_and_work_only_grows(method: str) -> None:
-    problem, _ = with_loss("simplex", "least squares")
+    problem, _ = loss_reference("simplex", "least squares")
     states = list(islice(iterate(problem, method), 20))
     assert [state.iteration for state in states] == list(range(1, 21))
     for earlier, later in pairwise(states):
@@ -91,19 +91,19 @@ def test_iterations_count_from_one_and_work_only_grows(method: str) -> None:
 
 
 def test_options_go_to_the_method() -> None:
-    problem, _ = constrained("squared norm", "equality")
+    problem, _ = constrained_reference("squared norm", "equality")
     assert next(iterate(problem, "unipdgrad", eps=0.5)).eps == 0.5
 
 
 def test_wrong_arguments_are_refused_before_the_first_step() -> None:
-    problem, _ = constrained("squared norm", "equality")
+    problem, _ = constrained_reference("squared norm", "equality")
     for wrong in ({"method": "nonsense"}, {"accuracy": 0.0}, {"tracker": "nonsense"}, {"start": np.ones(2)}):
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
             iterate(problem, **wrong)
 
 
 def test_every_named_method_yields_states() -> None:
-    problem, _ = with_loss("simplex", "least squares")
+    problem, _ = loss_reference("simplex", "least squares")
     for name in METHODS:
         if name in LOSS_METHODS:
             assert next(iterate(problem, name)).iteration == 1

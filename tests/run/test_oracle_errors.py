@@ -1,4 +1,4 @@
-"""Oracles and maps that go wrong on the way: a named error, with the cause."""
+"""Oracles and maps that fail during a run: a named error, with its cause."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def test_oracles_that_go_wrong_are_an_error_with_a_name(method: str, name: str, 
 
 @for_constraints
 def test_an_unbounded_oracle_is_an_error_that_says_so(method: str) -> None:
-    def unbounded(answer: Any) -> Any:
+    def raise_unbounded(answer: Any) -> Any:
         raise UnboundedOracle("<y, x> grows without bound over X")
 
-    problem = Problem(Wrapped(Simplex(3), answer_at(3, unbounded)), np.eye(3), [0.2, 0.3, 0.5], "=")
+    problem = Problem(Wrapped(Simplex(3), answer_at(3, raise_unbounded)), np.eye(3), [0.2, 0.3, 0.5], "=")
     with pytest.raises(UnboundedOracle, match="without bound"):
         solve(problem, method, accuracy=1e-12)
 

@@ -1,4 +1,4 @@
-"""What ends a run by itself: stalls, contradictions, time inside an iteration; and what a moment shows."""
+"""Automatic endings: stalls, inconsistencies, time limits inside an iteration; and what observers see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unipd import MaxIterations, MaxOracleCalls, MaxSeconds, Problem, Status, so
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, OracleError
 from unipd.maps import DenseMatrix
-from unipd.run import Moment
+from unipd.run import IterationInfo
 from unipd.sharp import Counted, Simplex, Spectrahedron
 from unipd.spectral import Engine
 
@@ -27,15 +27,15 @@ def test_limits_below_one_are_refused(rule: Any, limit: Any) -> None:
         rule(limit)
 
 
-def test_a_moment_has_the_headline_figures() -> None:
-    seen: list[Moment] = []
+def test_iteration_info_has_the_headline_figures() -> None:
+    seen: list[IterationInfo] = []
     result = solve(constrained_problem(), "unipdgrad", stop=MaxIterations(3), callback=seen.append)
     last = seen[-1]
     assert last.iteration == result.iterations == 3
     assert last.dual_bound == result.dual_bound
     assert last.objective == pytest.approx(result.objective)
     assert last.gap == pytest.approx(result.gap)
-    assert last.infeasibility == pytest.approx(result.relative_infeasibility)
+    assert last.infeasibility == pytest.approx(result.infeasibility)
     assert repr(result.history).startswith("History(3 iterations, last: objective ")
 
 
@@ -67,20 +67,20 @@ def test_oracle_calls_of_the_last_check_are_counted() -> None:
     assert result.counts.oracle_calls == oracle.calls + oracle.value_calls
 
 
-def test_an_oracle_whose_value_is_too_small_is_found_out() -> None:
+def test_an_oracle_whose_value_is_too_small_is_detected() -> None:
     """The bound comes out too high by a tenth; every feasible point lies below it."""
 
     def boast(call: int, answer: Any, direction: Any) -> Any:
         return replace(answer, value=answer.value - 0.1, objective=answer.objective + 0.1)
 
     problem = Problem(Wrapped(Simplex(3), boast), np.eye(3), [0.2, 0.3, 0.5], LeastSquares())
-    with pytest.raises(OracleError, match="contradicts itself"):
+    with pytest.raises(OracleError, match="is inconsistent"):
         solve(problem, "frank-wolfe", accuracy=1e-4)
 
 
 @pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad", "corrective"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_honest_runs_are_not_accused(method: str, dtype: Any) -> None:
+def test_correct_runs_pass_the_consistency_checks(method: str, dtype: Any) -> None:
     """Infeasible points lie below the bound all the time; that is no contradiction."""
     problem = constrained_problem(dtype)
     result = solve(problem, method, accuracy=1e-4, stop=MaxIterations(500))
@@ -122,8 +122,8 @@ def test_a_time_limit_is_kept_inside_a_long_iteration() -> None:
     engine = Engine(solver="lanczos", operator_limit=0, subspace=4, max_products=100_000)
     problem = Problem(Spectrahedron(5, engine=engine), made, plain.b, LeastSquares())
 
-    def turn_slow(moment: Moment) -> None:
-        made.slow = moment.iteration >= 3
+    def turn_slow(info: IterationInfo) -> None:
+        made.slow = info.iteration >= 3
 
     begun = time.perf_counter()
     result = solve(problem, "factored", accuracy=1e-13, stop=MaxSeconds(0.4), callback=turn_slow)

@@ -1,4 +1,4 @@
-"""What ``solve`` promises: verified answers, honest statuses, warm starts, histories, silence."""
+"""The contract of ``solve``: verified results, correct statuses, warm starts, histories, no output."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from support.boaster import Boaster
-from support.references import SETS, constrained, with_loss
+from support.methods import FalseCertificates
+from support.references import SETS, constrained_reference, loss_reference
 from unipd import MaxIterations, PairwiseFrankWolfe, Status, solve
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.run.history import COLUMNS, History
+from unipd.run import History
+from unipd.run.history import COLUMNS
 
 GENERAL = ["unipdgrad", "accunipdgrad", "corrective"]
 FOR_LOSSES = [*GENERAL, "frank-wolfe", "away-step", "pairwise"]
@@ -20,15 +21,15 @@ for_losses = pytest.mark.parametrize("method", FOR_LOSSES)
 
 
 def test_solved_is_only_said_after_a_check_of_the_point_itself() -> None:
-    problem, _ = with_loss("simplex", "least squares")
-    result = solve(problem, Boaster(PairwiseFrankWolfe()), accuracy=1e-6)
+    problem, _ = loss_reference("simplex", "least squares")
+    result = solve(problem, FalseCertificates(PairwiseFrankWolfe()), accuracy=1e-6)
     assert result.status is not Status.SOLVED
     assert result.objective == pytest.approx(problem.coupling.value(problem.map.image(result.x) - problem.b))
 
 
 @for_losses
 def test_reported_figures_are_those_of_the_point(method: str) -> None:
-    problem, _ = with_loss("l1 ball", "least squares")
+    problem, _ = loss_reference("l1 ball", "least squares")
     result = solve(problem, method, accuracy=1e-2)
     residual = problem.map.image(result.x) - problem.b
     assert result.objective == pytest.approx(problem.coupling.value(residual), rel=1e-12)
@@ -39,7 +40,7 @@ def test_reported_figures_are_those_of_the_point(method: str) -> None:
 @for_constraints
 @pytest.mark.parametrize("coupling", SETS)
 def test_the_dual_vector_returned_attains_the_bound(method: str, coupling: str) -> None:
-    problem, _ = constrained("squared norm", coupling)
+    problem, _ = constrained_reference("squared norm", coupling)
     result = solve(problem, method, accuracy=1e-2)
     answer = problem.sharp(problem.map.adjoint(-result.dual))
     total = answer.value + float(result.dual @ problem.b) + problem.coupling.conjugate(result.dual)
@@ -48,7 +49,7 @@ def test_the_dual_vector_returned_attains_the_bound(method: str, coupling: str) 
 
 @pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
 def test_a_warm_start_saves_work(method: str) -> None:
-    problem, _ = constrained("squared norm", "equality")
+    problem, _ = constrained_reference("squared norm", "equality")
     rough = solve(problem, method, accuracy=1e-2)
     cold = solve(problem, method, accuracy=1e-3)
     warm = solve(problem, method, accuracy=1e-3, start=rough)
@@ -60,7 +61,7 @@ def test_a_warm_start_saves_work(method: str) -> None:
 
 @pytest.mark.parametrize("method", GENERAL)
 def test_a_start_at_the_dual_optimum_is_certified_at_once(method: str) -> None:
-    problem, optimum = constrained("squared norm", "equality")
+    problem, optimum = constrained_reference("squared norm", "equality")
     best = solve(problem, "corrective", accuracy=1e-6)
     result = solve(problem, method, accuracy=1e-3, start=best)
     assert result.history["dual_bound"][0] == pytest.approx(optimum, abs=1e-5)
@@ -68,7 +69,7 @@ def test_a_start_at_the_dual_optimum_is_certified_at_once(method: str) -> None:
 
 @for_losses
 def test_histories_have_one_row_an_iteration(method: str) -> None:
-    problem, _ = with_loss("l1 ball", "least squares")
+    problem, _ = loss_reference("l1 ball", "least squares")
     result = solve(problem, method, accuracy=1e-2, stop=MaxIterations(50))
     history = result.history
     assert len(history) == result.iterations
@@ -84,7 +85,7 @@ def test_histories_have_one_row_an_iteration(method: str) -> None:
 
 
 def test_histories_become_data_frames() -> None:
-    problem, _ = with_loss("l1 ball", "least squares")
+    problem, _ = loss_reference("l1 ball", "least squares")
     history = solve(problem, "unipdgrad", accuracy=1e-2).history
     frame = history.to_dataframe()
     assert list(frame.columns) == [*COLUMNS, "nu"]
@@ -94,7 +95,7 @@ def test_histories_become_data_frames() -> None:
 
 
 def test_histories_survive_a_round_trip_through_their_table() -> None:
-    problem, _ = with_loss("l1 ball", "least squares")
+    problem, _ = loss_reference("l1 ball", "least squares")
     history = solve(problem, "unipdgrad", accuracy=1e-2).history
     np.testing.assert_array_equal(History(history.table).table, history.table)
 

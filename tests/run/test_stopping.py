@@ -1,4 +1,4 @@
-"""Stopping rules alone and combined, callbacks, and interruptions."""
+"""Stopping rules alone and combined, callbacks, and interrupts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from support.oracles import Wrapped
-from support.references import constrained, with_loss
+from support.references import constrained_reference, loss_reference
 from unipd import Accuracy, MaxIterations, MaxOracleCalls, MaxSeconds, Problem, Stall, Status, iterate, solve
 from unipd.methods import State
-from unipd.run import History, Moment, StoppingRule
+from unipd.run import History, IterationInfo, StoppingRule
 from unipd.sharp import Simplex
 
 
@@ -23,13 +23,13 @@ class At(StoppingRule):
     def __init__(self, iteration: int, status: Status) -> None:
         self.iteration, self.status = iteration, status
 
-    def __call__(self, moment: Moment) -> Status | None:
-        return self.status if moment.state.iteration >= self.iteration else None
+    def __call__(self, info: IterationInfo) -> Status | None:
+        return self.status if info.state.iteration >= self.iteration else None
 
 
 def slow_problem() -> Problem:
     """A linear program that the universal methods do not finish in a few iterations."""
-    return constrained("linear on the simplex", "equality")[0]
+    return constrained_reference("linear on the simplex", "equality")[0]
 
 
 def test_limits_end_a_run_with_their_own_status() -> None:
@@ -67,7 +67,7 @@ def test_combinations_nest() -> None:
 
 
 def test_the_accuracy_wins_over_a_limit_reached_at_the_same_time() -> None:
-    problem, _ = with_loss("simplex", "least squares")
+    problem, _ = loss_reference("simplex", "least squares")
     needed = solve(problem, "pairwise", accuracy=1e-4)
     assert needed.status is Status.SOLVED
     again = solve(problem, "pairwise", accuracy=1e-4, stop=MaxIterations(needed.iterations))
@@ -76,14 +76,14 @@ def test_the_accuracy_wins_over_a_limit_reached_at_the_same_time() -> None:
     assert short.status is Status.ITERATION_LIMIT
 
 
-def moment(problem: Problem, gaps: list[float], distances: list[float], state: State) -> Moment:
-    """Return a moment whose history has these relative gaps and infeasibilities."""
+def info_with(problem: Problem, gaps: list[float], distances: list[float], state: State) -> IterationInfo:
+    """Return what observers see of an iteration whose history has these relative gaps and infeasibilities."""
     history = History()
-    scale, size = problem.scale(0.0), max(1.0, problem.norm_b)
+    scale = problem.scale(0.0)
     for gap, distance in zip(gaps, distances, strict=True):
-        certificate = replace(state.certificate, objective=0.0, dual_bound=-gap * scale, infeasibility=distance * size)
+        certificate = replace(state.certificate, objective=0.0, dual_bound=-gap * scale, infeasibility=distance)
         history.record(problem, replace(state, certificate=certificate), 0.0)
-    return Moment(problem, state, 0.0, history)
+    return IterationInfo(problem, state, 0.0, history)
 
 
 def test_a_stall_is_no_progress_in_gap_and_feasibility_over_a_window() -> None:
@@ -91,14 +91,14 @@ def test_a_stall_is_no_progress_in_gap_and_feasibility_over_a_window() -> None:
     state = next(iterate(problem))
     rule = Stall(window=3)
     flat, falling = [1.0] * 6, [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
-    assert rule(moment(problem, flat, flat, state)) is Status.STALLED
-    assert rule(moment(problem, falling, flat, state)) is None
-    assert rule(moment(problem, flat, falling, state)) is None
-    assert rule(moment(problem, flat[:3], flat[:3], state)) is None
+    assert rule(info_with(problem, flat, flat, state)) is Status.STALLED
+    assert rule(info_with(problem, falling, flat, state)) is None
+    assert rule(info_with(problem, flat, falling, state)) is None
+    assert rule(info_with(problem, flat[:3], flat[:3], state)) is None
 
 
 def test_a_run_that_stalls_is_stopped() -> None:
-    problem, _ = with_loss("simplex", "least squares")
+    problem, _ = loss_reference("simplex", "least squares")
     result = solve(problem, "unipdgrad", eps=1.0, accuracy=1e-12, stop=Stall(window=100))
     assert result.status is Status.STALLED
     assert result.iterations < 10_000
@@ -107,7 +107,7 @@ def test_a_run_that_stalls_is_stopped() -> None:
 def test_a_callback_sees_every_iteration_and_may_stop() -> None:
     seen: list[tuple[int, int, float]] = []
 
-    def watch(now: Moment) -> bool:
+    def watch(now: IterationInfo) -> bool:
         seen.append((now.state.iteration, len(now.history), now.seconds))
         return now.state.iteration == 4
 
@@ -128,7 +128,7 @@ def test_an_error_in_a_callback_is_the_callers() -> None:
 
 
 def test_an_interrupt_in_a_callback_returns_the_last_point() -> None:
-    def interrupt(now: Moment) -> None:
+    def interrupt(now: IterationInfo) -> None:
         if now.state.iteration == 5:
             raise KeyboardInterrupt
 
@@ -157,7 +157,9 @@ def check_consistent(result: Any) -> None:
     problem = result.problem
     assert len(result.history) == result.iterations == result.state.iteration
     np.testing.assert_allclose(problem.map.image(result.x), result.image)
-    assert result.infeasibility == pytest.approx(problem.coupling.distance(result.image - problem.b))
+    assert result.infeasibility * problem.feasibility_scale == pytest.approx(
+        problem.coupling.distance(result.image - problem.b)
+    )
 
 
 def test_an_interrupt_before_the_first_iteration_has_no_result_to_return() -> None:
@@ -172,11 +174,11 @@ def test_an_interrupt_before_the_first_iteration_has_no_result_to_return() -> No
 def test_the_accuracy_rule_needs_both_the_gap_and_feasibility() -> None:
     problem = slow_problem()
     state = next(iterate(problem))
-    size = max(1.0, problem.norm_b)
+    scale = problem.scale(0.0)
 
     def verdict(gap: float, distance: float) -> Status | None:
-        certificate = replace(state.certificate, objective=0.0, dual_bound=-gap, infeasibility=distance * size)
-        return Accuracy(1e-2)(Moment(problem, replace(state, certificate=certificate), 0.0, History()))
+        certificate = replace(state.certificate, objective=0.0, dual_bound=-gap * scale, infeasibility=distance)
+        return Accuracy(1e-2)(IterationInfo(problem, replace(state, certificate=certificate), 0.0, History()))
 
     assert verdict(0.009, 0.009) is Status.SOLVED
     assert verdict(-0.009, 0.009) is Status.SOLVED

@@ -1,4 +1,4 @@
-"""The time limit is looked at between the trials of a line search; the clock here counts oracle calls."""
+"""The time limit is checked between the trials of a line search; the clock here counts oracle calls."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import unipd
+from unipd._util.context import Communicator, use_communicator
 from unipd.protocols import SharpAnswer
 from unipd.status import Status
-from unipd.team import Team, working_in
 
 
 class Slow(unipd.sharp.Simplex):
@@ -28,7 +28,7 @@ class Slow(unipd.sharp.Simplex):
         return super().value(direction)
 
 
-class Clock(Team):
+class Clock(Communicator):
     def __init__(self, oracle: Slow) -> None:
         self.oracle = oracle
 
@@ -40,7 +40,7 @@ def run(method: Any, limit: float, **options: Any) -> tuple[unipd.Result, float]
     """Solve with a time limit on the oracle's clock; return the result and the seconds spent in the run."""
     oracle = Slow(4)
     problem = unipd.Problem(oracle, np.eye(4), [0.1, 0.2, 0.3, 0.4], "=")
-    with working_in(Clock(oracle)):
+    with use_communicator(Clock(oracle)):
         begun = oracle.seconds
         result = unipd.solve(problem, method, accuracy=1e-9, stop=unipd.MaxSeconds(limit), **options)
     return result, oracle.seconds - begun

@@ -5,8 +5,14 @@ import pytest
 
 import unipd
 from unipd import couplings, maps, sharp
-from unipd.primal import AtomList, Dense, ImageOnly, LowRankTracker, SketchTracker
-from unipd.run.trackers import as_tracker
+from unipd.memory import as_tracker
+from unipd.trackers import (
+    AtomList,
+    Dense,
+    ImageOnly,
+    LowRankTracker,
+    SketchTracker,
+)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What the tests know of an oracle, and numbers to try it with."""
+"""Test cases of oracles, and numbers to test them with."""
 
 from __future__ import annotations
 

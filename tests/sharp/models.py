@@ -32,7 +32,7 @@ def owl_vertices(weights: np.ndarray, radius: float) -> np.ndarray:
     )
 
 
-def capped(cap: float, total: float) -> Model:
+def capped_simplex(cap: float, total: float) -> Model:
     return lambda cp, x: (0.0, [x >= 0, x <= cap, cp.sum(x) == total])
 
 

@@ -1,3 +1,5 @@
+"""Oracles that count their calls."""
+
 from __future__ import annotations
 
 import copy
@@ -20,7 +22,7 @@ def test_calls_values_and_seconds() -> None:
         counted(np.ones(3))
     counted.value(np.ones(3))
     assert (counted.calls, counted.value_calls) == (3, 1)
-    assert counted.certified(np.ones(3)).value == 2.0
+    assert counted.call_certified(np.ones(3)).value == 2.0
     assert (counted.calls, counted.value_calls) == (4, 1)
     assert counted.seconds > 0
     counted.support(np.ones(3))

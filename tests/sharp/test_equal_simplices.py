@@ -1,4 +1,4 @@
-"""Equal simplices asked together answer as they do one by one, bit for bit."""
+"""Equal simplices evaluated together give the answers of single calls, bit for bit."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd.errors import InvalidInput
-from unipd.sharp import Linear, Product, Simplex, UnitSimplex, equal_simplices
-from unipd.sharp.equal_simplices import runs_of
-from unipd.sharp.product import summed_answers
+from unipd.sharp import Linear, Product, Simplex, UnitSimplex
+from unipd.sharp import product as equal_simplices
+from unipd.sharp.product import runs_of, sum_answers
 
-METHODS = ("__call__", "value", "certified")
+METHODS = ("__call__", "value", "call_certified")
 
 
 def one_by_one(product, method, directions):
     """The naive twin: a loop over the blocks."""
     pairs = zip(product.oracles, directions, strict=True)
-    return summed_answers([getattr(oracle, method, oracle)(y) for oracle, y in pairs])
+    return sum_answers([getattr(oracle, method, oracle)(y) for oracle, y in pairs])
 
 
 def same(one, two):
     assert repr(one.value) == repr(two.value)
     assert repr(one.objective) == repr(two.objective)
-    assert (one.error, one.matvecs, one.bound) == (two.error, two.matvecs, two.bound)
+    assert (one.error, one.matvecs, one.bound_kind) == (two.error, two.matvecs, two.bound_kind)
     assert (one.atom is None) == (two.atom is None)
     for left, right in zip(one.atom or (), two.atom or (), strict=True):
         assert type(left) is type(right)
@@ -46,15 +46,15 @@ def test_together_is_one_by_one(seed, count, size, kind, cost_kind, method, coar
     rng = np.random.default_rng(seed)
     scale = float(rng.choice([0.1, 1.0, 3.7]))
 
-    def drawn(dtype):
+    def draw_direction(dtype):
         return (rng.integers(-2, 3, size) if coarse else rng.standard_normal(size)).astype(dtype)
 
     def block(form):
         simplex = (UnitSimplex if form == 2 else Simplex)(size, scale if form < 3 else 2 * scale)
-        return simplex if form else Linear(drawn(cost_kind), simplex)
+        return simplex if form else Linear(draw_direction(cost_kind), simplex)
 
     product = Product([block(form) for form in np.sort(rng.integers(0, 4, count))])
-    directions = tuple(drawn(kind) for _ in range(count))
+    directions = tuple(draw_direction(kind) for _ in range(count))
     same(getattr(product, method)(directions), one_by_one(product, method, directions))
 
 
@@ -83,11 +83,11 @@ def test_long_runs_are_cut(monkeypatch, threads):
 def test_one_by_one_is_not_asked(monkeypatch):
     """Blocks alike are asked together: a simplex of its own is never called."""
 
-    def refused(*_, **__):
+    def fail_if_called(*_, **__):
         raise AssertionError("asked alone")
 
-    monkeypatch.setattr(Simplex, "__call__", refused)
-    monkeypatch.setattr(Linear, "__call__", refused)
+    monkeypatch.setattr(Simplex, "__call__", fail_if_called)
+    monkeypatch.setattr(Linear, "__call__", fail_if_called)
     answer = Product([Linear(np.array([0.0, 1.0]), Simplex(2))] * 3)(tuple(np.eye(3, 2) * 5.0))
     assert [int(part.indices[0]) for part in answer.atom] == [0, 1, 0]
 

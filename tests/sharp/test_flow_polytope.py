@@ -1,3 +1,5 @@
+"""The flow polytope."""
+
 from __future__ import annotations
 
 from typing import Any

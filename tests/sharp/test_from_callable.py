@@ -1,3 +1,5 @@
+"""Oracles from plain functions."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Linear costs over a set."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,9 +13,19 @@ from unipd.atoms import LowRank, apply_adjoint
 from unipd.atoms import dense as dense_point
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
-from unipd.sharp import Birkhoff, Counted, L1Ball, L2Ball, L2NormSquared, Linear, NuclearBall, Product, Simplex
-from unipd.sharp.lazy_difference import LazyDifference, difference, pairing
-from unipd.sharp.spectral_trace import Spectrahedron
+from unipd.sharp import (
+    Birkhoff,
+    Counted,
+    L1Ball,
+    L2Ball,
+    L2NormSquared,
+    Linear,
+    NuclearBall,
+    Product,
+    Simplex,
+    Spectrahedron,
+)
+from unipd.sharp.spectral.operators import LazyDifference, difference, pairing
 
 RNG = np.random.default_rng(3)
 Y, C = RNG.standard_normal((2, 4, 3)) + 1j * RNG.standard_normal((2, 4, 3))
@@ -122,12 +134,12 @@ def test_only_the_hermitian_part_of_a_cost_meets_hermitian_points(left: Any, rig
 def test_certificates_pass_through() -> None:
     cost = np.diag(np.arange(5.0))
     oracle = Linear(cost, Spectrahedron(5))
-    answer = oracle.certified(aslinearoperator(np.eye(5)))
-    assert answer.bound == "rigorous"
+    answer = oracle.call_certified(aslinearoperator(np.eye(5)))
+    assert answer.bound_kind == "rigorous"
     assert answer.value == pytest.approx(1.0)
     assert answer.value + answer.error >= 1.0
     assert answer.objective == pytest.approx(0.0)
-    assert Linear(np.ones(3), Simplex(3)).certified(np.zeros(3)).value == -1.0
+    assert Linear(np.ones(3), Simplex(3)).call_certified(np.zeros(3)).value == -1.0
 
 
 def test_the_maximum_over_an_inexact_set_counts_its_error() -> None:

@@ -1,4 +1,4 @@
-"""Membership is asked of a point in its own precision."""
+"""Membership is tested in the precision of the point."""
 
 from __future__ import annotations
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unipd._util.entrywise import phase
 from unipd.atoms import SparsePoint
 from unipd.sharp import GroupBall, L1Ball, L2Ball, LInfBall, LpBall
-from unipd.sharp.phases import euclidean, largest, phase, scattered, unit
+from unipd.sharp.norm_ball import euclidean, largest, scatter_point, unit
 
 TINY = 5e-324
 examples = settings(max_examples=80)
@@ -56,7 +57,7 @@ def test_largest_is_the_head_of_a_stable_sort(values: list[int], count: int) -> 
 
 
 def test_points_are_sparse_when_few_entries_are_not_zero() -> None:
-    assert isinstance(scattered((8,), np.array([1, 5]), np.ones(2)), SparsePoint)
-    dense = scattered((7,), np.array([1, 5]), np.ones(2))
+    assert isinstance(scatter_point((8,), np.array([1, 5]), np.ones(2)), SparsePoint)
+    dense = scatter_point((7,), np.array([1, 5]), np.ones(2))
     assert isinstance(dense, np.ndarray)
     assert dense.tolist() == [0, 1, 0, 0, 0, 1, 0]

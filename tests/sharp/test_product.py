@@ -1,3 +1,5 @@
+"""Products of sets."""
+
 from __future__ import annotations
 
 import threading
@@ -17,17 +19,17 @@ RNG = np.random.default_rng(0)
 class Recorder(UnitSimplex):
     """A simplex that notes what it was asked with, and answers with a given error."""
 
-    def __init__(self, size: int, error: float = 0.0, bound: str = "rigorous") -> None:
+    def __init__(self, size: int, error: float = 0.0, bound_kind: str = "rigorous") -> None:
         super().__init__(size)
         self.asked: list[tuple[float, Any]] = []
         self.threads: set[int] = set()
-        self.error, self.bound = error, bound
+        self.error, self.bound_kind = error, bound_kind
 
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         self.asked.append((tolerance, start))
         self.threads.add(threading.get_ident())
         found = super().__call__(direction)
-        return SharpAnswer(found.atom, found.value, 0.0, self.error, 3, self.bound)
+        return SharpAnswer(found.atom, found.value, 0.0, self.error, 3, self.bound_kind)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -66,7 +68,7 @@ def test_errors_work_and_tolerances_are_shared() -> None:
     answer = Product([first, second])((np.ones(2), np.ones(2)), tolerance=1.0, start=start)
     assert answer.error == pytest.approx(0.3)
     assert answer.matvecs == 6
-    assert answer.bound == "probabilistic"
+    assert answer.bound_kind == "probabilistic"
     assert first.asked == [(0.5, start.parts[0])]
     assert second.asked == [(0.5, start.parts[1])]
 
@@ -81,9 +83,9 @@ def test_errors_work_and_tolerances_are_shared() -> None:
     ],
 )
 def test_the_weakest_certificate_counts(kinds: list[str], weakest: str) -> None:
-    product = Product([Recorder(2, bound=kind) for kind in kinds])
-    assert product([np.ones(2)] * len(kinds)).bound == weakest
-    assert product.certified([np.ones(2)] * len(kinds)).bound == weakest
+    product = Product([Recorder(2, bound_kind=kind) for kind in kinds])
+    assert product([np.ones(2)] * len(kinds)).bound_kind == weakest
+    assert product.call_certified([np.ones(2)] * len(kinds)).bound_kind == weakest
 
 
 def test_value_has_no_atom_when_a_block_gives_none() -> None:

@@ -1,4 +1,4 @@
-"""What an oracle prints, evaluated, is the same oracle."""
+"""Evaluating the repr of an oracle gives the same oracle."""
 
 from __future__ import annotations
 

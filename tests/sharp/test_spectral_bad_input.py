@@ -1,4 +1,4 @@
-"""Wrong constructor arguments and directions of the matrix oracles are named."""
+"""Invalid constructor arguments and directions of the matrix oracles are named."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Factors without columns are the zero matrix, whatever its size, and are never made dense."""
+"""Factors without columns are the zero matrix of any size, and are never made dense."""
 
 import numpy as np
 import pytest
 
 from unipd.atoms import LowRank
 from unipd.sharp import NuclearBall, Spectrahedron
-from unipd.sharp.spectral_points import eigenvalues, singular_values
+from unipd.sharp.spectral.base import eigenvalues, singular_values
 
 HUGE = 10_000_000
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from unipd.maps import Sampling
+
 DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
 
 
@@ -66,3 +68,33 @@ class BlockOperator(CountingOperator):
     def rmatmat(self, block: Any) -> Any:
         self.products += block.shape[1]
         return self.matrix.conj().T @ block
+
+
+def bands_of(projected, size: int):
+    """Return the diagonal of an upper bidiagonal matrix B and what is above it, ``size`` entries each, as two rows."""
+    places = np.arange(size)
+    return np.array([projected[places, places], projected[places, places + 1]])
+
+
+class StepByStep:
+    """The same matrix, known by its products alone."""
+
+    def __init__(self, matrix) -> None:
+        self.matrix, self.shape, self.dtype = matrix, matrix.shape, matrix.dtype
+
+    def matvec(self, x):
+        return self.matrix.matvec(x)
+
+    def rmatvec(self, x):
+        return self.matrix.rmatvec(x)
+
+
+def sampled_operator(rows: int, columns: int, entries: int, dtype=np.float64, seed: int = 0, by_columns: bool = False):
+    """Return a random sparse matrix, with its places sorted by rows or by columns, or not at all."""
+    generator = np.random.default_rng(seed)
+    places = np.sort(generator.integers(rows * columns, size=entries))
+    i, j = places // columns, places % columns
+    if by_columns:
+        order = np.argsort(j, kind="stable")
+        i, j = i[order], j[order]
+    return Sampling(i, j, (rows, columns), dtype).adjoint(generator.standard_normal(entries).astype(dtype))

@@ -110,7 +110,7 @@ def test_a_start_orthogonal_to_the_answer_does_not_trap(tolerance: float, seed: 
     engine = Engine(solver="lanczos", seed=seed)
     found = engine.eigenpairs(operator, start=second, tolerance=0.1, value_tolerance=tolerance)
     assert found.value == pytest.approx(2.0, abs=2 * tolerance)
-    trusting = Engine(solver="lanczos", seed=seed, lookout=None, mix=1e-3)
+    trusting = Engine(solver="lanczos", seed=seed, missed_eigenvalue_guard=None, mix=1e-3)
     trapped = trusting.eigenpairs(operator, start=second, tolerance=0.1, value_tolerance=1e-2)
     assert trapped.value == pytest.approx(1.0, abs=1e-2)
 
@@ -119,7 +119,7 @@ def test_warm_start_saves_products_on_a_perturbed_operator() -> None:
     generator = np.random.default_rng(1)
     matrix = hermitian(np.r_[1.3, np.linspace(-1.0, 1.0, 399)])
     nearby = matrix + 1e-3 * hermitian(generator.standard_normal(400), seed=5)
-    engine = Engine(solver="lanczos", lookout=None, mix=1e-3)
+    engine = Engine(solver="lanczos", missed_eigenvalue_guard=None, mix=1e-3)
     start = engine.eigenpairs(matrix).vector
     cold = engine.eigenpairs(nearby, tolerance=1e-3)
     warm = engine.eigenpairs(nearby, start=start, tolerance=1e-3)
@@ -165,9 +165,9 @@ def test_every_form_of_a_matrix_gives_the_same_answer() -> None:
 
 def test_small_is_dense_and_rigorous_and_large_is_not() -> None:
     small = top_eigenpairs(hermitian(np.linspace(0.0, 1.0, 30)))
-    assert (small.solver, small.bound, small.upper > 1.0 - 1e-12) == ("dense", RIGOROUS, True)
+    assert (small.solver, small.bound_kind, small.upper > 1.0 - 1e-12) == ("dense", RIGOROUS, True)
     large = top_eigenpairs(CountingOperator(hermitian(np.linspace(0.0, 1.0, 100))))
-    assert (large.solver, large.bound) == ("lanczos", RESIDUAL)
+    assert (large.solver, large.bound_kind) == ("lanczos", RESIDUAL)
     assert large.upper == pytest.approx(large.value + large.residual)
 
 

@@ -67,7 +67,7 @@ def test_counts_are_the_products_made(operator: type, block: int, shape: tuple[i
 def test_thin_operators_are_made_dense_on_their_shorter_side(shape: tuple[int, int]) -> None:
     counting = CountingOperator(rectangular(*shape, [3.0, 2.0, 1.0], np.complex128))
     found = top_singular_triples(counting)
-    assert (found.solver, found.bound, found.matvecs, counting.products) == ("dense", RIGOROUS, 3, 3)
+    assert (found.solver, found.bound_kind, found.matvecs, counting.products) == ("dense", RIGOROUS, 3, 3)
     assert found.value == pytest.approx(3.0)
 
 
@@ -75,7 +75,7 @@ def test_thin_operators_are_made_dense_on_their_shorter_side(shape: tuple[int, i
 def test_warm_start_saves_products(shape: tuple[int, int]) -> None:
     matrix = rectangular(*shape, np.r_[1.2, np.linspace(0.0, 1.0, 199)])
     nearby = sp.csr_array(matrix + 1e-3 * rectangular(*shape, np.linspace(0.0, 1.0, 200), seed=9))
-    engine = Engine(solver="lanczos", lookout=None, mix=1e-3)
+    engine = Engine(solver="lanczos", missed_eigenvalue_guard=None, mix=1e-3)
     start = engine.singular_triples(matrix)
     cold = engine.singular_triples(nearby, tolerance=1e-3)
     warm = engine.singular_triples(nearby, start=(start.left, start.right), tolerance=1e-3)
@@ -90,7 +90,7 @@ def test_a_start_orthogonal_to_the_answer_does_not_trap(seed: int) -> None:
     engine = Engine(solver="lanczos", seed=seed)
     found = engine.singular_triples(matrix, start=(second, second), tolerance=0.1, value_tolerance=1e-2)
     assert found.value == pytest.approx(1.5, abs=2e-2)
-    trusting = Engine(solver="lanczos", seed=seed, lookout=None, mix=1e-3)
+    trusting = Engine(solver="lanczos", seed=seed, missed_eigenvalue_guard=None, mix=1e-3)
     trapped = trusting.singular_triples(matrix, start=(second, second), tolerance=0.1, value_tolerance=1e-2)
     assert trapped.value == pytest.approx(1.0, abs=1e-2)
 

@@ -1,1 +1,1 @@
-"""What several test modules share: small oracles, problems with known optima, references by other solvers."""
+"""Shared by several test modules: small oracles, problems with known optima, references by other solvers."""

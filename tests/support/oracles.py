@@ -1,4 +1,4 @@
-"""Oracles for tests: obvious ones, and wrappers that misbehave on purpose."""
+"""Oracles for tests: obvious ones, and wrappers that fail on purpose."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ class Inexact(Wrapped):
         self.calls += 1
         best = self.oracle(direction)
         other = self.oracle(self.random.standard_normal(self.oracle.shape))
-        lost = best.value - (atoms.inner(direction, other.atom) - other.objective)
+        lost = best.value - (atoms.inner_product(direction, other.atom) - other.objective)
         share = 0.05 * self.random.random()
         if self.obedient:
             share = min(1.0, self.random.random() * tolerance / lost) if lost > 0 else 0.0
         atom = atoms.combination([1.0 - share, share], [best.atom, other.atom])
         cost = self.oracle.objective(atom)
-        value = atoms.inner(direction, atom) - cost
+        value = atoms.inner_product(direction, atom) - cost
         error = max(0.0, best.value - value)
         self.largest_error = max(self.largest_error, error)
         return replace(best, atom=atom, value=value, objective=cost, error=error)

@@ -1,4 +1,4 @@
-"""Small problems of every coupling with optimal values from CVXPY (interior point, far more exact than needed)."""
+"""Small problems of every coupling with optimal values from CVXPY (interior point, to high accuracy)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ POINTS: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], tuple[Any, list[
 
 
 @cache
-def constrained(point: str, coupling: str) -> tuple[Problem, float]:
+def constrained_reference(point: str, coupling: str) -> tuple[Problem, float]:
     """Return min f over X with A x - b in K, and its optimal value."""
     import cvxpy as cp
 
@@ -100,7 +100,7 @@ def constrained(point: str, coupling: str) -> tuple[Problem, float]:
 
 
 @cache
-def with_loss(point: str, loss: str, split: bool | None = None) -> tuple[Problem, float]:
+def loss_reference(point: str, loss: str, split: bool | None = None) -> tuple[Problem, float]:
     """Return min f over X plus phi(A x - b), shifted so that the optimum is not 0, and its optimal value."""
     import cvxpy as cp
 

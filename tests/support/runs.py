@@ -1,4 +1,4 @@
-"""Small runs of every method, and what it takes to compare two of them bit for bit."""
+"""Small runs of every method, and their comparison bit for bit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unipd import Problem, sharp
 from unipd.couplings import Equality, L2Ball, LeastSquares
 from unipd.maps import DenseMatrix
 from unipd.methods import Factored
-from unipd.run.checkpoint.packing import Packer
+from unipd.run.checkpoint.codec import Packer
 from unipd.run.history import COLUMNS
 
 
@@ -131,15 +131,15 @@ def cases() -> dict[str, Case]:
     found["corrective"] = (vector_problem, "corrective", "auto")
     found["corrective, constrained"] = (constrained_problem, "corrective", "auto")
     found["corrective, matrix"] = (spectral_problem, "corrective", "auto")
-    found["rescaled corrective"] = (badly_scaled, unipd.Rescaled(unipd.Corrective()), "auto")
-    found["rescaled accunipdgrad"] = (badly_scaled, unipd.Rescaled(unipd.AccUniPDGrad()), "atoms")
-    found["rescaled factored"] = (badly_scaled_cut, unipd.Rescaled(Factored(inner_steps=2)), "auto")
+    found["rescaling of corrective"] = (badly_scaled, unipd.Rescaling(unipd.Corrective()), "auto")
+    found["rescaling of accunipdgrad"] = (badly_scaled, unipd.Rescaling(unipd.AccUniPDGrad()), "atoms")
+    found["rescaling of factored"] = (badly_scaled_cut, unipd.Rescaling(Factored(inner_steps=2)), "auto")
     for method in (unipd.UniPDGrad(), unipd.AccUniPDGrad()):
-        found[f"continued {method.name}"] = (vector_problem, unipd.Continued(method), "atoms")
+        found[f"restarts of {method.name}"] = (vector_problem, unipd.Restarts(method), "atoms")
     found["accunipdgrad, falling M"] = (vector_problem, unipd.AccUniPDGrad(monotone=False), "dense")
     for tracker in ("lowrank", "sketch"):
         found[f"unipdgrad, {tracker}, product"] = (product_problem, "unipdgrad", tracker)
-    found["rescaled for nothing"] = (vector_problem, unipd.Rescaled(unipd.PairwiseFrankWolfe()), "auto")
+    found["rescaling for nothing"] = (vector_problem, unipd.Rescaling(unipd.PairwiseFrankWolfe()), "auto")
     found["corrective, blocks"] = (block_problem, "corrective", "auto")
     for name, problem in {
         "matrix": spectral_problem,
@@ -154,16 +154,10 @@ def cases() -> dict[str, Case]:
     return found
 
 
-def bits(value: Any) -> tuple[Any, list[tuple[str, tuple[int, ...], Any, bytes]]]:
+def bits(problem: Problem, state: Any) -> tuple[Any, list[tuple[str, tuple[int, ...], Any, bytes]]]:
     """Return a state as something that is equal only for states with the same bits (and layout of arrays)."""
-    given, inner = dict[str, Any](), value
-    while inner is not None:
-        scaling, model = getattr(inner, "scaling", None), getattr(inner, "model", None)
-        given |= {} if scaling is None else {"scaling": scaling}
-        given |= {} if model is None else {"problem": model.problem, "factors": model.factors}
-        inner = getattr(inner, "inner", None)
-    packer = Packer(given)
-    packed = packer.pack(value)
+    packer = Packer(state.shared_objects(problem))
+    packed = packer.pack(state)
     return packed, [(a.dtype.str, a.shape, _strides(a), a.tobytes()) for a in packer.arrays]
 
 
@@ -175,7 +169,7 @@ def same_run(one: Any, two: Any) -> None:
     """Assert that two results are of the same run: state, point, history (but for times), counts."""
     assert (one.status, one.iterations, one.counts) == (two.status, two.iterations, two.counts)
     assert (one.objective, one.dual_bound, one.gap) == (two.objective, two.dual_bound, two.gap)
-    assert bits(one.state) == bits(two.state)
+    assert bits(one.problem, one.state) == bits(two.problem, two.state)
     timeless = [name for name in COLUMNS if name != "seconds"]
     for name in timeless:
         np.testing.assert_array_equal(one.history[name], two.history[name])

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from support.known import KNOWN
+from support.known_optima import KNOWN
 from unipd import AccUniPDGrad, Problem, UniPDGrad, iterate, theory
 from unipd._typing import Array
 from unipd.couplings import LeastSquares, WeightedLeastSquares
 from unipd.dual import evaluate, proximal_step
-from unipd.methods.smoothness import analytic_smoothness
+from unipd.methods.universal import analytic_smoothness
 from unipd.protocols import inner
 from unipd.sharp import Box, L1Ball, Simplex
 
@@ -112,21 +112,21 @@ def test_the_fixed_step_of_a_known_exponent_keeps_the_theorems(name: str) -> Non
         assert state.counts.oracle_calls == k + 2
         assert excess(known.problem, dual, m_bar, eps) <= 1e-9
         gap = theory.unipdgrad_feasibility_bound(k, m_bar, eps, known.dual_norm)
-        assert state.certificate.infeasibility <= gap
+        assert state.certificate.violation <= gap
         dual = state.dual
 
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_fixed_step_of_the_accelerated_method(name: str) -> None:
-    known, eps, momentum = KNOWN[name](), 0.05, 1.0
+    known, eps, t = KNOWN[name](), 0.05, 1.0
     m_bar = theory.smoothness_bound(known.nu, known.holder, eps)
     method = AccUniPDGrad(eps=eps, step_rule="fixed", holder={known.nu: known.holder})
     for state in islice(iterate(known.problem, method), 60):
         k = state.iteration - 1
-        assert state.smoothness == pytest.approx(theory.smoothness_bound(known.nu, known.holder, eps / momentum))
+        assert state.smoothness == pytest.approx(theory.smoothness_bound(known.nu, known.holder, eps / t))
         bound = theory.accunipdgrad_feasibility_bound(k, known.nu, m_bar, eps, known.dual_norm)
-        assert state.certificate.infeasibility <= bound
-        momentum = state.momentum
+        assert state.certificate.violation <= bound
+        t = state.t
 
 
 def test_the_fixed_step_takes_the_best_of_several_known_pairs() -> None:

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from support.known import KNOWN, Known
+from support.known_optima import KNOWN, Known
 from unipd import AccUniPDGrad, UniPDGrad, iterate, theory
 from unipd._typing import Array
 from unipd.dual import evaluate

@@ -1,4 +1,4 @@
-"""The group of commands: each one's module is imported when the command runs, not before."""
+"""The command group and its help; the module of a command is imported when the command runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from unipd._version import __version__
-from unipd.cli import exits
-from unipd.cli.commands import Entry, available
-from unipd.cli.help import Command, shortened
+from unipd.cli import commands, exits
 
+_LABELS: dict[str, str] = {"int": "N", "float": "X", "Path": "FILE", "path": "FILE", "dir": "FOLDER", "str": "TEXT"}
+"""Placeholders for values by type."""
 _UsageError: Any = typer.BadParameter.__mro__[1]
-_HELP = """Universal primal-dual convex optimisation with sharp operators: large problems, certified answers."""
+_HELP = """Universal primal-dual convex optimisation with linear minimization oracles and certified accuracy."""
 _CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in exits.MEANINGS.items())
 _EPILOG = f"""Exit codes:
 {_CODES}
@@ -30,36 +30,90 @@ Shell completion: unipd --install-completion
 """
 
 
-class Stub(TyperCommand):
-    """A command that knows its name and its line of help; the rest is in a module."""
+class _Help:
+    """Short help, followed by a footer as it is written."""
 
-    def __init__(self, entry: Entry) -> None:
+    footer = ""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, then the footer."""
+        shorten_help(self, ctx)
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+        formatter.write(self.footer)
+
+
+def with_examples(kind: type[TyperCommand] | type[TyperGroup], *examples: str) -> Any:
+    """Return a class of commands (or groups of them) whose help ends with examples."""
+    footer = "\n".join([" Examples:", *(f"   {line}" for line in examples), ""])
+    return type(kind.__name__, (_Help, kind), {"footer": footer})
+
+
+def shorten_help(command: Any, ctx: Any) -> None:
+    """Shorten a command's help for narrow terminals."""
+    command.help = unwrap_paragraphs(command.help or "")
+    for parameter in command.get_params(ctx):
+        _shorten_parameter(parameter)
+
+
+def unwrap_paragraphs(text: str) -> str:
+    r"""Join the lines of every paragraph, to be wrapped by the terminal.
+
+    >>> unwrap_paragraphs("One\ntwo.\n\nThree\nfour.")
+    'One two.\n\nThree four.'
+    """
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _shorten_parameter(parameter: Any) -> None:
+    """Shorten the type column: N instead of ``<int range> [x>=1]``, nothing for a switch.
+
+    Typer sizes that column by its longest entry, which squeezes the descriptions. Error messages still name ranges.
+    """
+    is_argument = parameter.param_type_name == "argument"
+    if is_argument and parameter.metavar is None:
+        parameter.metavar = str(parameter.name).upper()
+
+    def label(ctx: Any) -> str | None:
+        if is_argument or parameter.is_flag:
+            return None
+        kind = parameter.display_type(ctx).strip("<>").split()[0]
+        return parameter.metavar or _LABELS.get(kind, kind.upper())
+
+    parameter.display_type_rich = label
+    parameter._get_number_range_help_str = lambda: None
+
+
+class Stub(TyperCommand):
+    """A command with its name and one line of help; its module is not imported yet."""
+
+    def __init__(self, entry: commands.Entry) -> None:
         super().__init__(entry.name, help=entry.help, rich_help_panel=entry.panel)
         self.module = entry.module
 
     def load(self) -> Any:
         """Import the module and return its command."""
         module = import_module(self.module)
-        app = getattr(module, "app", None)
-        if app is None:
+        if hasattr(module, "app"):
+            app = module.app
+        else:
             app = typer.Typer(add_completion=False, rich_markup_mode="rich")
-            examples = tuple(getattr(module, "EXAMPLES", ()))
-            command = type("Command", (Command,), {"examples": examples})
-            app.command(self.name, cls=command)(module.command)
+            app.command(self.name, cls=with_examples(TyperCommand, *module.EXAMPLES))(module.command)
         loaded: Any = get_command(app)
         loaded.name = self.name
         return loaded
 
 
-class Group(TyperGroup):
-    """The commands by name; every way out of :meth:`main` is one of the documented exit codes."""
+class Group(_Help, TyperGroup):
+    """The commands by name; :meth:`main` always ends with a documented exit code."""
+
+    footer = _EPILOG
 
     def __init__(self, **settings: Any) -> None:
-        settings["commands"] = {entry.name: Stub(entry) for entry in available()}
+        settings["commands"] = {entry.name: Stub(entry) for entry in commands.ENTRIES}
         super().__init__(**settings)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names in the order of the registry."""
+        """Return the names in registry order."""
         return list(self.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
@@ -68,24 +122,18 @@ class Group(TyperGroup):
         return name, command.load() if isinstance(command, Stub) else command, rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; Ctrl-C outside a run is told to :meth:`main`, where typer would leave without a word."""
+        """Run the command; pass Ctrl-C outside a run on to :meth:`main`, where Typer would exit silently."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise typer.Abort from error
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, then the exit codes."""
-        shortened(self, ctx)
-        super().format_help(ctx, formatter)
-        formatter.write(_EPILOG)
-
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **settings: Any) -> Any:
-        """Run a command and leave with its exit code (return it when not ``standalone_mode``)."""
-        given = sys.argv[1:] if args is None else list(args)
-        debug = "--debug" in given
+        """Run a command and exit with its code (return it if not ``standalone_mode``)."""
+        arguments = sys.argv[1:] if args is None else list(args)
+        debug = "--debug" in arguments
         try:
-            code = super().main(given, *rest, standalone_mode=False, **settings)
+            code = super().main(arguments, *rest, standalone_mode=False, **settings)
         except typer.Abort:
             code = exits.complain(KeyboardInterrupt(), debug=debug)
         except _UsageError as error:
@@ -101,14 +149,14 @@ class Group(TyperGroup):
 
 
 def _leave_closed_pipe() -> int:
-    """Go quietly when the reader has left (``unipd show run.npz | head``): nobody would see a complaint."""
+    """Exit silently when the reader closes the pipe (``unipd show run.npz | head``)."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return exits.UNEXPECTED
 
 
 def _complain_of_usage(error: Any, *, debug: bool) -> int:
-    """Say in one line what is wrong with the words of the command line."""
+    """Print a usage error in one line."""
     if debug:
         traceback.print_exception(error)
     where = error.ctx.command_path if error.ctx is not None else "unipd"
@@ -121,8 +169,8 @@ def _complain_of_usage(error: Any, *, debug: bool) -> int:
 app = typer.Typer(name="unipd", cls=Group, help=_HELP, rich_markup_mode="rich", pretty_exceptions_enable=False)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         print(f"unipd {__version__}")
         raise typer.Exit
 
@@ -130,10 +178,10 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Accept the options before a command."""
 
 
 _options.__doc__ = _HELP

@@ -1,4 +1,4 @@
-"""Exit codes, and from an exception to one line for people."""
+"""Exit codes, and one-line messages for exceptions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import contextlib
 import errno
 import sys
 import traceback
+import warnings
 from collections.abc import Generator, Mapping
 from typing import Any
 
+from unipd._util.context import current_communicator
 from unipd.errors import InvalidInput, OracleError, UnipdError
 from unipd.status import Status
-from unipd.team import team
 
 SOLVED = 0
 UNEXPECTED = 1
@@ -21,17 +22,17 @@ INFEASIBLE = 4
 INTERRUPTED = 130
 
 MEANINGS = {
-    SOLVED: "the asked accuracy was reached and verified, or nothing was to be solved",
+    SOLVED: "solved to the requested accuracy (verified), or nothing to solve",
     UNEXPECTED: "unexpected error",
-    BAD_INPUT: "bad input or usage",
-    NOT_REACHED: "a limit, a stall or the line search ended the run before the accuracy",
+    BAD_INPUT: "invalid input or usage",
+    NOT_REACHED: "a limit, a stall or a failed line search ended the run early",
     INFEASIBLE: "the problem is proven infeasible",
     INTERRUPTED: "interrupted",
 }
 
 _USERS_OS_ERRORS = {
     errno.ENOENT: "no such file or folder",
-    errno.EISDIR: "is a folder, a file is needed",
+    errno.EISDIR: "is a folder, not a file",
     errno.ENOTDIR: "part of the path is a file, not a folder",
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
@@ -51,7 +52,7 @@ def exit_code(status: Status | str) -> int:
 
 
 def explain(error: BaseException) -> tuple[str, int]:
-    """Return one line that says what is wrong and where, and the exit code.
+    """Return a one-line message (where, what) and the exit code.
 
     >>> explain(FileNotFoundError(2, "No such file", "a.dat"))
     ('a.dat: no such file or folder', 2)
@@ -61,30 +62,30 @@ def explain(error: BaseException) -> tuple[str, int]:
     if isinstance(error, UnipdError):
         return _one_line(error), UNEXPECTED if isinstance(error, OracleError) else BAD_INPUT
     if isinstance(error, OSError) and error.errno in _USERS_OS_ERRORS and error.filename is not None:
-        return f"{_named(error.filename)}: {_USERS_OS_ERRORS[error.errno]}", BAD_INPUT
+        return f"{_path_text(error.filename)}: {_USERS_OS_ERRORS[error.errno]}", BAD_INPUT
     if isinstance(error, OSError) and error.errno is not None:
         unnamed = "standard output: " if error.errno == errno.ENOSPC else ""  # files are always named
-        where = unnamed if error.filename is None else f"{_named(error.filename)}: "
+        where = unnamed if error.filename is None else f"{_path_text(error.filename)}: "
         return f"{where}{error.strerror}", UNEXPECTED
     text = _one_line(error) or "no message"
-    return f"unexpected {type(error).__name__}: {text} (--debug shows where)", UNEXPECTED
+    return f"unexpected {type(error).__name__}: {text} (use --debug for a traceback)", UNEXPECTED
 
 
 def complain(error: BaseException, *, debug: bool) -> int:
-    """Write the line (with ``debug`` after a traceback) to standard error and return the exit code."""
+    """Print the message (with ``debug`` after a traceback) to standard error and return the exit code."""
     line, code = explain(error)
     if debug:
         traceback.print_exception(error)
-    team().fail(line, code)
+    current_communicator().fail(line, code)
     say(line)
     return code
 
 
 @contextlib.contextmanager
-def as_typed(words: Mapping[str, str]) -> Generator[None]:
-    """Let errors about arguments name them as the command line does.
+def translate_argument_names(words: Mapping[str, str]) -> Generator[None]:
+    """Replace argument names in errors by those of the command line.
 
-    >>> with contextlib.suppress(InvalidInput), as_typed({"noise_level": "--noise-level"}):
+    >>> with contextlib.suppress(InvalidInput), translate_argument_names({"noise_level": "--noise-level"}):
     ...     raise InvalidInput("noise_level", "a number")
     """
     try:
@@ -95,8 +96,25 @@ def as_typed(words: Mapping[str, str]) -> Generator[None]:
         raise InvalidInput(words[error.argument], error.expected, error.got) from error
 
 
+@contextlib.contextmanager
+def print_warnings(category: type[Warning]) -> Generator[None]:
+    """Print warnings of a category as lines on standard error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", category)
+        original = warnings.showwarning
+
+        def show(message: Any, kind: type[Warning], *rest: Any, **named: Any) -> None:
+            if issubclass(kind, category):
+                say(f"warning: {message}")
+            else:
+                original(message, kind, *rest, **named)
+
+        warnings.showwarning = show
+        yield
+
+
 def say(line: str) -> None:
-    """Write one line of the command's own to standard error."""
+    """Print one line to standard error."""
     print(f"unipd: {line}", file=sys.stderr, flush=True)
 
 
@@ -104,5 +122,5 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def _named(path: Any) -> str:
+def _path_text(path: Any) -> str:
     return path.decode(errors="replace") if isinstance(path, bytes) else str(path)

@@ -11,27 +11,27 @@ from unipd.cluster.environment import processes
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit code.
+    """Run the command line and exit with its code.
 
-    Without arguments it runs those of the process, and takes charge of the process's signals. Without the packages of
-    the extra ``cli`` this says so in one line and leaves with 1.
+    Without ``arguments`` it uses those of the process and handles the process's signals. If the extra ``cli`` is not
+    installed, it prints one line and exits with 1.
 
     >>> main(["--version"])
     Traceback (most recent call last):
     SystemExit: 0
     """
-    alone = arguments is None and processes() == 1  # mpirun has signals of its own
-    with _signals() if alone else contextlib.nullcontext():
+    is_single = arguments is None and processes() == 1  # mpirun handles signals itself
+    with _signals() if is_single else contextlib.nullcontext():
         try:
             _run(arguments)
-        except KeyboardInterrupt:  # while modules were being imported, or when the command was over
+        except KeyboardInterrupt:  # during imports, or after the command
             print("unipd: interrupted", file=sys.stderr)
             sys.exit(130)
 
 
 @contextlib.contextmanager
 def _signals() -> Generator[None]:
-    """Let SIGTERM interrupt as SIGINT does where no run is under way; neither changes the exit code at the end."""
+    """Treat SIGTERM like SIGINT outside runs; at the end neither changes the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -48,9 +48,9 @@ def _run(arguments: Sequence[str] | None) -> None:
         print(f'unipd: the command line needs {error.name}: pip install "unipd[cli]"', file=sys.stderr)
         sys.exit(1)
     if processes() > 1:
-        from unipd.cli.together import main as main_together
+        from unipd.cli.mpi import main as mpi_main
 
-        main_together(sys.argv[1:] if arguments is None else list(arguments))
+        mpi_main(sys.argv[1:] if arguments is None else list(arguments))
     from unipd.cli.app import command_line
 
     command_line().main(args=None if arguments is None else list(arguments), prog_name="unipd")

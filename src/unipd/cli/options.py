@@ -1,111 +1,303 @@
-"""The options that commands share: one decorator gives them to a command."""
+"""The options that commands share (one declaration each), the decorator that adds them, and checks of paths."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Collection
-from dataclasses import fields
-from typing import Any, get_type_hints
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from importlib import util
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
-from unipd.cli.declarations import declarations
-from unipd.cli.exits import as_typed, say
-from unipd.cli.lasting import lasting
-from unipd.cli.live import served
-from unipd.cli.log_file import logged_to
-from unipd.cli.option_values import ALWAYS, LASTING, SOLVING, WATCHING, WRITING, Options
-from unipd.cli.outputs import check_apart, check_choice
-from unipd.cli.session import about, limited_threads
-from unipd.errors import InvalidInput
-from unipd.methods import choose
-from unipd.team import team
+import typer
+from typer.models import ArgumentInfo
 
-METHODS = ("auto", *choose.METHODS)
-WRITTEN = ("out", "sides", "save_data", "spectrum")
+from unipd._util.context import current_communicator
+from unipd.cli.exits import say, translate_argument_names
+from unipd.cli.runtime import (
+    DEFAULT_EVERY,
+    check_run_options,
+    describe_environment,
+    log_to,
+    run_environment,
+    serve_live,
+    thread_limit,
+)
+from unipd.errors import InvalidInput, MissingExtra
+
+SOLVING = ("accuracy", "method", "weights", "seed", "threads", "time_limit", "max_iterations", "max_oracle_calls")
+CHECKPOINTING = ("memory_limit", "checkpoint", "every", "resume")
+WRITING = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
+WATCHING = ("live", "live_port")
+ALWAYS = ("quiet", "verbose", "log_file", "debug")
+"""Options of every command."""
+OUTPUT_OPTIONS = ("out", "sides", "save_data", "spectrum")
 """Options of single commands that name a file to write."""
+METHODS = ("auto", "unipdgrad", "accunipdgrad", "frank-wolfe", "away-step", "pairwise", "corrective", "factored")
+"""The methods of :data:`unipd.methods.METHODS`; importing that would load the solvers for ``--help``."""
+AVERAGING_METHODS = ("unipdgrad", "accunipdgrad")
+"""Methods with ``--weights``."""
+WEIGHTS = ("theory", "greedy")
+STANDARD_OUTPUT = "-"
+PICTURES = (".png", ".svg", ".pdf")
+PROGRAMS = (".dat-s", ".dat", ".sdpa")
+_SOLVER, _LIMITS, _CHECKPOINT, _OUTPUT, _LIVE = "Solver", "Limits", "Checkpoint", "Output", "Live page"
+
+
+def option(help: str, panel: str | None, *names: str, choices: Collection[str] = (), **rest: Any) -> Any:
+    """Return the Typer declaration of an option, with completion of its ``choices``."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in choices if name.startswith(incomplete)]
+
+    return typer.Option(*names, help=help, rich_help_panel=panel, autocompletion=complete if choices else None, **rest)
+
+
+def _method_option(methods: Collection[str]) -> Any:
+    return Annotated[str, option(f"One of {', '.join(methods)}.", _SOLVER, choices=methods)]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Values and declarations of the common options; a command without one of them sees its default."""
+
+    accuracy: Annotated[float, option("Relative accuracy of duality gap and feasibility.", _SOLVER)] = 1e-3
+    method: str = "auto"
+    weights: Annotated[str | None, option("Averaging weights: theory or greedy.", _SOLVER, choices=WEIGHTS)] = None
+    seed: Annotated[int, option("Random seed.", _SOLVER, min=0)] = 0
+    threads: Annotated[int | None, option("Maximum number of threads.", _SOLVER, min=1)] = None
+    time_limit: Annotated[float | None, option("Time limit in seconds.", _LIMITS, min=0.0)] = None
+    max_iterations: Annotated[int | None, option("Iteration limit.", _LIMITS, min=1)] = None
+    max_oracle_calls: Annotated[
+        int | None, option("Oracle call limit; the iteration that reaches it is completed.", _LIMITS, min=1)
+    ] = None
+    memory_limit: Annotated[
+        str | None, option("Refuse runs that need more memory, e.g. 2GB, and stop runs that exceed it.", _LIMITS)
+    ] = None
+    checkpoint: Annotated[Path | None, option("Save the run to this file periodically.", _CHECKPOINT)] = None
+    every: Annotated[
+        str | None, option(f"Checkpoint interval: {DEFAULT_EVERY} (default), 5m, 1h, 10it.", _CHECKPOINT)
+    ] = None
+    resume: Annotated[bool, option("Resume from the checkpoint if it exists.", _CHECKPOINT, "--resume")] = False
+    out: Annotated[Path | None, option("Write the result to this .npz file.", _OUTPUT)] = None
+    plot: Annotated[Path | None, option("Draw the result to this .png, .svg or .pdf file.", _OUTPUT)] = None
+    json: Annotated[
+        str | None, option("Write a JSON object to this file, - for standard output.", _OUTPUT, "--json")
+    ] = None
+    quiet: Annotated[bool, option("No progress, no table.", _OUTPUT, "--quiet", "-q")] = False
+    verbose: Annotated[bool, option("Verbose output.", _OUTPUT, "--verbose", "-v")] = False
+    log_file: Annotated[Path | None, option("Append a log to this file.", _OUTPUT)] = None
+    debug: Annotated[bool, option("Show tracebacks of errors.", _OUTPUT, "--debug")] = False
+    live: Annotated[bool, option("Serve live curves and figures on this machine.", _LIVE, "--live")] = False
+    live_port: Annotated[
+        int | None, option("Port of the live page (--live chooses a free one).", _LIVE, min=1, max=65535)
+    ] = None
+
+    def check(self) -> None:
+        """Raise if options contradict each other or an output cannot be written."""
+        if self.quiet and self.verbose:
+            raise InvalidInput("--quiet", "either --quiet or --verbose", "both")
+        if not 0.0 < self.accuracy < float("inf"):
+            raise InvalidInput("--accuracy", "a positive number", repr(self.accuracy))
+        if self.weights is not None:
+            check_choice("--weights", self.weights, WEIGHTS)
+        check_file("--out", self.out, (".npz",))
+        check_file("--plot", self.plot, PICTURES)
+        check_file("--json", None if self.json in (None, STANDARD_OUTPUT) else Path(str(self.json)))
+        check_file("--log-file", self.log_file)
+        if self.plot is not None and util.find_spec("matplotlib") is None:
+            raise MissingExtra("matplotlib", "plot", "--plot")
+        check_distinct(self.output_paths())
+        check_run_options(self)
+
+    def check_method(self, methods: Collection[str]) -> None:
+        """Raise if the method is unknown, or does not average and ``--weights`` is given."""
+        check_choice("--method", self.method, methods)
+        if self.weights is not None and self.method not in AVERAGING_METHODS:
+            expected = f"--method {' or '.join(AVERAGING_METHODS)} with this option"
+            raise InvalidInput("--weights", expected, f"--method {self.method}")
+
+    def output_paths(self) -> dict[str, Any]:
+        """Return the files to write, by option."""
+        files = {"--out": self.out, "--plot": self.plot, "--json": self.json, "--log-file": self.log_file}
+        return {**files, "--checkpoint": self.checkpoint}
+
+    def without_outputs(self) -> Options:
+        """Return the options of a process that prints and writes nothing."""
+        outputs = {"out": None, "plot": None, "json": None, "log_file": None}
+        return replace(self, quiet=True, verbose=False, live=False, live_port=None, **outputs)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the options that determine the result, for the record."""
+        return {name: getattr(self, name) for name in SOLVING if getattr(self, name) is not None}
+
+    def method_options(self) -> dict[str, Any]:
+        """Return the keyword arguments of the method."""
+        return {} if self.weights is None else {"weights": self.weights}
 
 
 def common_options(
     *, only: Collection[str] | None = None, methods: Collection[str] = METHODS, **defaults: Any
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command the common options: its parameter ``options`` becomes one option of the command line each.
+    """Replace a command's parameter ``options`` by the common options, one command-line option each.
 
-    The command runs with the outputs checked, the threads limited and the log file open.
+    The command runs with its outputs checked, its threads limited and its log file open.
 
     Parameters
     ----------
     only
-        Names of the options wanted besides ``ALWAYS``; all of them by default.
+        Names of the options besides ``ALWAYS``; all of them by default.
     methods
-        What ``--method`` accepts, when the command has methods of its own.
+        Values of ``--method``, for a command with methods of its own.
     defaults
         Defaults that differ from those of :class:`Options`, e.g. ``accuracy=1e-6``.
     """
-    wanted = tuple(field.name for field in fields(Options) if only is None or field.name in {*only, *ALWAYS})
+    names = tuple(field.name for field in fields(Options) if only is None or field.name in {*only, *ALWAYS})
     unknown = {*(only or ()), *defaults} - {field.name for field in fields(Options)}
     if unknown:
         raise InvalidInput("only", "names of common options", repr(sorted(unknown)))
-    declared, standard = declarations(methods), Options(**defaults)
+    hints = {**get_type_hints(Options, include_extras=True), "method": _method_option(methods)}
+    standard = Options(**defaults)
+    extra = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(standard, name), annotation=hints[name])
+        for name in names
+    ]
 
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
-        words = _words(function, wanted)
+        declared = get_type_hints(function, include_extras=True)
+        own = [
+            parameter.replace(annotation=declared.get(name, parameter.annotation))
+            for name, parameter in inspect.signature(function).parameters.items()
+            if name != "options"
+        ]
+        words = {parameter.name: _command_line_name(parameter) for parameter in (*own, *extra)}
+        title = function.__module__.rsplit(".")[-1]
 
         @functools.wraps(function)
-        def run(**given: Any) -> int:
-            chosen = {name: given.pop(name) for name in wanted}
-            options = Options(**{**defaults, **chosen})
-            if not team().leads:
-                options = options.silent()
+        def run(**arguments: Any) -> int:
+            options = replace(standard, **{name: arguments.pop(name) for name in names})
+            if not current_communicator().is_leader:
+                options = options.without_outputs()
             options.check()
-            own = {words[name]: given[name] for name in WRITTEN if name in given}
-            read = {words.get(name, name): value for name, value in given.items() if name not in WRITTEN}
-            check_apart({**options.written(), **own}, read)
-            name = function.__module__.rsplit(".")[-1]
+            written = {words[name]: arguments[name] for name in OUTPUT_OPTIONS if name in arguments}
+            read = {words[name]: value for name, value in arguments.items() if name not in OUTPUT_OPTIONS}
+            check_no_overwrite({**options.output_paths(), **written}, read)
             if options.verbose:
-                say(about(name))
-            if "method" in wanted:
-                check_choice("--method", options.method, methods)
-                options.check_averaging()
-            page = served(options.live, options.live_port, f"unipd {name}", quiet=options.quiet)
-            kept = lasting(options) if "checkpoint" in wanted else contextlib.nullcontext()
-            with limited_threads(options.threads), logged_to(options.log_file, name), page, kept, as_typed(words):
-                return function(**given, options=options)
+                say(describe_environment(title))
+            if "method" in names:
+                options.check_method(methods)
+            with (
+                thread_limit(options.threads),
+                log_to(options.log_file, title),
+                serve_live(options.live, options.live_port, f"unipd {title}", quiet=options.quiet),
+                run_environment(options) if "checkpoint" in names else contextlib.nullcontext(),
+                translate_argument_names(words),
+            ):
+                return function(**arguments, options=options)
 
-        extra = [
-            inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=getattr(standard, name), annotation=declared[name]
-            )
-            for name in wanted
-        ]
-        _set_signature(run, function, extra)
-        return run
+        command: Any = run
+        command.__signature__ = inspect.Signature([*own, *extra])
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *extra)}
+        del command.__wrapped__
+        return command
 
     return decorate
 
 
-def _words(function: Callable[..., int], wanted: Collection[str]) -> dict[str, str]:
-    """Return how each parameter of a command is called on the command line: PROBLEM, --noise-level."""
-    words = {name: f"--{name.replace('_', '-')}" for name in wanted}
-    for name, hint in get_type_hints(function, include_extras=True).items():
-        declared = [part for part in getattr(hint, "__metadata__", ()) if hasattr(part, "help")]
-        if declared and name != "options":
-            positional = type(declared[0]).__name__ == "ArgumentInfo"
-            words[name] = (declared[0].metavar or name.upper()) if positional else f"--{name.replace('_', '-')}"
-    return words
+def _command_line_name(parameter: inspect.Parameter) -> str:
+    """Return the name of a parameter on the command line: PROBLEM, --noise-level."""
+    for declaration in getattr(parameter.annotation, "__metadata__", ()):
+        if isinstance(declaration, ArgumentInfo):
+            return str(declaration.metavar or parameter.name.upper())
+    return f"--{parameter.name.replace('_', '-')}"
 
 
-def _set_signature(run: Any, function: Callable[..., int], extra: list[inspect.Parameter]) -> None:
-    """Show typer the command's own parameters followed by the common ones."""
-    hints = get_type_hints(function, include_extras=True)
-    own = [
-        parameter.replace(annotation=hints.get(name, parameter.annotation))
-        for name, parameter in inspect.signature(function).parameters.items()
-        if name != "options"
-    ]
-    run.__signature__ = inspect.Signature([*own, *extra])
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *extra)}
-    del run.__wrapped__
+def check_file(option: str, path: Path | None, extensions: tuple[str, ...] = ()) -> None:
+    """Raise unless the file can be written: known extension, existing folder, permission."""
+    if path is None:
+        return
+    if extensions and path.suffix.lower() not in extensions:
+        raise InvalidInput(option, f"a file name ending in {' or '.join(extensions)}", repr(str(path)))
+    if path.is_dir():
+        raise InvalidInput(option, "a file", f"the folder {str(path)!r}")
+    folder = path.parent
+    if not folder.is_dir():
+        raise InvalidInput(option, "a file in an existing folder (create it first)", repr(str(path)))
+    if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise InvalidInput(option, "a file that can be written to", repr(str(path)))
 
 
-__all__ = ["ALWAYS", "LASTING", "METHODS", "SOLVING", "WATCHING", "WRITING", "Options", "common_options"]
+def make_folder(option: str, folder: Path) -> None:
+    """Create a folder for output files if it is missing; raise if they cannot be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        expected = f"a folder that exists or can be created ({error.strerror})"
+        raise InvalidInput(option, expected, repr(str(folder))) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidInput(option, "a folder that can be written to", repr(str(folder)))
+
+
+def check_choice(option: str, value: str, known: Collection[str]) -> None:
+    """Raise unless the value is one of the known ones.
+
+    >>> check_choice("--theme", "dark", ("light", "dark"))
+    """
+    if value not in known:
+        raise InvalidInput(option, f"one of {', '.join(known)}", repr(value))
+
+
+def check_style(axis: str, theme: str) -> None:
+    """Raise unless ``--axis`` and ``--theme`` are known to :mod:`unipd.report`.
+
+    >>> check_style("seconds", "dark")
+    """
+    from unipd.report.curves import AXES
+    from unipd.report.style import THEMES
+
+    check_choice("--axis", axis, AXES)
+    check_choice("--theme", theme, THEMES)
+
+
+def check_program_name(path: str) -> None:
+    """Raise for an existing file without the extension of a semidefinite program.
+
+    >>> check_program_name("truss1.dat-s.gz")
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    if Path(path).is_file() and Path(name).suffix not in PROGRAMS:
+        expected = f"a file in SDPA sparse format ({' or '.join(PROGRAMS)}, optionally .gz), or FILE.py:NAME"
+        raise InvalidInput("PROBLEM", expected, repr(path))
+
+
+def check_distinct(outputs: Mapping[str, Any]) -> None:
+    """Raise if two options name the same output file.
+
+    >>> check_distinct({"--out": Path("run.npz"), "--json": "-", "--plot": None})
+    """
+    known: dict[str, str] = {}
+    for option, path in outputs.items():
+        if path is None or str(path) == STANDARD_OUTPUT:
+            continue
+        other = known.setdefault(os.path.realpath(path), option)
+        if other != option:
+            raise InvalidInput(option, f"another file than that of {other}", repr(str(path)))
+
+
+def check_no_overwrite(written: Mapping[str, Any], read: Mapping[str, Any]) -> None:
+    """Raise if an output file is named twice or is an input (a path, several paths, or FILE.py:NAME).
+
+    >>> check_no_overwrite({"--out": Path("state.npz")}, {"DATA": Path("data.npz")})
+    """
+    check_distinct(written)
+    targets = {os.path.realpath(path): option for option, path in written.items() if path is not None}
+    for word, value in read.items():
+        for part in value if isinstance(value, (list, tuple)) else [value]:
+            names = (str(part), str(part).rpartition(":")[0]) if isinstance(part, (str, Path)) else ()
+            for name in filter(os.path.isfile, names):
+                option = targets.get(os.path.realpath(name))
+                if option is not None:
+                    raise InvalidInput(option, f"another file than {word}", repr(name))

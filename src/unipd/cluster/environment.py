@@ -1,4 +1,4 @@
-"""Whether this process was started by MPI, without importing it."""
+"""The launcher's environment: how many processes it started and the threads of each, without importing MPI."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 def processes(environment: Mapping[str, str] = os.environ) -> int:
-    """Return the number of processes that were started together; 1 when no launcher started this one.
+    """Return the number of processes that the launcher started; 1 without a launcher.
 
     A Slurm batch script has ``SLURM_NTASKS`` without being one of the tasks, so only the variable of a step counts.
 
@@ -25,7 +25,7 @@ def processes(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def threads_for(environment: Mapping[str, str] = os.environ, cores: int | None = None) -> int:
-    """Return the threads of one process: the cores of this machine by the processes on it, at least one.
+    """Return the threads of one process: the cores of this machine divided by its processes, at least one.
 
     >>> threads_for({"MPI_LOCALNRANKS": "4"}, cores=16), threads_for({"PMI_SIZE": "8"}, cores=2)
     (4, 1)
@@ -43,7 +43,7 @@ def available_cores() -> int:
 
 
 def limit_threads(environment: MutableMapping[str, str] = os.environ) -> int:
-    """Set the variables that limit threads, those that are not set yet, and return the number.
+    """Set the variables that limit threads, unless they are set, and return the number.
 
     >>> limit_threads({"MPI_LOCALNRANKS": "1000000"})
     1
@@ -55,9 +55,9 @@ def limit_threads(environment: MutableMapping[str, str] = os.environ) -> int:
 
 
 def end_all(code: int, environment: Mapping[str, str] = os.environ) -> bool:
-    """Ask MPICH's launcher to end all processes, from one that cannot start MPI; return whether it was asked.
+    """Ask MPICH's launcher to abort all processes, from one that cannot start MPI; return whether it is there.
 
-    Others may be waiting for this one as they start MPI, and this launcher does not end them when one has left before.
+    Others may wait for this process as they start MPI, and this launcher does not end them when one has left.
 
     >>> end_all(2, {})
     False

@@ -1,4 +1,4 @@
-"""Sets K and losses phi: what couples A x - b (one idea a file).
+"""Sets K and losses phi that couple A x - b, one per file with its prox, derivative and rescaling.
 
 Sets, for A x - b in K, with the support function h(lam) = sup over K of <lam, r>:
 
@@ -10,12 +10,15 @@ Sets, for A x - b in K, with the support function h(lam) = sup over K of <lam, r
 Losses, for f(x) + phi(A x - b): :class:`LeastSquares`, :class:`WeightedLeastSquares`, :class:`Huber`,
 :class:`Logistic`, :class:`Absolute`.
 
-A set of one's own derives from :class:`ConvexSet` (a projection and a support function), a loss from
-:class:`ConvexLoss`.
+A user-supplied set derives from :class:`ConvexSet` (a projection and a support function), a loss from
+:class:`ConvexLoss` (value, gradient, curvature, conjugate, prox; ``slack`` as well for the paper's slack split) or, if
+separable, from :class:`BoundedSlackLoss`. Optional methods with documented defaults make solves faster:
+``prox_jacobian`` and ``prox_curvature`` for Newton steps, ``rescale`` for row equilibration.
 """
 
 from unipd.couplings.absolute import Absolute
-from unipd.couplings.base import ConvexLoss, ConvexSet
+from unipd.couplings.affine_image import Scaled, Translated
+from unipd.couplings.base import BoundedSlackLoss, ConvexLoss, ConvexSet, Rescaling
 from unipd.couplings.box import Box
 from unipd.couplings.equality import Equality
 from unipd.couplings.half_space import HalfSpace
@@ -29,14 +32,13 @@ from unipd.couplings.matrix_balls import NuclearBall, SpectralBall
 from unipd.couplings.orthant import AtLeast, AtMost
 from unipd.couplings.product import Product
 from unipd.couplings.psd_cone import PSDCone
-from unipd.couplings.scaled import Scaled
 from unipd.couplings.second_order_cone import SecondOrderCone
-from unipd.couplings.translated import Translated
 
 __all__ = [
     "Absolute",
     "AtLeast",
     "AtMost",
+    "BoundedSlackLoss",
     "Box",
     "ConvexLoss",
     "ConvexSet",
@@ -51,6 +53,7 @@ __all__ = [
     "NuclearBall",
     "PSDCone",
     "Product",
+    "Rescaling",
     "Scaled",
     "SecondOrderCone",
     "SpectralBall",

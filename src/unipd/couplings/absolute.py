@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from unipd._typing import Array
-from unipd.couplings.bounded_slack import BoundedSlackLoss
-from unipd.couplings.modulus import clip_modulus, phases, shrink, total
-from unipd.couplings.rounding import ENTRY_ROUNDING, precision
+from unipd._util.entrywise import clip_modulus, phase, precision, shrink, total
+from unipd.couplings.base import ENTRY_ROUNDING, BoundedSlackLoss
 
 
 class Absolute(BoundedSlackLoss):
@@ -21,7 +20,7 @@ class Absolute(BoundedSlackLoss):
     Parameters
     ----------
     slack_radius
-        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.bounded_slack.BoundedSlackLoss`.
+        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
     Examples
     --------
@@ -38,7 +37,7 @@ class Absolute(BoundedSlackLoss):
 
     def gradient(self, residual: Array) -> Array:
         """Return the signs (phases) of r, 0 where r_i = 0."""
-        return phases(residual)
+        return phase(residual)
 
     def curvature(self) -> float:
         """Return inf."""
@@ -57,5 +56,11 @@ class Absolute(BoundedSlackLoss):
         """Clip the moduli at 1, whatever the step."""
         return clip_modulus(vector, 1.0)
 
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Keep the rows where |v_i| < 1; by differences for complex numbers."""
+        if vector.dtype.kind == "c":
+            return super().prox_jacobian(vector, step, directions)
+        return directions * (np.abs(vector).reshape(-1, 1) < 1.0)
+
     def _maximiser(self, dual: Array, radius: float) -> Array:
-        return np.where(np.abs(dual) > 1.0, radius * phases(dual), np.zeros_like(dual))
+        return np.where(np.abs(dual) > 1.0, radius * phase(dual), np.zeros_like(dual))

@@ -9,28 +9,115 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unipd._typing import Array
-from unipd.couplings.rounding import FEASIBILITY_ROUNDING, precision
-from unipd.described import Described
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd._util.entrywise import precision, rounding_of
+from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput
-from unipd.protocols import Coupling, norm
+from unipd.protocols import Adapted, Coupling, inner, norm
+
+FEASIBILITY_ROUNDING = 1e-9
+"""Relative distance to a set below which a vector counts as inside (or its rounding where that is more)."""
+
+ENTRY_ROUNDING = 8.0
+"""An entry of a dual vector may leave its interval by this many relative eps and still count as inside."""
 
 
-class ConvexSet(Described, ABC):
+def domain_rounding(dual: Array) -> float:
+    """Return the distance by which rounding alone may put a dual vector outside dom h.
+
+    The distance is 8 eps (8 + sqrt(n)) ||lam||, with eps that of the dtype. Where h is the indicator of a cone
+    with a curved or thin boundary, a projected vector is on it up to rounding only, so h counts a vector this
+    near as inside. The bound -G(lam) then errs by at most this distance times ||A x^* - b||, which is the size
+    of the rounding in <lam, b> itself.
+
+    >>> domain_rounding(np.ones(4)) < 1e-13
+    True
+    """
+    spread = math.sqrt(dual.size)
+    return ENTRY_ROUNDING * precision(dual) * (8.0 + spread) * norm(dual) + spread * float(np.finfo(dual.dtype).tiny)
+
+
+if TYPE_CHECKING:  # the required members are abstract methods below
+    _Coupling = Coupling
+else:
+    _Coupling = object
+
+
+@dataclass(frozen=True)
+class Rescaling:
+    """Positive factors D for the rows, and D K: A x - b in K is the same as D A x - D b in D K."""
+
+    factors: FloatArray
+    """The diagonal of D, flat."""
+    coupling: Coupling
+    """D K."""
+
+
+class CouplingBase(ReprMixin, ABC, _Coupling):
+    """Defaults that sets and losses share: vectors of any shape, derivatives by differences, rows in fixed units."""
+
+    dual_sign: float | None = None
+    """0 when the dual vector is free, 1 or -1 when it is nonnegative or nonpositive entry by entry; None otherwise."""
+    slack_radius: float | None = None
+    """R of the slack block {|r_i| <= R} of the slack split, None for an unbounded block."""
+
+    @property
+    def is_equality(self) -> bool:
+        """Whether K = {0}: then h = 0 and the dual vector is free."""
+        return False
+
+    @property
+    def quadratic_weights(self) -> Any:
+        """The w with phi(r) = 1/2 sum_i w_i |r_i|^2: a float, or an array of the shape of b; None for other phi."""
+        return None
+
+    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise when vectors of this shape and dtype do not fit; the default accepts all."""
+        return
+
+    @abstractmethod
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Return prox of ``step * h`` at v."""
+
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Return J C for an element J of the generalized Jacobian of v -> prox_{step h}(v) and columns C.
+
+        By default from one-sided differences: one prox a column, accurate to about seven digits.
+        """
+        return finite_differences(lambda v: self.prox_conjugate(v, step), vector, directions)
+
+    def prox_curvature(self, vector: Array, step: float, columns: Array, gram: FloatArray) -> FloatArray:
+        """Return Re C^* J C for the J of :meth:`prox_jacobian`; ``gram`` is Re C^* C, for those that profit from it."""
+        product = (columns.conj().T @ self.prox_jacobian(vector, step, columns)).real
+        return 0.5 * (product + product.T)
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return factors that bring rows of these norms near 1 as far as the coupling allows.
+
+        The default, None, leaves the rows alone. So do all losses: their values have units.
+        """
+        return None
+
+
+class ConvexSet(CouplingBase):
     """A closed convex set K: the template's inclusion A x - b in K.
 
-    ``project`` and ``conjugate`` (the support function) define it; the rest follows, the prox of the
-    support function by Moreau: prox of ``t h`` at v is v - t P_K(v / t).
+    ``project`` and ``conjugate`` (the support function) define it. The rest has defaults: the prox of the support
+    function follows by Moreau, prox of ``t h`` at v = v - t P_K(v / t). Three optional methods make solves faster:
+    ``prox_jacobian`` and ``prox_curvature`` (Newton steps of the corrective method), ``rescale`` (row equilibration).
 
     Examples
     --------
-    A set of one's own, the line {r : r_1 = r_2 = ...}:
+    A user-supplied set, the line {r : r_1 = r_2 = ...}:
 
-    >>> from unipd.couplings.rounding import domain_rounding
+    >>> from unipd.couplings.base import domain_rounding
     >>> class Diagonal(ConvexSet):
     ...     def project(self, vector):
     ...         return np.full_like(vector, vector.mean())
@@ -50,10 +137,6 @@ class ConvexSet(Described, ABC):
         """Support functions are positively homogeneous of degree 1."""
         return 1.0
 
-    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Raise when vectors of this shape and dtype do not fit; the default accepts all."""
-        return
-
     @abstractmethod
     def project(self, vector: Array) -> Array:
         """Return the nearest point of K."""
@@ -68,7 +151,7 @@ class ConvexSet(Described, ABC):
 
     def value(self, residual: Array) -> float:
         """Return 0 inside K (up to rounding), inf outside."""
-        relative = max(FEASIBILITY_ROUNDING, 64.0 * precision(residual))
+        relative = max(FEASIBILITY_ROUNDING, rounding_of(residual))
         return 0.0 if self.distance(residual) <= relative * max(1.0, norm(residual)) else math.inf
 
     def prox(self, vector: Array, step: float) -> Array:
@@ -76,17 +159,17 @@ class ConvexSet(Described, ABC):
         return self.project(vector)
 
     def prox_conjugate(self, vector: Array, step: float) -> Array:
-        """Return prox of ``step * h`` by Moreau's identity."""
+        """Return prox of ``step * h`` at v by Moreau's identity."""
         scale = float(step)
         return vector - scale * self.project(vector / scale)
 
 
-class ConvexLoss(Described, ABC):
+class ConvexLoss(CouplingBase):
     """A finite convex loss phi, used through its prox form or the paper's slack split.
 
     Examples
     --------
-    A loss of one's own, phi(r) = ||r||^2 / 2 + <r, 1>; the rest follows by Moreau:
+    A user-supplied loss, phi(r) = ||r||^2 / 2 + <r, 1>; the prox of the conjugate follows by Moreau:
 
     >>> class Tilted(ConvexLoss):
     ...     def value(self, residual):
@@ -117,12 +200,8 @@ class ConvexLoss(Described, ABC):
 
     @property
     def splittable(self) -> bool:
-        """Whether the slack block is bounded enough for a finite answer everywhere."""
-        return True
-
-    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Raise when vectors of this shape and dtype do not fit; the default accepts all."""
-        return
+        """Whether the slack split is possible: by default if the class defines :meth:`slack`."""
+        return type(self).slack is not ConvexLoss.slack
 
     @abstractmethod
     def value(self, residual: Array) -> float:
@@ -132,6 +211,10 @@ class ConvexLoss(Described, ABC):
     def gradient(self, residual: Array) -> Array:
         """Return a (sub)gradient of phi at r."""
 
+    def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
+        """Return H C for an element H of the generalized Jacobian of the gradient at r; by default from differences."""
+        return finite_differences(self.gradient, residual, directions)
+
     @abstractmethod
     def curvature(self) -> float:
         """Return a Lipschitz constant of the gradient (inf when nonsmooth)."""
@@ -140,9 +223,12 @@ class ConvexLoss(Described, ABC):
     def conjugate(self, dual: Array) -> float:
         """Return phi^*(lam)."""
 
-    @abstractmethod
     def slack(self, dual: Array) -> tuple[Array, float]:
-        """Return the maximiser r of <lam, r> - phi(r) over the slack block and the maximum."""
+        """Return the maximiser r of <lam, r> - phi(r) over the slack block and the maximum.
+
+        Optional: without it the loss enters through its prox (see ``split`` of :class:`~unipd.Problem`).
+        """
+        raise NotImplementedError(f"{type(self).__name__} defines no slack block")
 
     @abstractmethod
     def prox(self, vector: Array, step: float) -> Array:
@@ -156,6 +242,77 @@ class ConvexLoss(Described, ABC):
     def distance(self, residual: Array) -> float:
         """Return 0: a loss excludes nothing."""
         return 0.0
+
+
+DIFFERENCE = 1e-7
+"""Length of a finite difference relative to the vector: about the square root of eps, where both errors balance."""
+
+
+def finite_differences(function: Callable[[Array], Array], vector: Array, directions: Array) -> Array:
+    """Return the directional derivatives of a map at a vector by one-sided differences, one column a direction.
+
+    >>> finite_differences(lambda v: v**2, np.array([1.0, 3.0]), np.eye(2)).round(5)
+    array([[2., 0.],
+           [0., 6.]])
+    """
+    base = function(vector).reshape(-1)
+    out = np.empty_like(directions)
+    size = DIFFERENCE * max(1.0, norm(vector))
+    for place in range(directions.shape[1]):
+        column = directions[:, place]
+        length = norm(column)
+        step = size / length if length > 0 else 1.0
+        moved = function(vector + step * column.reshape(vector.shape))
+        out[:, place] = (moved.reshape(-1) - base) / step
+    return out
+
+
+def power_of_two(values: Array) -> FloatArray:
+    """Return the nearest powers of two, by which numbers are multiplied without rounding; 1 for 0.
+
+    >>> power_of_two(np.array([3.0, 0.0, 0.4]))
+    array([4. , 1. , 0.5])
+    """
+    positive = np.where(values > 0, values, 1.0).astype(np.float64)
+    return np.exp2(np.clip(np.round(np.log2(positive)), -60, 60))
+
+
+def row_factors(norms: FloatArray) -> FloatArray:
+    """Return a factor for each row that brings its norm near 1.
+
+    >>> row_factors(np.array([8.0, 0.5]))
+    array([0.125, 2.   ])
+    """
+    return 1.0 / power_of_two(norms)
+
+
+def common_factor(norms: FloatArray) -> FloatArray:
+    """Return one factor for all rows, from the geometric mean of the norms that are not zero.
+
+    >>> common_factor(np.array([8.0, 0.5, 0.0]))
+    array([0.5, 0.5, 0.5])
+    """
+    present = norms[norms > 0]
+    mean = np.exp(np.mean(np.log(present))) if present.size else 1.0
+    return np.full(norms.shape, row_factors(np.array([mean]))[0])
+
+
+class AdaptedCoupling(Adapted):
+    """A user-supplied coupling that derives from neither base class, with the defaults of what it lacks."""
+
+    def __init__(self, part: Coupling) -> None:
+        super().__init__(part)
+        self.defaults = ConvexLoss if part.is_loss else ConvexSet
+
+
+def as_coupling(coupling: Coupling) -> Any:
+    """Return a coupling with all its optional members.
+
+    >>> from unipd.couplings import Equality
+    >>> as_coupling(Equality()).is_equality
+    True
+    """
+    return coupling if isinstance(coupling, (CouplingBase, AdaptedCoupling)) else AdaptedCoupling(coupling)
 
 
 def require_real(name: str, dtype: np.dtype[Any]) -> None:
@@ -187,7 +344,7 @@ def require_shape(name: str, vector: Array, shape: tuple[int, ...]) -> None:
         raise InvalidInput(name, f"shape {shape}", f"shape {vector.shape}")
 
 
-def require_set(name: str, part: Coupling) -> Coupling:
+def require_set(name: str, part: Coupling) -> CouplingBase:
     """Return ``part`` when it is a set, and raise for a loss or anything else.
 
     >>> from unipd.couplings import Equality
@@ -196,4 +353,49 @@ def require_set(name: str, part: Coupling) -> Coupling:
     """
     if not isinstance(part, Coupling) or part.is_loss:
         raise InvalidInput(name, "a set K of unipd.couplings (not a loss)", type(part).__name__)
-    return part
+    return as_coupling(part)
+
+
+class BoundedSlackLoss(ConvexLoss):
+    """A separable loss phi(r) = sum_i phi_i(r_i) with a slack block {|r_i| <= slack_radius}.
+
+    phi^* is infinite outside a bounded set, so it cannot join g as it stands. Over the bounded block
+
+        max over |r_i| <= R of <lam, r> - phi(r)
+
+    is finite for every lam, attained (phi being separable and convex) at the unrestricted maximiser cut down to
+    R entry by entry, and equal to phi^*(lam) exactly where that maximiser fits. Weak duality then bounds the
+    problem with |A x - b| <= R, which is the original one as soon as an optimal residual fits: choose R no less
+    than the largest |A x - b| that matters, for instance its maximum over X.
+
+    Parameters
+    ----------
+    slack_radius
+        R > 0, or None when the loss will be used in its prox form only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unipd.couplings import Absolute
+    >>> Absolute(slack_radius=2.0).slack(np.array([0.5, 3.0]))
+    (array([0., 2.]), 4.0)
+    """
+
+    def __init__(self, slack_radius: float | None) -> None:
+        self.slack_radius = None if slack_radius is None else validate.positive("slack_radius", slack_radius)
+
+    @property
+    def splittable(self) -> bool:
+        """Whether a slack radius was given."""
+        return self.slack_radius is not None
+
+    def slack(self, dual: Array) -> tuple[Array, float]:
+        """Return the maximiser r of <lam, r> - phi(r) over |r_i| <= R and the maximum."""
+        if self.slack_radius is None:
+            raise InvalidInput("slack_radius", "a number above zero for the slack split", "None")
+        maximiser = self._maximiser(dual, self.slack_radius)
+        return maximiser, inner(dual, maximiser) - self.value(maximiser)
+
+    @abstractmethod
+    def _maximiser(self, dual: Array, radius: float) -> Array:
+        """Return the maximiser of <lam, r> - phi(r) over |r_i| <= radius."""

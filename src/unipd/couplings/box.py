@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, require_real, require_shape
-from unipd.couplings.modulus import total
+from unipd._typing import Array, FloatArray
+from unipd._util.entrywise import total
+from unipd.couplings.base import ConvexSet, Rescaling, require_real, require_shape, row_factors
 from unipd.errors import InvalidInput
 
 
@@ -64,6 +64,17 @@ class Box(ConvexSet):
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Return v less its clip to [step * lower, step * upper]: entries inside become exactly zero."""
         return vector - self._clip(vector, float(step))
+
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Keep the rows where v is outside the scaled box."""
+        outside = (vector < step * self.lower) | (vector > step * self.upper)
+        return directions * outside.reshape(-1, 1)
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return any factors, and the bounds times them."""
+        factors = row_factors(norms)
+        shaped = factors.reshape(self._shape or norms.shape)
+        return Rescaling(factors, Box(shaped * self.lower, shaped * self.upper))
 
     def _clip(self, vector: Array, scale: float) -> Array:
         if self._shape:

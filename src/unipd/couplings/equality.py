@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unipd._typing import Array
-from unipd.couplings.base import ConvexSet
+from unipd._typing import Array, FloatArray
+from unipd.couplings.base import ConvexSet, Rescaling, row_factors
 from unipd.protocols import norm
 
 
@@ -15,6 +15,13 @@ class Equality(ConvexSet):
     >>> Equality().distance(np.array([3.0, 4.0]))
     5.0
     """
+
+    dual_sign = 0.0
+
+    @property
+    def is_equality(self) -> bool:
+        """True."""
+        return True
 
     def project(self, vector: Array) -> Array:
         """Return 0."""
@@ -31,3 +38,15 @@ class Equality(ConvexSet):
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Return v: the prox of zero."""
         return vector
+
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Return C: the prox is the identity."""
+        return directions
+
+    def prox_curvature(self, vector: Array, step: float, columns: Array, gram: FloatArray) -> FloatArray:
+        """Return the Gram matrix of the columns."""
+        return gram
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return any factors: {0} stays as it is."""
+        return Rescaling(row_factors(norms), self)

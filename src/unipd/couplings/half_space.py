@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
-from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, require_like
-from unipd.couplings.rounding import domain_rounding
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd.couplings.base import ConvexSet, Rescaling, domain_rounding, require_like, row_factors
 from unipd.errors import InvalidInput
 from unipd.protocols import inner, norm
 
@@ -19,7 +18,7 @@ class HalfSpace(ConvexSet):
     """K = {r : <normal, r> <= offset}, with the real inner product Re <., .>.
 
     h(lam) = t offset on the ray lam = t normal, t >= 0, and inf off it. A vector counts as on the ray when it is
-    within :func:`~unipd.couplings.rounding.domain_rounding` of it (some eps ||lam||), and the bound that h gives is
+    within :func:`~unipd.couplings.base.domain_rounding` of it (some eps ||lam||), and the bound that h gives is
     then right up to that distance times ||A x^* - b||: rounding, as in any inner product.
 
     Examples
@@ -63,6 +62,18 @@ class HalfSpace(ConvexSet):
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Return t normal with t = max(<normal, v> - step offset, 0) / ||normal||^2."""
         return self._along(max(inner(self._unit, vector) - float(step) * self._reach, 0.0), vector)
+
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Project on the normal where v is outside the scaled half-space, 0 inside."""
+        if inner(self._unit, vector) <= step * self._reach:
+            return np.zeros_like(directions)
+        unit = self._unit.reshape(-1)
+        return np.outer(unit, (unit.conj() @ directions).real).astype(directions.dtype, copy=False)
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return any factors, and the normal over them."""
+        factors = row_factors(norms)
+        return Rescaling(factors, HalfSpace(self.normal / factors.reshape(self.normal.shape), self.offset))
 
     def _along(self, height: float, like: Array) -> Array:
         return (height * self._unit).astype(like.dtype, copy=False)

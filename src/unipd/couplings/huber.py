@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array
-from unipd.couplings.bounded_slack import BoundedSlackLoss
-from unipd.couplings.modulus import clip_modulus, phases, total
-from unipd.couplings.rounding import ENTRY_ROUNDING, precision
+from unipd._util import validate
+from unipd._util.entrywise import clip_modulus, phase, precision, scale_rows, total
+from unipd.couplings.base import ENTRY_ROUNDING, BoundedSlackLoss
 from unipd.protocols import norm
 
 
@@ -25,7 +24,7 @@ class Huber(BoundedSlackLoss):
     delta
         Where the loss turns linear.
     slack_radius
-        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.bounded_slack.BoundedSlackLoss`.
+        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
     Examples
     --------
@@ -49,6 +48,17 @@ class Huber(BoundedSlackLoss):
         """Return r with the moduli clipped at delta."""
         return clip_modulus(residual, self.delta)
 
+    def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
+        """Keep the rows where |r_i| <= delta; a complex entry beyond it still turns with r_i."""
+        sizes = np.abs(residual)
+        inside = sizes <= self.delta
+        if residual.dtype.kind != "c":
+            return scale_rows(inside, directions)
+        units = (residual / np.where(inside, 1.0, sizes)).reshape(-1, 1)
+        across = directions - units * (units.conj() * directions).real
+        turned = scale_rows(self.delta / np.where(inside, 1.0, sizes), across)
+        return np.where(inside.reshape(-1, 1), directions, turned).astype(directions.dtype, copy=False)
+
     def curvature(self) -> float:
         """Return 1."""
         return 1.0
@@ -71,4 +81,4 @@ class Huber(BoundedSlackLoss):
 
     def _maximiser(self, dual: Array, radius: float) -> Array:
         far = np.abs(dual) > self.delta
-        return np.where(far, radius * phases(dual), clip_modulus(dual, radius))
+        return np.where(far, radius * phase(dual), clip_modulus(dual, radius))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from unipd import validate
-from unipd._typing import Array
-from unipd.couplings.base import ConvexSet
-from unipd.couplings.modulus import clip_modulus, l1_kept, l1_threshold
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd._util.entrywise import clip_modulus, l1_threshold, project_moduli_l1
+from unipd.couplings.base import ConvexSet, Rescaling, common_factor
 
 
 class L1Ball(ConvexSet):
@@ -27,7 +27,7 @@ class L1Ball(ConvexSet):
         # In double precision: far from the ball the entries that stay differ in their last digits.
         double = vector.astype(np.result_type(vector.dtype, np.float64), copy=False)
         moduli = np.abs(double)
-        kept = l1_kept(moduli, self.radius)
+        kept = project_moduli_l1(moduli, self.radius)
         return (double * (kept / np.where(moduli > 0, moduli, 1.0)) + 0.0).astype(vector.dtype, copy=False)
 
     def conjugate(self, dual: Array) -> float:
@@ -37,3 +37,24 @@ class L1Ball(ConvexSet):
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Clip the moduli at the threshold of the ball of radius ``step * radius``."""
         return clip_modulus(vector, l1_threshold(np.abs(vector), step * self.radius))
+
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Move the moduli that are cut as their threshold moves: by the mean of the radial parts."""
+        moduli, radius = np.abs(vector), step * self.radius
+        theta = l1_threshold(moduli, radius)
+        if theta == 0.0:
+            return np.zeros_like(directions)
+        cut = np.flatnonzero(project_moduli_l1(moduli, radius) > 0)
+        if cut.size == 0:  # a ball of radius zero
+            return directions.copy()
+        flat, sizes = vector.reshape(-1)[cut], moduli.reshape(-1, 1)[cut]
+        units = flat.reshape(-1, 1) / sizes
+        along = (units.conj() * directions[cut]).real
+        changes = directions.copy()
+        changes[cut] = units * along.mean(axis=0) + (theta / sizes) * (directions[cut] - units * along)
+        return changes
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return one common factor, and the radius times it."""
+        factors = common_factor(norms)
+        return Rescaling(factors, L1Ball(float(factors[0]) * self.radius))

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd._util.entrywise import scale_rows, total
 from unipd.couplings.base import ConvexLoss
-from unipd.couplings.modulus import total
 from unipd.errors import InvalidInput
 from unipd.protocols import inner
 
@@ -23,6 +23,8 @@ class LeastSquares(ConvexLoss):
     12.5
     """
 
+    dual_sign = 0.0
+
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = validate.positive("scale", scale)
 
@@ -31,6 +33,11 @@ class LeastSquares(ConvexLoss):
         """The conjugate is quadratic."""
         return 2.0
 
+    @property
+    def quadratic_weights(self) -> float:
+        """The weight c."""
+        return self.scale
+
     def value(self, residual: Array) -> float:
         """Return (c/2) ||r||^2."""
         return 0.5 * self.scale * inner(residual, residual)
@@ -38,6 +45,10 @@ class LeastSquares(ConvexLoss):
     def gradient(self, residual: Array) -> Array:
         """Return c r."""
         return residual if self.scale == 1.0 else self.scale * residual
+
+    def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
+        """Return c C."""
+        return self.scale * directions
 
     def curvature(self) -> float:
         """Return c."""
@@ -77,6 +88,11 @@ class WeightedLeastSquares(ConvexLoss):
         """The conjugate is quadratic."""
         return 2.0
 
+    @property
+    def quadratic_weights(self) -> FloatArray:
+        """The weights w."""
+        return self.weights
+
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise unless there is a weight for each measurement."""
         if self.weights.shape != shape:
@@ -89,6 +105,10 @@ class WeightedLeastSquares(ConvexLoss):
     def gradient(self, residual: Array) -> Array:
         """Return w r, entry by entry."""
         return (self.weights * residual).astype(residual.dtype, copy=False)
+
+    def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
+        """Return diag(w) C."""
+        return scale_rows(self.weights, directions)
 
     def curvature(self) -> float:
         """Return the largest weight."""

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.couplings.base import require_real
-from unipd.couplings.bounded_slack import BoundedSlackLoss
-from unipd.couplings.modulus import total
-from unipd.couplings.rounding import ENTRY_ROUNDING, precision
+from unipd._util.entrywise import precision, scale_rows, total
+from unipd.couplings.base import ENTRY_ROUNDING, BoundedSlackLoss, require_real
 
 NEWTON_STEPS = 7
 """Newton steps from the start below: six reach machine precision for steps from 1e-10 to 1e14; one to spare."""
@@ -27,7 +25,7 @@ class Logistic(BoundedSlackLoss):
     Parameters
     ----------
     slack_radius
-        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.bounded_slack.BoundedSlackLoss`.
+        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
     Examples
     --------
@@ -51,6 +49,10 @@ class Logistic(BoundedSlackLoss):
     def gradient(self, residual: Array) -> Array:
         """Return -1 / (1 + exp(r_i)), entry by entry."""
         return -falling_sigmoid(residual)
+
+    def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
+        """Return diag(s (1 - s)) C with s = 1 / (1 + exp(r))."""
+        return scale_rows(falling_sigmoid(residual) * falling_sigmoid(-residual), directions)
 
     def curvature(self) -> float:
         """Return 1/4."""

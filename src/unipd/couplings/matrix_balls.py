@@ -1,16 +1,50 @@
-"""Balls of matrix norms as sets K: nuclear and spectral."""
+"""Balls of matrix norms as sets K: nuclear and spectral; vectors that hold matrices."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from unipd import validate
-from unipd._typing import Array
+from unipd._typing import Array, Shape
+from unipd._util import validate
+from unipd._util.entrywise import clip_modulus, l1_threshold, project_moduli_l1, shrink, total
 from unipd.couplings.base import ConvexSet
-from unipd.couplings.matrices import as_matrix, matrix_shape, require_matrix
-from unipd.couplings.modulus import clip_modulus, l1_kept, l1_threshold, shrink, total
+from unipd.errors import InvalidInput
+
+
+def matrix_shape(shape: tuple[int, int]) -> tuple[int, int]:
+    """Return (rows, columns) checked.
+
+    >>> matrix_shape((2, 3))
+    (2, 3)
+    """
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        raise InvalidInput("shape", "two numbers, rows and columns", repr(shape))
+    return validate.integer("shape", shape[0], minimum=1), validate.integer("shape", shape[1], minimum=1)
+
+
+def as_matrix(vector: Array, shape: tuple[int, int]) -> Array:
+    """Return a vector, flat or not, as the matrix that it holds, or raise.
+
+    >>> import numpy as np
+    >>> as_matrix(np.arange(4.0), (2, 2))
+    array([[0., 1.],
+           [2., 3.]])
+    """
+    if vector.size != shape[0] * shape[1]:
+        raise InvalidInput("vector", f"shape {shape}, or flat {(math.prod(shape),)}", f"shape {vector.shape}")
+    return vector.reshape(shape)
+
+
+def require_matrix(matrix: tuple[int, int], shape: Shape) -> None:
+    """Raise unless data of this shape holds such a matrix, flat or not.
+
+    >>> require_matrix((2, 3), (6,))
+    """
+    if shape not in (matrix, (math.prod(matrix),)):
+        raise InvalidInput("b", f"shape {matrix}, or flat {(math.prod(matrix),)}", f"shape {shape}")
 
 
 class _SingularValueBall(ConvexSet):
@@ -55,7 +89,7 @@ class NuclearBall(_SingularValueBall):
     def project(self, vector: Array) -> Array:
         """Project the singular values on the l1 ball."""
         left, values, right = self._factors(vector)
-        kept = l1_kept(values, self.radius).astype(values.dtype, copy=False)
+        kept = project_moduli_l1(values, self.radius).astype(values.dtype, copy=False)
         return vector if kept is values else ((left * kept) @ right).reshape(vector.shape)
 
     def conjugate(self, dual: Array) -> float:

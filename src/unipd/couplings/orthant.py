@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, require_real
+from unipd._typing import Array, FloatArray
+from unipd.couplings.base import ConvexSet, Rescaling, require_real, row_factors
 
 
 class AtLeast(ConvexSet):
@@ -19,6 +19,7 @@ class AtLeast(ConvexSet):
     """
 
     _sign = 1.0
+    dual_sign = -1.0
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise for complex data."""
@@ -36,6 +37,14 @@ class AtLeast(ConvexSet):
         """Project on the polar cone."""
         return np.minimum(vector, 0.0)
 
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Keep the rows where v is in the polar cone."""
+        return directions * (self._sign * vector.reshape(-1, 1) < 0)
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return any factors: positive ones keep the orthant."""
+        return Rescaling(row_factors(norms), self)
+
 
 class AtMost(AtLeast):
     """K = {r <= 0}, i.e. A x <= b; h is the indicator of {lam >= 0}.
@@ -45,6 +54,7 @@ class AtMost(AtLeast):
     """
 
     _sign = -1.0
+    dual_sign = 1.0
 
     def project(self, vector: Array) -> Array:
         """Clip entries of the wrong sign to zero."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
-from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, require_set
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd.couplings.base import ConvexSet, CouplingBase, Rescaling, require_set
 from unipd.errors import InvalidInput
 from unipd.protocols import Coupling
 
@@ -34,7 +34,7 @@ class Product(ConvexSet):
 
     def __init__(self, parts: Sequence[Coupling], sizes: Sequence[int]) -> None:
         if not isinstance(parts, (list, tuple)):
-            raise InvalidInput("parts", "a list of sets", validate.described(parts))
+            raise InvalidInput("parts", "a list of sets", validate.describe_type(parts))
         if not parts:
             raise InvalidInput("parts", "at least one set", "an empty list")
         if not np.iterable(sizes):
@@ -55,7 +55,7 @@ class Product(ConvexSet):
 
     def project(self, vector: Array) -> Array:
         """Project every slice on its set."""
-        return self._joined(vector, [part.prox(piece, 1.0) for part, piece in self._pieces(vector)])
+        return self._concatenate(vector, [part.prox(piece, 1.0) for part, piece in self._pieces(vector)])
 
     def conjugate(self, dual: Array) -> float:
         """Return the sum of the support functions of the parts."""
@@ -67,11 +67,23 @@ class Product(ConvexSet):
 
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Apply the prox of every part's support function, so no slice leaves its domain."""
-        return self._joined(vector, [part.prox_conjugate(piece, step) for part, piece in self._pieces(vector)])
+        return self._concatenate(vector, [part.prox_conjugate(piece, step) for part, piece in self._pieces(vector)])
 
-    def _pieces(self, vector: Array) -> list[tuple[Coupling, Array]]:
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Apply the derivative of every part to its rows."""
+        rows = [directions[where] for where in self._slices]
+        pieces = zip(self._pieces(vector), rows, strict=True)
+        return np.concatenate([part.prox_jacobian(piece, step, own) for (part, piece), own in pieces])
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Rescale every part that allows it; the rows of the others keep their units."""
+        parts = [part.rescale(piece) or Rescaling(np.ones(piece.shape), part) for part, piece in self._pieces(norms)]
+        factors = np.concatenate([part.factors for part in parts])
+        return Rescaling(factors, Product([part.coupling for part in parts], self.sizes))
+
+    def _pieces(self, vector: Array) -> list[tuple[CouplingBase, Array]]:
         flat = vector.reshape(-1)
         return [(part, flat[where]) for part, where in zip(self.parts, self._slices, strict=True)]
 
-    def _joined(self, like: Array, pieces: list[Array]) -> Array:
+    def _concatenate(self, like: Array, pieces: list[Array]) -> Array:
         return np.concatenate(pieces).reshape(like.shape)

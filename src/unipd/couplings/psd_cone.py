@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
-from unipd._typing import Array
-from unipd.couplings.base import ConvexSet
-from unipd.couplings.matrices import as_matrix, require_matrix
-from unipd.couplings.rounding import domain_rounding
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd.couplings.base import ConvexSet, Rescaling, domain_rounding, power_of_two
+from unipd.couplings.matrix_balls import as_matrix, require_matrix
+
+RUIZ_SWEEPS = 20
+"""Ruiz' iteration halves the logarithm of the spread in every sweep: after 20, powers of two no longer change."""
 
 
 class PSDCone(ConvexSet):
@@ -19,7 +21,7 @@ class PSDCone(ConvexSet):
 
     h is the indicator of the polar cone, the matrices whose Hermitian part is negative semidefinite (an
     anti-Hermitian part is orthogonal to K and free). A dual matrix counts as inside when the top eigenvalue of
-    its Hermitian part is at most :func:`~unipd.couplings.rounding.domain_rounding` (some size * eps * ||lam||); the
+    its Hermitian part is at most :func:`~unipd.couplings.base.domain_rounding` (some size * eps * ||lam||); the
     bound that h gives is then right up to that number times the trace of A x^* - b.
 
     Every operation costs one full eigendecomposition: O(size^3) work, O(size^2) memory.
@@ -58,6 +60,42 @@ class PSDCone(ConvexSet):
         hermitian, rest = self._parts(vector)
         return (rest - _positive_part(-hermitian)).reshape(vector.shape)
 
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Apply the divided differences of min(w, 0) in the eigenbasis (Daleckii-Krein)."""
+        values, vectors = np.linalg.eigh(self._parts(vector)[0])
+        stack = directions.T.reshape(-1, self.size, self.size)
+        hermitian = 0.5 * (stack + stack.conj().transpose(0, 2, 1))
+        turned = _divided_differences(values) * (vectors.conj().T @ hermitian @ vectors)
+        changes = vectors @ turned @ vectors.conj().T + (stack - hermitian)
+        return changes.reshape(directions.shape[1], -1).T.astype(directions.dtype, copy=False)
+
+    def prox_curvature(self, vector: Array, step: float, columns: Array, gram: FloatArray) -> FloatArray:
+        """Use the smaller side of the spectrum: J keeps nonpositive eigenvalues, and I - J the others.
+
+        In the eigenbasis V of v, J multiplies the entry (k, l) of V^* X V by (w_k^- - w_l^-) / (w_k - w_l), which is 1
+        where both eigenvalues are negative and 0 where both are positive. Only V_N^* X V is needed for J, with V_N the
+        negative side, or V_P^* X V for I - J.
+        """
+        stack = columns.reshape(self.size, self.size, -1)
+        if not np.array_equal(stack, stack.transpose(1, 0, 2).conj()):
+            return super().prox_curvature(vector, step, columns, gram)
+        values, vectors = np.linalg.eigh(self._parts(vector)[0])
+        inside = values < 0
+        few = bool(2 * np.count_nonzero(inside) <= self.size)
+        part = _one_sided(np.abs(values), vectors, inside if few else ~inside, stack)
+        product = (part.conj().T @ part).real.astype(np.float64)
+        return product if few else gram - product
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return factors d_i d_j from Ruiz' iteration, d_i <- d_i / sqrt(max_j d_i n_ij d_j): a congruence keeps K."""
+        table = norms.reshape(self.size, self.size)
+        table, sides = np.maximum(table, table.T), np.ones(self.size)
+        for _ in range(RUIZ_SWEEPS):
+            largest = (sides[:, None] * table * sides[None, :]).max(axis=1)
+            sides = sides / np.sqrt(np.where(largest > 0, largest, 1.0))
+        sides = power_of_two(sides)
+        return Rescaling(np.outer(sides, sides).reshape(-1), self)
+
     def _parts(self, vector: Array) -> tuple[Array, Array]:
         """Return the Hermitian and the anti-Hermitian part."""
         matrix = as_matrix(vector, (self.size, self.size))
@@ -72,3 +110,25 @@ def _positive_part(hermitian: Array) -> Array:
     factor = vectors[:, kept] * np.sqrt(values[kept])
     product = factor @ factor.conj().T
     return 0.5 * (product + product.conj().T)
+
+
+def _divided_differences(values: Array) -> Array:
+    """Return (m(a) - m(b)) / (a - b) of m = min(., 0) for all pairs, its slope where they agree."""
+    negative = np.minimum(values, 0.0)
+    rise = negative[:, None] - negative[None, :]
+    run = values[:, None] - values[None, :]
+    same = np.abs(run) <= 1e-14 * np.abs(values).max(initial=1e-300)
+    slope = np.broadcast_to((values < 0)[:, None], run.shape).astype(values.dtype)
+    return np.where(same, slope, rise / np.where(same, 1.0, run))
+
+
+def _one_sided(sizes: Array, vectors: Array, side: Array, stack: Array) -> Array:
+    """Return V_N^* X V for every X, its entries times the root of their factor, as columns."""
+    size, count = stack.shape[0], stack.shape[2]
+    chosen = vectors[:, side]
+    turned = (chosen.conj().T @ stack.reshape(size, size * count)).reshape(-1, size, count)
+    turned = vectors.T @ turned
+    ours, all_sizes = sizes[side][:, None], sizes[None, :]
+    across = 2.0 * ours / np.maximum(ours + all_sizes, np.finfo(sizes.dtype).tiny)
+    factors = np.where(side[None, :], 1.0, across)
+    return (np.sqrt(factors)[:, :, None] * turned).reshape(-1, count)

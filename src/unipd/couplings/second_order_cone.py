@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array
-from unipd.couplings.base import ConvexSet, require_real
-from unipd.couplings.rounding import domain_rounding
+from unipd._typing import Array, FloatArray
+from unipd.couplings.base import ConvexSet, Rescaling, common_factor, domain_rounding, require_real
 from unipd.errors import InvalidInput
 from unipd.protocols import norm
 
@@ -18,7 +17,7 @@ class SecondOrderCone(ConvexSet):
     """K = {(t, v) : ||v|| <= t}, the first entry of r being t; h is the indicator of the polar cone -K.
 
     A dual vector counts as in -K when it is outside by at most
-    :func:`~unipd.couplings.rounding.domain_rounding` (some eps ||lam||); the bound that h gives is then right up to
+    :func:`~unipd.couplings.base.domain_rounding` (some eps ||lam||); the bound that h gives is then right up to
     that distance times ||A x^* - b||.
 
     >>> SecondOrderCone().project(np.array([0.0, 2.0]))
@@ -52,6 +51,22 @@ class SecondOrderCone(ConvexSet):
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Project on the polar cone: -P_K(-v)."""
         return -self.project(-vector)
+
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Return the derivative of the projection on the polar cone."""
+        height, size = float(vector[0]), norm(vector[1:])
+        if size <= abs(height):
+            return directions.copy() if height < 0 else np.zeros_like(directions)
+        unit, slope = vector[1:] / size, height / size
+        along = unit @ directions[1:]
+        changes = np.empty_like(directions)
+        changes[0] = 0.5 * (directions[0] - along)
+        changes[1:] = 0.5 * ((1.0 - slope) * directions[1:] + np.outer(unit, slope * along - directions[0]))
+        return changes
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return one common factor, which keeps the cone."""
+        return Rescaling(common_factor(norms), self)
 
 
 def _require_vector(name: str, vector: Array) -> None:

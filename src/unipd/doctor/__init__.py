@@ -1,19 +1,22 @@
-"""Checks of a problem's parts before it is solved, and of the installation.
+"""The doctor: checks of a problem before it is solved, and of the installation.
 
-The module can be called: ``unipd.doctor(problem)`` is ``unipd.doctor.check(problem)``.
+``unipd.doctor(problem)`` calls :func:`check` and returns a :class:`Report`, which prints as a table and iterates over
+its :class:`Check` objects. Nothing is solved: map, oracle and coupling are probed at random points for the identities
+that the methods rely on, which finds most mistakes in user-supplied parts. In reading order:
+
+- ``report``: a check's outcome, the report, and the random points;
+- ``parts``: :func:`check_map`, :func:`check_sharp`, :func:`check_coupling`;
+- ``problem``: :func:`check` joins these with :func:`check_scaling` and :func:`check_memory`;
+- ``installation``: :func:`check_installation`, what ``unipd doctor`` prints.
 """
 
 import sys
 from types import ModuleType
 
-from unipd.doctor.adjoint import check_map
-from unipd.doctor.coupling import check_coupling
 from unipd.doctor.installation import check_installation
-from unipd.doctor.problem import check
+from unipd.doctor.parts import check_coupling, check_map, check_sharp
+from unipd.doctor.problem import check, check_memory, check_scaling
 from unipd.doctor.report import Check, Report
-from unipd.doctor.room import check_memory
-from unipd.doctor.scaling import check_scaling
-from unipd.doctor.sharp import check_sharp
 from unipd.problem import Problem
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Checks of the installation: versions, threads, BLAS, compiled kernels, and a problem with a known answer."""
+"""Checks of the installation: versions, threads, BLAS, compiled kernels, and a problem with a known solution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unipd._version import __version__
-from unipd.doctor.report import FAIL, NOTE, PASS, SKIP, Check, Report, guarded
+from unipd.doctor.report import NOTE, SKIP, Check, Report, require, run_check
 from unipd.memory import available_memory, size_text
 
 OPTIONAL = {
@@ -25,88 +25,77 @@ OPTIONAL = {
 
 
 def check_installation() -> Report:
-    """Return what is installed and whether it works."""
+    """Check what is installed and whether it works."""
     return Report(
         (
-            *guarded("python", _check_python),
-            *(
-                check
-                for name in ("numpy", "scipy", "numba")
-                for check in guarded(name, lambda n=name: _check_package(n))
-            ),
-            *(_check_optional(name, purpose) for name, purpose in OPTIONAL.items()),
-            *guarded("threads", _check_threads),
-            *guarded("BLAS", _check_blas),
-            *guarded("compiler", _check_compiler),
-            *guarded("memory", lambda: Check("memory", PASS, f"{size_text(available_memory())} available")),
-            *guarded("solve", _check_solve),
+            run_check("python", _check_python),
+            *(run_check(name, _check_package, name) for name in ("numpy", "scipy", "numba")),
+            *(run_check(name, _check_optional, name, purpose) for name, purpose in OPTIONAL.items()),
+            run_check("threads", _check_threads),
+            run_check("BLAS", _check_blas),
+            run_check("compiler", _check_compiler),
+            run_check("memory", lambda: f"{size_text(available_memory())} available"),
+            run_check("solve", _check_solve),
         )
     )
 
 
-def _check_python() -> Check:
+def _check_python() -> str:
     text = f"{platform.python_version()} on {platform.system()} {platform.machine()}, unipd {__version__}"
-    return Check("python", PASS if sys.version_info >= (3, 10) else FAIL, text)
+    require(sys.version_info >= (3, 10), text)
+    return text
 
 
-def _check_package(name: str) -> Check:
+def _check_package(name: str) -> str:
     found, least = metadata.version(name), _least_version(name)
-    if least is not None and _numbers(found) < _numbers(least):
-        return Check(name, FAIL, f"{found}, but unipd needs {least} or newer")
-    return Check(name, PASS, found)
+    require(least is None or _numbers(found) >= _numbers(least), f"{found}, but unipd needs {least} or newer")
+    return found
 
 
-def _check_optional(name: str, purpose: str) -> Check:
+def _check_optional(name: str, purpose: str) -> str | Check:
     if util.find_spec(name) is None:
         return Check(name, SKIP, f"not installed: needed for {purpose}")
-    return Check(name, PASS, metadata.version(name))
+    return metadata.version(name)
 
 
 def _least_version(name: str) -> str | None:
-    """Return the version that unipd's own metadata asks for, if any."""
-    for line in metadata.requires("unipd") or ():
-        match = re.match(rf"{name}\s*>=\s*([0-9.]+)", line)
-        if match:
-            return match.group(1)
-    return None
+    """Return the lowest version that unipd's own metadata accepts, if any."""
+    matches = (re.match(rf"{name}\s*>=\s*([0-9.]+)", line) for line in metadata.requires("unipd") or ())
+    return next((match.group(1) for match in matches if match), None)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
-def _check_threads() -> Check:
+def _check_threads() -> str:
     import numba
 
-    count, cores = numba.get_num_threads(), os.cpu_count() or 1
-    text = f"numba uses {count} of {cores} cores"
-    return Check("threads", PASS, text)
+    return f"numba uses {numba.get_num_threads()} of {os.cpu_count() or 1} cores"
 
 
-def _check_blas() -> Check:
+def _check_blas() -> str:
     try:
         import threadpoolctl
     except ImportError:
         settings: Any = np.show_config(mode="dicts")
         blas = settings.get("Build Dependencies", {}).get("blas", {})
-        return Check("BLAS", PASS, f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip())
+        return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
     pools = [pool for pool in threadpoolctl.threadpool_info() if pool.get("user_api") == "blas"]
     parts = {f"{pool.get('internal_api')} {pool.get('version')}, {pool.get('num_threads')} threads" for pool in pools}
-    return Check("BLAS", PASS, "; ".join(sorted(parts)) or "none found")
+    return "; ".join(sorted(parts)) or "none found"
 
 
-def _check_compiler() -> Check:
-    """Compile and run a kernel of a line, and look for a place to keep compiled ones."""
+def _check_compiler() -> str | Check:
+    """Compile and run a one-line kernel, and check that compiled kernels can be cached."""
     import numba
 
-    total: Any = numba.njit(_sum_of_squares)
-    if total(np.arange(4.0)) != 14.0:
-        return Check("compiler", FAIL, "numba compiled a sum of squares to a wrong answer")
+    compiled: Any = numba.njit(_sum_of_squares)
+    require(compiled(np.arange(4.0)) == 14.0, "numba compiled a sum of squares to a wrong answer")
     folder = os.path.dirname(os.path.abspath(__file__))
-    place = os.environ.get("NUMBA_CACHE_DIR")
-    if place is None and not os.access(folder, os.W_OK):
+    if "NUMBA_CACHE_DIR" not in os.environ and not os.access(folder, os.W_OK):
         return Check("compiler", NOTE, "works; the package folder is read-only, set NUMBA_CACHE_DIR to keep kernels")
-    return Check("compiler", PASS, "numba compiles and runs")
+    return "numba compiles and runs"
 
 
 def _sum_of_squares(values: Any) -> float:
@@ -116,7 +105,7 @@ def _sum_of_squares(values: Any) -> float:
     return total
 
 
-def _check_solve() -> Check:
+def _check_solve() -> str:
     """Project a point on the simplex, where the answer is known, and check every part on the way."""
     from unipd import couplings, sharp
     from unipd.doctor.problem import check
@@ -125,15 +114,11 @@ def _check_solve() -> Check:
 
     point, answer = np.array([0.9, 0.5, -0.2]), np.array([0.7, 0.3, 0.0])
     problem = Problem(sharp.Simplex(3), np.eye(3), point, couplings.LeastSquares())
-    found = check(problem)
-    if not found.ok:
-        return Check("solve", FAIL, f"self-test: {found.failures[0].name}: {found.failures[0].detail}")
-    error = 0.0
+    for failure in check(problem).failures:
+        require(False, f"self-test: {failure.name}: {failure.detail}")
     for method in ("accunipdgrad", "pairwise"):
         result = solve(problem, method, accuracy=1e-4)
-        if not result.status.success:
-            return Check("solve", FAIL, f"{method}: {result.status.message}")
-        error = max(error, float(np.abs(result.x - answer).max()))
-    if error > 0.05:
-        return Check("solve", FAIL, f"the projection on the simplex is wrong by {error:.1e}")
-    return Check("solve", PASS, "a small problem is solved and certified by two methods")
+        require(result.status.success, f"{method}: {result.status.message}")
+        error = float(np.abs(result.x - answer).max())
+        require(error <= 0.05, f"the projection on the simplex is wrong by {error:.1e}")
+    return "a small problem is solved and certified by two methods"

@@ -1,4 +1,4 @@
-"""The dual function as pure functions: g, its gradient, and the bound -G that certifies.
+"""The dual function: g, its gradient, the bound -G that certifies, and the space of its vectors.
 
 With the Lagrangian of the template (paper, (5)-(7)):
 
@@ -6,44 +6,57 @@ With the Lagrangian of the template (paper, (5)-(7)):
     h(lam) = sup over r in K of <lam, r>,   G = g + h,   -G(lam) <= f^* for every lam.
 
 In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, and h = 0.
+
+Read evaluate (oracle calls), space (the passes of an iteration), bound; the kernels serve long vectors.
 """
 
-from unipd.dual.asking import asked, asked_along, evaluate, pictured, value_only, valued
-from unipd.dual.bound import LowerBound, bound_and_stretch, lower_bound
-from unipd.dual.descent import Slope, Way, loss_slope, moved_along, residual_slope, way_between
-from unipd.dual.failures import oracle_errors
-from unipd.dual.joining import attach, moved, proximal_step, stretched
-from unipd.dual.passes import between, difference_along, distance, folded_in, mixed, stepped, stepped_twice
-from unipd.dual.point import DualPoint, DualValue
+from unipd.dual.bound import LowerBound, lower_bound
+from unipd.dual.evaluate import (
+    DualPoint,
+    DualValue,
+    call_oracle,
+    call_oracle_along,
+    dual_value,
+    image_of,
+    oracle_errors,
+    proximal_step,
+    value_only,
+)
+from unipd.dual.space import (
+    ChunkedSpace,
+    DualSpace,
+    FusedSpace,
+    Workspace,
+    dual_point,
+    dual_space,
+    evaluate,
+    is_chunked,
+    release_workspace,
+    workspace_like,
+    workspace_scope,
+)
 
 __all__ = [
+    "ChunkedSpace",
     "DualPoint",
+    "DualSpace",
     "DualValue",
+    "FusedSpace",
     "LowerBound",
-    "Slope",
-    "Way",
-    "asked",
-    "asked_along",
-    "attach",
-    "between",
-    "bound_and_stretch",
-    "difference_along",
-    "distance",
+    "Workspace",
+    "call_oracle",
+    "call_oracle_along",
+    "dual_point",
+    "dual_space",
+    "dual_value",
     "evaluate",
-    "folded_in",
-    "loss_slope",
+    "image_of",
+    "is_chunked",
     "lower_bound",
-    "mixed",
-    "moved",
-    "moved_along",
     "oracle_errors",
-    "pictured",
     "proximal_step",
-    "residual_slope",
-    "stepped",
-    "stepped_twice",
-    "stretched",
+    "release_workspace",
     "value_only",
-    "valued",
-    "way_between",
+    "workspace_like",
+    "workspace_scope",
 ]

@@ -6,9 +6,9 @@ import math
 from typing import NamedTuple
 
 from unipd._typing import Array
-from unipd.dual.point import DualPoint, DualValue
+from unipd.dual.evaluate import DualPoint, DualValue
 from unipd.problem import Problem
-from unipd.protocols import Coupling, inner
+from unipd.protocols import Coupling, norm
 
 _BISECTIONS = 40
 _ROUNDING = 64.0
@@ -20,96 +20,72 @@ class LowerBound(NamedTuple):
 
     value: float
     """max over t of -G(t lam), or -G(lam) when the ray is not searched."""
-    stretch: float
+    ray_scale: float
     """The t at which the bound is attained (inf: the ray proves infeasibility)."""
 
 
-def lower_bound(problem: Problem, point: DualPoint | DualValue) -> LowerBound:
+def lower_bound(problem: Problem, point: DualValue) -> LowerBound:
     """Return the best bound -G(t lam) over t > 0 from one certified value of the conjugate at lam.
 
-    Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a
-    closed form, c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which
-    proves infeasibility. Otherwise t = 1. Sums that rounding alone explains count as zero, so that the bound is 0 at
-    t = 0: ||A x^*||, ||lam|| and ||b|| measure what cancels in them. A bound above every value of f on X, which would
-    prove infeasibility, gives that rounding away.
+    Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a closed form,
+    c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which proves infeasibility.
+    Otherwise t = 1. Sums that rounding alone explains count as zero, so that the bound is 0 at t = 0: ||A x^*||,
+    ||lam|| and ||b|| measure the cancellation in them. A bound above every value of f on X, which would prove
+    infeasibility, is lowered by that rounding.
 
     In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
     see :func:`_unrestricted_bound`.
     """
-    return LowerBound(*bound_and_stretch(problem, point))
-
-
-def bound_and_stretch(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float]:
-    """Return the two numbers of :func:`lower_bound`, which every iteration asks for."""
     if problem.slack_radius is not None:
         return _unrestricted_bound(problem, point)
     coupled = point.slack_conjugate
-    if isinstance(point, DualPoint):  # from above: max <-A^* lam, x> - f(x) + <lam, b>
-        above = point.value + point.error - (coupled or 0.0)
-    else:
-        above = point.conjugate + point.linear
     if coupled is None:
         coupled = problem.coupling.conjugate(point.dual)
         if not coupled < math.inf:
-            return -math.inf, 1.0
+            return LowerBound(-math.inf, 1.0)
     if not problem.on_rays:
-        bound = -(above + coupled)
+        bound = -(point.upper_value + coupled)
         if problem.loss is None and bound > problem.sharp.maximum():
-            bound -= _ROUNDING * problem.rounding * _cancelling(problem, point)
-        return bound, 1.0
+            bound -= _ROUNDING * problem.rounding * _cancellation_size(problem, point)
+        return LowerBound(bound, 1.0)
     one, other = problem.degrees
-    first, second = (above, 0.0) if one == 1.0 else _parts(problem, point)
+    first, second = (point.upper_value, 0.0) if one == 1.0 else (point.linear, point.conjugate)
     if other == 1.0:
         first += coupled
     else:
         second += coupled
     if first >= 0.0:
-        return 0.0, 0.0
-    cancelling = _cancelling(problem, point)
+        return LowerBound(0.0, 0.0)
+    cancelling = _cancellation_size(problem, point)
     if first >= -_ROUNDING * problem.rounding * cancelling:
-        return 0.0, 0.0
+        return LowerBound(0.0, 0.0)
     if second > 0.0:
         second += _ROUNDING * problem.epsilon * cancelling  # sums are in double precision, entries are not
-        return first * first / (4.0 * second), -first / (2.0 * second)
-    return math.inf, math.inf
+        return LowerBound(first * (first / (4.0 * second)), -first / (2.0 * second))  # squares may overflow
+    return LowerBound(math.inf, math.inf)
 
 
-def _parts(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float]:
-    """Return <lam, b> and the conjugate, of degree 2."""
-    if isinstance(point, DualValue):
-        return point.linear, point.conjugate
-    return inner(point.dual, problem.b) if point.pairings is None else point.pairings[0], point.conjugate
+def _cancellation_size(problem: Problem, point: DualValue) -> float:
+    """Return ||lam|| (||b|| + ||A x^*||), the size of the terms that cancel in the sums of a bound."""
+    image_norm = norm(point.image) if isinstance(point, DualPoint) else problem.norm_b
+    return math.sqrt(point.dual_norm_sq) * (problem.norm_b + image_norm)
 
 
-def _cancelling(problem: Problem, point: DualPoint | DualValue) -> float:
-    """Return ||lam|| (||b|| + ||A x^*||), the size of what cancels in the sums of a bound."""
-    size = math.sqrt(inner(point.dual, point.dual) if point.energy is None else point.energy)
-    reach = _reach(problem, point, size) if isinstance(point, DualPoint) else point.reach
-    return size * (problem.norm_b + (problem.norm_b if reach is None else reach))
-
-
-def _reach(problem: Problem, point: DualPoint, size: float) -> float:
-    """Return ||A x^*||, or what bounds it where it is at hand: ||b||, ||grad g|| and ||lam||/c add up to no less."""
-    if point.steepness is None or problem.inverse is None:
-        return point.reach
-    return problem.norm_b + math.sqrt(point.steepness) + problem.inverse * size
-
-
-def _unrestricted_bound(problem: Problem, point: DualPoint | DualValue) -> tuple[float, float]:
+def _unrestricted_bound(problem: Problem, point: DualValue) -> LowerBound:
     """Return -G(t lam) with phi^* of the loss itself, which no slack radius restricts: valid for any radius.
 
     phi^* is infinite outside a bounded set, and lam may have left it. Where the conjugate of f is homogeneous, the
     largest t in (0, 1] with phi^*(t lam) finite serves, and t = 0; elsewhere there is no bound.
     """
-    coupling, linear = problem.coupling, inner(point.dual, problem.b)
+    coupling, linear = problem.coupling, point.linear
     plain = coupling.conjugate(point.dual)
     if problem.sharp.degree is None:
-        return -(point.conjugate + linear + plain), 1.0
+        return LowerBound(-(point.conjugate + linear + plain), 1.0)
     degree, inside = problem.sharp.degree, 1.0 if math.isfinite(plain) else _largest_inside(coupling, point.dual)
     conjugate = inside**degree * point.conjugate if inside > 0.0 else 0.0
     value = -(conjugate + inside * linear + coupling.conjugate(inside * point.dual))
     at_zero = -coupling.conjugate(0.0 * point.dual)
-    return (value, inside) if value >= at_zero else (at_zero, 0.0)
+    return LowerBound(value, inside) if value >= at_zero else LowerBound(at_zero, 0.0)
 
 
 def _largest_inside(coupling: Coupling, dual: Array) -> float:

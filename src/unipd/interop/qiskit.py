@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.apps.tomography import PauliTomography
-from unipd.apps.tomography.counts import BasisCounts
-from unipd.apps.tomography.hedge import MOST_QUBITS
-from unipd.apps.tomography.outcomes import few_outcomes
+from unipd.apps.tomography import BasisCounts, PauliTomography, has_few_outcomes
+from unipd.apps.tomography.fit import DEPOLARIZE_QUBITS
 from unipd.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -25,9 +23,9 @@ if TYPE_CHECKING:
 _LETTERS = "ZXY"
 """Letters of the indices of Qiskit's Pauli measurement basis."""
 ACCURACY = 1e-6
-"""Accuracy of the fitter unless another is asked for: SCS comes closer than the usual 1e-4."""
-HEDGE = 5e-5
-"""Share of the loss that white noise in the fitter's state may cost: half of what SCS commonly leaves."""
+"""Default accuracy of the fitter: SCS is more accurate than the usual 1e-4."""
+DEPOLARIZE = 5e-5
+"""Default share of the loss that white noise in the estimate may cost: half of the excess that SCS commonly leaves."""
 
 
 def to_qiskit(state: QuantumState, *, max_qubits: int = 12) -> Any:
@@ -40,7 +38,10 @@ def to_qiskit(state: QuantumState, *, max_qubits: int = 12) -> Any:
     max_qubits
         A density matrix of more qubits is refused.
     """
-    information = _quantum_info()
+    try:
+        information: Any = import_module("qiskit.quantum_info")
+    except ImportError as error:
+        raise MissingExtra("qiskit", "quantum", "a Qiskit object") from error
     if state.rank == 1:
         return information.Statevector(state.eigenvectors[:, 0].copy())
     return information.DensityMatrix(state.density_matrix(max_qubits=max_qubits))
@@ -64,7 +65,7 @@ def fitter(
 ) -> tuple[Array, dict[str, Any]]:
     """Fit a state inside ``StateTomographyAnalysis`` of qiskit-experiments.
 
-    Use it by ``analysis.set_options(fitter=unipd.interop.qiskit.fitter, fitter_options={"accuracy": 1e-8})``.
+    Select it with ``analysis.set_options(fitter=unipd.interop.qiskit.fitter, fitter_options={"accuracy": 1e-8})``.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def fitter(
     preparation_data
         Empty: processes are not fitted.
     measurement_basis, preparation_basis, measurement_qubits, preparation_qubits
-        What the analysis passes; the measurement basis must be Qiskit's Pauli basis without readout mitigation.
+        Passed by the analysis; the measurement basis must be Qiskit's Pauli basis without readout mitigation.
     conditional_measurement_indices, conditional_preparation_indices
         Refused unless empty.
     max_weight, max_paulis
@@ -85,12 +86,12 @@ def fitter(
     options
         Options of :class:`~unipd.apps.tomography.PauliTomography`. The objective is "gaussian" by default, that of
         ``cvxpy_gaussian_lstsq``; "outcomes" is less biased for states with a little noise. ``accuracy`` and
-        ``hedge`` are :data:`ACCURACY` and :data:`HEDGE` by default.
+        ``depolarize`` are :data:`ACCURACY` and :data:`DEPOLARIZE` by default.
 
     Returns
     -------
     tuple
-        The density matrix and a dictionary of what is certified about it.
+        The density matrix, and a dictionary with its certificate.
 
     Examples
     --------
@@ -106,13 +107,13 @@ def fitter(
     if conditional_measurement_indices or np.shape(outcome_data)[0] != 1:
         raise InvalidInput("outcome_data", "one unconditional state", "conditional data")
     if measurement_basis is not None and getattr(measurement_basis, "_mitigator", None) is not None:
-        raise InvalidInput("measurement_basis", "the Pauli basis without readout mitigation", "a mitigated one")
+        raise InvalidInput("measurement_basis", "the Pauli basis without readout mitigation", "a mitigated basis")
     counts = counts_of(np.asarray(outcome_data)[0], np.asarray(shot_data), np.asarray(measurement_data))
     limited = max_weight is not None or max_paulis is not None
     options.setdefault("accuracy", ACCURACY)
-    low_rank = options.get("rank") is not None or len(counts[0].basis) > MOST_QUBITS
-    options.setdefault("hedge", 0.0 if low_rank else HEDGE)
-    options.setdefault("objective", "auto" if limited or not few_outcomes(counts) else "gaussian")
+    low_rank = options.get("rank") is not None or len(counts[0].basis) > DEPOLARIZE_QUBITS
+    options.setdefault("depolarize", 0.0 if low_rank else DEPOLARIZE)
+    options.setdefault("objective", "auto" if limited or not has_few_outcomes(counts) else "gaussian")
     estimate = PauliTomography(**options).fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
     figures = estimate.summary()
     chosen = ("status", "method", "objective", "dual_bound", "gap", "relative_residual", "rank", "iterations")
@@ -138,10 +139,3 @@ def counts_of(outcomes: Array, shots: Array, bases: Array) -> list[BasisCounts]:
         label = "".join(_LETTERS[index] for index in indices[::-1])
         parts.append(BasisCounts(label, seen, np.round(row[seen]).astype(np.int64)))
     return parts
-
-
-def _quantum_info() -> Any:
-    try:
-        return import_module("qiskit.quantum_info")
-    except ImportError as error:
-        raise MissingExtra("qiskit", "quantum", "a Qiskit object") from error

@@ -1,16 +1,45 @@
-"""File formats in and out."""
+"""File formats, one per file.
 
+Read text (lines, numbers and limits, for all text formats), sdpa, graphs, ratings and pauli (data), archive and results
+(what ``unipd.save`` writes). The last four are imported on first use.
+"""
+
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
 from unipd.io.graphs import Graph, as_graph, read_graph
-from unipd.io.sdpa import Limits, SdpaProblem, StandardForm, read_sdpa, standard_form, write_sdpa
+from unipd.io.sdpa import SdpaProblem, read_sdpa, write_sdpa
+from unipd.io.text import Limits
+
+if TYPE_CHECKING:
+    from unipd.io.pauli import PauliData, read_pauli_data, write_pauli_data
+    from unipd.io.ratings import Ratings, read_ratings, read_titles
+    from unipd.io.results import load, save
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "pauli": ("PauliData", "read_pauli_data", "write_pauli_data"),
+        "ratings": ("Ratings", "read_ratings", "read_titles"),
+        "results": ("load", "save"),
+    },
+)
+
 
 __all__ = [
     "Graph",
     "Limits",
+    "PauliData",
+    "Ratings",
     "SdpaProblem",
-    "StandardForm",
     "as_graph",
+    "load",
     "read_graph",
+    "read_pauli_data",
+    "read_ratings",
     "read_sdpa",
-    "standard_form",
+    "read_titles",
+    "save",
+    "write_pauli_data",
     "write_sdpa",
 ]

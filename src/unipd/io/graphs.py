@@ -1,7 +1,313 @@
-"""Weighted undirected graphs: rudy (G-set) files, edge lists, and what other libraries hold."""
+"""Weighted undirected graphs: rudy (G-set) files, edge lists, and the graphs of other libraries."""
 
-from unipd.io.graphs_convert import as_graph
-from unipd.io.graphs_model import Graph
-from unipd.io.graphs_read import read_graph
+from __future__ import annotations
 
-__all__ = ["Graph", "as_graph", "read_graph"]
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd._typing import Array, IntArray
+from unipd._util import validate
+from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.text import (
+    BYTE_ORDER_MARK,
+    PLAIN,
+    Limits,
+    Source,
+    TableLayout,
+    leading_numbers,
+    open_bounded,
+    parse_number,
+    parse_numbers,
+    quote_token,
+    read_chunks,
+    read_table,
+    require_rows,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected graph: edge k joins ``rows[k] < cols[k]`` with ``weights[k]``; nodes count from zero.
+
+    Edges given more than once, in either direction, are one edge whose weight is the sum. Self-loops are
+    dropped: they change no cut and no Laplacian.
+
+    >>> triangle = Graph.of(3, [0, 1, 2], [1, 2, 0], [1.0, 1.0, 2.0])
+    >>> triangle.laplacian().toarray()
+    array([[ 3., -1., -2.],
+           [-1.,  2., -1.],
+           [-2., -1.,  3.]])
+    """
+
+    nodes: int
+    rows: IntArray
+    cols: IntArray
+    weights: Array
+    labels: Sequence[Any]
+    """Name of each node in the source."""
+
+    @classmethod
+    def of(cls, nodes: int, first: Any, second: Any, weights: Any, labels: Sequence[Any] | None = None) -> Graph:
+        """Return the graph with the given ends of edges, in either order, duplicates summed, loops dropped."""
+        size = validate.integer("nodes", nodes, minimum=1)
+        values = validate.real_array("weights", weights, ndim=1)
+        ends = [_ends(name, end, size, values.size) for name, end in (("first", first), ("second", second))]
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        proper = low != high
+        key, edge = np.unique(low[proper] * size + high[proper], return_inverse=True)
+        total = np.zeros(key.size, values.dtype)
+        np.add.at(total, edge, values[proper])
+        rows, cols = np.divmod(key, size)
+        return cls(size, rows, cols, total, range(size) if labels is None else labels)
+
+    @property
+    def edges(self) -> int:
+        """Number of edges."""
+        return int(self.rows.size)
+
+    def adjacency(self) -> Any:
+        """Return the symmetric matrix of weights as a SciPy CSR array."""
+        ends = np.concatenate([self.rows, self.cols]), np.concatenate([self.cols, self.rows])
+        return sp.csr_array((np.concatenate([self.weights] * 2), ends), shape=(self.nodes, self.nodes))
+
+    def laplacian(self) -> Any:
+        """Return L = diag(W 1) - W as a SciPy CSR array: x^T L x = sum over edges of w_ij (x_i - x_j)^2."""
+        matrix = self.adjacency()
+        return sp.csr_array(sp.diags_array(matrix.sum(axis=1)) - matrix)
+
+    def complement(self) -> Graph:
+        """Return the graph whose edges are the pairs that are not joined, with unit weights.
+
+        >>> Graph.of(3, [0], [1], [1.0]).complement().edges
+        2
+        """
+        joined = np.zeros((self.nodes, self.nodes), bool)
+        joined[self.rows, self.cols] = True
+        rows, cols = np.nonzero(np.triu(~joined, 1))
+        return Graph.of(self.nodes, rows, cols, np.ones(rows.size), self.labels)
+
+
+def _ends(name: str, given: Any, nodes: int, edges: int) -> IntArray:
+    array = np.asarray(given)
+    if array.shape != (edges,):
+        raise InvalidInput(name, f"{edges} nodes, one per edge", f"shape {array.shape}")
+    if edges == 0:
+        return np.zeros(0, np.int64)
+    if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= nodes:
+        got = f"{array.dtype}, {array.min()} to {array.max()}"
+        raise InvalidInput(name, f"whole numbers from 0 to {nodes - 1}", got)
+    return array.astype(np.int64)
+
+
+_COMMENTS = b"#%"
+_LAYOUT = TableLayout(widths=(3, 2), comments=_COMMENTS, blanks=PLAIN)
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = None) -> Graph:
+    r"""Read a weighted graph from a text file, compressed with gzip or not.
+
+    Parameters
+    ----------
+    source
+        A path, or a seekable binary stream.
+    form
+        "rudy": a first line ``nodes edges``, then one line ``i j`` or ``i j weight`` an edge, nodes counted from
+        1 (the G-set files). "edges": such edge lines alone, with any labels between blanks; labels that are
+        all whole numbers are sorted, others keep the order in which they appear. "auto" takes a first line of
+        two whole numbers for the header of a rudy file, unless the next line also has two columns and some
+        index does not fit it.
+    limits
+        Limits beyond which the file is refused (:class:`~unipd.io.Limits`).
+
+    Returns
+    -------
+    Graph
+        Lines starting with ``#`` or ``%`` are comments, a missing weight is 1, edges given twice are summed
+        and self-loops dropped. ``labels`` has the nodes' names in the file.
+
+    Raises
+    ------
+    FileFormatError
+        With the path and the line number.
+
+    Examples
+    --------
+    >>> read_graph(io.BytesIO(b"3 2\n1 2 1.5\n2 3 -1\n")).weights
+    array([ 1.5, -1. ])
+    >>> read_graph(io.BytesIO(b"% friends\nann bob\nbob eve\n")).labels
+    ['ann', 'bob', 'eve']
+    """
+    if form not in ("auto", "rudy", "edges"):
+        raise InvalidInput("form", '"auto", "rudy" or "edges"', repr(form))
+    bounds = limits or Limits()
+    with open_bounded(source, bounds) as (stream, name):
+        first, line = _first_line(stream, name)
+        rest = list(read_chunks(stream, name, line + 1))
+    header = _header(first) if form != "edges" else None
+    if header is None and form == "rudy":
+        raise FileFormatError(name, "expected the numbers of nodes and edges", line)
+    if header is not None:
+        rows, lines = _rows(rest, name)
+        if form == "rudy" or _fits(header, rest, rows):
+            return _rudy(header, rows, lines, name, line, bounds)
+    return _edge_list([(first + b"\n", line), *rest], name)
+
+
+def _first_line(stream: io.BufferedReader, name: str) -> tuple[bytes, int]:
+    """Return the first line with data and its number."""
+    line = 0
+    while raw := stream.readline():
+        line += 1
+        data = (raw.removeprefix(BYTE_ORDER_MARK) if line == 1 else raw).strip()
+        if data and data[0] not in _COMMENTS:
+            return data, line
+    raise FileFormatError(name, "the file has no data", line or None)
+
+
+def _header(first: bytes) -> tuple[float, float] | None:
+    """Return (nodes, edges) when the line can be a rudy header."""
+    found = parse_numbers(first.translate(PLAIN))
+    if found is None or found.size != 2 or np.any(found != np.floor(found)) or found[0] < 1 or found[1] < 0:
+        return None
+    return float(found[0]), float(found[1])
+
+
+def _rows(rest: list[tuple[bytes, int]], name: str) -> tuple[Array, IntArray]:
+    parts = [read_table(text, _LAYOUT, name, line) for text, line in rest]
+    rows = np.concatenate([part[0] for part in parts] or [np.zeros((0, 3))])
+    lines = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.int64)])
+    return rows, lines
+
+
+def _fits(header: tuple[float, float], rest: list[tuple[bytes, int]], rows: Array) -> bool:
+    """Whether the lines after a possible rudy header can be its edges."""
+    columns = next((leading_numbers(raw)[0].size for raw, _ in _data_lines(rest)), 3)
+    ends = rows[:, :2]
+    return columns == 3 or bool(np.all((ends >= 1) & (ends <= header[0])))
+
+
+def _rudy(header: tuple[float, float], rows: Array, lines: IntArray, name: str, line: int, limits: Limits) -> Graph:
+    nodes, edges = header
+    if nodes > limits.order:
+        raise FileFormatError(name, f"{nodes:g} nodes are more than the limit of {limits.order}", line)
+    if edges != len(rows):
+        hint = ' (if this line is an edge, give form="edges", in the shell --form edges)'
+        raise FileFormatError(name, f"{edges:.15g} edges are declared and {len(rows)} follow{hint}", line)
+    ends = rows[:, :2]
+    require_rows(
+        np.all((ends >= 1) & (ends <= nodes), axis=1), lines, name, f"a node is not between 1 and {nodes:.15g}"
+    )
+    require_rows(np.all(ends == np.floor(ends), axis=1), lines, name, "a node is not a whole number")
+    require_rows(np.isfinite(rows[:, 2]), lines, name, "the weight is not finite")
+    first, second = ends.astype(np.int64).T - 1
+    return Graph.of(int(nodes), first, second, rows[:, 2], range(1, int(nodes) + 1))
+
+
+def _edge_list(parts: list[tuple[bytes, int]], name: str) -> Graph:
+    names: list[bytes] = []
+    weights: list[float] = []
+    for raw, line in _data_lines(parts):
+        tokens = raw.split()
+        if b"\0" in raw:
+            raise FileFormatError(name, "a zero byte: the file is not plain text (UTF-16? save it as UTF-8)", line)
+        if len(tokens) not in (2, 3):
+            raise FileFormatError(name, f"expected two nodes and perhaps a weight, got {len(tokens)} words", line)
+        names += tokens[:2]
+        weights.append(_weight(tokens[2], name, line) if len(tokens) == 3 else 1.0)
+    texts = [token.decode("utf-8", "backslashreplace") for token in names]
+    if all(_WHOLE.fullmatch(text) for text in texts):
+        labels, ids = np.unique(np.array([int(text) for text in texts]), return_inverse=True)
+        return Graph.of(labels.size, ids[::2], ids[1::2], weights, labels.tolist())
+    number: dict[str, int] = {}
+    ids = np.array([number.setdefault(text, len(number)) for text in texts])
+    return Graph.of(len(number), ids[::2], ids[1::2], weights, list(number))
+
+
+def _data_lines(parts: list[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
+    """Yield each line with data and its number."""
+    for text, start in parts:
+        for offset, raw in enumerate(text.split(b"\n")):
+            data = raw.strip()
+            if data and data[0] not in _COMMENTS:
+                yield data, start + offset
+
+
+def _weight(token: bytes, name: str, line: int) -> float:
+    value = parse_number(token)
+    if value is None or not math.isfinite(value):
+        raise FileFormatError(name, f"{quote_token(token)} is not a finite weight", line)
+    return value
+
+
+_SYMMETRY = 1e-12
+"""Largest difference between a weight and its mirror, relative to the largest weight."""
+
+
+def as_graph(value: Any, *, nodes: int | None = None, weight: str = "weight") -> Graph:
+    """Convert a graph of another library.
+
+    Parameters
+    ----------
+    value
+        A :class:`Graph`; an undirected networkx graph; a symmetric SciPy sparse adjacency matrix; or a pair
+        (edges, weights) with edges of shape (e, 2), nodes counted from zero, and e weights (or None for ones).
+    nodes
+        Number of nodes of a pair (edges, weights); by default the largest index plus one.
+    weight
+        Name of the edge attribute of a networkx graph; an edge without it weighs 1.
+
+    Examples
+    --------
+    >>> as_graph((np.array([[0, 1], [1, 2]]), None)).nodes
+    3
+    """
+    if isinstance(value, Graph):
+        return value
+    if sp.issparse(value):
+        return _from_adjacency(value)
+    if hasattr(value, "is_directed") and hasattr(value, "edges"):
+        return _from_networkx(value, weight)
+    if isinstance(value, tuple) and len(value) == 2:
+        return _from_edges(value[0], value[1], nodes)
+    raise InvalidInput("graph", "a networkx graph, a SciPy sparse matrix or (edges, weights)", type(value).__name__)
+
+
+def _from_edges(edges: Any, weights: Any, nodes: int | None) -> Graph:
+    ends = np.asarray(edges)
+    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
+        raise InvalidInput("edges", "whole numbers of shape (e, 2)", f"{ends.dtype} of shape {ends.shape}")
+    if nodes is None:
+        nodes = int(ends.max()) + 1 if ends.size else 1
+    values = np.ones(len(ends)) if weights is None else weights
+    return Graph.of(nodes, ends[:, 0], ends[:, 1], values)
+
+
+def _from_adjacency(matrix: Any) -> Graph:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InvalidInput("adjacency", "a square matrix", f"shape {matrix.shape}")
+    array: Any = sp.coo_array(matrix)
+    validate.real_array("adjacency", array.data)
+    gap = abs(array - array.T)
+    if gap.nnz and gap.max() > _SYMMETRY * abs(array).max():
+        raise InvalidInput("adjacency", "a symmetric matrix (an undirected graph)", "one that is not")
+    upper: Any = sp.triu(array, 1, format="coo")
+    return Graph.of(int(array.shape[0]), upper.row, upper.col, upper.data)
+
+
+def _from_networkx(graph: Any, weight: str) -> Graph:
+    if graph.is_directed():
+        raise InvalidInput("graph", "an undirected graph", "a directed one (see its to_undirected)")
+    labels = list(graph.nodes)
+    number = {label: index for index, label in enumerate(labels)}
+    edges = [(number[u], number[v], given) for u, v, given in graph.edges(data=weight, default=1.0)]
+    values = validate.real_array(f"edge attribute {weight!r}", [edge[2] for edge in edges])
+    ends = np.array([edge[:2] for edge in edges], np.int64).reshape(-1, 2)
+    return Graph.of(len(labels), ends[:, 0], ends[:, 1], values, labels)

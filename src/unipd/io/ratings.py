@@ -1,18 +1,248 @@
-"""Files of ratings: one (user, item, rating) a line, as MovieLens and most spreadsheets write them."""
+"""Ratings, one (user, item, rating) per line as MovieLens and spreadsheets write them, and titles of items."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import itertools
+import math
 import os
+import re
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.errors import FileFormatError, MissingExtra
-from unipd.io.ratings_columns import chosen_columns
-from unipd.io.ratings_text import read_text
+
+COLUMN_NAMES = (
+    ("user", "customer", "reviewer", "visitor", "member", "account", "person", "uid", "u"),
+    (
+        *("item", "movie", "film", "product", "book", "isbn", "asin", "iid", "i"),
+        *("track", "song", "artist", "album", "game", "anime", "joke", "article", "business", "restaurant"),
+    ),
+    ("rating", "ratings", "bookrating", "value", "score", "stars", "overall", "r", "plays", "playcount", "weight"),
+)
+"""Names of the user, item and rating columns, without case, marks and an "id" at the end."""
+_NUMBERING = ("", "unnamed0")
+"""Names of a first column that only numbers the rows."""
+
+
+def match_column_names(names: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the places of user, item and rating by their names, None unless all three are there.
+
+    >>> match_column_names(["movieId", "user_id", "Rating", "timestamp"])
+    (1, 0, 2)
+    """
+    found = tuple(place for place in _places(names) if place is not None)
+    return found if len(found) == len(COLUMN_NAMES) else None
+
+
+def choose_columns(names: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the places of user, item and rating: by name, or the first three where no name speaks against that.
+
+    None when there are fewer columns, or when the names known stand elsewhere. A first column that numbers the rows is
+    passed over.
+
+    >>> choose_columns(["who", "what", "how much"]), choose_columns(["time", "user", "what"])
+    ((0, 1, 2), None)
+    """
+    named = match_column_names(names)
+    if named is not None:
+        return named
+    first = int(len(names) > len(COLUMN_NAMES) and _plain(names[0]) in _NUMBERING)
+    usual = tuple(range(first, first + len(COLUMN_NAMES)))
+    fits = all(place in (None, own) for place, own in zip(_places(names), usual, strict=True))
+    return usual if fits and usual[-1] < len(names) else None
+
+
+def has_no_column_name(names: Sequence[str]) -> bool:
+    """Whether no name is one of a user, item or rating column, or of a column that numbers the rows.
+
+    >>> has_no_column_name(["7", "9"]), has_no_column_name(["user", "7"])
+    (True, False)
+    """
+    return all(place is None for place in _places(names)) and not any(_plain(name) in _NUMBERING for name in names[:1])
+
+
+def _places(names: Sequence[str]) -> list[int | None]:
+    plain = [_plain(name) for name in names]
+    return [next((place for place, name in enumerate(plain) if _means(name, known)), None) for known in COLUMN_NAMES]
+
+
+def _means(name: str, known: Sequence[str]) -> bool:
+    return name in known or (name.endswith("id") and name[:-2] in known)
+
+
+def _plain(name: str) -> str:
+    return "".join(mark for mark in name.lower() if mark.isalnum())
+
+
+_SEPARATORS = ("::", "\t", ";", ",", "|")
+_SAMPLE = 1000
+"""Number of lines from which the layout is detected."""
+_MISSING = ("nan", "na", "none", "null")
+_MARKET = "%%matrixmarket"
+"""Beginning of a Matrix Market file, whose second line of numbers has the sizes."""
+_LARGEST = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True)
+class RatingsLayout:
+    """Layout of a file of ratings."""
+
+    separator: str | None
+    """Separator of fields; None for any white space."""
+    header: bool
+    """Whether the first line has names."""
+    columns: tuple[int, ...]
+    """Places of user, item and rating."""
+    texts: tuple[bool, bool]
+    """Whether users, and items, are texts."""
+
+
+def detect_layout(path: Path) -> RatingsLayout:
+    """Detect the layout from the first nonblank lines."""
+    with _open_text(path) as stream:
+        lines = list(itertools.islice((line for line in stream if line.strip()), _SAMPLE))
+    if not lines:
+        raise FileFormatError(str(path), "no ratings: the file is empty")
+    first = lines[0].strip("\r\n")
+    if first.lower().startswith(_MARKET):
+        raise FileFormatError(str(path), "a Matrix Market file: scipy.io.mmread reads it as a sparse matrix to fit", 1)
+    separator = next((mark for mark in _SEPARATORS if len(_split(first, mark)) >= 3), None)
+    fields = _split(first, separator)
+    if len(fields) < 3:
+        raise FileFormatError(str(path), f"three fields expected (user, item, rating), got {first[:60]!r}", 1)
+    header = match_column_names(fields) is not None or not any(_is_number(field) for field in fields)
+    columns = choose_columns(fields) if header else (0, 1, 2)
+    if columns is None:
+        raise FileFormatError(str(path), f"columns user, item and rating expected, got {first[:60]!r}", 1)
+    rows = [_split(line, separator) for line in lines[int(header) :]]
+    users, items = ([row[place].strip() for row in rows if place < len(row)] for place in columns[:2])
+    return RatingsLayout(separator, header, columns, (_are_texts(users), _are_texts(items)))
+
+
+def _are_texts(fields: list[str]) -> bool:
+    """Whether identifiers are texts: the first one is, or two are, or one begins with a needless zero.
+
+    A single text among numbers is an error, reported with its line.
+    """
+    texts = [_is_text(field) for field in fields]
+    return texts[:1] == [True] or sum(texts) >= 2 or any(re.match(r"0\d", field) for field in fields)
+
+
+def _is_text(field: str) -> bool:
+    return bool(field) and not _is_number(field) and field.lower() not in _MISSING
+
+
+def parse_numbers(stream: Iterable[str], layout: RatingsLayout) -> tuple[Array, Array, FloatArray] | None:
+    """Return users, items and ratings of lines whose identifiers are all integers; None if anything is wrong."""
+    if any(layout.texts):
+        return None
+    separator = "\t" if layout.separator == "::" else layout.separator
+    kinds: Any = [("user", np.int64), ("item", np.int64), ("rating", np.float64)]
+    how: Any = {"delimiter": separator, "usecols": layout.columns, "comments": None, "ndmin": 1}
+    lines: Iterator[str] = (line for line in stream if line.strip())
+    if layout.separator == "::":
+        lines = (line.replace("::", "\t") for line in lines)
+    if layout.header:
+        next(lines, None)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about no lines at all
+            table: Any = np.loadtxt(lines, kinds, **how)
+    except (ValueError, OverflowError):
+        return None
+    users, items, ratings = (np.ascontiguousarray(table[name]) for name in ("user", "item", "rating"))
+    fine = not users.size or (users.min() >= 0 and items.min() >= 0 and np.isfinite(ratings).all())
+    return (users, items, ratings) if fine else None
+
+
+def _read_lines(path: Path, layout: RatingsLayout) -> tuple[Array, Array, FloatArray]:
+    """Read line by line: identifiers may be texts, and errors name the line."""
+    users, items, ratings = list[Any](), list[Any](), list[float]()
+    with _open_text(path) as stream:
+        skip = layout.header
+        for number, fields in _rows(stream, layout.separator):
+            if skip:
+                skip = False
+                continue
+            if len(fields) <= max(layout.columns):
+                _complain(
+                    path, number, f"{max(layout.columns) + 1} fields expected (user, item, rating)", ", ".join(fields)
+                )
+            user, item, rating = (fields[place].strip() for place in layout.columns)
+            users.append(_identifier(path, number, "user", user, layout.texts[0]))
+            items.append(_identifier(path, number, "item", item, layout.texts[1]))
+            if not _is_number(rating):
+                _complain(path, number, "the rating must be a number", rating)
+            ratings.append(float(rating))
+    if not ratings:
+        raise FileFormatError(str(path), "no ratings")
+    return _identifier_array(users), _identifier_array(items), np.array(ratings, np.float64)
+
+
+def _identifier_array(values: list[Any]) -> Array:
+    """Return texts, or integers; integers of more than 64 bits are texts too."""
+    if isinstance(values[0], int) and max(values) > _LARGEST:
+        return np.array([str(value) for value in values])
+    return np.array(values)
+
+
+def _rows(stream: Any, separator: str | None) -> Iterator[tuple[int, list[str]]]:
+    if separator is None or separator == "::":
+        for number, line in enumerate(stream, start=1):
+            if line.strip():
+                yield number, line.strip().split(separator)
+        return
+    reader = csv.reader(stream, delimiter=separator)
+    for fields in reader:
+        if any(field.strip() for field in fields):
+            yield reader.line_num, fields
+
+
+def _identifier(path: Path, number: int, name: str, field: str, text: bool) -> Any:
+    if text and field:
+        return field
+    if not _is_number(field) or not float(field).is_integer():
+        _complain(path, number, f"the {name} must be an integer not below 0", field)
+    try:
+        value = int(field)
+    except ValueError:
+        value = int(float(field))
+    if value < 0:
+        _complain(path, number, f"the {name} must not be negative", field)
+    return value
+
+
+def _complain(path: Path, number: int, problem: str, got: Any) -> NoReturn:
+    raise FileFormatError(str(path), f"{problem}, got {str(got)[:60]!r}", number)
+
+
+def _is_number(field: str) -> bool:
+    """Whether a field is a finite number, without the underscores that Python takes between digits."""
+    try:
+        return "_" not in field and math.isfinite(float(field))
+    except ValueError:
+        return False
+
+
+def _split(line: str, separator: str | None) -> list[str]:
+    if separator is None or separator == "::":
+        return line.strip().split(separator)
+    return next(csv.reader([line], delimiter=separator))
+
+
+def _open_text(path: Path) -> Any:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return open(path, encoding="utf-8-sig", newline="")
 
 
 @dataclass(frozen=True)
@@ -40,18 +270,18 @@ class Ratings:
 
 @dataclass(frozen=True)
 class Shard(Ratings):
-    """The ratings of one member of a team: all those of its users, whose names come between its neighbours'."""
+    """The ratings on one rank: all those of its users, a contiguous range of the sorted names."""
 
     all_users: Array
-    """Names of the users of all members, sorted."""
+    """Names of the users on all ranks, sorted."""
     all_items: Array
-    """Names of the items of all members, sorted."""
+    """Names of the items on all ranks, sorted."""
 
 
 def read_ratings(path: str | os.PathLike[str]) -> Ratings:
     r"""Read a file of ratings; a malformed line raises :class:`~unipd.errors.FileFormatError` with its number.
 
-    Text files have one rating a line: user, item, rating and whatever follows, separated by tabs, commas,
+    Text files have one rating per line: user, item, rating and whatever follows, separated by tabs, commas,
     semicolons, ``::`` or spaces (found from the first line), with or without a line of column names. Names such as
     ``userId``, ``movie_id`` or ``rating`` choose the columns; otherwise they are the first three. Identifiers are
     integers not below 0, or texts: when the first one is no number, when of the first thousand lines two have such ones
@@ -70,7 +300,19 @@ def read_ratings(path: str | os.PathLike[str]) -> Ratings:
     target = Path(path)
     if target.suffix.lower() in (".parquet", ".pq"):
         return Ratings(*_read_parquet(target))
-    return Ratings(*read_text(target))
+    try:
+        layout = detect_layout(target)
+        with _open_text(target) as stream:
+            numbers = parse_numbers(stream, layout)
+        return Ratings(*(numbers if numbers is not None and numbers[0].size else _read_lines(target, layout)))
+    except UnicodeDecodeError as error:
+        raise FileFormatError(str(path), "not a text file (UTF-8)") from error
+    except gzip.BadGzipFile as error:
+        raise FileFormatError(str(path), "not a gzip file, or damaged") from error
+    except (EOFError, zlib.error) as error:
+        raise FileFormatError(str(path), "the gzip file is damaged or cut short") from error
+    except csv.Error as error:
+        raise FileFormatError(str(path), f"not a table ({error}); is a quotation mark never closed?") from error
 
 
 def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
@@ -82,16 +324,16 @@ def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
         try:
             table: Any = parquet.read_table(stream, use_threads=False, pre_buffer=False)
             names = [str(name) for name in table.column_names]
-            places = chosen_columns(names) or ()
+            places = choose_columns(names) or ()
             columns = [np.asarray(table.column(place).to_numpy()) for place in places]
         except Exception as error:  # pyarrow has many kinds of its own
             raise FileFormatError(str(path), f"not a parquet file ({error})") from error
     if not columns:
         raise FileFormatError(str(path), f"no columns named like user, item, rating, but {', '.join(names)}")
-    return checked_columns(str(path), *columns)
+    return check_columns(str(path), *columns)
 
 
-def checked_columns(source: str, users: Array, items: Array, values: Array) -> tuple[Array, Array, FloatArray]:
+def check_columns(source: str, users: Array, items: Array, values: Array) -> tuple[Array, Array, FloatArray]:
     """Return the columns of a table as identifiers and numbers, or raise with the row that is wrong."""
     if values.size == 0:
         raise FileFormatError(source, "no ratings")
@@ -104,10 +346,10 @@ def checked_columns(source: str, users: Array, items: Array, values: Array) -> t
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise FileFormatError(source, f"row {row + 1}: the rating is {numbers[row]}, not a number")
-    return _identifiers(source, "user", users), _identifiers(source, "item", items), numbers
+    return _identifier_column(source, "user", users), _identifier_column(source, "item", items), numbers
 
 
-def _identifiers(source: str, name: str, column: Array) -> Array:
+def _identifier_column(source: str, name: str, column: Array) -> Array:
     if column.dtype.kind in "iu":
         if column.min() < 0:
             raise FileFormatError(source, f"row {int(np.argmin(column >= 0)) + 1}: the {name} is negative")
@@ -125,3 +367,46 @@ def _identifiers(source: str, name: str, column: Array) -> Array:
         return column.astype(np.str_)
     except ValueError as error:
         raise FileFormatError(source, f"the {name}s are neither integers nor texts ({error})") from error
+
+
+def read_titles(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Return the titles by item, as strings; fields after the second are ignored.
+
+    Texts are UTF-8, or else Latin-1 as in u.item.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "u.item")
+    ...     _ = file.write_bytes("1|Toy Story (1995)|01-Jan-1995\n2|Les Misérables (1995)|\n".encode("latin-1"))
+    ...     read_titles(file)
+    {'1': 'Toy Story (1995)', '2': 'Les Misérables (1995)'}
+    """
+    lines = re.split(r"\r\n|\r|\n", _decode(Path(path)))  # Latin-1 has other ends of lines, which titles may contain
+    first = next((line for line in lines if line.strip()), "")
+    separator = min((mark for mark in _SEPARATORS if mark in first), key=first.index, default=None)
+    if separator is None:
+        raise FileFormatError(str(path), f"an item and its title expected, got {first[:60]!r}", 1)
+    titles: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            fields = _split(line, separator)
+        except csv.Error as error:
+            raise FileFormatError(str(path), f"not a table ({error})", number) from error
+        if len(fields) < 2:
+            raise FileFormatError(str(path), f"an item and its title expected, got {line[:60]!r}", number)
+        is_header = line == first and match_column_names(["user", fields[0], "rating"]) is not None
+        if not is_header:
+            titles.setdefault(fields[0].strip(), fields[1].strip())
+    return titles
+
+
+def _decode(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")

@@ -1,16 +1,12 @@
-"""Result files: one ``.npz`` with a JSON header, written whole or not at all, read without pickle.
-
-The arrays have plain names (``x``, ``dual``, ``history``, ...), so that NumPy alone can read them; the header
-(a ``uint8`` array named ``header``) says what they are.
-"""
+"""Result files: one ``.npz`` archive with a JSON header, written atomically and read without pickle."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -18,47 +14,52 @@ from typing import Any, cast
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array
+from unipd._util import validate
+from unipd._util.files import atomic_write
 from unipd._version import __version__
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.archive import DamagedArchive, read_arrays
-from unipd.io.packing import pack, unpack
-from unipd.io.saved_result import SavedResult, facts
-from unipd.replacing import replacing
+from unipd.io.archive import DamagedArchive, pack, read_arrays, unpack
+from unipd.methods import Counts
+from unipd.run import Result
 from unipd.run.checkpoint.file import MAGIC
-from unipd.run.history import COLUMNS, History, arranged
+from unipd.run.history import COLUMNS, History, reorder_columns
+from unipd.run.result import ProblemFacts, problem_facts
+from unipd.status import Status
 
-FORMAT = 1
-"""Number of the file format; a reader accepts this one and all before it."""
+FORMAT = 3
+"""Number of the file format; files of other formats are refused."""
 _KIND = "unipd result"
 _PACKAGES = ("numpy", "scipy", "numba")
+_APART = ("problem", "state", "history", "versions", "saved")
+"""Fields of a result that its header does not hold, or holds elsewhere."""
+_PLAIN: dict[str, Any] = {"float": (float, int), "int": int, "str": str, "bool": bool, "dict[str, Any]": dict}
+"""Types that are checked when a result is read, as the dataclasses spell them."""
 
 
 def save(
-    result: Any,
+    result: Result,
     path: str | os.PathLike[str],
     *,
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
-    extra: Mapping[str, Any] | None = None,
+    extras: Mapping[str, Any] | None = None,
     message: str | None = None,
 ) -> Path:
-    """Write a result to ``path`` (``.npz``): whole and flushed to disk, or not at all.
+    """Write a result to ``path`` (``.npz``) atomically: an existing file is replaced only by a complete one.
 
     Parameters
     ----------
     result
-        A :class:`unipd.Result`, a :class:`SavedResult`, or an application's result with ``summary()`` and as
-        many of ``x``, ``dual``, ``image``, ``history`` as it has.
+        A :class:`unipd.Result`; its problem and state are not saved.
     path
-        The file; an existing one is replaced.
+        The file.
     seed, settings
-        The seed and the options of the run, for the record.
-    extra
-        Anything else: numbers, strings, arrays, atoms, and lists and dictionaries of them.
+        Seed and options of the run, for the record; settings are added to those of the result.
+    extras
+        Added to the extras of the result: numbers, strings, arrays, atoms, and lists and dictionaries of them.
     message
-        How the run ended, in the place of the status's own sentence.
+        Replaces the message of the result.
 
     Examples
     --------
@@ -66,29 +67,36 @@ def save(
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
     >>> result = unipd.solve(problem, accuracy=1e-2)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = save(result, f"{folder}/run.npz", extra={"note": "first try"})
+    ...     path = save(result, f"{folder}/run.npz", extras={"note": "first try"})
     ...     saved = load(path)
-    >>> saved.status.value, saved.extra
+    >>> saved.status.value, saved.extras
     ('solved', {'note': 'first try'})
     """
-    if not callable(getattr(result, "summary", None)):
-        raise InvalidInput("result", "a result of a run", validate.described(result))
-    for name, value in {"settings": settings, "extra": extra}.items():
+    if not isinstance(result, Result):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInput("result", "a Result", validate.describe_type(result))
+    for name, value in {"settings": settings, "extras": extras}.items():
         if not isinstance(value, (Mapping, type(None))):
             raise InvalidInput(name, "a dictionary", repr(value))
     target = Path(validate.path("path", path))
     if target.suffix != ".npz":
         raise InvalidInput("path", "a file name ending in .npz", repr(str(path)))
-    arrays: dict[str, Array] = {}
-    figures = {**result.summary(), **({} if message is None else {"message": message})}
-    header = _header(result, figures, seed, {**(settings or {})}, {**(extra or {})}, arrays)
+    final = replace(
+        result,
+        seed=result.seed if seed is None else seed,
+        settings={**result.settings, **(settings or {})},
+        extras={**result.extras, **(extras or {})},
+        note=result.message if message is None else message,
+        facts=problem_facts(result),
+    )
+    arrays: dict[str, Array] = {"history": final.history.table}
+    header = _header(final, arrays)
     arrays["header"] = np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8)
-    with replacing(target) as stream:
+    with atomic_write(target) as stream:
         np.savez(stream, allow_pickle=False, **cast("Any", arrays))
     return target
 
 
-def load(path: str | os.PathLike[str]) -> SavedResult:
+def load(path: str | os.PathLike[str]) -> Result:
     """Read a result file; a damaged or foreign file raises :class:`~unipd.errors.FileFormatError`."""
     arrays = _read_arrays(Path(validate.path("path", path)))
     try:
@@ -96,53 +104,45 @@ def load(path: str | os.PathLike[str]) -> SavedResult:
         kind, number = header["kind"], header["format"]
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(str(path), "not a result file of unipd (no readable header)") from error
-    if kind != _KIND or not isinstance(number, int):
+    if kind != _KIND:
         raise FileFormatError(str(path), "not a result file of unipd")
-    if number > FORMAT:
-        raise FileFormatError(str(path), f"format {number} is newer than this version of unipd reads (up to {FORMAT})")
+    if number != FORMAT:
+        raise FileFormatError(str(path), f"result of format {number}; this version of unipd reads format {FORMAT}")
     try:
         content = unpack(header["content"], arrays)
-        rows = arranged(arrays["history"], header["columns"])
-        return SavedResult(history=History(rows), versions=header["versions"], saved=header["saved"], **content)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        content["status"] = Status(content["status"])
+        content["counts"] = Counts(**content["counts"])
+        content["facts"] = ProblemFacts(**content["facts"])
+        history = History(reorder_columns(arrays["history"], header["columns"]))
+        result = Result(**content, history=history, versions=header["versions"], saved=header["saved"])
+        for part in (result, result.counts, result.facts):
+            _check_types(part)
+        return result
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise FileFormatError(str(path), f"the header does not match the arrays ({error})") from error
 
 
-def _header(
-    result: Any,
-    figures: dict[str, Any],
-    seed: int | None,
-    settings: dict[str, Any],
-    extra: dict[str, Any],
-    arrays: dict[str, Array],
-) -> dict[str, Any]:
-    history = getattr(result, "history", None)
-    arrays["history"] = np.zeros((0, len(COLUMNS))) if history is None else history.table
-    content = {
-        "figures": figures,
-        "x": getattr(result, "x", None),
-        "dual": getattr(result, "dual", None),
-        "image": getattr(result, "image", None),
-        "facts": facts(result),
-        "accuracy": float(getattr(result, "accuracy", math.nan)),
-        "infeasibility": float(getattr(result, "infeasibility", math.nan)),
-        "settings": {**getattr(result, "settings", {}), **settings},
-        "seed": getattr(result, "seed", None) if seed is None else seed,
-        "extra": {**getattr(result, "extra", {}), **extra},
-    }
+def _check_types(record: Any) -> None:
+    """Raise ValueError for a plain field of a dataclass that holds a value of another type."""
+    for field in fields(record):
+        expected = _PLAIN.get(str(field.type).removesuffix(" | None"))
+        value = getattr(record, field.name)
+        if expected is not None and not (isinstance(value, expected) or (value is None and "None" in str(field.type))):
+            raise ValueError(f"{field.name} is {validate.describe_type(value)}, not {field.type}")
+
+
+def _header(result: Result, arrays: dict[str, Array]) -> dict[str, Any]:
+    content = {field.name: getattr(result, field.name) for field in fields(Result) if field.name not in _APART}
+    content |= {"counts": asdict(result.counts), "facts": asdict(problem_facts(result))}
+    installed = {name: metadata.version(name) for name in _PACKAGES}
     return {
         "kind": _KIND,
         "format": FORMAT,
-        "versions": _versions(),
+        "versions": {"unipd": __version__, "python": platform.python_version(), **installed},
         "saved": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "columns": list(COLUMNS),
         "content": {name: pack(name, value, arrays) for name, value in content.items()},
     }
-
-
-def _versions() -> dict[str, str]:
-    installed = {name: metadata.version(name) for name in _PACKAGES}
-    return {"unipd": __version__, "python": platform.python_version(), **installed}
 
 
 def _read_arrays(path: Path) -> dict[str, Array]:
@@ -150,11 +150,8 @@ def _read_arrays(path: Path) -> dict[str, Array]:
         return read_arrays(path)
     except DamagedArchive as error:
         with open(path, "rb") as stream:
-            begins = stream.read(len(MAGIC))
-        if begins == MAGIC:
-            problem = "a checkpoint, not a result: unipd report shows it, its command goes on with --resume"
-            raise FileFormatError(str(path), problem) from error
+            is_checkpoint = stream.read(len(MAGIC)) == MAGIC
+        if is_checkpoint:
+            reason = "a checkpoint, not a result: show it with unipd report, or resume its command with --resume"
+            raise FileFormatError(str(path), reason) from error
         raise FileFormatError(str(path), "not a result file of unipd, or damaged") from error
-
-
-__all__ = ["FORMAT", "SavedResult", "facts", "load", "save"]

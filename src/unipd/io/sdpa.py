@@ -1,9 +1,349 @@
-"""The SDPA sparse format for semidefinite programs: data, reader, writer and the form solved here."""
+"""The SDPA sparse format for semidefinite programs: data, reader and writer."""
 
-from unipd.io.sdpa_form import StandardForm, standard_form
-from unipd.io.sdpa_problem import SdpaProblem
-from unipd.io.sdpa_read import read_sdpa
-from unipd.io.sdpa_stream import Limits
-from unipd.io.sdpa_write import write_sdpa
+from __future__ import annotations
 
-__all__ = ["Limits", "SdpaProblem", "StandardForm", "read_sdpa", "standard_form", "write_sdpa"]
+import gzip
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd._typing import Array, IntArray
+from unipd._util import validate
+from unipd._util.files import atomic_write
+from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.text import (
+    BYTE_ORDER_MARK,
+    LOOSE,
+    Limits,
+    Source,
+    TableLayout,
+    leading_numbers,
+    open_bounded,
+    read_chunks,
+    read_table,
+    require_rows,
+)
+from unipd.maps.sdp.entries import deduplicate_entries, index_array
+
+
+@dataclass(frozen=True, eq=False)
+class SdpaProblem:
+    """A semidefinite program in SDPA's own convention.
+
+    With symmetric block matrices F_0, ..., F_m and a vector b (the format calls it c),
+
+        primal   min  b^T x          subject to  x_1 F_1 + ... + x_m F_m - F_0 psd,
+        dual     max  <F_0, Y>       subject to  <F_i, Y> = b_i for i = 1, ..., m,  Y psd.
+
+    Entries are kept in the upper triangle, sorted, each place once and without zeros, so two problems are
+    equal exactly when their arrays are. Arrays are read-only.
+
+    Parameters
+    ----------
+    b
+        The m right-hand sides.
+    block_sizes
+        Order of each block; a negative number -d is a diagonal block of length d.
+    constraint
+        Matrix of each entry: 0 is F_0, i is F_i.
+    block, row, col
+        Place of each entry, counting from zero (in files from one); either triangle.
+    value
+        The number there and, by symmetry, at the mirrored place.
+
+    Examples
+    --------
+    max Y_11 subject to trace Y = 1:
+
+    >>> problem = SdpaProblem([1.0], (2,), [0, 1, 1], [0, 0, 0], [0, 0, 1], [0, 0, 1], [1.0, 1.0, 1.0])
+    >>> problem
+    SdpaProblem(m=1, block_sizes=(2,), entries=3)
+    >>> problem.matrix(1, 0).toarray()
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    b: Array
+    block_sizes: tuple[int, ...]
+    constraint: IntArray
+    block: IntArray
+    row: IntArray
+    col: IntArray
+    value: Array
+
+    def __init__(self, b: Any, block_sizes: Any, constraint: Any, block: Any, row: Any, col: Any, value: Any) -> None:
+        right = validate.real_array("b", b, ndim=1).astype(np.float64)
+        if right.size == 0:
+            raise InvalidInput("b", "at least one number", "none")
+        if not all(isinstance(size, (int, np.integer)) and size != 0 for size in block_sizes) or len(block_sizes) == 0:
+            raise InvalidInput("block_sizes", "whole numbers other than zero, at least one", repr(block_sizes))
+        sizes, values = tuple(int(size) for size in block_sizes), validate.real_array("value", value, ndim=1)
+        given = {"constraint": constraint, "block": block, "row": row, "col": col}
+        places = [index_array(name, index, values.size) for name, index in given.items()]
+        places[2:] = np.minimum(places[2], places[3]), np.maximum(places[2], places[3])
+        chosen, conflict = deduplicate_entries(tuple(places), values)
+        if conflict is not None:
+            at = tuple(int(part[conflict[1]]) for part in places)
+            got = f"{values[conflict[0]]} and {values[conflict[1]]}"
+            raise InvalidInput(f"entry (constraint, block, row, col) = {at}", "one value", got)
+        places = [part[chosen] for part in places]
+        _check_places(places, sizes, right.size)
+        arrays = {"b": right, **dict(zip(given, places, strict=True)), "value": values[chosen].astype(np.float64)}
+        object.__setattr__(self, "block_sizes", sizes)
+        for name, array in arrays.items():
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def m(self) -> int:
+        """Number of constraints."""
+        return int(self.b.size)
+
+    @property
+    def order(self) -> int:
+        """Order of the whole block diagonal matrix."""
+        return sum(abs(size) for size in self.block_sizes)
+
+    def matrix(self, constraint: int, block: int) -> Any:
+        """Return one block of F_i as a symmetric SciPy CSR array."""
+        here = (self.constraint == constraint) & (self.block == block)
+        order = abs(self.block_sizes[block])
+        upper: Any = sp.csr_array((self.value[here], (self.row[here], self.col[here])), shape=(order, order))
+        return upper + sp.triu(upper, 1).T
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SdpaProblem):
+            return NotImplemented
+        names = ("b", "constraint", "block", "row", "col", "value")
+        same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return same and self.block_sizes == other.block_sizes
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        sizes = self.block_sizes if len(self.block_sizes) <= 8 else f"<{len(self.block_sizes)} blocks>"
+        return f"SdpaProblem(m={self.m}, block_sizes={sizes}, entries={self.value.size})"
+
+
+def _check_places(places: list[IntArray], sizes: tuple[int, ...], constraints: int) -> None:
+    constraint, block, row, col = places
+    if constraint.size == 0:
+        return
+    if constraint.max() > constraints:
+        raise InvalidInput("constraint", f"0 to {constraints}", str(constraint.max()))
+    if block.max() >= len(sizes):
+        raise InvalidInput("block", f"0 to {len(sizes) - 1}", str(block.max()))
+    signed = np.array(sizes, np.int64)[block]
+    if np.any(col >= np.abs(signed)):
+        raise InvalidInput("row, col", "indices below the order of their block", "a larger one")
+    if np.any((signed < 0) & (row != col)):
+        raise InvalidInput("row, col", "row == col in a diagonal block", "an entry off the diagonal")
+
+
+_COMMENTS = b'"*'
+_LAYOUT = TableLayout(widths=(5,), comments=_COMMENTS, blanks=LOOSE)
+_SKIPPED = 100_000
+"""Most blank and comment lines in a row before the entries."""
+_REPEATS = 2
+"""Average number of times that each place may be given, and ..."""
+_SPARE = 1_000_000
+"""... number of further entries that are accepted."""
+
+
+def read_sdpa(source: Source, *, limits: Limits | None = None) -> SdpaProblem:
+    r"""Read a semidefinite program in SDPA sparse format (``.dat-s``), compressed with gzip or not.
+
+    Accepted: comment lines starting with ``"`` or ``*``; the punctuation ``{ } ( ) ,`` anywhere; text after
+    the numbers of the first lines; vectors that continue on further lines; Fortran exponents (1.0D+00). An
+    entry may be in either triangle, and is mirrored; a place given twice must have the same value both times.
+    Indices may be written in any form whose value is a whole number. Everything else is refused.
+
+    Parameters
+    ----------
+    source
+        A path, or a seekable binary stream.
+    limits
+        Limits beyond which the file is refused (:class:`~unipd.io.Limits`); nothing is allocated in proportion
+        to a declared size.
+
+    Raises
+    ------
+    FileFormatError
+        With the path and the line number.
+
+    Examples
+    --------
+    >>> text = b'"max Y_11, trace Y = 1"\n1 = m\n1 = blocks\n{2}\n1.0\n0 1 1 1 1\n1 1 1 1 1\n1 1 2 2 1\n'
+    >>> read_sdpa(io.BytesIO(text))
+    SdpaProblem(m=1, block_sizes=(2,), entries=3)
+    """
+    bounds = limits or Limits()
+    with open_bounded(source, bounds) as (stream, name):
+        header = _Header(stream, name, bounds)
+        m, sizes, b = header.read()
+        return _Body(name, m, sizes).read(stream, header.line + 1, b)
+
+
+class _Header:
+    """Reads m, the block sizes and the vector b, counting lines."""
+
+    def __init__(self, stream: io.BufferedReader, name: str, limits: Limits) -> None:
+        self.stream, self.name, self.limits = stream, name, limits
+        self.line = 0
+
+    def read(self) -> tuple[int, IntArray, Array]:
+        """Return (m, block sizes, b)."""
+        m = self.count("the number of constraints", self.limits.constraints)
+        blocks = self.count("the number of blocks", self.limits.order)
+        sizes = self.vector(blocks, "block sizes")
+        if np.any(sizes != np.floor(sizes)) or np.any(sizes == 0):
+            raise self.error("block sizes must be whole numbers other than zero")
+        if np.abs(sizes).max() > self.limits.order or np.abs(sizes).sum() > self.limits.order:
+            raise self.error(f"the block sizes sum to more than the limit of {self.limits.order}")
+        b = self.vector(m, "right-hand sides")
+        return m, sizes.astype(np.int64), b
+
+    def count(self, what: str, limit: int) -> int:
+        """Return the single whole number of the next line."""
+        found, _ = self.numbers(what)
+        if found.size != 1:
+            raise self.error(f"expected {what} alone, got {found.size} numbers")
+        value = float(found[0])
+        if not value.is_integer() or value < 1:
+            raise self.error(f"{what} must be a positive whole number, got {value:g}")
+        if value > limit:
+            raise self.error(f"{what} is {value:g}, more than the limit of {limit}")
+        return int(value)
+
+    def vector(self, count: int, what: str) -> Array:
+        """Return ``count`` numbers from the next line, and from further lines while they are not enough."""
+        parts: list[Array] = []
+        have = 0
+        while have < count:
+            found, text = self.numbers(what)
+            have += found.size
+            if have > count or (text and have < count):
+                raise self.error(f"expected {count} {what}, got {have}")
+            parts.append(found)
+        values = np.concatenate(parts)
+        if not np.isfinite(values).all():
+            raise self.error(f"one of the {what} is not finite")
+        return values
+
+    def numbers(self, what: str) -> tuple[Array, bool]:
+        """Return the numbers that the next line with data begins with."""
+        for _ in range(_SKIPPED):
+            raw = self.stream.readline()
+            if not raw:
+                raise FileFormatError(self.name, f"the file ends before {what}", self.line or None)
+            self.line += 1
+            data = (raw.removeprefix(BYTE_ORDER_MARK) if self.line == 1 else raw).strip()
+            if data and data[0] not in _COMMENTS:
+                found, text = leading_numbers(data)
+                if found.size == 0:
+                    raise self.error(f"expected {what}")
+                return found, text
+        raise self.error(f"{_SKIPPED} lines without data, expected {what}")
+
+    def error(self, problem: str) -> FileFormatError:
+        """Return an error at the present line."""
+        return FileFormatError(self.name, problem, self.line)
+
+
+@dataclass
+class _Body:
+    """Reads the entries: matrix, block, row, column, value."""
+
+    name: str
+    m: int
+    sizes: IntArray
+
+    def read(self, stream: io.BufferedReader, line: int, b: Array) -> SdpaProblem:
+        """Return the problem, with entries deduplicated."""
+        parts = self.parts(stream, line)
+        indices: Any = np.concatenate([part[0] for part in parts] or [np.zeros((5, 0), np.int32)], axis=1)
+        values: Any = np.concatenate([part[1] for part in parts] or [np.zeros(0)])
+        constraint, block, first, second, lines = indices
+        row, col = np.minimum(first, second), np.maximum(first, second)
+        chosen, conflict = deduplicate_entries((constraint, block, row, col), values)
+        if conflict is not None:
+            old, new = (int(lines[index]) for index in conflict)
+            problem = f"this entry was {values[conflict[0]]:g} on line {old} and is {values[conflict[1]]:g} here"
+            raise FileFormatError(self.name, problem, new)
+        places = (constraint[chosen], block[chosen], row[chosen], col[chosen])
+        return SdpaProblem(b, self.sizes, *places, values[chosen])
+
+    def parts(self, stream: io.BufferedReader, line: int) -> list[tuple[IntArray, Array]]:
+        """Return the entries of each piece of the text, no more than the declared sizes have room for."""
+        found: list[tuple[IntArray, Array]] = []
+        sizes = np.abs(self.sizes).astype(np.float64)
+        places = (self.m + 1.0) * float(np.where(self.sizes > 0, sizes * sizes, sizes).sum())
+        have = 0
+        for text, at in read_chunks(stream, self.name, line):
+            found.append(self.entries(*read_table(text, _LAYOUT, self.name, at)))
+            have += found[-1][1].size
+            if have > _REPEATS * places + _SPARE:
+                problem = f"{have} entries or more, and {self.m + 1} matrices of these sizes have only {places:g}"
+                raise FileFormatError(self.name, problem, at)
+        return found
+
+    def entries(self, rows: Array, lines: IntArray) -> tuple[IntArray, Array]:
+        """Return checked entries: an array of (matrix, block, row, column, line), from zero, and the values."""
+        indices, values = rows[:, :4], rows[:, 4]
+        require_rows(np.all(indices == np.floor(indices), axis=1), lines, self.name, "an index is not a whole number")
+        matrix, block, row, col = indices.T
+        require_rows((matrix >= 0) & (matrix <= self.m), lines, self.name, f"the matrix is not between 0 and {self.m}")
+        blocks = self.sizes.size
+        require_rows((block >= 1) & (block <= blocks), lines, self.name, f"the block is not between 1 and {blocks}")
+        size = self.sizes[block.astype(np.int64) - 1]
+        inside = (np.minimum(row, col) >= 1) & (np.maximum(row, col) <= np.abs(size))
+        require_rows(inside, lines, self.name, "a row or column is outside its block")
+        require_rows((size > 0) | (row == col), lines, self.name, "the entry is off the diagonal of a diagonal block")
+        require_rows(np.isfinite(values), lines, self.name, "the value is not finite")
+        return np.stack([matrix, block - 1, row - 1, col - 1, lines]).astype(np.int32), values.copy()
+
+
+_LINES = 1 << 16
+"""Entries formatted at a time."""
+
+
+def write_sdpa(problem: SdpaProblem, path: str | os.PathLike[str], *, comment: str = "") -> None:
+    """Write a semidefinite program in SDPA sparse format, compressed when the path ends in ``.gz``.
+
+    Numbers are written with the digits that give the same doubles back, so
+    ``read_sdpa(path) == problem`` exactly; the same problem always gives the same bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unipd.io import read_sdpa
+    >>> problem = SdpaProblem([0.1], (2, -3), [0, 1], [0, 1], [0, 2], [1, 2], [1 / 3, -1.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sdpa(problem, f"{folder}/p.dat-s.gz")
+    ...     read_sdpa(f"{folder}/p.dat-s.gz") == problem
+    True
+    """
+    name = os.fspath(path)
+    with atomic_write(Path(name)) as file:
+        if not name.endswith(".gz"):
+            _write(problem, file, comment)
+            return
+        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+            _write(problem, packed, comment)
+
+
+def _write(problem: SdpaProblem, file: IO[bytes] | Any, comment: str) -> None:
+    for line in comment.splitlines():
+        file.write(f'"{line}\n'.encode())
+    sizes = " ".join(map(str, problem.block_sizes))
+    file.write(f"{problem.m}\n{len(problem.block_sizes)}\n{sizes}\n".encode())
+    file.write((" ".join(map(repr, problem.b.tolist())) + "\n").encode())
+    places = (problem.constraint, problem.block + 1, problem.row + 1, problem.col + 1, problem.value)
+    for start in range(0, problem.value.size, _LINES):
+        columns = [part[start : start + _LINES].tolist() for part in places]
+        file.write("".join(map("{} {} {} {} {!r}\n".format, *columns)).encode())

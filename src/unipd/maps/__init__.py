@@ -1,21 +1,29 @@
-"""Linear maps A (one a file) and the conversion of what users have into one."""
+"""Linear maps A: the image A x of an atom, and the adjoint A^* lam as an array or an operator, never formed if large.
+
+In reading order:
+
+- ``base``: the base class :class:`Map`, operators through their products, conversions of shapes and dtypes, norms of
+  rows;
+- ``matrix``: dense and sparse matrices, operators, the identity; :func:`as_map` accepts what users have;
+- ``compose``: several primal blocks, compositions, stacks, scaled rows; ``two_sided``: X = L Z R^*;
+- ``rank_one``, ``inner_products``: measurements Re <M_k, X> of a matrix by vectors or matrices;
+- ``coded_diffraction``: moduli of masked Fourier transforms (phase retrieval);
+- ``sampling``: sampled entries of a matrix (completion), with its compiled ``sampling_kernels``;
+- ``sdp``: the constraints of a semidefinite program; ``pauli``: Pauli measurements of quantum states.
+"""
 
 from typing import TYPE_CHECKING, Any
 
 from unipd.maps import sdp
 from unipd.maps.base import Map
-from unipd.maps.blocks import BlockMap
-from unipd.maps.compose import Composed, Stacked
-from unipd.maps.convert import as_map
-from unipd.maps.identity import Identity
+from unipd.maps.coded_diffraction import CodedDiffraction
+from unipd.maps.compose import BlockMap, Composed, Stacked
 from unipd.maps.inner_products import InnerProducts
-from unipd.maps.matrix import DenseMatrix, SparseMatrix
-from unipd.maps.operator import OperatorMap
+from unipd.maps.matrix import DenseMatrix, Identity, OperatorMap, SparseMatrix, as_map
 from unipd.maps.rank_one import RankOneMeasurements
-from unipd.maps.sampled_matrix import SampledMatrix
-from unipd.maps.sampling import Sampling
-from unipd.maps.sandwich import Sandwich
+from unipd.maps.sampling import SampledMatrix, Sampling
 from unipd.maps.sdp import SdpMap
+from unipd.maps.two_sided import TwoSidedMap
 
 if TYPE_CHECKING:
     from unipd.maps.pauli import PauliMap
@@ -31,6 +39,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "BlockMap",
+    "CodedDiffraction",
     "Composed",
     "DenseMatrix",
     "Identity",
@@ -41,10 +50,10 @@ __all__ = [
     "RankOneMeasurements",
     "SampledMatrix",
     "Sampling",
-    "Sandwich",
     "SdpMap",
     "SparseMatrix",
     "Stacked",
+    "TwoSidedMap",
     "as_map",
     "sdp",
 ]

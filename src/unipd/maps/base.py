@@ -1,27 +1,39 @@
-"""Shared behaviour of the linear maps."""
+"""Base classes: linear maps A, and the matrix operators that their adjoints return without forming a matrix.
+
+Row norms are as the map knows them, measured from its adjoints, or estimated.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 
-from unipd import validate
-from unipd._typing import Array, Shape
-from unipd.described import Described
+from unipd._typing import Array, FloatArray, Shape
+from unipd._util import validate
+from unipd._util.printing import ReprMixin
+from unipd.atoms import apply, apply_adjoint
 from unipd.errors import InvalidInput
+from unipd.protocols import Adapted, LinearMap, MapDefaults
+from unipd.spectral.operators import LazyMatrix
+
+FEW_ROWS = 64
+"""Rows up to which a map without a matrix is queried row by row."""
+SMALL_ORDER = 400
+"""Order up to which the Frobenius norm of an operator is computed from its products with all unit vectors."""
+_PROBES = 8
+"""Random vectors in the estimate of a Frobenius norm."""
 
 
-class Map(Described, ABC):
+class Map(ReprMixin, MapDefaults, ABC):
     """Base of the linear maps A; a subclass gives :meth:`image` and :meth:`adjoint`.
 
     The adjoint is with respect to real inner products: Re <A x, lam> = Re <x, A^* lam>.
     """
-
-    negates = False
-    """Whether the class has a method ``opposite_adjoint``, which makes -A^* lam at no more cost than that of -lam."""
 
     def __init__(self, domain: Any, codomain: Shape, dtype: Any) -> None:
         self._domain = domain
@@ -43,11 +55,6 @@ class Map(Described, ABC):
         """Dtype of A x, hence of the dual vector."""
         return self._dtype
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by the map's data, as far as they are known."""
-        return 0
-
     @abstractmethod
     def image(self, atom: Any) -> Array:
         """Return A x."""
@@ -56,8 +63,20 @@ class Map(Described, ABC):
     def adjoint(self, dual: Array) -> Any:
         """Return A^* lam."""
 
+    def _check_atom(self, atom: Any) -> None:
+        """Raise unless a point has the shape of x."""
+        if tuple(atom.shape) != self._domain:
+            raise InvalidInput("atom", f"shape {self._domain}", f"shape {tuple(atom.shape)}")
 
-def floating(dtype: Any) -> np.dtype[Any]:
+    def _check_dual(self, dual: Any) -> Array:
+        """Return a dual vector as an array, or raise unless it has the shape of A x."""
+        vector = np.asarray(dual)
+        if vector.shape != self._codomain:
+            raise InvalidInput("dual", f"shape {self._codomain}", f"shape {vector.shape}")
+        return vector
+
+
+def floating_dtype(dtype: Any) -> np.dtype[Any]:
     """Return the single- or double-precision floating dtype that holds ``dtype``."""
     try:
         kind = np.dtype(dtype)
@@ -71,7 +90,7 @@ def floating(dtype: Any) -> np.dtype[Any]:
 
 
 def matrix_domain(domain: Any, columns: int) -> Shape:
-    """Return the shape of x that a matrix with so many columns acts on, in C order.
+    """Return the shape of x, in C order, for a matrix with this number of columns.
 
     >>> matrix_domain((2, 3), 6)
     (2, 3)
@@ -81,32 +100,37 @@ def matrix_domain(domain: Any, columns: int) -> Shape:
     if not isinstance(domain, (tuple, list)):
         raise InvalidInput("domain", "the shape of x", repr(domain))
     if not all(isinstance(size, (int, np.integer)) for size in domain):
-        raise InvalidInput("A", f"a list of {len(domain)} maps, one a block of x", "a single matrix or operator")
+        raise InvalidInput("A", f"a list of {len(domain)} maps, one per block of x", "a single matrix or operator")
     if math.prod(domain) != columns:
-        raise InvalidInput("A", f"{math.prod(domain)} columns, one an entry of x", f"{columns} columns")
+        raise InvalidInput("A", f"{math.prod(domain)} columns, one per entry of x", f"{columns} columns")
     return tuple(int(size) for size in domain)
 
 
-def misfit(name: str, value: Any, shape: Shape, error: Exception) -> InvalidInput:
-    """Return the error for a vector that a product with a matrix failed at: its shape, if that is what is wrong.
+def shape_error(name: str, value: Any, shape: Shape, error: Exception) -> InvalidInput:
+    """Return the error for a failed product with a vector: its shape is wrong, or else the error itself.
 
-    >>> misfit("dual", np.ones(2), (3,), ValueError("mismatch"))
+    >>> shape_error("dual", np.ones(2), (3,), ValueError("mismatch"))
     InvalidInput('dual: expected shape (3,), got shape (2,)')
     """
-    found = getattr(value, "shape", None)
-    found = np.shape(value) if found is None else tuple(found)
+    found = tuple(value.shape) if hasattr(value, "shape") else np.shape(value)
     return InvalidInput(name, f"shape {shape}", str(error) if found == shape else f"shape {found}")
 
 
+class AdaptedMap(Adapted):
+    """A user-supplied map that does not derive from :class:`Map`, with defaults for the optional members."""
+
+    defaults = MapDefaults
+
+
 def require_map(name: str, value: Any) -> Any:
-    """Return ``value`` when it is a linear map, or raise.
+    """Return a linear map with all its optional members (:class:`~unipd.protocols.MapDefaults`), or raise.
 
     >>> from unipd.maps import Identity
     >>> require_map("outer", Identity((2,))).codomain
     (2,)
     """
     validate.has_parts(name, value, "a linear map", ("image", "adjoint", "domain", "codomain", "dtype"))
-    return value
+    return value if isinstance(value, (MapDefaults, AdaptedMap)) else AdaptedMap(value)
 
 
 def require_maps(name: str, values: Any) -> tuple[Any, ...]:
@@ -117,7 +141,7 @@ def require_maps(name: str, values: Any) -> tuple[Any, ...]:
     1
     """
     if not isinstance(values, (list, tuple)) or not values:
-        raise InvalidInput(name, "a list of at least one map", validate.described(values))
+        raise InvalidInput(name, "a list of at least one map", validate.describe_type(values))
     return tuple(require_map(f"{name}[{index}]", value) for index, value in enumerate(values))
 
 
@@ -128,3 +152,104 @@ def real_dtype(dtype: Any) -> np.dtype[Any]:
     dtype('float32')
     """
     return np.dtype(np.finfo(dtype).dtype)
+
+
+class MatrixOperator(LazyMatrix):
+    """A matrix M through M X and M^* X, with SciPy's operator methods; vectors are blocks of one column."""
+
+    @property
+    def hermitian(self) -> bool:
+        """Whether M = M^* for certain."""
+        return False
+
+    def frobenius(self) -> float:
+        """Return an upper bound of the Frobenius norm (inf when none is known)."""
+        return math.inf
+
+    def toarray(self) -> Array:
+        """Return M as an array: for small sizes and for tests."""
+        return self.matmat(np.eye(self.shape[1], dtype=self.dtype))
+
+
+class OperatorSum(MatrixOperator):
+    """The sum of matrices, each an array, a sparse matrix or an operator.
+
+    >>> OperatorSum([np.eye(2), np.ones((2, 2))]).matvec(np.array([1.0, 2.0]))
+    array([4., 5.])
+    """
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = tuple(parts)
+        super().__init__(tuple(self.parts[0].shape), np.result_type(*(part.dtype for part in self.parts)))
+
+    @property
+    def hermitian(self) -> bool:
+        """Whether all parts are Hermitian operators."""
+        return all(getattr(part, "hermitian", False) for part in self.parts)
+
+    def matmat(self, x: Array) -> Array:
+        """Return the sum of the parts' products."""
+        return sum((apply(part, x) for part in self.parts[1:]), apply(self.parts[0], x))
+
+    def rmatmat(self, x: Array) -> Array:
+        """Return the sum of the parts' adjoint products."""
+        return sum((apply_adjoint(part, x) for part in self.parts[1:]), apply_adjoint(self.parts[0], x))
+
+    def frobenius(self) -> float:
+        """Return the sum of the parts' bounds."""
+        return sum(frobenius_bound(part) for part in self.parts)
+
+
+def frobenius_bound(operator: Any) -> float:
+    """Return an upper bound of a matrix's Frobenius norm, inf for an operator that knows none."""
+    if isinstance(operator, np.ndarray):
+        return float(np.linalg.norm(operator))
+    return float(operator.frobenius()) if hasattr(operator, "frobenius") else math.inf
+
+
+def row_norms(linear_map: MapDefaults) -> FloatArray | None:
+    """Return ||A^* e_i|| for every row i, flat, or None where that would be costly.
+
+    Of a map that does not know them (``row_norms``) and has few rows, the adjoints of the unit vectors are measured.
+
+    >>> from unipd.maps import DenseMatrix
+    >>> row_norms(DenseMatrix(np.array([[3.0, 4.0], [0.0, 2.0]])))
+    array([5., 2.])
+    """
+    known, count = linear_map.row_norms(), math.prod(linear_map.codomain)
+    if known is not None or count > FEW_ROWS:
+        return known
+    return row_norms_of(linear_map, range(count), np.random.default_rng(0))
+
+
+def row_norms_of(linear_map: LinearMap, rows: Iterable[int], generator: np.random.Generator) -> FloatArray:
+    """Return ||A^* e_i|| for some rows i of any map; exact for arrays and small operators, else an estimate.
+
+    >>> from unipd.maps import DenseMatrix
+    >>> row_norms_of(DenseMatrix(np.array([[3.0, 4.0], [0.0, 2.0]])), [1], np.random.default_rng(0))
+    array([2.])
+    """
+    norms: list[float] = []
+    for row in rows:
+        unit = np.zeros(linear_map.codomain, linear_map.dtype)
+        unit.reshape(-1)[row] = 1.0
+        norms.append(math.sqrt(squared_norm(linear_map.adjoint(unit), generator)))
+    return np.array(norms)
+
+
+def squared_norm(direction: Any, generator: np.random.Generator) -> float:
+    """Return the squared Euclidean (Frobenius) norm of an adjoint: array, tuple of blocks or operator.
+
+    That of a large operator is estimated from products with random vectors, accurately enough to choose units.
+    """
+    if isinstance(direction, tuple):
+        return sum(squared_norm(part, generator) for part in direction)
+    if isinstance(direction, np.ndarray):
+        return float(np.linalg.norm(direction.reshape(-1))) ** 2
+    if scipy.sparse.issparse(direction):
+        return float(np.linalg.norm(direction.tocsr().data)) ** 2
+    columns = int(direction.shape[1])
+    if columns <= SMALL_ORDER:
+        return float(np.linalg.norm(apply(direction, np.eye(columns)))) ** 2
+    block = generator.standard_normal((columns, _PROBES))
+    return float(np.linalg.norm(apply(direction, block))) ** 2 / _PROBES

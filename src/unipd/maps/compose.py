@@ -1,18 +1,75 @@
-"""Maps made of maps: one after the other, or one above the other."""
+"""Maps composed of maps: several primal blocks (paper, case (c)), a composition, or a stack."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray
+from unipd.atoms import Blocks
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, require_map, require_maps
-from unipd.maps.matrix_operator import OperatorSum
-from unipd.protocols import LinearMap
+from unipd.maps.base import Map, OperatorSum, require_map, require_maps, row_norms
+from unipd.protocols import LinearMap, MapDefaults
+
+
+class BlockMap(Map):
+    """A x = sum_i A_i x_i for x = (x_1, ..., x_m); the adjoint is the tuple of the blocks' adjoints.
+
+    >>> from unipd.maps import DenseMatrix
+    >>> both = BlockMap([DenseMatrix(np.eye(2)), DenseMatrix(np.ones((2, 1)))])
+    >>> both.image((np.array([1.0, 2.0]), np.array([3.0])))
+    array([4., 5.])
+    """
+
+    def __init__(self, maps: Sequence[LinearMap]) -> None:
+        self.maps: tuple[MapDefaults, ...] = require_maps("A", maps)
+        codomain = self.maps[0].codomain
+        for index, part in enumerate(self.maps):
+            if part.codomain != codomain:
+                raise InvalidInput(f"A[{index}]", f"images of shape {codomain}", f"{part.codomain}")
+        dtype = np.result_type(*(part.dtype for part in self.maps))
+        super().__init__(tuple(part.domain for part in self.maps), codomain, dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all blocks."""
+        return sum(part.nbytes for part in self.maps)
+
+    @property
+    def inner_maps(self) -> tuple[MapDefaults, ...]:
+        """The maps of the blocks."""
+        return self.maps
+
+    @property
+    def block_maps(self) -> tuple[MapDefaults, ...]:
+        """The maps of the blocks."""
+        return self.maps
+
+    def image(self, atom: Any) -> Array:
+        """Return sum_i A_i x_i."""
+        return self._sum_images(atom, range(len(self.maps)))
+
+    def _sum_images(self, atom: Any, blocks: Iterable[int]) -> Array:
+        """Return the sum of A_i x_i over some blocks."""
+        parts = atom.parts if isinstance(atom, Blocks) else atom
+        if len(parts) != len(self.maps):
+            raise InvalidInput("x", f"{len(self.maps)} blocks", f"{len(parts)}")
+        total = np.zeros(self.codomain, self.dtype)
+        for index in blocks:
+            total += self.maps[index].image(parts[index])
+        return total
+
+    def adjoint(self, dual: Array) -> tuple[Any, ...]:
+        """Return (A_1^* lam, ..., A_m^* lam); a block with real images takes the real part of lam."""
+        return tuple(part.adjoint(dual_part(part, dual)) for part in self.maps)
+
+    def row_norms(self) -> FloatArray | None:
+        """Return the root of the sum of the blocks' squares, or None unless all are known."""
+        known = [norms for part in self.maps if (norms := row_norms(part)) is not None]
+        return np.linalg.norm(known, axis=0) if len(known) == len(self.maps) else None
 
 
 class Composed(Map):
@@ -24,19 +81,17 @@ class Composed(Map):
     """
 
     def __init__(self, outer: LinearMap, inner: LinearMap) -> None:
-        require_map("outer", outer)
-        require_map("inner", inner)
+        self.outer: MapDefaults = require_map("outer", outer)
+        self.inner: MapDefaults = require_map("inner", inner)
         if tuple(outer.domain) != tuple(inner.codomain):
             raise InvalidInput("outer", f"a map of points of shape {inner.codomain}", f"of shape {outer.domain}")
-        self.outer = outer
-        self.inner = inner
         probe = outer.image(np.zeros(inner.codomain, inner.dtype))
         super().__init__(inner.domain, outer.codomain, np.asarray(probe).dtype)
 
     @property
     def nbytes(self) -> int:
         """Bytes of both maps."""
-        return sum(int(getattr(part, "nbytes", 0)) for part in (self.outer, self.inner))
+        return self.outer.nbytes + self.inner.nbytes
 
     def image(self, atom: Any) -> Array:
         """Return outer(inner(x))."""
@@ -46,11 +101,11 @@ class Composed(Map):
         """Return inner^* outer^* lam."""
         between = self.outer.adjoint(dual)
         array = between if isinstance(between, np.ndarray) else np.asarray(between.toarray())
-        return self.inner.adjoint(_share(self.inner, array))
+        return self.inner.adjoint(dual_part(self.inner, array))
 
 
 class Stacked(Map):
-    """A x = (A_1 x, ..., A_m x), flattened and joined; the adjoint is the sum of the parts' adjoints.
+    """A x = (A_1 x, ..., A_m x), flattened and concatenated; the adjoint is the sum of the parts' adjoints.
 
     >>> from unipd.maps import Identity
     >>> both = Stacked([Identity((2,)), Identity((2,))])
@@ -59,7 +114,7 @@ class Stacked(Map):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        self.maps: tuple[LinearMap, ...] = require_maps("maps", maps)
+        self.maps: tuple[MapDefaults, ...] = require_maps("maps", maps)
         domain = self.maps[0].domain
         for index, part in enumerate(self.maps):
             if part.domain != domain:
@@ -71,30 +126,76 @@ class Stacked(Map):
     @property
     def nbytes(self) -> int:
         """Bytes of all maps."""
-        return sum(int(getattr(part, "nbytes", 0)) for part in self.maps)
+        return sum(part.nbytes for part in self.maps)
+
+    @property
+    def inner_maps(self) -> tuple[MapDefaults, ...]:
+        """The maps of the stack."""
+        return self.maps
 
     def image(self, atom: Any) -> Array:
-        """Return the images one after the other."""
+        """Return the images, concatenated."""
         return np.concatenate([part.image(atom).reshape(-1) for part in self.maps]).astype(self.dtype, copy=False)
 
     def adjoint(self, dual: Array) -> Any:
         """Return sum_i A_i^* lam_i: an array when all are, else an operator (a tuple for several blocks)."""
-        vector = np.asarray(dual)
-        if vector.shape != self.codomain:
-            raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
-        pieces = np.split(vector, self._ends[:-1])
+        pieces = np.split(self._check_dual(dual), self._ends[:-1])
         pairs = zip(self.maps, pieces, strict=True)
-        return _added([part.adjoint(_share(part, piece).reshape(part.codomain)) for part, piece in pairs])
+        return _sum_adjoints([part.adjoint(dual_part(part, piece).reshape(part.codomain)) for part, piece in pairs])
+
+    def row_norms(self) -> FloatArray | None:
+        """Return the parts' norms one after the other, or None unless all are known."""
+        known = [norms for part in self.maps if (norms := row_norms(part)) is not None]
+        return np.concatenate(known) if len(known) == len(self.maps) else None
 
 
-def _share(part: LinearMap, dual: Array) -> Array:
-    """Return the dual vector as a part sees it: a real image meets only the real part."""
+class RowScaled(Map):
+    """D A for a positive diagonal D: images are multiplied by it, dual vectors before the adjoint; A is not copied.
+
+    >>> from unipd.maps import DenseMatrix
+    >>> RowScaled(DenseMatrix(np.ones((2, 1))), np.array([1.0, 4.0])).image(np.array([3.0]))
+    array([ 3., 12.])
+    """
+
+    def __init__(self, inner: LinearMap, factors: Array) -> None:
+        self.inner: MapDefaults = require_map("inner", inner)
+        self.has_cheap_images = self.inner.has_cheap_images
+        self.factors = factors.astype(np.finfo(inner.dtype).dtype).reshape(inner.codomain)
+        self._blocks = tuple(RowScaled(part, self.factors) for part in self.inner.block_maps)
+        super().__init__(inner.domain, inner.codomain, inner.dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of A and of the factors."""
+        return self.inner.nbytes + self.factors.nbytes
+
+    @property
+    def block_maps(self) -> tuple[RowScaled, ...]:
+        """D A_i for every block of A."""
+        return self._blocks
+
+    def image(self, atom: Any) -> Array:
+        """Return D (A x)."""
+        return self.factors * self.inner.image(atom)
+
+    def adjoint(self, dual: Array) -> Any:
+        """Return A^* (D lam)."""
+        return self.inner.adjoint(self.factors * dual)
+
+    def row_norms(self) -> FloatArray | None:
+        """Return the factors times the norms of A's rows."""
+        norms = row_norms(self.inner)
+        return None if norms is None else self.factors.reshape(-1) * norms
+
+
+def dual_part(part: LinearMap, dual: Array) -> Array:
+    """Return the dual vector for a part of a map: its real part where images are real."""
     return np.real(dual) if part.dtype.kind != "c" else dual
 
 
-def _added(adjoints: Sequence[Any]) -> Any:
+def _sum_adjoints(adjoints: Sequence[Any]) -> Any:
     if isinstance(adjoints[0], tuple):
-        return tuple(_added(column) for column in zip(*adjoints, strict=True))
+        return tuple(_sum_adjoints(column) for column in zip(*adjoints, strict=True))
     if len(adjoints) == 1:
         return adjoints[0]
     if all(isinstance(part, np.ndarray) for part in adjoints):

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy
 
-from unipd import atoms, validate
+from unipd import atoms
 from unipd._typing import Array
+from unipd._util import validate
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, floating, real_dtype
-from unipd.maps.sampled_matrix import SampledMatrix
-from unipd.maps.sampling import Sampling
+from unipd.maps.base import Map, floating_dtype, real_dtype
+from unipd.maps.sampling import SampledMatrix, Sampling
 
 
 class InnerProducts(Map):
     """A(X)_k = Re <M_k, X> for matrices M_1, ..., M_n of one shape; images are real.
 
-    A dense stack is used as it is, and its adjoint sum_k lam_k M_k is an array. A list of sparse matrices is kept
-    as one sparse matrix over the places where any of them is nonzero: X is sampled there and the adjoint is
-    a :class:`~unipd.maps.SampledMatrix`.
+    The adjoint sum_k lam_k M_k of a dense stack is an array. A list of sparse matrices is stored as one sparse matrix
+    over the union of their patterns: X is sampled there and the adjoint is a :class:`~unipd.maps.SampledMatrix`.
 
     Parameters
     ----------
@@ -37,10 +36,9 @@ class InnerProducts(Map):
 
     def __init__(self, matrices: Any) -> None:
         self._stack: Array | None = None
-        if isinstance(matrices, (list, tuple)) and any(
-            scipy.sparse.issparse(part) for part in cast("Sequence[Any]", matrices)
-        ):
-            self._sampling, self._entries = _compressed(cast("Sequence[Any]", matrices))
+        listed: Sequence[Any] = matrices if isinstance(matrices, (list, tuple)) else ()
+        if any(scipy.sparse.issparse(part) for part in listed):
+            self._sampling, self._entries = _compress(listed)
             domain, count, dtype = self._sampling.domain, self._entries.shape[0], self._entries.dtype
         else:
             self._stack = validate.finite_array("matrices", matrices, ndim=3)
@@ -59,8 +57,7 @@ class InnerProducts(Map):
 
     def image(self, atom: Any) -> Array:
         """Return Re <M_k, X>; of a low-rank X through its factors."""
-        if tuple(atom.shape) != self.domain:
-            raise InvalidInput("atom", f"shape {self.domain}", f"shape {atom.shape}")
+        self._check_atom(atom)
         if self._stack is None:
             values = self._entries @ self._sampling.image(atom).conj()
         elif isinstance(atom, atoms.LowRank):
@@ -71,9 +68,7 @@ class InnerProducts(Map):
 
     def adjoint(self, dual: Array) -> Array | SampledMatrix:
         """Return sum_k lam_k M_k: an array for a dense stack, a sparse operator for sparse matrices."""
-        vector = np.asarray(dual)
-        if vector.shape != self.codomain:
-            raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
+        vector = self._check_dual(dual)
         if self._stack is not None:
             return (vector @ self._stack.reshape(len(vector), -1)).reshape(self.domain)
         return self._sampling.adjoint(self._entries.T @ vector)
@@ -87,7 +82,7 @@ def _by_factors(stack: Array, atom: atoms.LowRank) -> Array:
     return total
 
 
-def _compressed(matrices: Sequence[Any]) -> tuple[Sampling, Any]:
+def _compress(matrices: Sequence[Any]) -> tuple[Sampling, Any]:
     """Return the sampling of the union of the patterns and the (n, places) matrix of the entries."""
     parts = [_coordinates(index, part) for index, part in enumerate(matrices)]
     shape = parts[0].shape
@@ -111,7 +106,7 @@ def _coordinates(index: int, matrix: Any) -> Any:
     )
     if coordinates.ndim != 2 or min(coordinates.shape) < 1:
         raise InvalidInput(name, "a nonempty matrix", f"shape {coordinates.shape}")
-    coordinates = coordinates.astype(floating(coordinates.dtype), copy=False)
+    coordinates = coordinates.astype(floating_dtype(coordinates.dtype), copy=False)
     if not np.isfinite(coordinates.data).all():
         raise InvalidInput(name, "finite numbers", "NaN or inf among the stored entries")
     return coordinates

@@ -1,19 +1,27 @@
-"""Maps given by a matrix: dense or sparse."""
+"""Maps given by a dense or sparse matrix, by an operator, by an incidence list, or the identity.
+
+:func:`as_map` converts user input to one of them.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import scipy
 
-from unipd import atoms, validate
-from unipd._typing import Array, Shape
+from unipd import atoms
+from unipd._typing import Array, FloatArray, IntArray, Shape
+from unipd._util import validate
 from unipd.errors import InvalidInput, MemoryForecastError
-from unipd.maps.base import Map, floating, matrix_domain, misfit
+from unipd.maps.base import Map, floating_dtype, matrix_domain, require_map, shape_error
+from unipd.maps.compose import BlockMap
+from unipd.maps.sampling import checksum
+from unipd.protocols import MapDefaults
 
 _FEW = 8
-"""Nonzeros of an atom up to which its columns are read one by one."""
+"""Nonzeros of an atom up to which its columns are added one by one."""
 
 
 class DenseMatrix(Map):
@@ -23,7 +31,8 @@ class DenseMatrix(Map):
     array([0., 3.])
     """
 
-    negates = True
+    has_cheap_images = True
+    has_adjoint_entries = True
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         self.matrix = validate.finite_array("matrix", matrix, ndim=2)
@@ -42,23 +51,27 @@ class DenseMatrix(Map):
                 return self.matrix[:, atom.indices] @ atom.values
             return self.matrix @ np.asarray(atoms.dense(atom)).reshape(-1)
         except (ValueError, IndexError) as error:
-            raise misfit("atom", atom, self.domain, error) from error
+            raise shape_error("atom", atom, self.domain, error) from error
 
     def adjoint(self, dual: Array) -> Array:
         """Return A^* lam (conjugating the vector, not the matrix)."""
         try:
             if self.matrix.dtype.kind == "c":
-                return (dual.conj() @ self.matrix).conj().reshape(self.domain)
-            return (dual @ self.matrix).reshape(self.domain)
+                return (dual.conj() @ self.matrix).conj().reshape(self._domain)
+            return (dual @ self.matrix).reshape(self._domain)
         except ValueError as error:
-            raise misfit("dual", dual, self.codomain, error) from error
+            raise shape_error("dual", dual, self.codomain, error) from error
 
-    def opposite_adjoint(self, dual: Array) -> Array:
+    def negated_adjoint(self, dual: Array) -> Array:
         """Return -A^* lam; the shorter of lam and A^* lam is negated, and lam where a subclass has its own adjoint."""
         rows, columns = self.matrix.shape
         if rows > columns and type(self).adjoint is DenseMatrix.adjoint:
             return -1.0 * self.adjoint(dual)
         return self.adjoint(-1.0 * dual)
+
+    def row_norms(self) -> FloatArray:
+        """Return the norms of the matrix rows."""
+        return np.sqrt(np.einsum("ij,ij->i", self.matrix, self.matrix.conj()).real.astype(np.float64))
 
 
 class SparseMatrix(Map):
@@ -68,12 +81,15 @@ class SparseMatrix(Map):
     array([1., 2.])
     """
 
+    has_cheap_images = True
+    has_adjoint_entries = True
+
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         if not scipy.sparse.issparse(matrix):
             matrix = validate.finite_array("matrix", matrix, ndim=2)
         rows, columns = _nonempty(matrix.shape)
         compressed = _by_columns(matrix)
-        compressed = compressed.astype(floating(compressed.dtype), copy=False)
+        compressed = compressed.astype(floating_dtype(compressed.dtype), copy=False)
         if not np.isfinite(compressed.data).all():
             raise InvalidInput("matrix", "finite numbers", "NaN or inf among the stored entries")
         self.matrix: Any = compressed
@@ -90,7 +106,7 @@ class SparseMatrix(Map):
         try:
             return self._product(atom)
         except (ValueError, IndexError) as error:
-            raise misfit("atom", atom, self.domain, error) from error
+            raise shape_error("atom", atom, self.domain, error) from error
 
     def _product(self, atom: Any) -> Array:
         if not isinstance(atom, atoms.SparsePoint):
@@ -111,11 +127,17 @@ class SparseMatrix(Map):
                 return (self._transposed @ dual.conj()).conj().reshape(self.domain)
             return (self._transposed @ dual).reshape(self.domain)
         except ValueError as error:
-            raise misfit("dual", dual, self.codomain, error) from error
+            raise shape_error("dual", dual, self.codomain, error) from error
+
+    def row_norms(self) -> FloatArray:
+        """Return the norms of the matrix rows."""
+        squares = np.zeros(self.codomain)
+        np.add.at(squares, self.matrix.indices, np.abs(self.matrix.data.astype(np.result_type(self.dtype, float))) ** 2)
+        return np.sqrt(squares)
 
 
 def _by_columns(matrix: Any) -> Any:
-    """Return the matrix in CSC form, which keeps a number for every column, empty ones too."""
+    """Return the matrix in CSC form, which stores a pointer for every column, empty or not."""
     try:
         return scipy.sparse.csc_array(matrix)
     except MemoryError as error:
@@ -129,3 +151,152 @@ def _nonempty(shape: Any) -> tuple[int, int]:
     if len(shape) != 2 or min(shape) < 1:
         raise InvalidInput("matrix", "a matrix with at least one row and column", f"shape {tuple(shape)}")
     return int(shape[0]), int(shape[1])
+
+
+class OperatorMap(Map):
+    """A x through ``matvec`` and A^* lam through ``rmatvec``; x of a given shape is read in C order.
+
+    >>> from scipy.sparse.linalg import aslinearoperator
+    >>> OperatorMap(aslinearoperator(np.eye(2))).adjoint(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+
+    runs_user_code = True
+
+    def __init__(self, operator: Any, domain: Shape | None = None) -> None:
+        if len(getattr(operator, "shape", ())) != 2:
+            raise InvalidInput("A", "an operator with two sizes, rows and columns", validate.describe_type(operator))
+        self.operator = operator
+        rows, columns = (int(size) for size in operator.shape)
+        dtype = getattr(operator, "dtype", None)
+        super().__init__(
+            matrix_domain(domain, columns), (rows,), floating_dtype(np.float64 if dtype is None else dtype)
+        )
+        self._require_adjoint()
+
+    def _require_adjoint(self) -> None:
+        """Raise unless the operator has a working adjoint: SciPy accepts one without."""
+        size = math.prod(self.domain)
+        try:
+            product = np.asarray(self.operator.rmatvec(np.zeros(self.codomain, self.dtype)))
+            is_finite = bool(np.isfinite(product).all())
+        except Exception as error:
+            expected = "an operator with rmatvec, the product with its adjoint"
+            raise InvalidInput("A", expected, f"{type(error).__name__}: {error} (at the zero vector)") from error
+        if product.size != size:
+            raise InvalidInput("A", f"an operator whose rmatvec returns {size} numbers", f"shape {product.shape}")
+        if not is_finite:
+            raise InvalidInput("A", "an operator whose rmatvec returns finite numbers", "NaN or inf at the zero vector")
+
+    def image(self, atom: Any) -> Array:
+        """Return A x."""
+        return np.asarray(self.operator.matvec(np.asarray(atoms.dense(atom)).reshape(-1))).reshape(self.codomain)
+
+    def adjoint(self, dual: Array) -> Array:
+        """Return A^* lam."""
+        return np.asarray(self.operator.rmatvec(dual)).reshape(self.domain)
+
+
+class Identity(Map):
+    """A x = x.
+
+    >>> Identity((2,)).image(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+
+    def __init__(self, shape: int | Shape, dtype: Any = np.float64) -> None:
+        sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else shape
+        listed = isinstance(sizes, (tuple, list))
+        if not (listed and all(isinstance(size, (int, np.integer)) and size > 0 for size in sizes)):
+            raise InvalidInput("shape", "positive sizes", repr(shape))
+        super().__init__(tuple(sizes), tuple(sizes), floating_dtype(dtype))
+
+    def image(self, atom: Any) -> Array:
+        """Return x as an array."""
+        return np.asarray(atoms.dense(atom))
+
+    def adjoint(self, dual: Array) -> Array:
+        """Return lam."""
+        return dual
+
+
+_ACCEPTED = "a NumPy array, a SciPy sparse matrix, an operator with matvec and rmatvec, a unipd map, or a list of those"
+
+
+def as_map(value: Any, domain: Any = None) -> MapDefaults:
+    """Return ``value`` as a linear map; matrices and operators act on x of shape ``domain`` in C order.
+
+    >>> as_map([[1.0, 2.0]]).codomain
+    (1,)
+    """
+    if hasattr(value, "image") and hasattr(value, "adjoint"):
+        return require_map("A", value)
+    if scipy.sparse.issparse(value):
+        return _matrix_map(SparseMatrix, value, domain)
+    if isinstance(value, np.ndarray):
+        return _matrix_map(DenseMatrix, value, domain)
+    if hasattr(value, "matvec") and hasattr(value, "rmatvec"):
+        return OperatorMap(value, domain)
+    if isinstance(value, (list, tuple)):
+        if value and all(_is_row(part) for part in value):
+            return _matrix_map(DenseMatrix, value, domain)
+        domains = domain if domain is not None else [None] * len(value)
+        if len(domains) != len(value):
+            raise InvalidInput("A", f"{len(domains)} blocks, one per oracle", f"{len(value)} blocks")
+        return BlockMap([as_map(part, shape) for part, shape in zip(value, domains, strict=True)])
+    raise InvalidInput("A", _ACCEPTED, type(value).__name__)
+
+
+def _matrix_map(kind: type[DenseMatrix | SparseMatrix], value: Any, domain: Any) -> MapDefaults:
+    """Return the map of a matrix; errors name the argument A of the caller."""
+    try:
+        return kind(value, domain)
+    except InvalidInput as error:
+        name = "A" if error.argument == "matrix" else error.argument
+        raise InvalidInput(name, error.expected, error.got) from error
+
+
+def _is_row(part: Any) -> bool:
+    """Whether a part of a list is the row of one matrix rather than the map of one block."""
+    return isinstance(part, (list, tuple, float, int)) or (isinstance(part, np.ndarray) and part.ndim == 1)
+
+
+class Incidence(Map):
+    """(A x)_k = x[indices[k]]; the adjoint adds lam_k up at indices[k].
+
+    >>> users = Incidence(np.array([0, 2, 2]), 3)
+    >>> users.image(np.array([1.0, 2.0, 3.0])), users.adjoint(np.array([1.0, 2.0, 4.0]))
+    (array([1., 3., 3.]), array([1., 0., 6.]))
+    """
+
+    def __init__(self, indices: Any, size: int, dtype: Any = np.float64) -> None:
+        places = np.asarray(indices)
+        size = validate.integer("size", size, minimum=1)
+        if places.ndim != 1 or places.size == 0 or places.dtype.kind not in "iu":
+            raise InvalidInput("indices", "a list of integers", f"dtype {places.dtype}, shape {places.shape}")
+        if int(places.min()) < 0 or int(places.max()) >= size:
+            raise InvalidInput("indices", f"numbers from 0 to {size - 1}", f"{places.min()} to {places.max()}")
+        super().__init__((size,), (places.size,), dtype)
+        self.indices: IntArray = places
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the indices."""
+        return self.indices.nbytes
+
+    @property
+    def checkpoint_identity(self) -> Any:
+        """What a checkpoint compares: the same as for a map that is distributed over processes."""
+        return self.identity()
+
+    def identity(self, first: int = 0) -> tuple[Any, ...]:
+        """Return what identifies this map for measurements from ``first`` on; checksums, the last part, add up."""
+        return ("Incidence", self.domain, self.dtype.str, int(checksum(self.indices, first)[0]))
+
+    def image(self, atom: Any) -> Array:
+        """Return the measured entries."""
+        return np.asarray(atom)[self.indices].astype(self.dtype, copy=False)
+
+    def adjoint(self, dual: Array) -> Array:
+        """Return the sum of the measurements of every entry."""
+        return np.bincount(self.indices, np.asarray(dual), minlength=self.domain[0]).astype(self.dtype, copy=False)

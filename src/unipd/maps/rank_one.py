@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from unipd import atoms, validate
-from unipd._typing import Array
+from unipd import atoms
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, real_dtype
-from unipd.maps.matrix_operator import MatrixOperator
+from unipd.maps.base import Map, MatrixOperator, real_dtype
 
 
 class RankOneMeasurements(Map):
@@ -53,11 +53,11 @@ class RankOneMeasurements(Map):
 
     def image(self, atom: Any) -> Array:
         """Return Re l_k^* X r_k; of a low-rank X through its factors."""
-        if tuple(atom.shape) != self.domain:
-            raise InvalidInput("atom", f"shape {self.domain}", f"shape {atom.shape}")
+        self._check_atom(atom)
         if isinstance(atom, atoms.LowRank):
             first = self.left @ atom.left.conj()
-            second = first if self._shared(atom) else self.right @ atom.right.conj()
+            is_shared = self.right is self.left and atom.hermitian
+            second = first if is_shared else self.right @ atom.right.conj()
             values = (first.conj() * second) @ atom.weights
         else:
             products = self.right @ np.asarray(atoms.dense(atom)).T
@@ -66,10 +66,11 @@ class RankOneMeasurements(Map):
 
     def adjoint(self, dual: Array) -> RankOneSum:
         """Return sum_k lam_k l_k r_k^* as an operator."""
-        vector = np.asarray(dual)
-        if vector.shape != self.codomain:
-            raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
-        return RankOneSum(self, vector)
+        return RankOneSum(self, self._check_dual(dual))
+
+    def row_norms(self) -> FloatArray:
+        """Return ||l_k|| ||r_k||, the Frobenius norm of l_k r_k^*."""
+        return np.asarray(self.lengths, np.float64)
 
     def diagonals(self) -> Any:
         """Return the CSR matrix with the diagonal of each l_k r_k^* that is diagonal; rows of others are empty.
@@ -84,9 +85,6 @@ class RankOneMeasurements(Map):
         entries = np.real(self.left[rows, places] * np.conj(self.right[rows, places]))
         kept = np.flatnonzero(entries)
         return scipy.sparse.csr_array((entries[kept], (rows[kept], places[kept])), shape=self.left.shape)
-
-    def _shared(self, atom: atoms.LowRank) -> bool:
-        return self.right is self.left and atom.hermitian
 
 
 class RankOneSum(MatrixOperator):
@@ -104,18 +102,18 @@ class RankOneSum(MatrixOperator):
 
     def matmat(self, x: Array) -> Array:
         """Return sum_k lam_k l_k (r_k^* X)."""
-        return _weighted(self.measurements.left, self.dual, self.measurements.right, x)
+        return _weighted_product(self.measurements.left, self.dual, self.measurements.right, x)
 
     def rmatmat(self, x: Array) -> Array:
         """Return sum_k lam_k r_k (l_k^* X)."""
-        return _weighted(self.measurements.right, self.dual, self.measurements.left, x)
+        return _weighted_product(self.measurements.right, self.dual, self.measurements.left, x)
 
     def frobenius(self) -> float:
         """Return the upper bound sum_k |lam_k| ||l_k|| ||r_k||."""
         return float(np.abs(self.dual) @ self.measurements.lengths)
 
 
-def _weighted(outer: Array, weights: Array, inner: Array, x: Array) -> Array:
+def _weighted_product(outer: Array, weights: Array, inner: Array, x: Array) -> Array:
     """Return outer^T diag(weights) conj(inner) x, conjugating blocks and never the big arrays."""
     if inner.dtype.kind == "c":
         return outer.T @ (weights[:, None] * (inner @ x.conj()).conj())

@@ -1,32 +1,330 @@
-"""Sampled entries of a matrix: the map of matrix completion, and its adjoint as an operator."""
+"""Sampled entries of a matrix: the map of matrix completion, its adjoint, and the sparsity pattern behind both.
+
+The pattern is compressed once, and one index array serves both products. Along its lines the compressed form is a
+gather, M x, and across them a scatter, M^* y, into one output for each chunk of lines; these are added in a fixed
+order. Chunks depend on the pattern alone, so results do not depend on the number of threads. A second, transposed copy
+of the structure would make M^* y a third faster, but its values have to be permuted for every new matrix, which takes
+the time that five such products save, and it takes twice the memory.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy
 
-from unipd import atoms, validate
+from unipd import atoms
 from unipd._typing import Array, IntArray
+from unipd._util import blas, validate
+from unipd._util.thread_pool import available_threads, share
 from unipd.errors import InvalidInput
-from unipd.maps.base import Map, floating
-from unipd.maps.checksum import checksum
-from unipd.maps.pattern import Pattern
-from unipd.maps.sampled_matrix import SampledMatrix
+from unipd.maps.base import Map, floating_dtype
+
+
+def _orientation(rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> tuple[bool, bool]:
+    """Return whether lines are columns, and whether the entries come sorted by line."""
+    if _is_nondecreasing(rows):
+        return False, True
+    if _is_nondecreasing(cols):
+        return True, True
+    return shape[1] > shape[0], False
+
+
+def _is_nondecreasing(array: IntArray) -> bool:
+    return bool(np.all(array[1:] >= array[:-1]))
+
+
+def _balanced_bounds(starts: IntArray, chunks: int) -> IntArray:
+    """Cut the lines into chunks of about equal work (entries and lines)."""
+    cost = starts.astype(np.float64) + np.arange(starts.size)
+    bounds = np.searchsorted(cost, np.linspace(0.0, cost[-1], chunks + 1)).astype(np.uint64)
+    bounds[0], bounds[-1] = 0, starts.size - 1
+    return bounds
+
+
+_LINE_CHUNKS = 32
+"""Chunks of a gather."""
+_SCATTER_CHUNKS = 8
+"""Most chunks of a scatter: each has an output of its own."""
+_ENTRIES_PER_OUTPUT = 16
+"""Entries of a scatter chunk for each entry of its output, at least."""
+_PART_ENTRIES = 1 << 14
+"""Entries of an image part: its vectors stay in the processor's cache."""
+_SERIAL_WORK = 1 << 19
+"""Multiplications below which waking threads costs more than it saves."""
+
+
+class Pattern:
+    """The positions (rows[k], cols[k]) of a matrix, in compressed lines; lines are columns where ``transposed``.
+
+    If rows or columns are sorted, the measurements keep their order. Otherwise lines run along the longer side, and
+    ``order[k]`` is the measurement at position k of the pattern (empty when sorted).
+    """
+
+    def __init__(self, rows: IntArray, cols: IntArray, shape: tuple[int, int], threads: int | None) -> None:
+        self.shape = shape
+        self.size = int(rows.size)
+        self.threads = threads
+        self.transposed, is_sorted = _orientation(rows, cols, shape)
+        lines, places = (cols, rows) if self.transposed else (rows, cols)
+        self.lines, self.width = shape[::-1] if self.transposed else shape
+        kernels = load_kernels()
+        counts = np.zeros(self.lines + 1, np.uint64)
+        kernels.count_lines(lines, counts)
+        self.starts = np.cumsum(counts, dtype=np.uint64)
+        self.in_order: bool = is_sorted
+        """Whether the pattern keeps the order of the measurements."""
+        self.order = np.empty(0 if is_sorted else self.size, np.uint32 if self.size < 2**32 else np.uint64)
+        if not is_sorted:
+            kernels.counting_sort(lines, self.starts, self.order)
+        # indices of 16 bits where they fit leave more of the caches to the values
+        self.places = self.to_pattern_order(places.astype(np.uint16) if self.width <= 1 << 16 else places)
+        self.duplicated: bool = kernels.has_duplicates(self.starts, self.places, self.width)
+        chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
+        self.has_compiled_run: bool = self.size < _SERIAL_WORK
+        """Whether products are too small for threads, so that a whole bidiagonalization is one compiled call."""
+        self._line_bounds = _balanced_bounds(self.starts, _LINE_CHUNKS)
+        self._scatter_bounds = _balanced_bounds(self.starts, 1 << (chunks.bit_length() - 1))
+        self.structure = (self.starts, self.places, self._line_bounds, self._scatter_bounds)
+        """The arrays that compiled runs take."""
+        self._part_bounds = _balanced_bounds(self.starts, max(1, self.size // _PART_ENTRIES))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the structure."""
+        return self.starts.nbytes + self.places.nbytes + self.order.nbytes
+
+    def indices(self) -> tuple[IntArray, IntArray]:
+        """Return (rows, cols) in the order of the measurements."""
+        lines = np.repeat(np.arange(self.lines, dtype=np.uint32), np.diff(self.starts.astype(np.int64)))
+        pair = [self.to_measurement_order(lines), self.to_measurement_order(self.places).astype(np.uint32, copy=False)]
+        return (pair[1], pair[0]) if self.transposed else (pair[0], pair[1])
+
+    def to_pattern_order(self, measurements: Array) -> Array:
+        """Return measurements in the order of the pattern (the array itself when that is the same)."""
+        return measurements if self.in_order else measurements[self.order]
+
+    def to_measurement_order(self, values: Array) -> Array:
+        """Return values in the order of the measurements: the inverse of :meth:`to_pattern_order`."""
+        if self.in_order:
+            return values
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+    def find(self, row: int, col: int) -> IntArray:
+        """Return the measurements of one entry of the matrix."""
+        line, place = (col, row) if self.transposed else (row, col)
+        low, high = int(self.starts[line]), int(self.starts[line + 1])
+        found = low + np.flatnonzero(self.places[low:high] == place)
+        return found if self.in_order else self.order[found]
+
+    def product(self, values: Array, x: Array) -> Array:
+        """Return M x for a vector or the columns of a block."""
+        return self._scatter(values, x) if self.transposed else self._gather(values, x)
+
+    def transposed_product(self, values: Array, x: Array) -> Array:
+        """Return M^T x (no conjugation) for a vector or the columns of a block."""
+        return self._gather(values, x) if self.transposed else self._scatter(values, x)
+
+    def sample_product(self, left: Array, right: Array) -> Array:
+        """Return the entries of ``left @ right^T`` in the order of the measurements; dtypes must agree."""
+        out = np.empty(self.size, left.dtype)
+        _, _, line_factors, cross_factors, _ = self.image_lines(left, right)
+        kernels, rank = load_kernels(), left.shape[1]
+        kernel = kernels.sample_outer if rank == 1 else kernels.sample_factors
+        factors = (line_factors[:, 0], cross_factors[:, 0]) if rank == 1 else (line_factors, cross_factors)
+        self._run_kernel(kernel, (*factors, self.order, out), self._line_bounds, self.size * rank)
+        return out
+
+    def image_lines(self, left: Array, right: Array) -> tuple[IntArray, IntArray, Array, Array, IntArray]:
+        """Return starts, places, the factors along lines and across, and the bounds of parts: whole lines each."""
+        line_factors, cross_factors = (right, left) if self.transposed else (left, right)
+        return self.starts, self.places, line_factors, cross_factors, self._part_bounds
+
+    def squared_norm(self, values: Array) -> float:
+        """Return the squared Frobenius norm of the matrix; measurements of one entry add up."""
+        if self.duplicated:
+            return float(load_kernels().squared_norm(self.starts, self.places, values, self.width))
+        return float(blas.dot(values, values).real)
+
+    def _gather(self, values: Array, x: Array) -> Array:
+        kernels = load_kernels()
+        dtype = np.result_type(values, x)
+        x = np.ascontiguousarray(x, dtype)
+        out = np.empty((self.lines, *x.shape[1:]), dtype)
+        kernel = kernels.gather if x.ndim == 1 else kernels.gather_block
+        self._run_kernel(kernel, (values, x, out), self._line_bounds, self.size * (x.size // self.width))
+        return out
+
+    def _scatter(self, values: Array, x: Array) -> Array:
+        kernels = load_kernels()
+        dtype = np.result_type(values, x)
+        x = np.ascontiguousarray(x, dtype)
+        parts = np.empty((self._scatter_bounds.size - 1, self.width, *x.shape[1:]), dtype)
+        kernel = kernels.scatter if x.ndim == 1 else kernels.scatter_block
+        self._run_kernel(kernel, (values, x, parts), self._scatter_bounds, self.size * (x.size // self.lines))
+        return _sum_parts(parts)
+
+    def _run_kernel(self, kernel: Any, args: tuple[Any, ...], bounds: IntArray, work: int) -> None:
+        """Run a kernel on chunks of lines, on several threads when there is work for them."""
+        threads = 1 if work < _SERIAL_WORK else min(available_threads(self.threads), bounds.size - 1)
+        if threads == 1:
+            kernel(self.starts, self.places, *args, bounds, np.zeros(1, np.int64))
+            return
+        share(threads, lambda counter: kernel(self.starts, self.places, *args, bounds, counter))
+
+
+@cache
+def load_kernels() -> Any:
+    """Import the compiled kernels on first use: Numba is slow to import."""
+    from unipd.maps import sampling_kernels
+
+    return sampling_kernels
+
+
+def _sum_parts(parts: Array) -> Array:
+    """Return the sum of the parts in their order (for few parts faster than NumPy's sum along an axis)."""
+    if len(parts) == 1:
+        return parts[0]
+    total = parts[0] + parts[1]
+    for part in parts[2:]:
+        total += part
+    return total
+
+
+# The 64-bit finalizer of MurmurHash3 and the stride of SplitMix64.
+_FACTORS = (np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53))
+_SHIFT = np.uint64(33)
+_STRIDE = np.uint64(0x9E3779B97F4A7C15)
+
+
+def checksum(values: Any, first: int = 0) -> IntArray:
+    """Return a checksum of integers and their positions, which start at ``first``.
+
+    Checksums of consecutive parts add up (modulo 2^64) to that of the whole.
+
+    >>> whole = checksum(np.arange(5))
+    >>> bool((checksum(np.arange(2)) + checksum(np.arange(2, 5), first=2) == whole).all())
+    True
+    """
+    mixed = np.asarray(values).astype(np.uint64)
+    mixed += _STRIDE * np.arange(first + 1, first + 1 + mixed.size, dtype=np.uint64)
+    for factor in _FACTORS:
+        mixed ^= mixed >> _SHIFT
+        mixed *= factor
+    mixed ^= mixed >> _SHIFT
+    return mixed.sum(dtype=np.uint64, keepdims=True)
+
+
+class SampledMatrix:
+    """The sparse matrix A^* lam of a :class:`~unipd.maps.Sampling`: new values on its shared pattern.
+
+    It has SciPy's operator methods (``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``), so that top singular vectors are
+    found without forming it. With ``opposite`` it is -A^* lam: products change sign, and ``numbers`` are not copied.
+
+    >>> from unipd.maps import Sampling
+    >>> matrix = Sampling([0, 1], [1, 0], (2, 2)).adjoint(np.array([3.0, 4.0]))
+    >>> matrix.matvec(np.array([1.0, 2.0])), matrix.frobenius()
+    (array([6., 4.]), 5.0)
+    >>> matrix.negative().matvec(np.array([1.0, 2.0]))
+    array([-6., -4.])
+    """
+
+    hermitian = False
+    """Whether M = M^* for certain: symmetry of the samples is not examined."""
+
+    def __init__(self, pattern: Pattern, numbers: Array, *, opposite: bool = False) -> None:
+        self.pattern = pattern
+        self._numbers, self._opposite = numbers, opposite
+        self.shape: tuple[int, int] = pattern.shape
+        self.dtype: np.dtype[Any] = numbers.dtype
+        self.has_compiled_run: bool = pattern.has_compiled_run and numbers.dtype.kind == "f"
+        """Whether :meth:`compiled_bidiagonalization` applies: real numbers, and too few for threads."""
+
+    @property
+    def values(self) -> Array:
+        """Values on the pattern; with ``opposite`` a copy."""
+        return -self._numbers if self._opposite else self._numbers
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values (the pattern is shared)."""
+        return self._numbers.nbytes
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        return self.matmat(np.asarray(x).reshape(-1))
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return M^* x."""
+        return self.rmatmat(np.asarray(x).reshape(-1))
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X for a vector or the columns of X."""
+        return self._apply_sign(self.pattern.product(self._numbers, check_rows(x, self.shape[1])))
+
+    def rmatmat(self, x: Array) -> Array:
+        """Return M^* X for a vector or the columns of X."""
+        block, is_complex = check_rows(x, self.shape[0]), self.dtype.kind == "c"
+        product = self.pattern.transposed_product(self._numbers, block.conj() if is_complex else block)
+        return self._apply_sign(product.conj() if is_complex else product)
+
+    def compiled_bidiagonalization(self, *run: Any, adjoint: bool) -> tuple[int, int, float, float]:
+        """Run a whole bidiagonalization from ``start`` in one compiled call."""
+        pattern, sign = self.pattern, -1.0 if self._opposite else 1.0
+        return load_kernels().compiled_bidiagonalization(
+            pattern.structure, self._numbers, pattern.transposed != adjoint, sign, *run
+        )
+
+    def frobenius(self) -> float:
+        """Return the Frobenius norm, an upper bound of the spectral norm."""
+        return float(np.sqrt(self.pattern.squared_norm(self._numbers)))
+
+    def negative(self) -> SampledMatrix:
+        """Return -M without a copy of the numbers."""
+        return SampledMatrix(self.pattern, self._numbers, opposite=not self._opposite)
+
+    def tocsr(self) -> Any:
+        """Return the matrix as a SciPy CSR array; measurements of one entry add up."""
+        pattern = self.pattern
+        # a copy, because SciPy adds duplicates in place
+        arrays = (np.array(self.values), pattern.places.astype(np.int64), pattern.starts.astype(np.int64))
+        kind: Any = scipy.sparse.csc_array if pattern.transposed else scipy.sparse.csr_array
+        matrix = kind(arrays, shape=self.shape)
+        matrix.sum_duplicates()
+        return matrix.tocsr()
+
+    def toarray(self) -> Array:
+        """Return the matrix as an array: for small sizes and for tests."""
+        return self.tocsr().toarray()
+
+    def _apply_sign(self, fresh: Array) -> Array:
+        return np.negative(fresh, out=fresh) if self._opposite else fresh
+
+
+def check_rows(x: Array, size: int) -> Array:
+    """Return a vector or block as an array, or raise unless it has ``size`` rows."""
+    array = np.asarray(x)
+    if array.ndim == 0 or array.shape[0] != size:
+        raise InvalidInput("x", f"{size} rows", f"shape {array.shape}")
+    return array
 
 
 class Sampling(Map):
-    """A(X)_k = X[rows[k], cols[k]], the entries of a matrix that were measured.
+    """A(X)_k = X[rows[k], cols[k]], the measured entries of a matrix.
 
-    The places are compressed once, with indices of 16 bits where they fit and of 32 elsewhere; a place may be measured
-    more than once. When ``rows`` (or ``cols``) come sorted, no permutation is kept and none is applied. The image of a
-    low-rank atom is a sampled product of its factors; the adjoint is a :class:`SampledMatrix`, never an array of the
-    matrix's shape.
+    Positions are compressed once, with indices of 16 bits where they fit and of 32 elsewhere; an entry may be measured
+    more than once. When ``rows`` (or ``cols``) are sorted, no permutation is stored or applied. The image of a low-rank
+    atom is a sampled product of its factors; the adjoint is a :class:`SampledMatrix`, never an array of the matrix's
+    shape.
 
     Parameters
     ----------
     rows, cols
-        Places of the measurements, integers from 0.
+        Positions of the measurements, integers from 0.
     shape
         Shape of the matrix.
     dtype
@@ -44,7 +342,7 @@ class Sampling(Map):
            [2., 3., 0.]])
     """
 
-    negates = True
+    has_adjoint_entries = True
 
     def __init__(
         self,
@@ -57,10 +355,8 @@ class Sampling(Map):
     ) -> None:
         if not isinstance(shape, (tuple, list)) or len(shape) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput("shape", "two sizes, rows and columns", repr(shape))
-        sizes = (
-            validate.integer("shape[0]", shape[0], minimum=1),
-            validate.integer("shape[1]", shape[1], minimum=1),
-        )
+        height, width = (validate.integer(f"shape[{axis}]", shape[axis], minimum=1) for axis in (0, 1))
+        sizes = (height, width)
         if max(sizes) >= 2**32:
             raise InvalidInput("shape", "sizes below 2^32", repr(sizes))
         row_indices = _indices("rows", rows, sizes[0])
@@ -69,7 +365,7 @@ class Sampling(Map):
             raise InvalidInput("cols", f"{row_indices.size} indices, one for each of rows", f"{col_indices.size}")
         count = None if threads is None else validate.integer("threads", threads, minimum=1)
         self.pattern = Pattern(row_indices, col_indices, sizes, count)
-        super().__init__(sizes, (self.pattern.size,), floating(dtype))
+        super().__init__(sizes, (self.pattern.size,), floating_dtype(dtype))
 
     @property
     def rows(self) -> IntArray:
@@ -87,53 +383,54 @@ class Sampling(Map):
         return self.pattern.nbytes
 
     @property
-    def stands_for(self) -> Any:
-        """What a checkpoint takes this for: the same as a map that is spread over processes."""
+    def checkpoint_identity(self) -> Any:
+        """What a checkpoint compares: the same as for a map that is distributed over processes."""
+        return self.identity()
+
+    def identity(self, first: int = 0) -> tuple[Any, ...]:
+        """Return what identifies this map for measurements from ``first`` on; checksums, the last part, add up."""
         places = self.rows.astype(np.uint64) * np.uint64(self.domain[1]) + self.cols
-        return ("Sampling", self.domain, self.dtype.str, self.codomain, int(checksum(places)[0]))
+        return ("Sampling", self.domain, self.dtype.str, int(checksum(places, first)[0]))
 
     def image(self, atom: Any) -> Array:
         """Return the sampled entries of X; of a low-rank X without forming it."""
-        if tuple(atom.shape) != self._domain:
-            raise InvalidInput("atom", f"shape {self.domain}", f"shape {atom.shape}")
+        self._check_atom(atom)
         if isinstance(atom, atoms.LowRank):
-            return self._sampled_factors(atom)
+            return self._cast(self.pattern.sample_product(*self._factors(atom)))
         if isinstance(atom, atoms.SparsePoint):
-            return self._sampled_nonzeros(atom)
+            return self._sample_nonzeros(atom)
         return self._cast(np.asarray(atom)[self.pattern.indices()])
 
     def adjoint(self, dual: Array) -> SampledMatrix:
         """Return the matrix with lam_k added at (rows[k], cols[k]); it refers to ``dual``, not to a copy."""
-        return SampledMatrix(self.pattern, self._arranged(dual))
+        return SampledMatrix(self.pattern, self._to_pattern_order(dual))
 
     @property
-    def in_lines(self) -> bool:
-        """Whether the measurements come sorted, as :meth:`image_lines` needs them."""
+    def has_image_parts(self) -> bool:
+        """Whether the measurements are sorted, as :meth:`image_lines` requires."""
         return self.pattern.in_order
 
     def image_lines(self, atom: atoms.LowRank) -> tuple[IntArray, IntArray, Array, Array, IntArray]:
-        """Return what makes the sampled entries of a low-rank X line by line, for compiled passes over parts of them.
+        """Return the arrays from which compiled passes compute the sampled entries of a low-rank X line by line.
 
-        (starts, places, along, across, bounds): entry k of line i, ``starts[i] <= k < starts[i + 1]``, is
-        <along[i], across[places[k]]>, and lines from ``bounds[c]`` to ``bounds[c + 1]`` are the parts.
+        (starts, places, line_factors, cross_factors, bounds): entry k of line i, ``starts[i] <= k < starts[i + 1]``, is
+        <line_factors[i], cross_factors[places[k]]>, and lines from ``bounds[c]`` to ``bounds[c + 1]`` are the parts.
         """
         return self.pattern.image_lines(*self._factors(atom))
 
-    def opposite_adjoint(self, dual: Array) -> SampledMatrix:
+    def negated_adjoint(self, dual: Array) -> SampledMatrix:
         """Return A^*(-lam) without an array for -lam; it refers to ``dual``."""
         if type(self).adjoint is Sampling.adjoint:
-            return SampledMatrix(self.pattern, self._arranged(dual), opposite=True)
-        matrix: Any = self.adjoint(dual)  # a class below has its own
+            return SampledMatrix(self.pattern, self._to_pattern_order(dual), opposite=True)
+        matrix: Any = self.adjoint(dual)  # that of a subclass
         return matrix.negative() if isinstance(matrix, SampledMatrix) else -matrix
 
-    def _arranged(self, dual: Array) -> Array:
+    def _to_pattern_order(self, dual: Array) -> Array:
         """Return the entries of a dual vector in the order of the pattern, checked."""
-        vector, pattern = np.ascontiguousarray(dual), self.pattern
-        if vector.shape != self._codomain:
-            raise InvalidInput("dual", f"shape {self.codomain}", f"shape {vector.shape}")
+        vector = np.ascontiguousarray(self._check_dual(dual))
         if vector.dtype is not self._dtype:
-            vector = vector.astype(floating(vector.dtype), copy=False)
-        return vector if pattern.in_order else pattern.arranged(vector)
+            vector = vector.astype(floating_dtype(vector.dtype), copy=False)
+        return self.pattern.to_pattern_order(vector)
 
     def _factors(self, atom: atoms.LowRank) -> tuple[Array, Array]:
         dtype, left, right = self._dtype, atom.left, atom.right
@@ -143,10 +440,7 @@ class Sampling(Map):
             right = right.conj()
         return np.ascontiguousarray(left * atom.weights, dtype), np.ascontiguousarray(right, dtype)
 
-    def _sampled_factors(self, atom: atoms.LowRank) -> Array:
-        return self._cast(self.pattern.sampled(*self._factors(atom)))
-
-    def _sampled_nonzeros(self, atom: atoms.SparsePoint) -> Array:
+    def _sample_nonzeros(self, atom: atoms.SparsePoint) -> Array:
         out = np.zeros(self.codomain, self.dtype)
         values = self._cast(atom.values)
         for row, col, value in zip(*np.unravel_index(atom.indices, self.domain), values, strict=True):

@@ -1,21 +1,41 @@
-"""What every method shares: immutable states, counts of work, and the certificate they carry."""
+"""What every method shares: immutable states, counts of work, the certificate, the incumbent, warm starts."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array
-from unipd.dual import DualPoint, DualValue, bound_and_stretch
+from unipd._util import validate
+from unipd.dual import DualValue, lower_bound
 from unipd.errors import InvalidInput
-from unipd.problem import Problem
+from unipd.problem import Problem, ratio
 from unipd.protocols import Tracker
-from unipd.records import changed, made
 from unipd.status import Status
+
+R = TypeVar("R")
+
+
+def fast_replace(record: R, /, **changes: Any) -> R:
+    """Return a copy of a frozen dataclass with some fields changed: ``dataclasses.replace`` at a fraction of its cost.
+
+    Neither names nor values are checked. For classes without ``__post_init__`` and ``__slots__``.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Point:
+    ...     x: float
+    ...     y: float
+    >>> fast_replace(Point(1.0, 2.0), y=5.0)
+    Point(x=1.0, y=5.0)
+    """
+    new = object.__new__(type(record))
+    new.__dict__.update(record.__dict__, **changes)
+    return new
 
 
 @dataclass(frozen=True)
@@ -31,12 +51,18 @@ class Counts:
 
     def plus(self, oracle_calls: int = 0, trials: int = 0, matvecs: int = 0) -> Counts:
         """Return the counts after more work."""
-        return made(
-            Counts,
-            oracle_calls=self.oracle_calls + oracle_calls,
-            trials=self.trials + trials,
-            matvecs=self.matvecs + matvecs,
-        )
+        return Counts(self.oracle_calls + oracle_calls, self.trials + trials, self.matvecs + matvecs)
+
+    def __add__(self, other: Counts) -> Counts:
+        return self.plus(other.oracle_calls, other.trials, other.matvecs)
+
+
+class Measures(NamedTuple):
+    """What :func:`measure_point` tells about a point; see :class:`Certificate`."""
+
+    objective: float
+    violation: float
+    infeasibility: float
 
 
 @dataclass(frozen=True)
@@ -45,64 +71,97 @@ class Certificate:
 
     objective: float
     """f(xbar) + phi(A xbar - b), or an upper bound of it when f is not linear and xbar is not kept."""
+    violation: float
+    """dist(A xbar - b, K), in the units of b."""
     infeasibility: float
-    """dist(A xbar - b, K)."""
+    """:meth:`Problem.infeasibility` of A xbar - b, relative: what is compared with the accuracy."""
     dual_bound: float
     """Best -G(lam) seen: a lower bound of the optimal value."""
     ray: Array
     """The dual vector on whose ray the best bound is attained."""
-    kind: str = "rigorous"
-    """How sure the bound is: the kind of the oracle's certified error that it rests on."""
-    stretch: float = 1.0
-    """The bound is attained at ``stretch * ray``: a method's own dual vector is not copied for it."""
+    bound_kind: str = "rigorous"
+    """Kind of the certified oracle error on which the bound rests: rigorous, probabilistic or residual."""
+    ray_scale: float = 1.0
+    """The bound is attained at ``ray_scale * ray``, so that a method's own dual vector need not be copied."""
 
     @property
     def dual(self) -> Array:
         """The dual vector that attains the best bound."""
-        return self.ray if self.stretch == 1.0 else self.stretch * self.ray
+        return self.ray if self.ray_scale == 1.0 else self.ray_scale * self.ray
 
     @property
-    def gap(self) -> float:
-        """Objective minus dual bound; negative values are possible while xbar is infeasible."""
+    def absolute_gap(self) -> float:
+        """Objective minus dual bound, absolute; it can be negative while xbar is infeasible."""
         return self.objective - self.dual_bound
 
-    def improved(self, problem: Problem, point: DualPoint | DualValue) -> Certificate:
-        """Return the certificate with the bound that another dual vector gives, if that is better."""
-        return self.renewed(problem, (self.objective, self.infeasibility), point)
+    def gap(self, problem: Problem) -> float:
+        """Return the absolute gap divided by the scale of the objective; inf without an objective."""
+        return problem.relative_gap(self.objective, self.dual_bound)
 
-    def renewed(self, problem: Problem, measures: tuple[float, float], point: DualPoint | DualValue) -> Certificate:
-        """Return the certificate of another xbar, given what :func:`measured` says of it.
+    def relative_error(self, problem: Problem) -> float:
+        """Return the larger of infeasibility and |gap|: a point is solved to an accuracy that this does not exceed.
+
+        >>> import numpy as np, unipd
+        >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+        >>> Certificate(4.0, violation=0.1, infeasibility=0.1, dual_bound=3.0, ray=np.zeros(2)).relative_error(problem)
+        0.25
+        """
+        return max(abs(self.gap(problem)), self.infeasibility)
+
+    def update_bound(self, problem: Problem, point: DualValue) -> Certificate:
+        """Return the certificate with the bound that another dual vector gives, if that is better."""
+        return self.update_point_and_bound(problem, Measures(self.objective, self.violation, self.infeasibility), point)
+
+    def update_point_and_bound(self, problem: Problem, measures: Measures, point: DualValue) -> Certificate:
+        """Return the certificate of another xbar, given what :func:`measure_point` says of it.
 
         The bound is the one known, or that which the dual point gives if it is better.
         """
-        objective, infeasibility = measures
-        bound, stretch = bound_and_stretch(problem, point)
+        bound, scale = lower_bound(problem, point)
         if not bound > self.dual_bound:
-            return changed(self, objective=objective, infeasibility=infeasibility)
-        return made(
-            Certificate,
-            objective=objective,
-            infeasibility=infeasibility,
+            return self.update_point(measures)
+        return Certificate(
+            *measures,
             dual_bound=bound,
             ray=point.dual,
-            kind="rigorous" if stretch == 0.0 else point.bound,
-            stretch=stretch if stretch < math.inf else 1.0,
+            bound_kind="rigorous" if scale == 0.0 else point.bound_kind,
+            ray_scale=scale if scale < math.inf else 1.0,
         )
+
+    def update_point(self, measures: Measures) -> Certificate:
+        """Return the certificate of another xbar, with the bound known."""
+        objective, violation, infeasibility = measures
+        return fast_replace(self, objective=objective, violation=violation, infeasibility=infeasibility)
 
     def proves_infeasible(self, problem: Problem) -> bool:
         """Whether the bound exceeds every value that the objective takes on X."""
         if problem.loss is not None:
             return False
         largest = problem.sharp.maximum()
-        return self.dual_bound == math.inf or self.dual_bound > largest + _INFEASIBILITY_MARGIN * max(1.0, abs(largest))
+        if not math.isfinite(largest) or self.dual_bound == math.inf:
+            return self.dual_bound == math.inf
+        size = max(abs(largest), problem.typical_objective)  # the maximum may be 0, and the bound rounds as f does
+        return self.dual_bound > largest + _INFEASIBILITY_MARGIN * size
 
 
+ORACLE_SHARE = 0.1
+"""Share of the requested accuracy by which an inexact oracle may err: its error hardly delays the certificate."""
 _INFEASIBILITY_MARGIN = 1e-6
+
+
+S = TypeVar("S", bound="State")
 
 
 @dataclass(frozen=True)
 class State:
-    """A method's state after an iteration; the loop, the observers and the stopping rules see only this."""
+    """A method's state after an iteration; the loop, the observers and the stopping rules see only this.
+
+    The methods below are how the rest of the library looks inside a state: a wrapper (restarts, fallback, rescaling)
+    overrides them, and nothing else knows how states nest.
+    """
+
+    defers_oracle: ClassVar[bool] = False
+    """Whether the method calls the oracle only once its point is nearly feasible."""
 
     iteration: int
     """Iterations done."""
@@ -123,13 +182,47 @@ class State:
     dual_step: float
     """||lam - lam'|| of the last line search, for estimating nu."""
     gradient_change: float
-    """||grad g(lam) - grad g(lam')|| of the last line search (nan when not at hand)."""
+    """||grad g(lam) - grad g(lam')|| of the last line search (NaN if unavailable)."""
     failure: Status | None
-    """Set when the method cannot go on."""
+    """Set when the method cannot continue."""
+
+    @property
+    def absolute_accuracy(self) -> float | None:
+        """The absolute accuracy with which the method works, None where it has none."""
+        return None
+
+    def unwrap(self) -> State:
+        """Return the state of the method at work, which for a wrapper is that of a method inside."""
+        return self
+
+    def cap_bound(self: S, bound: float, bound_kind: str) -> S:
+        """Return the state with no dual bound above ``bound``, here and in the states inside."""
+        if self.certificate.dual_bound <= bound:
+            return self
+        return fast_replace(self, certificate=fast_replace(self.certificate, dual_bound=bound, bound_kind=bound_kind))
+
+    def clear_history(self: S, dual: Array) -> S:
+        """Return the state at a dual vector without averages or momentum, as before a first iteration.
+
+        By default the state itself: a method without averages and momentum has no history to clear.
+        """
+        del dual
+        return self
+
+    def improve(self, problem: Problem, update: Callable[[Problem, State], State]) -> State:
+        """Return the state with the point and bound that ``update`` finds, in the units in which the method works."""
+        return update(problem, self)
+
+    def shared_objects(self, problem: Problem) -> dict[str, Any]:
+        """Return, by name, the objects in the state that problem and method determine.
+
+        A checkpoint stores their names only, and finds them again in :meth:`Rebuilds.rebuild`.
+        """
+        return {"problem": problem}
 
 
 class Method(Protocol):
-    """A method: an initial state and a step; nothing else."""
+    """A method: an initial state and a step."""
 
     @property
     def name(self) -> str:
@@ -145,11 +238,58 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
+class Rebuilds(Protocol):
+    """A method whose states share objects with it, or with one another, that need not be stored in a checkpoint."""
+
+    def rebuild(self, problem: Problem) -> dict[str, Any]:
+        """Return the objects of :meth:`State.shared_objects` under the same names, for a run of this method."""
+        ...
+
+
+@runtime_checkable
+class HasOptions(Protocol):
+    """A method whose options are not simply its fields."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options for the record, by name."""
+        ...
+
+
+def rebuild_shared(method: Method, problem: Problem) -> dict[str, Any]:
+    """Return the objects that a method's states share, rebuilt; the problem is always among them."""
+    return method.rebuild(problem) if isinstance(method, Rebuilds) else {"problem": problem}
+
+
+def method_options(method: Method) -> dict[str, Any]:
+    """Return a method's options by name.
+
+    >>> from unipd.methods import FrankWolfe
+    >>> method_options(FrankWolfe())
+    {'step_size': 'line-search'}
+    """
+    return method.options if isinstance(method, HasOptions) else dict(getattr(method, "__dict__", {}))
+
+
+def common_fields(state: State) -> dict[str, Any]:
+    """Return the fields that every state has: what a wrapper shows of the state inside."""
+    return {name: getattr(state, name) for name in _COMMON_FIELDS}
+
+
+_COMMON_FIELDS = tuple(field.name for field in fields(State))
+
+
 def target_eps(problem: Problem, eps: float | None, accuracy: float, objective: float) -> float:
-    """Return the method's absolute accuracy: given, or the relative one times the problem's scale."""
+    """Return the method's absolute accuracy: given, or the relative one times the size of the objective."""
     if eps is not None:
         return validate.positive("eps", eps)
-    return accuracy * problem.scale(objective)
+    return accuracy * max(abs(objective), problem.typical_objective)
+
+
+def relative_eps(problem: Problem, eps: float, objective: float) -> float:
+    """Return the relative accuracy that an absolute one stands for; the inverse of :func:`target_eps`."""
+    return eps / max(abs(objective), problem.typical_objective)
 
 
 def require_domain(problem: Problem, dual: Array) -> None:
@@ -162,41 +302,104 @@ def primal_certificate(
     problem: Problem, primal: Tracker, image: Array, mean_objective: float, previous: Certificate
 ) -> Certificate:
     """Return the previous certificate with objective and feasibility of the current xbar."""
-    objective, infeasibility = measured(problem, primal, image, mean_objective)
-    return changed(previous, objective=objective, infeasibility=infeasibility)
+    return previous.update_point(measure_point(problem, primal, image, mean_objective))
 
 
-def measured(
+def measure_point(
     problem: Problem, primal: Tracker | None, image: Array, mean_objective: float, squared: float | None = None
-) -> tuple[float, float]:
-    """Return objective and infeasibility of xbar, whose f is the mean where it is linear or xbar is not kept.
+) -> Measures:
+    """Return objective and feasibility of xbar; f is the mean where it is linear or xbar is not kept.
 
-    ``squared`` is ||A xbar - b||^2 where that is all that the coupling asks about (K = {0} and least squares).
+    ``squared`` is ||A xbar - b||^2 where that is all that the coupling needs (K = {0} and least squares).
     """
     cost = mean_objective if problem.linear else known_objective(problem, primal, mean_objective)
     if squared is None:
         residual = image - problem.b
         if problem.loss is not None:
-            return cost + problem.loss.value(residual), 0.0
-        return cost, problem.coupling.distance(residual)
+            return Measures(cost + problem.loss.value(residual), 0.0, 0.0)
+        violation = problem.coupling.distance(residual)
+        return Measures(cost, violation, problem.infeasibility(residual, violation))
     if problem.loss is None:
-        return cost, math.sqrt(squared)
-    assert problem.inverse is not None
-    return cost + 0.5 * squared / problem.inverse, 0.0
+        violation = math.sqrt(squared)
+        residual = image if problem.rows is None else image - problem.b  # only equilibrated rows are measured again
+        return Measures(cost, violation, problem.infeasibility(residual, violation))
+    assert problem.conjugate_curvature is not None
+    return Measures(cost + 0.5 * squared / problem.conjugate_curvature, 0.0, 0.0)
 
 
 def known_objective(problem: Problem, primal: Tracker | None, mean_objective: float) -> float:
-    """Return f(xbar), where xbar is kept, else the mean, which bounds it."""
-    if primal is not None and getattr(primal, "exact_objective", False):
+    """Return f(xbar) where xbar is kept, else the mean, an upper bound."""
+    if primal is not None and primal.exact_objective:
         return problem.sharp.objective(primal.point())
     return mean_objective
 
 
 def empty_certificate(dual: Array) -> Certificate:
-    """Return the certificate of nothing: infinite objective and infeasibility, no bound."""
-    return Certificate(math.inf, math.inf, -math.inf, dual)
+    """Return a certificate with infinite objective and violation and no bound."""
+    return Certificate(math.inf, math.inf, math.inf, -math.inf, dual)
 
 
 def zero_image(problem: Problem) -> Array:
     """Return A 0."""
     return np.zeros(problem.dual_shape, problem.dtype)
+
+
+def keep_best_bound(certificate: Certificate, other: Certificate) -> Certificate:
+    """Return the first certificate's point with the higher of both bounds."""
+    if not other.dual_bound > certificate.dual_bound:
+        return certificate
+    bound, ray, scale = other.dual_bound, other.ray, other.ray_scale
+    return fast_replace(certificate, dual_bound=bound, ray=ray, ray_scale=scale, bound_kind=other.bound_kind)
+
+
+def merit(problem: Problem, certificate: Certificate, bound: float) -> float:
+    """Return relative infeasibility plus relative gap to ``bound``: the incumbent is the point of least merit.
+
+    Points are compared by the sum, not by the larger of the two: while the bound is far away, the gap is large for
+    every point, and infeasible points, whose objectives are low, would win. For the same reason the gap is divided by
+    the scale of the bound, which all points share. Without a bound only infeasibility counts, for a loss its value.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> certificate = Certificate(3.0, violation=0.25, infeasibility=0.25, dual_bound=2.0, ray=np.zeros(2))
+    >>> merit(problem, certificate, 2.0)
+    0.75
+    """
+    infeasibility = certificate.infeasibility
+    if not math.isfinite(bound):
+        return infeasibility if problem.loss is None else certificate.objective
+    return infeasibility + ratio(abs(certificate.objective - bound), problem.scale(bound))
+
+
+def keep_incumbent(problem: Problem, state: S, other: State) -> S:
+    """Return the state with the point of less :func:`merit`, both measured against the higher of both bounds."""
+    mine = keep_best_bound(state.certificate, other.certificate)
+    theirs = keep_best_bound(other.certificate, state.certificate)
+    bound = mine.dual_bound
+    if merit(problem, theirs, bound) >= merit(problem, mine, bound):
+        return fast_replace(state, certificate=mine)
+    return fast_replace(
+        state,
+        primal=other.primal,
+        image=other.image,
+        mean_objective=other.mean_objective,
+        certificate=theirs,
+    )
+
+
+@dataclass(frozen=True)
+class WarmPoint:
+    """A point of X, with its atoms and their weights where they are known."""
+
+    point: Any
+    weights: tuple[float, ...] = ()
+    atoms: tuple[Any, ...] = ()
+
+
+@runtime_checkable
+class StartsFromPoint(Protocol):
+    """A method whose state is a primal point, so that it can start from one."""
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
+        """Return the state at the point, None where the method has no use for it."""
+        ...

@@ -1,19 +1,83 @@
-"""The numbers behind a convergence picture: relative errors, the theorem's bound, smoothness and exponent."""
+"""The data of a convergence picture: relative errors, the theorem's bound, and decimation."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd.errors import InvalidInput
-from unipd.io.results import facts
 from unipd.protocols import norm
-from unipd.report.points import positive
+from unipd.run import Result
+from unipd.run.result import ProblemFacts, problem_facts
+
+POINTS = 1500
+"""Maximum number of points drawn per curve."""
+BANDS = 120
+"""Maximum number of groups of an oscillating curve."""
+LARGEST = 1e250
+"""Upper end of a logarithmic axis: Matplotlib places ticks beyond its limits, which must be finite."""
+LEAST = 1e-20
+"""Relative errors below this are meaningless at any accuracy."""
+
+
+def decimate(size: int, limit: int = POINTS) -> Any:
+    """Return indices of at most ``limit`` points, dense at the beginning, that include the first and the last.
+
+    >>> decimate(3).tolist(), decimate(10**6).size <= POINTS
+    ([0, 1, 2], True)
+    """
+    if size <= limit:
+        return np.arange(size)
+    return np.unique(np.round(np.geomspace(1, size, limit)).astype(int)) - 1
+
+
+def group_extremes(position: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return (position, least, median, greatest) of groups of neighbours; short curves keep every number.
+
+    >>> group_extremes(np.array([1.0, 2.0]), np.array([3.0, 4.0]))[2]
+    array([3., 4.])
+    """
+    position, values = position[np.isfinite(values)], values[np.isfinite(values)]
+    edges = np.append(decimate(position.size, BANDS), position.size)
+    groups = [slice(first, last) for first, last in pairwise(edges)]
+    columns = [(v.min(), np.median(v), v.max()) for v in (values[group] for group in groups)]
+    least, median, greatest = np.array(columns).T
+    return position[edges[:-1]], least, median, greatest
+
+
+def clip_to_floor(values: FloatArray, accuracy: float) -> FloatArray:
+    """Return the values, at least a millionth of the accuracy (or :data:`LEAST`): anything below is rounding.
+
+    >>> clip_to_floor(np.array([1e-16, 1.0]), 1e-3)
+    array([1.e-09, 1.e+00])
+    """
+    floor = max(1e-6 * accuracy, LEAST) if np.isfinite(accuracy) else LEAST
+    return np.where(values < floor, floor, values)
+
+
+def drawable_accuracy(accuracy: float) -> float:
+    """Return the accuracy if a picture can show it, else nan (none requested, or below :data:`LEAST`).
+
+    >>> drawable_accuracy(1e-6), drawable_accuracy(1e-300)
+    (1e-06, nan)
+    """
+    return accuracy if LEAST <= accuracy < np.inf else np.nan
+
+
+def positive_or_nan(values: FloatArray) -> FloatArray:
+    """Return the values, nan where a logarithmic axis cannot show them.
+
+    >>> positive_or_nan(np.array([0.0, 1.0, 1e302]))
+    array([nan,  1., nan])
+    """
+    return np.where((values > 0) & (values < LARGEST), values, np.nan)
+
 
 AXES = {
     "iterations": ("iteration", "iterations"),
@@ -21,19 +85,19 @@ AXES = {
     "matvecs": ("matvecs", "matrix-vector products"),
     "seconds": ("seconds", "seconds"),
 }
-"""What can be on the horizontal axis: the column of the history and the label."""
+"""Choices of the horizontal axis: the column of the history and the label."""
 UNIVERSAL = ("unipdgrad", "accunipdgrad")
 """Methods whose smoothness M_k is that of the paper, from a line search."""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves of one run, one entry an iteration; errors are relative, as in the accuracy that is asked for."""
+    """Curves of one run, one entry per iteration; errors are relative, like the accuracy."""
 
     position: FloatArray
     """Iterations, oracle calls, products or seconds."""
     label: str
-    """What ``position`` counts."""
+    """The unit of ``position``."""
     gap: FloatArray
     """Certified gap |objective - best bound so far|."""
     residual: FloatArray
@@ -48,61 +112,50 @@ class Curves:
     """Running estimate of the Hölder exponent nu; None when the run gives none."""
 
 
-def curves(result: Any, axis: str = "iterations", *, start: Array | None = None, best: float | None = None) -> Curves:
-    """Return the curves of a result or a saved result.
+def compute_curves(
+    result: Result, axis: str = "iterations", *, start: Array | None = None, best: float | None = None
+) -> Curves:
+    """Return the curves of a result.
 
     Parameters
     ----------
     result
-        What :func:`unipd.solve` or :func:`unipd.io.results.load` returned.
+        The result of a run, fresh or loaded.
     axis
         One of "iterations" (or "iteration", as in the history), "oracle_calls", "matvecs", "seconds".
     start
         lam_0 of a warm start, for the theorem's bound; zero when not given.
     best
-        The bound to measure the objective from, in the history's terms; the run's own when not given.
+        The bound from which the objective is measured; by default the run's own.
     """
     if axis == "iteration":  # as the history calls the column
         axis = "iterations"
     if axis not in AXES:
         raise InvalidInput("axis", f"one of {', '.join(AXES)}", repr(axis))
-    history, known = result.history, facts(result)
+    history, known = result.history, problem_facts(result)
     if len(history) == 0:
         raise InvalidInput("result", "a run with at least one iteration in its history", "none")
     column, label = AXES[axis]
-    reference = own_bound(result) if best is None else best
-    scale = known["scale"] or max(1.0, abs(result.objective))
+    reference = float(result.dual_bound) if best is None else best
+    scale = known.scale or abs(result.objective) or 1.0
     smoothness, universal = history["smoothness"], result.method in UNIVERSAL
     return Curves(
         position=history[column],
         label=label,
         gap=np.abs(history["gap"]),
         residual=np.abs(history["objective"] - reference) / scale,
-        infeasibility=None if known["loss"] else history["relative_infeasibility"],
+        infeasibility=None if known.loss else history["infeasibility"],
         bound=_finite_bound(result, known, scale, start),
-        smoothness=_only_numbers(positive(smoothness)) if universal else None,
+        smoothness=_only_numbers(positive_or_nan(smoothness)) if universal else None,
         exponent=_only_numbers(history["nu"]) if universal else None,
     )
 
 
-def maximises(result: Any) -> bool:
-    """Whether the result speaks of a maximum: its bound lies above the objective where the gap is positive.
-
-    Histories are always those of a minimisation: there the objective and the bound have the opposite sign.
-    """
-    above, gap = float(result.dual_bound) - float(result.objective), float(result.gap)
-    return math.isfinite(above) and above * gap > 0.0
-
-
-def own_bound(result: Any) -> float:
-    """Return the best bound of a result as the history counts it: the lower bound of a minimisation."""
-    return -float(result.dual_bound) if maximises(result) else float(result.dual_bound)
-
-
-def best_bound(results: Mapping[str, Any]) -> float:
-    """Return the best bound of several results of one problem, as their histories count it; nan without any."""
-    bounds = [own_bound(result) for result in results.values()]
-    return max((bound for bound in bounds if math.isfinite(bound)), default=math.nan)
+def best_bound(results: Mapping[str, Result]) -> float:
+    """Return the best bound of several results of one problem; nan without any."""
+    bounds = [float(result.dual_bound) for result in results.values() if math.isfinite(result.dual_bound)]
+    choose = min if any(problem_facts(result).maximise for result in results.values()) else max
+    return choose(bounds, default=math.nan)
 
 
 def weight_sums(method: str, smoothness: FloatArray) -> FloatArray | None:
@@ -145,29 +198,29 @@ def loss_bound(weight_sum: FloatArray, distance: FloatArray | float, eps: float)
     return 0.5 * eps + distance**2 / (2.0 * weight_sum)
 
 
-def _finite_bound(result: Any, known: dict[str, Any], scale: float, start: Array | None) -> FloatArray | None:
-    """Return the theorem's bound, nan where eps is so small or large that it leaves the floating range."""
+def _finite_bound(result: Result, known: ProblemFacts, scale: float, start: Array | None) -> FloatArray | None:
+    """Return the theorem's bound, nan where it over- or underflows."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         bound = _theorem_bound(result, known, scale, start)
-    return None if bound is None else _only_numbers(positive(bound))
+    return None if bound is None else _only_numbers(positive_or_nan(bound))
 
 
-def _theorem_bound(result: Any, known: dict[str, Any], scale: float, start: Array | None) -> FloatArray | None:
+def _theorem_bound(result: Result, known: ProblemFacts, scale: float, start: Array | None) -> FloatArray | None:
     history = result.history
-    settings = getattr(result, "settings", None) or {}
+    settings = result.settings
     sums = weight_sums(result.method, history["smoothness"])
     whole = history["iteration"][0] == 1
     proven = settings.get("weights") in (None, "theory") and settings.get("step_rule") in (None, "search")
-    if sums is None or not whole or not proven or known["eps"] is None or result.dual is None:
+    if sums is None or not whole or not proven or known.eps is None or result.dual is None:
         return None
-    distance = known.get("dual_norm") if start is None else norm(result.dual - start)
+    distance = known.dual_norm if start is None else norm(result.dual - start)
     distance = norm(result.dual) if distance is None else distance
-    if not known["loss"]:
-        return feasibility_bound(sums, distance, known["eps"]) / max(1.0, known["norm_b"])
-    if known.get("curvature") is None:
+    if not known.loss:
+        return feasibility_bound(sums, distance, known.eps) / known.feasibility_scale
+    if known.curvature is None:
         return None
-    slopes = np.sqrt(2.0 * known["curvature"] * np.maximum(history["objective"], 0.0))
-    return loss_bound(sums, slopes + (0.0 if start is None else norm(start)), known["eps"]) / scale
+    slopes = np.sqrt(2.0 * known.curvature * np.maximum(history["objective"], 0.0))
+    return loss_bound(sums, slopes + (0.0 if start is None else norm(start)), known.eps) / scale
 
 
 def _only_numbers(values: FloatArray) -> FloatArray | None:

@@ -1,26 +1,28 @@
-"""How every picture looks: sizes for a journal's column or page, light and dark, colours that all can tell apart.
-
-Only Matplotlib's object interface is used: no global state is touched, and no window is opened.
-"""
+"""The look of all pictures: sizes for a journal's column or page, themes, scales and limits; no global state."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unipd import validate
+import numpy as np
+
+from unipd._typing import FloatArray
+from unipd._util import validate
+from unipd._util.files import atomic_write
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.replacing import replacing
 
 FORMATS = (".png", ".svg", ".pdf")
 WIDTHS = {"column": 3.4, "page": 7.0}
 """Widths in inches by name."""
 LINES = ("-", "--", "-.", ":")
+MARKERS = "osD^v<>"
 WIDE = 5.5
-"""Inches from which on panels stand side by side."""
+"""From this width on, panels stand side by side."""
 _SMALL, _NORMAL = 7.0, 8.0
 _DPI = 300
 
@@ -55,32 +57,25 @@ THEMES: Mapping[str, Theme] = {
 }
 
 
-def as_theme(theme: str) -> Theme:
-    """Return the theme of this name.
+def check_look(width: str | float, theme: str, path: str | os.PathLike[str] | None) -> tuple[Theme, float]:
+    """Return the theme and the width in inches; raise for a path to which no picture can be written.
 
-    >>> as_theme("light").background
-    '#FFFFFF'
-    """
-    if theme not in THEMES:
-        raise InvalidInput("theme", f"one of {', '.join(THEMES)}", repr(theme))
-    return THEMES[theme]
-
-
-def as_width(width: str | float) -> float:
-    """Return a width in inches: "column" (3.4), "page" (7.0) or a number.
-
-    >>> as_width("page")
+    >>> check_look("page", "light", None)[1]
     7.0
     """
-    if isinstance(width, str):
-        if width not in WIDTHS:
-            raise InvalidInput("width", f"one of {', '.join(WIDTHS)} or inches", repr(width))
-        return WIDTHS[width]
-    return validate.positive("width", width)
+    if path is not None:
+        check_path(path)
+    if theme not in THEMES:
+        raise InvalidInput("theme", f"one of {', '.join(THEMES)}", repr(theme))
+    if not isinstance(width, str):
+        return THEMES[theme], validate.positive("width", width)
+    if width not in WIDTHS:
+        raise InvalidInput("width", f"one of {', '.join(WIDTHS)} or inches", repr(width))
+    return THEMES[theme], WIDTHS[width]
 
 
 def new_figure(width: float, height: float, theme: Theme) -> Any:
-    """Return an empty figure that lays its parts out by itself."""
+    """Return an empty figure with constrained layout."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -105,7 +100,7 @@ def dress(axes: Any, theme: Theme) -> None:
 
 
 def caption(figure: Any, text: str | None, theme: Theme) -> None:
-    """Write a title over a picture that has no legend, at the left."""
+    """Write a title at the upper left of a picture without a legend."""
     if text:
         figure.suptitle(text, fontsize=_NORMAL + 1.0, color=theme.ink, x=0.015, ha="left")
 
@@ -140,7 +135,7 @@ def legend_above(axes: Any, theme: Theme) -> None:
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a picture whose format is known by its extension, or raise.
+    """Return the path of a picture; raise for an unknown extension or a missing folder.
 
     >>> check_path("run.svg").suffix
     '.svg'
@@ -154,7 +149,7 @@ def check_path(path: str | os.PathLike[str]) -> Path:
 
 
 def finish(figure: Any, path: str | os.PathLike[str] | None) -> Any:
-    """Write the figure when a path is given, and return it; the same figure gives the same file."""
+    """Write the figure if a path is given, and return it; equal figures give equal files."""
     if path is None:
         return figure
     import matplotlib as mpl
@@ -164,6 +159,38 @@ def finish(figure: Any, path: str | os.PathLike[str] | None) -> Any:
     undated: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     with mpl.rc_context(settings):
         kind = target.suffix.lower()
-        with replacing(target) as stream:
+        with atomic_write(target) as stream:
             figure.savefig(stream, format=kind[1:], dpi=_DPI, metadata=undated[kind])
     return figure
+
+
+SCALES = ("auto", "log", "linear")
+_SPAN = 30.0
+"""Ratio of the ends of the horizontal axis from which "auto" chooses a logarithmic one."""
+
+
+def set_log_limits(axes: Any, low: float, high: float) -> None:
+    """Show the values from low to high on a logarithmic axis, at least one decade."""
+    if not (math.isfinite(low) and math.isfinite(high) and 0.0 < low <= high):
+        return
+    axes.set_autoscaley_on(False)  # a level line alone has no scale of its own
+    if high < 10.0 * low:
+        low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+        axes.set_ylim(low, high if high > low else 10.0 * low)
+    else:
+        axes.set_ylim(0.5 * low, 2.0 * high)
+
+
+def set_horizontal(axes: Any, positions: Sequence[FloatArray], xscale: str, *, whole: bool) -> None:
+    """Set scale, limits and ticks of the horizontal axis; ``whole`` for counts."""
+    if xscale not in SCALES:
+        raise InvalidInput("xscale", f"one of {', '.join(SCALES)}", repr(xscale))
+    low = min(float(np.nanmin(position)) for position in positions)
+    high = max(float(np.nanmax(position)) for position in positions)
+    if xscale == "log" or (xscale == "auto" and 0.0 < _SPAN * low <= high):
+        low = low if low > 0 else max(high, 1.0) * 1e-4
+        axes.set_xscale("log")
+        axes.set_xlim(low / 1.05, max(high, 2.0 * low) * 1.12)
+        return
+    axes.set_xlim(0.0, 1.03 * high if high > 0 else 1.0)
+    axes.xaxis.get_major_locator().set_params(integer=whole)

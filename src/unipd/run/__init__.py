@@ -1,36 +1,48 @@
-"""The one loop and what observes it."""
+"""The one loop, what observes it and what it returns.
+
+Read loop (``iterate`` is the loop, ``solve`` consumes it), termination (the one place where "solved", "infeasible" and
+"stalled" are decided, with stopping, consistency and infeasibility), result and history (what is returned), then
+checkpoint/, progress and interruption; polish and compare work on finished runs.
+"""
 
 from unipd.run.checkpoint import Checkpoint, CheckpointWarning
-from unipd.run.combining import StoppingRule
 from unipd.run.compare import Comparison, compare
-from unipd.run.history import History
-from unipd.run.loop import iterate, solve
-from unipd.run.moment import Moment
+from unipd.run.history import History, IterationInfo
+from unipd.run.infeasibility import is_separating, nearest_ray
+from unipd.run.loop import Run, iterate, solve
 from unipd.run.polish import polish
-from unipd.run.result import Result
-from unipd.run.stopping import (
-    Accuracy,
-    MaxIterations,
-    MaxOracleCalls,
-    MaxSeconds,
-    Stall,
-)
+from unipd.run.progress import Heartbeat, remaining_seconds, watch_runs, write_progress_to
+from unipd.run.result import ProblemFacts, Result, problem_facts, tracker_error
+from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget, Stall, StoppingRule
+from unipd.run.termination import Termination
 
 __all__ = [
     "Accuracy",
     "Checkpoint",
     "CheckpointWarning",
     "Comparison",
+    "Heartbeat",
     "History",
+    "IterationInfo",
     "MaxIterations",
     "MaxOracleCalls",
     "MaxSeconds",
-    "Moment",
+    "ProblemFacts",
+    "RemainingBudget",
     "Result",
+    "Run",
     "Stall",
     "StoppingRule",
+    "Termination",
     "compare",
+    "is_separating",
     "iterate",
+    "nearest_ray",
     "polish",
+    "problem_facts",
+    "remaining_seconds",
     "solve",
+    "tracker_error",
+    "watch_runs",
+    "write_progress_to",
 ]

@@ -1,17 +1,17 @@
-"""Several methods on one problem, side by side, measured against the truth where it is known."""
+"""Comparison of methods on one problem, measured against the optimal value where it is known."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import FloatArray
+from unipd._util import validate
+from unipd._util.printing import plain_table
 from unipd.errors import InvalidInput, MissingExtra, UnipdError
 from unipd.methods import Method
 from unipd.problem import Problem
@@ -21,7 +21,7 @@ from unipd.run.loop import solve
 from unipd.run.result import Result
 
 METHODS = ("unipdgrad", "accunipdgrad", "auto")
-"""Methods compared when none are named."""
+"""Default methods."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Truth:
 
     value: float
     source: str
-    """Where it comes from, in words."""
+    """Its source, in words."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Comparison(Mapping[str, Result]):
     truth: Truth
     """The reference value: CVXPY's, the caller's, or the best bound that a run has certified."""
     note: str = ""
-    """Why CVXPY was not asked, when it was not."""
+    """Why CVXPY gave no reference value, if it did not."""
 
     def __getitem__(self, name: str) -> Result:
         return self.results[name]
@@ -53,7 +53,7 @@ class Comparison(Mapping[str, Result]):
         return len(self.results)
 
     def residual(self, name: str) -> FloatArray:
-        """Return |objective - truth| / scale of a run, one entry an iteration."""
+        """Return |objective - truth| / scale of a run, one entry per iteration."""
         result = self.results[name]
         scale = result.problem.scale(self.truth.value)
         return np.abs(result.history["objective"] - self.truth.value) / scale
@@ -75,24 +75,23 @@ class Comparison(Mapping[str, Result]):
 
         With ``axis="seconds"`` (or another) only that measure is drawn, see :func:`unipd.report.plot_comparison`.
         """
-        report = import_module("unipd.report")
+        import unipd
+
+        report = unipd.report
         if "axis" in options:
             return report.plot_comparison(self.results, path, **options)
         return report.plot_methods(self.results, path, truth=self.truth.value, **options)
 
     def __str__(self) -> str:
-        head = (
-            f"{'method':24s} {'status':18s} {'objective':>16s} {'residual':>9s} {'gap':>9s} {'infeasible':>10s} "
-            f"{'its':>6s} {'calls':>7s} {'products':>9s} {'s':>8s}"
-        )
-        rows = [
-            f"{name:24s} {r.status.value:18s} {r.objective:16.9g} {self._last(name):9.1e} {r.gap:9.1e} "
-            f"{r.relative_infeasibility:10.1e} {r.iterations:6d} {r.counts.oracle_calls:7d} {r.counts.matvecs:9d} "
-            f"{r.seconds:8.2f}"
-            for name, r in self.results.items()
-        ]
+        head = ("method", "status", "objective", "residual", "gap", "infeasibility", "iterations", "oracle calls")
+        rows: list[tuple[str, ...]] = [(*head, "matvecs", "seconds")]
+        for name, result in self.results.items():
+            errors = (self._last(name), result.gap, result.infeasibility)
+            work = (result.iterations, result.counts.oracle_calls, result.counts.matvecs)
+            cells = (f"{result.objective:.9g}", *(f"{error:.1e}" for error in errors), *map(str, work))
+            rows.append((name, result.status.value, *cells, f"{result.seconds:.2f}"))
         foot = f"residual: |objective - {self.truth.value:.9g}| / scale, the value of {self.truth.source}"
-        return "\n".join([head, *rows, foot, *([self.note] if self.note else [])])
+        return "\n".join([plain_table(rows), foot, *([self.note] if self.note else [])])
 
     def _last(self, name: str) -> float:
         result = self.results[name]
@@ -117,15 +116,15 @@ def compare(
     problem
         The problem.
     methods
-        Names or method objects; objects of one kind are told apart by a number.
+        Names or method objects; objects of the same kind are numbered.
     truth
-        The optimal value to measure objectives against: a number; "auto" to ask CVXPY when it is installed, the
-        problem is small and has a model (``note`` says why it was not asked); None not to ask. Without it the best
-        certified bound of all runs stands in.
+        The optimal value to measure objectives against: a number; "auto" for the value of CVXPY if it is installed
+        and the problem is small and has a model (otherwise ``note`` says why not); None for the best certified bound
+        of all runs, which also replaces a missing value of CVXPY.
     path
         Where to write the picture (.png, .svg or .pdf); :meth:`Comparison.plot` draws it later.
     settings
-        Passed on to :func:`unipd.solve`: ``accuracy``, ``stop``, ``tracker``, ...
+        Passed to :func:`unipd.solve`: ``accuracy``, ``stop``, ``tracker``, ...
 
     Examples
     --------
@@ -137,12 +136,14 @@ def compare(
     ['solved', 'solved']
     """
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
+        raise InvalidInput("problem", "a unipd.Problem", validate.describe_type(problem))
     if not isinstance(methods, (list, tuple)) or not methods:
         raise InvalidInput("methods", "a list of methods", repr(methods))
     if path is not None:
         validate.path("path", path)
-        import_module("unipd.report.style").check_path(path)
+        import unipd
+
+        unipd.report.check_path(path)
     known, note = _given_truth(problem, truth)
     results: dict[str, Result] = {}
     settings = _one_checkpoint(settings)
@@ -165,10 +166,12 @@ def _given_truth(problem: Problem, truth: float | str | None) -> tuple[Truth | N
         return None, ""
     if not (isinstance(truth, str) and truth == "auto"):
         return Truth(validate.number("truth", truth), "the caller"), ""
+    import unipd
+
     try:
-        found = import_module("unipd.interop.cvxpy").reference(problem)
+        found = unipd.interop.cvxpy.reference(problem)
     except UnipdError as error:
-        return None, f"CVXPY was not asked: {error}"
+        return None, f"no reference value from CVXPY: {error}"
     return Truth(found.value, f"CVXPY with {found.solver} ({found.seconds:.2f} s)"), ""
 
 
@@ -178,10 +181,10 @@ def _best_bound(results: Mapping[str, Result]) -> Truth:
 
 
 def _one_checkpoint(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with one checkpoint for all runs in the place of a file's name."""
+    """Return the settings with one checkpoint for all runs in place of a file name."""
     path = settings.get("checkpoint")
     if path is None or isinstance(path, Checkpoint):
         return settings
     rest = {name: value for name, value in settings.items() if name not in ("checkpoint", "every", "resume")}
-    book = Checkpoint(path, settings.get("every", "60s"), resume=settings.get("resume", False))
-    return {**rest, "checkpoint": book}
+    shared = Checkpoint(path, settings.get("every", "60s"), resume=settings.get("resume", False))
+    return {**rest, "checkpoint": shared}

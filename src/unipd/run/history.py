@@ -1,27 +1,30 @@
-"""The history of a run: one row an iteration, the same columns for every method."""
+"""What a run records: one history row per iteration, what observers see of it, and the incumbent."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from unipd import theory, validate
+from unipd import theory
 from unipd._typing import FloatArray
+from unipd._util import validate
 from unipd.errors import MissingExtra
-from unipd.methods import State
+from unipd.methods import Certificate, State
+from unipd.methods.base import Measures, fast_replace, merit
 from unipd.problem import Problem
 
 COLUMNS = (
     "iteration",
     "seconds",
     "objective",
-    "infeasibility",
+    "violation",
     "dual_bound",
     "gap",
-    "relative_infeasibility",
+    "infeasibility",
     "smoothness",
     "oracle_calls",
     "trials",
@@ -48,19 +51,18 @@ class History:
         self._rows: list[tuple[float, ...]] = [] if rows is None else [tuple(row) for row in rows.tolist()]
 
     def record(self, problem: Problem, state: State, seconds: float) -> float:
-        """Append the row of a state; return its relative gap."""
-        certificate, counts, norm_b = state.certificate, state.counts, problem.norm_b
+        """Append the row of a state; return its gap."""
+        certificate, counts = state.certificate, state.counts
         objective, bound = certificate.objective, certificate.dual_bound
-        scale = problem.loss_at_zero or problem.scale(objective)
-        gap = (objective - bound) / scale if math.isfinite(objective) else math.inf
+        gap = certificate.gap(problem)
         row = (
             state.iteration,
             seconds,
             objective,
-            certificate.infeasibility,
+            certificate.violation,
             bound,
             gap,
-            certificate.infeasibility / (norm_b if norm_b > 1.0 else 1.0),
+            certificate.infeasibility,
             state.smoothness,
             counts.oracle_calls,
             counts.trials,
@@ -70,6 +72,17 @@ class History:
         )
         self._rows.append(row)
         return gap
+
+    def convert_values(self, convert: Callable[[float], float]) -> History:
+        """Return a copy with objectives and bounds converted, e.g. to the sign of a maximisation.
+
+        >>> History(np.ones((1, len(COLUMNS)))).convert_values(lambda value: -value)["dual_bound"]
+        array([-1.])
+        """
+        table = self.table
+        for place in (COLUMNS.index("objective"), COLUMNS.index("dual_bound")):
+            table[:, place] = [convert(value) for value in table[:, place].tolist()]
+        return History(table)
 
     def first_and_last(self, column: str) -> tuple[float, float]:
         """Return a column's first and last entry."""
@@ -85,7 +98,7 @@ class History:
         last = dict(zip(COLUMNS, self._rows[-1], strict=True))
         return (
             f"History({len(self)} iterations, last: objective {last['objective']:.6g}, gap {last['gap']:.1e}, "
-            f"infeasibility {last['relative_infeasibility']:.1e}, {last['seconds']:.3g} s)"
+            f"infeasibility {last['infeasibility']:.1e}, {last['seconds']:.3g} s)"
         )
 
     def __getitem__(self, column: str) -> FloatArray:
@@ -111,10 +124,10 @@ class History:
         return frame.astype(whole).assign(nu=self["nu"])
 
 
-def arranged(table: FloatArray, columns: Sequence[str]) -> FloatArray:
-    """Return a table that has these columns with those of today: what it lacks is nan, what is unknown is left out.
+def reorder_columns(table: FloatArray, columns: Sequence[str]) -> FloatArray:
+    """Return a table with its columns in the order of ``COLUMNS``: missing ones are NaN, unknown ones are dropped.
 
-    >>> arranged(np.array([[0.5, 1.0]]), ["gap", "iteration"])[0, :2]
+    >>> reorder_columns(np.array([[0.5, 1.0]]), ["gap", "iteration"])[0, :2]
     array([ 1., nan])
     """
     if table.ndim != 2 or table.shape[1] != len(columns):
@@ -126,8 +139,114 @@ def arranged(table: FloatArray, columns: Sequence[str]) -> FloatArray:
     return rows
 
 
-def relative_gap(problem: Problem, objective: float, dual_bound: float) -> float:
-    """Return (objective - dual bound) / scale, scale = max(1, |objective|) or phi(-b) for a loss."""
-    if not math.isfinite(objective):
-        return math.inf
-    return (objective - dual_bound) / problem.scale(objective)
+@dataclass(frozen=True)
+class IterationInfo:
+    """What a rule, a callback or a progress display sees after an iteration."""
+
+    problem: Problem
+    state: State
+    seconds: float
+    history: History
+
+    @property
+    def iteration(self) -> int:
+        """Iterations done."""
+        return self.state.iteration
+
+    @property
+    def objective(self) -> float:
+        """Objective at the current point."""
+        return self.state.certificate.objective
+
+    @property
+    def dual_bound(self) -> float:
+        """Best lower bound so far."""
+        return self.state.certificate.dual_bound
+
+    @property
+    def gap(self) -> float:
+        """(objective - dual_bound) / scale."""
+        return self.state.certificate.gap(self.problem)
+
+    @property
+    def infeasibility(self) -> float:
+        """Relative distance from the constraints; see :meth:`Problem.infeasibility`."""
+        return self.state.certificate.infeasibility
+
+
+LARGEST = 2**26
+"""Bytes of a point and its image above which no second one is held: large runs must not double their memory."""
+
+
+class Incumbent:
+    """The best point that a run has seen, by reference: the one of least :func:`~unipd.methods.base.merit`.
+
+    Every point is measured against the bound of the latest state. Dense points above 64 MB are not held a second time;
+    then the latest point is the incumbent.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._best: State | None = None
+        self._is_small = _dense_bytes(problem) <= LARGEST
+
+    def observe(self, state: State) -> None:
+        """Take up the next state."""
+        best = self._best
+        if best is None or not (self._is_small or _is_small_state(state)) or not self._is_better(best, state):
+            self._best = state
+
+    def _is_better(self, best: State, state: State) -> bool:
+        """Whether the incumbent is strictly better than the point of the latest state."""
+        here, there, bound = state.certificate, best.certificate, state.certificate.dual_bound
+        if here.violation == there.violation and there.objective >= bound <= here.objective:
+            return there.objective < here.objective
+        return merit(self._problem, there, bound) < merit(self._problem, here, bound)
+
+    def with_incumbent(self, state: State) -> State:
+        """Return the latest state with the incumbent as its point."""
+        best = self._best
+        if best is None or best is state or not self._is_better(best, state):
+            return state
+        return _with_point_of(best, state)
+
+    def memory(self, state: State) -> tuple[Any, ...] | None:
+        """Return the parts of the incumbent for a checkpoint, None when it is the latest point."""
+        best = self._best
+        if best is None or best.primal is state.primal:
+            return None
+        return best.primal, best.image, best.mean_objective, best.certificate
+
+    def recall(self, memory: tuple[Any, ...] | None, state: State) -> None:
+        """Restore what :meth:`memory` returned for the latest state."""
+        self._best = state
+        if memory is not None:
+            primal, image, mean_objective, certificate = memory
+            alike = isinstance(primal, type(state.primal)) and getattr(image, "shape", None) == state.image.shape
+            if not (alike and isinstance(certificate, Certificate)):
+                raise ValueError("the incumbent is not a point of this run")
+            self._best = fast_replace(
+                state, primal=primal, image=image, mean_objective=mean_objective, certificate=certificate
+            )
+
+
+def _dense_bytes(problem: Problem) -> int:
+    """Return the bytes of a dense point and its image."""
+    shape: Any = problem.sharp.shape
+    shapes: Any = shape if isinstance(shape[0], tuple) else (shape,)
+    return problem.dtype.itemsize * (sum(math.prod(each) for each in shapes) + problem.b.size)
+
+
+def _is_small_state(state: State) -> bool:
+    """Whether a second point is no burden; lists of atoms are shared with the later ones."""
+    kept = 0 if state.primal.has_shared_atoms else state.primal.nbytes
+    return kept + state.image.nbytes <= LARGEST
+
+
+def _with_point_of(best: State, state: State) -> State:
+    """Return ``state`` with the point of ``best``; the bound, its dual vector and the counts are those of ``state``."""
+    point = best.certificate
+    certificate = state.certificate.update_point(Measures(point.objective, point.violation, point.infeasibility))
+    return fast_replace(
+        state, primal=best.primal, image=best.image, mean_objective=best.mean_objective, certificate=certificate
+    )

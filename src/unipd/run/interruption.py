@@ -1,49 +1,49 @@
-"""Ending a run from outside: a request that every run looks at after each iteration."""
+"""Ending a run early: stop requests and signals between iterations, time limits inside them."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from unipd.team import Team, team
+from unipd._util.context import Communicator, change_context, current_communicator, subscribe
 
 
-class Request:
-    """Whether the end is asked for; one attribute, so that a signal's handler can set it at any time."""
+class StopRequest:
+    """A request to stop; a single attribute, so that a signal handler can set it at any time."""
 
     pending = False
 
     def set(self) -> None:
-        """Ask for the end."""
+        """Request a stop."""
         self.pending = True
 
     def clear(self) -> None:
-        """Take the request back."""
+        """Withdraw the request."""
         self.pending = False
 
 
-request = Request()
-"""The request that runs of this process look at."""
+request = StopRequest()
+"""The request that all runs of this process obey."""
 
 
-def requested(crew: Team | None = None) -> bool:
-    """Whether somebody has asked the runs of this process, or of a member of its team, to end."""
-    mine, crew = request.pending, crew or team()
-    return mine if crew.size == 1 else bool(crew.total(np.array([float(mine)]))[0])
+def is_stop_requested(communicator: Communicator | None = None) -> bool:
+    """Whether this process, or another rank of the communicator, has a request to stop its runs."""
+    mine, communicator = request.pending, communicator or current_communicator()
+    return mine if communicator.size == 1 else bool(communicator.allreduce(np.array([float(mine)]))[0])
 
 
 @contextlib.contextmanager
-def signals_end_runs() -> Generator[None]:
-    """Let SIGINT and SIGTERM end runs at their next iteration, with what they have reached; a second one at once.
+def stop_on_signals() -> Generator[None]:
+    """Let SIGINT and SIGTERM end runs after their current iteration, with the incumbent; a second signal ends at once.
 
-    After the first signal the system's own handling is back, so that the second ends the process wherever it is.
-    Outside the main thread, where signals cannot be handled, this does nothing. For programs: the library itself
-    leaves signals alone.
+    After the first signal the default handlers are restored, so the second one terminates the process. Outside the main
+    thread, where signals cannot be handled, this does nothing. For programs: the library itself installs no handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -63,3 +63,38 @@ def signals_end_runs() -> Generator[None]:
         for each, handler in before.items():
             signal.signal(each, signal.SIG_DFL if handler is None else handler)
         request.clear()
+
+
+class TimeLimitReached(BaseException):
+    """Raised inside an iteration when the time limit has passed, and caught by the run; not an error."""
+
+
+@contextmanager
+def abort_iteration_when(over: Callable[[], bool], whole: Callable[[], bool]) -> Generator[None]:
+    """Abort the iteration inside the block, at its next product or trial, once ``over()`` is true.
+
+    Eigensolvers and quasi-Newton steps report products, and line searches ask between trials: both go through
+    :mod:`unipd._util.context`. States are immutable, so the previous one remains valid. Until ``whole()`` is true,
+    when there is no complete iteration to return yet, only line searches are cut short.
+
+    >>> from unipd._util.context import notify
+    >>> try:
+    ...     with abort_iteration_when(lambda: True, lambda: True):
+    ...         notify("eigenvector", 1)
+    ... except TimeLimitReached:
+    ...     print("given up")
+    given up
+    """
+
+    def look() -> bool:
+        if not over():
+            return False
+        if whole():
+            raise TimeLimitReached
+        return True
+
+    def listen(work: str, products: int) -> None:
+        look()
+
+    with subscribe(listen), change_context(is_out_of_time=look):
+        yield

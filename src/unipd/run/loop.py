@@ -1,39 +1,46 @@
-"""The one loop: an iterator over states, and ``solve``, which runs it with rules and observers."""
+"""The one loop: :func:`iterate` yields states, :func:`solve` consumes it with stopping rules and observers."""
 
 from __future__ import annotations
 
-import contextlib
+import math
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, nullcontext, suppress
+from itertools import chain
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array
+from unipd._util import validate
+from unipd._util.context import current_communicator, current_context
+from unipd.dual import workspace_scope
 from unipd.errors import InvalidInput, OracleError
-from unipd.memory import require_room_for_run
+from unipd.memory import as_tracker, peak_memory, require_room_for_run
 from unipd.methods import Method, State, as_method
-from unipd.methods.warm import started
+from unipd.methods.base import StartsFromPoint, WarmPoint, fast_replace, method_options
 from unipd.problem import Problem
-from unipd.protocols import Tracker
-from unipd.run.assemble import assembled
-from unipd.run.certify import FinalCheck
-from unipd.run.checkpoint import Checkpoint, Every, checkpoint_for
-from unipd.run.combining import StoppingRule
-from unipd.run.course import Course
-from unipd.run.floating_range import within_range
-from unipd.run.polish import polish as polished_result
-from unipd.run.result import Result
-from unipd.run.retraction import without_false_bound
-from unipd.run.rules import Callback, Rules
-from unipd.run.stopping import Accuracy, MaxIterations
-from unipd.run.trackers import as_tracker
-from unipd.run.watching import shown
+from unipd.protocols import Tracker, inner
+from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
+from unipd.run.consistency import revise_bound
+from unipd.run.history import History, Incumbent, IterationInfo
+from unipd.run.interruption import TimeLimitReached, abort_iteration_when, is_stop_requested, request
+from unipd.run.polish import polish as polish_result
+from unipd.run.progress import Show, open_observers
+from unipd.run.result import Result, certificate_figures
+from unipd.run.stopping import StoppingRule
+from unipd.run.termination import Callback, Termination
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
-from unipd.team import team
+from unipd.trackers.atoms import HasAtoms
 
-DEFAULT_ITERATIONS = 10_000
+FINAL_STATUSES = (Status.SOLVED, Status.INFEASIBLE)
+"""Ends that other limits would not change."""
+LAST_POINT_STATUSES = (*FINAL_STATUSES, Status.ITERATION_LIMIT)
+"""Ends that return the last point: a limit of k iterations gives the k-th iterate, to which the theorems apply."""
+HURRIED_STATUSES = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
+"""Ends after which the oracle is not called again."""
 
 
 def iterate(
@@ -42,12 +49,13 @@ def iterate(
     *,
     accuracy: float = 1e-3,
     tracker: Tracker | str = "auto",
-    start: Result | Array | None = None,
+    start: Result | Array | State | None = None,
     **options: Any,
 ) -> Iterator[State]:
-    """Yield a method's states, one an iteration, until it cannot go on.
+    """Yield a method's states, one per iteration, until it fails.
 
-    Parameters are those of :func:`solve`.
+    Parameters are those of :func:`solve`; ``start`` may also be a state of the same method to continue from. Iterates
+    are checked to be finite, and bounds that a point disproves are revised.
 
     Examples
     --------
@@ -58,18 +66,27 @@ def iterate(
     [1, 2, 3]
     """
     chosen = as_method(method, problem, **options)
-    kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
     accuracy = validate.positive("accuracy", accuracy)
-    return _states(problem, chosen, lambda: started(chosen, problem, kept, dual, accuracy, start), accuracy)
+    if isinstance(start, State):
+        return _states(problem, chosen, lambda: start, accuracy)
+    kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
+    return _states(problem, chosen, lambda: _first_state(chosen, problem, kept, dual, accuracy, start), accuracy)
 
 
 def _states(problem: Problem, method: Method, begin: Callable[[], State], accuracy: float) -> Iterator[State]:
-    check = FinalCheck(accuracy)
-    state = within_range(begin)
-    while state.failure is None:
-        state = within_range(method.step, problem, state)
-        state = without_false_bound(problem, state, check)
-        yield state
+    """Yield the states of the loop."""
+    tune_malloc(problem.b.nbytes)
+    try:
+        state = begin()
+        while state.failure is None:
+            state = method.step(problem, state)
+            check_finite(problem, state)
+            if state.certificate.bound_kind != RIGOROUS:
+                state = revise_bound(problem, state, accuracy)
+            yield state
+    except (ZeroDivisionError, OverflowError) as error:
+        advice = "divide A and b by a common factor"
+        raise OracleError(f"the iterates exceed the floating-point range: {advice}") from error
 
 
 def solve(
@@ -84,7 +101,7 @@ def solve(
     start: Result | Array | None = None,
     polish: bool = False,
     checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
-    every: str | float = "60s",
+    every: str | float = DEFAULT_INTERVAL,
     resume: bool = False,
     **options: Any,
 ) -> Result:
@@ -99,38 +116,38 @@ def solve(
         or a method object; "auto" is the factored method for spectral sets, the accelerated one with restarts for
         constraints or losses with kinks on strictly convex sets, and the corrective one elsewhere.
     accuracy
-        Relative: feasibility <= accuracy * max(1, ||b||) and |objective - bound| <= accuracy * scale,
-        where the scale is max(1, |objective|), for a loss phi(-b).
+        Relative, and independent of the units of the data: infeasibility and |gap| are at most this, as
+        :class:`~unipd.Result` defines them.
     stop
-        When to give up, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``; default: 10,000 iterations. In any case a
-        run ends as ``STALLED`` when neither gap nor feasibility has improved for 1,000 iterations.
+        Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``; default: 10,000 iterations. Every run ends as
+        ``STALLED`` when neither gap nor infeasibility has improved for 1,000 iterations.
     callback
-        Called with a :class:`~unipd.run.moment.Moment` after every iteration; returning True stops.
+        Called with a :class:`~unipd.run.history.IterationInfo` after every iteration; returning True stops.
     verbose
         Show progress (a bar on a terminal, lines elsewhere).
     tracker
-        What is kept of x: "dense", "atoms", "image", for matrices "lowrank" or "sketch", or a tracker; "auto"
-        chooses by size. The corrective and factored methods keep their own atoms whatever is asked.
+        What to keep of x: "dense", "atoms", "image", for matrices "lowrank" or "sketch", or a tracker; "auto"
+        chooses by size. The corrective and factored methods always keep their own atoms.
     start
         Warm start: a previous result or a dual vector. The Frank-Wolfe methods start from a result's point (its atoms,
         where it has them: away steps need those, and start from x*(lam) without; the first step of the open loop leaves
         any point), the others from its dual vector.
     polish
-        Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. Then "auto" keeps the atoms.
+        Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. The tracker "auto" is then "atoms".
     checkpoint, every
-        A file to which the run is saved as it goes, and how often: "60s", "5m", "10it", or a number of seconds.
+        A file that the run is saved to, and how often: "60s", "5m", "10it", or a number of seconds.
     resume
-        Whether to go on from that file if it is there: the iterates are the same, bit for bit, as without a break.
+        Whether to continue from that file if it exists: the iterates are the same, bit for bit, as without a break.
         Limits may differ from those of the earlier run; everything else must be the same.
     options
         Options of a method given by name, e.g. ``weights="greedy"``.
 
-    Ctrl-C ends the run and returns the best point so far with status ``INTERRUPTED``; during the first iteration,
-    when there is no point yet, the ``KeyboardInterrupt`` is passed on. Runs that callbacks or limits of time or calls
-    end return the best point too: the one with the smallest sum of relative infeasibility and gap, measured against the
-    last bound (dense points above 64 MB are not held a second time; then it is the last one). A limit of k iterations
-    gives the k-th iterate. When the oracle fails, the
-    :class:`~unipd.errors.OracleError` has the result so far as ``result``.
+    Ctrl-C ends the run and returns the incumbent with status ``INTERRUPTED``; during the first iteration, when there is
+    no point yet, the ``KeyboardInterrupt`` is raised. Runs ended by a callback or by a limit on time or oracle calls
+    return the incumbent too: the point with the smallest sum of relative infeasibility and gap, measured against the
+    last bound (dense points above 64 MB are not held a second time; then the last point). A limit of k iterations gives
+    the k-th iterate. When the oracle fails, the :class:`~unipd.errors.OracleError` carries the result so far as
+    ``result``.
 
     Examples
     --------
@@ -143,64 +160,280 @@ def solve(
     >>> result.status.value, np.round(result.x, 3)
     ('solved', array([0., 1., 0.]))
     """
-    begun = team().now()
+    begun, context = current_communicator().now(), current_context()
     accuracy = validate.positive("accuracy", accuracy)
-    if stop is not None and not isinstance(stop, StoppingRule):
-        raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", validate.described(stop))
-    if callback is not None and (isinstance(callback, type) or not callable(callback)):
-        raise InvalidInput("callback", "a function of a moment", validate.described(callback))
-    for name, value in {"verbose": verbose, "polish": polish, "resume": resume}.items():
-        validate.flag(name, value)
-    Every.parse(every)
-    _check_checkpoint(checkpoint, resume=resume)
-    rules = Rules(Accuracy(accuracy), FinalCheck(accuracy), stop or MaxIterations(DEFAULT_ITERATIONS), callback)
+    _check_options(stop, callback, checkpoint, every, {"verbose": verbose, "polish": polish, "resume": resume})
     chosen = as_method(method, problem, **options)
     tracker = "atoms" if polish and isinstance(tracker, str) and tracker == "auto" else tracker
     require_room_for_run(problem, tracker)
-    kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
-    display = shown(chosen.name, accuracy, verbose=verbose)
-    with checkpoint_for(checkpoint, every, resume) as book, display as show:
-        stage = None if book is None else book.begin(problem, chosen, accuracy, tracker, start)
-        course = Course(problem, chosen, rules, stage, begun)
-        try:
-            status = course.run(lambda: started(chosen, problem, kept, dual, accuracy, start), show)
-        except KeyboardInterrupt:
-            if course.state is None:
-                raise
-            status = course.interrupted()
-        except OracleError as error:
-            known = course.state is not None and team().size == 1  # several would have to measure the point together
-            with contextlib.suppress(Exception):  # the oracle may fail again when the point is measured
-                error.result = _result(course, accuracy, Status.STOPPED, failed=True) if known else None
-            raise
-    result = _result(course, accuracy, status)
-    return polished_result(problem, result) if polish else result
+    kept = as_tracker(tracker, problem)
+    starting_dual(problem, start)  # a wrong start is refused before a checkpoint is written
+    termination = Termination(problem, accuracy, stop, callback)
+    is_observed = verbose or context.watcher is not None or context.progress_writer is not None
+    observers = open_observers(chosen.name, accuracy, verbose=verbose) if is_observed else nullcontext()
+    opened = nullcontext(context.checkpoint) if checkpoint is None else checkpoint_for(checkpoint, every, resume)
+    with opened as shared, observers as show:
+        given = start.dual if isinstance(start, Result) else start
+        record = None if shared is None else shared.begin(problem, chosen, accuracy, tracker, given)
+        with Run(problem, chosen, termination, record, show, begun) as run:
+            first = start if run.state is None else run.state
+            states = iterate(problem, chosen, accuracy=accuracy, tracker=kept, start=first)
+            for state in run.follow(states):
+                if run.observe(state):
+                    break
+    result = run.result()
+    return polish_result(problem, result) if polish else result
 
 
-def _check_checkpoint(checkpoint: Any, *, resume: bool) -> None:
-    """Raise unless the checkpoint is one or names a file, which resuming needs."""
-    if checkpoint is None:
-        if resume:
-            raise InvalidInput("resume", "a checkpoint to go on from beside it", "checkpoint=None")
-    elif not isinstance(checkpoint, Checkpoint):
+def _check_options(stop: Any, callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:
+    """Raise where an option of :func:`solve` is not of its kind."""
+    if stop is not None and not isinstance(stop, StoppingRule):
+        raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", validate.describe_type(stop))
+    if callback is not None and (isinstance(callback, type) or not callable(callback)):
+        raise InvalidInput("callback", "a function of an IterationInfo", validate.describe_type(callback))
+    for name, value in flags.items():
+        validate.flag(name, value)
+    if every is not DEFAULT_INTERVAL:
+        Every.parse(every)
+    if checkpoint is None and flags["resume"]:
+        raise InvalidInput("resume", "checkpoint= as well (resume=True requires checkpoint=)", "checkpoint=None")
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         validate.path("checkpoint", checkpoint)
 
 
-def _result(course: Course, accuracy: float, status: Status, *, failed: bool = False) -> Result:
-    (state, reached), stage = course.outcome(status, failed=failed), course.stage
-    otherwise = Status.STALLED if status is Status.SOLVED else status
-    with stage.blamed() if stage is not None and stage.unproven else contextlib.nullcontext():
-        return assembled(
-            course.problem, course.method, state, reached, course.history, accuracy, course.seconds, otherwise=otherwise
+class Run:
+    """Observes the states of one :func:`solve`: history, incumbent, progress, checkpoint, limits and interrupts.
+
+    As a context manager it keeps the time limit inside iterations, and turns its passing, or Ctrl-C, into a status.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        method: Method,
+        termination: Termination,
+        record: RunRecord | None,
+        show: Show | None,
+        begun: float,
+    ) -> None:
+        self.problem, self.method, self.termination = problem, method, termination
+        self.history, self.incumbent = History(), Incumbent(problem)
+        self.state: State | None = None
+        """The last complete iteration's."""
+        self.status: Status | None = None
+        """How the run ended; None while it continues."""
+        self._record, self._show = record, show
+        self._start_time = begun
+        """When the run began; earlier if it was resumed."""
+        self._communicator = current_communicator()
+        self._next_check = 0.0
+        self._scope = ExitStack()
+
+    def __enter__(self) -> Run:
+        self._restore()
+        self._scope.enter_context(workspace_scope())
+        limit = self.termination.stop.deadline()
+        if limit < math.inf and self._communicator.size == 1:  # ranks would not all stop at the same product
+            self._scope.enter_context(
+                abort_iteration_when(lambda: self.seconds >= limit, lambda: self.state is not None)
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self._scope.close()
+        if isinstance(error, TimeLimitReached):
+            self.status = Status.TIME_LIMIT
+        elif isinstance(error, KeyboardInterrupt) and self.state is not None:
+            self._interrupt()
+        else:
+            if isinstance(error, OracleError) and self.state is not None and self._communicator.size == 1:
+                with suppress(Exception):  # the oracle may fail again when the point is measured
+                    self.status = Status.STOPPED
+                    error.result = self.result(failed=True)
+            return False
+        return True
+
+    def follow(self, states: Iterator[State]) -> Iterator[State]:
+        """Return the states to observe: none of a run that had ended when its checkpoint was written.
+
+        A checkpoint from which the first iteration fails is refused.
+        """
+        if self.status is not None:
+            return iter(())
+        if self._record is None or not self._record.is_unproven:
+            return states
+        with self._record.wrap_errors():
+            first = list(zip(range(1), states, strict=False))
+        return chain((state for _, state in first), states)
+
+    def observe(self, state: State) -> bool:
+        """Record a state; return whether the run ends with it."""
+        problem, termination = self.problem, self.termination
+        self.state, seconds = state, self.seconds
+        seen = termination.count_work(state)
+        gap = self.history.record(problem, seen, seconds)
+        self.incumbent.observe(seen)
+        if self._show is not None:
+            self._show(IterationInfo(problem, seen, seconds, self.history))
+        if state.iteration >= self._next_check or not gap > termination.accuracy or state.failure is not None:
+            self.status, certificate = termination.decide(IterationInfo(problem, seen, seconds, self.history))
+            self._next_check = termination.next_check(state.iteration)
+            if certificate is not state.certificate:
+                self.state = fast_replace(state, certificate=certificate)
+        if self._record is not None:
+            self._save(self._record, seconds)
+        may_stop = self.status is None and (self._communicator.size > 1 or request.pending)
+        if may_stop and is_stop_requested(self._communicator):
+            self._interrupt()
+        return self.status is not None
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of the run so far."""
+        return self._communicator.now() - self._start_time
+
+    def result(self, *, failed: bool = False) -> Result:
+        """Return the result: the last point or the incumbent, measured, with its status; an oracle may have failed."""
+        assert self.state is not None
+        assert self.status is not None
+        state, record = self.termination.count_work(self.state), self._record
+        if self.status not in LAST_POINT_STATUSES:
+            state = self.incumbent.with_incumbent(state)
+        verify = self.status not in HURRIED_STATUSES and not failed
+        with record.wrap_errors() if record is not None and record.restored_snapshot else nullcontext():
+            end = self.termination.conclude(state, self.status, verify=verify)
+        return Result(
+            status=end.status,
+            x=end.x,
+            image=end.image,
+            **certificate_figures(self.problem, end.certificate),
+            tracker_error=end.tracker_error,
+            accuracy=self.termination.accuracy,
+            method=self.method.name,
+            settings=_method_settings(self.method),
+            iterations=end.state.iteration,
+            counts=end.state.counts,
+            seconds=self.seconds,
+            peak_memory_bytes=peak_memory(),
+            history=self.history,
+            problem=self.problem,
+            state=end.state,
         )
+
+    def _interrupt(self) -> None:
+        """Write the checkpoint and end the run as interrupted."""
+        if self._record is not None:
+            self._record.interrupt()
+        self.status = Status.INTERRUPTED
+
+    def _save(self, record: RunRecord, seconds: float) -> None:
+        """Pass the state to the checkpoint, unless a time limit has cut its iteration short: no run continues there."""
+        state, status, count = self.state, self.status, len(self.history)
+        assert state is not None
+        if status is Status.TIME_LIMIT and state.failure is not None:
+            return
+        memory = {**self.termination.memory(), "best": self.incumbent.memory(state)}
+        snapshot = Snapshot(state, lambda: self.history.table[:count], seconds, memory, status)
+        (record.record_iteration if status is None else record.record_end)(snapshot)
+
+    def _restore(self) -> None:
+        """Continue from the checkpoint; a run that had ended has its status, unless its limit is a higher one now."""
+        record = self._record
+        saved = None if record is None else record.restored_snapshot
+        if record is None or saved is None:
+            return
+        assert not callable(saved.rows)
+        self.state, self.history = saved.state, History(saved.rows)
+        with record.wrap_errors():
+            self.termination.recall(saved.memory)
+            self.incumbent.recall(saved.memory.get("best"), saved.state)
+        self._start_time -= saved.seconds
+        if saved.status is None:
+            return
+        self._start_time = self._communicator.now() - saved.seconds
+        seen = self.termination.count_work(saved.state)
+        status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history))
+        self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
+        self.status = saved.status if saved.status in FINAL_STATUSES or saved.state.failure is not None else status
+
+
+def check_finite(problem: Problem, state: State) -> None:
+    """Raise when iterates are no longer finite; NaN and infinity survive in their inner product.
+
+    Where objective and violation are functions of ||A xbar - b||, they show it, and the oracle's value shows it of lam.
+    """
+    certificate = state.certificate
+    if problem.conjugate_curvature is not None and math.isfinite(certificate.objective + certificate.violation):
+        return
+    if math.isfinite(inner(state.image, state.dual)):
+        return
+    if not (validate.all_finite(state.image) and validate.all_finite(state.dual)):  # a product alone may overflow
+        raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
+
+
+def _first_state(
+    method: Method, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, start: Result | Array | None
+) -> State:
+    """Return the first state: at the point of a result where the method can start there, else at lam_0."""
+    state = None
+    if isinstance(method, StartsFromPoint) and isinstance(start, Result):
+        warm = _warm_point(problem, start)
+        state = None if warm is None else method.start_at(problem, tracker, warm, accuracy)
+    return method.start(problem, tracker, dual, accuracy) if state is None else state
+
+
+def _warm_point(problem: Problem, result: Result) -> WarmPoint | None:
+    """Return the point of a result with its atoms; None where it has none, or one that may lie outside X."""
+    is_same_set = result.problem is not None and result.problem.sharp is problem.sharp
+
+    def lies_in_set(x: Any) -> bool:
+        known = problem.sharp.has_membership_test
+        return is_same_set or (known and np.shape(x) == problem.sharp.shape and problem.sharp.contains(x))
+
+    if result.x is None or not lies_in_set(result.x):
+        return None
+    primal = None if result.state is None else result.state.primal  # a result from a file has no state
+    if not (isinstance(primal, HasAtoms) and all(map(lies_in_set, primal.atoms))):
+        return WarmPoint(result.x)
+    return WarmPoint(result.x, tuple(map(float, primal.weights)), tuple(primal.atoms))
 
 
 def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
-    """Return lam_0: zero, the best dual vector of an earlier result, or the one given."""
+    """Return lam_0: zero, the dual vector of an earlier result, or the given one."""
     if start is None:
         return np.zeros(problem.dual_shape, problem.dtype)
-    dual = getattr(start, "dual", start)
+    dual = start.dual if isinstance(start, Result) else start
     vector = validate.finite_array("start", dual, shape=problem.dual_shape)
     if vector.dtype.kind == "c" and problem.dtype.kind != "c":
         raise InvalidInput("start", "a real dual vector", "a complex one")
     return vector.astype(problem.dtype)
+
+
+_MALLOC_VECTORS = 16
+"""Vectors whose memory the C library should keep for the next iteration."""
+_LEAST, _MOST = 1 << 16, 1 << 21
+"""Sizes of vectors in bytes that matter: smaller ones are always kept, larger ones would waste memory."""
+
+
+def tune_malloc(size: int) -> bool:
+    """Let the C library keep the memory of freed vectors of ``size`` bytes; return whether that was needed.
+
+    glibc returns memory to the system as soon as a few vectors are freed, and every page of the next ones then costs a
+    fault: up to a third of the time of an iteration. It keeps an amount that grows with the largest block ever freed,
+    up to 32 MB. So one block is allocated and freed without being written to, which takes no memory.
+
+    >>> tune_malloc(800), tune_malloc(800_000)
+    (False, True)
+    """
+    needed = _LEAST <= size < _MOST
+    if needed:
+        np.empty(_MALLOC_VECTORS * size, np.uint8)
+    return needed
+
+
+def _method_settings(method: Method) -> dict[str, Any]:
+    """Return a method's options that are plain values, for the record."""
+    options = method_options(method).items()
+    return {name: value for name, value in options if isinstance(value, (str, int, float, type(None)))}

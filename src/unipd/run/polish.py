@@ -1,21 +1,54 @@
-"""Polish a result: the best point over the atoms that its run kept."""
+"""Polish a result: re-optimize over the atoms or factors that its run kept."""
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
+from typing import Any
 
-from unipd import validate
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd.atoms import Blocks, LowRank
+from unipd.dual import DualPoint, dual_point, evaluate
 from unipd.errors import InvalidInput
-from unipd.methods.polishing import polished
+from unipd.methods.base import (
+    ORACLE_SHARE,
+    Counts,
+    State,
+    keep_best_bound,
+    keep_incumbent,
+    primal_certificate,
+    target_eps,
+)
+from unipd.methods.corrective.master import solve_master
+from unipd.methods.corrective.model import Bundle
+from unipd.methods.factored import is_factorable
+from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_certificate
+from unipd.methods.factored.factored import Factored
+from unipd.methods.universal.line_search import initial_smoothness
 from unipd.problem import Problem
-from unipd.run.certify import FinalCheck
+from unipd.protocols import SharpAnswer, norm
 from unipd.run.history import History
-from unipd.run.moment import Moment
-from unipd.run.result import Result
-from unipd.run.stopping import Accuracy
-from unipd.run.verify import claims, lies_in_set, tracker_error, verified
+from unipd.run.result import Result, certificate_figures
+from unipd.run.termination import Termination
 from unipd.status import Status
+from unipd.trackers.atoms import HasAtoms, vertex_key
+from unipd.trackers.lowrank import as_factors, compress
+
+FACTORED_STEPS = 30
+"""Largest number of steps of the factored method."""
+LARGEST_RANK = 64
+"""Columns to which a point is compressed before it is polished."""
+MAX_ATOMS = 300
+"""Largest number of atoms re-optimized; the lightest ones are merged into one."""
+MULTIPLIER_STEPS = 40
+"""Largest number of steps of the multipliers."""
+PROX_FACTOR = 0.3
+"""Factor of the dual proximal term from one such step to the next."""
 
 
 def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -> Result:
@@ -23,12 +56,11 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
 
     Any method's result will do: the atoms of ``tracker="atoms"``, the active set of the corrective and the
     away-step methods, low-rank factors; of a dense tracker the point itself is the only atom, which leaves little
-    to gain. Vector atoms go through the master of the corrective method and one call of the oracle, spectral points
+    to gain. Vector atoms go through the master problem of the corrective method and one oracle call, spectral points
     through steps of the factored method.
 
-    What is kept: x stays in X; the bound is the better of both and as certified as before; the larger of relative
-    infeasibility and relative gap does not grow. What is lost: x is no longer the average that the theorems of the
-    universal methods speak of.
+    Preserved: x stays in X; the bound is the better of both; the sum of relative infeasibility and relative gap does
+    not grow. Lost: x is no longer the average to which Theorems 4.1 and 4.2 apply.
 
     Parameters
     ----------
@@ -37,7 +69,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     result
         What :func:`unipd.solve` returned.
     accuracy
-        The accuracy that decides the new status; default: the one that was asked of the run.
+        The accuracy that decides the new status; default: the one requested of the run.
 
     Examples
     --------
@@ -50,39 +82,173 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     """
     begun = time.perf_counter()
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInput("problem", "a unipd.Problem", validate.described(problem))
+        raise InvalidInput("problem", "a unipd.Problem", validate.describe_type(problem))
     state = getattr(result, "state", None)
     if state is None:
         raise InvalidInput("result", "a result of unipd.solve with its state", type(result).__name__)
     goal = validate.positive("accuracy", result.accuracy if accuracy is None else accuracy)
-    better = polished(problem, state, goal)
+    better = state.improve(problem, lambda problem, state: _polish(problem, state, goal))
     if better.primal is state.primal and better.certificate.dual_bound <= result.dual_bound:
         return replace(result, counts=better.counts, seconds=result.seconds + time.perf_counter() - begun)
-    x = better.primal.point()
-    image, certificate = verified(problem, x, better.certificate)
-    better = replace(better, iteration=state.iteration + 1, certificate=certificate)
+    ended = Status.STOPPED if result.status is Status.SOLVED else result.status
+    end = Termination(problem, goal).conclude(replace(better, iteration=state.iteration + 1), ended)
     seconds = result.seconds + time.perf_counter() - begun
     history = History(result.history.table)
-    history.record(problem, better, seconds)
-    moment = Moment(problem, better, seconds, history)
-    check = FinalCheck(goal)
-    error = tracker_error(better.primal)
-    reached = Accuracy(goal)(moment) is not None and lies_in_set(problem, x, error, goal)
-    sure = check(moment) if reached else None
-    status = Status.STOPPED if result.status is Status.SOLVED else result.status
-    if sure is not None:
-        certificate, status = sure, Status.SOLVED
-    calls, matvecs = check.spent
+    history.record(problem, end.state, seconds)
     return replace(
         result,
-        status=status,
-        x=x,
-        image=image,
-        **claims(problem, certificate),
-        tracker_error=error,
+        status=end.status,
+        x=end.x,
+        image=end.image,
+        **certificate_figures(problem, end.certificate),
+        tracker_error=end.tracker_error,
         accuracy=goal,
-        counts=better.counts.plus(calls, 0, matvecs),
+        counts=end.state.counts,
         seconds=seconds,
         history=history,
-        state=better,
+        state=end.state,
     )
+
+
+def _polish(problem: Problem, state: State, accuracy: float) -> State:
+    """Return the state with the best point in the convex hull of its atoms, if that is better than its own.
+
+    Vector atoms (those of the tracker; otherwise the point itself) are re-optimized by the corrective master: the
+    multipliers move until the point is optimal over the hull, then one oracle call gives the bound. Spectral points are
+    re-optimized over their factors.
+    """
+    if state.primal.point() is None:
+        raise InvalidInput("result", 'a run that kept its point (a tracker other than "image")', "none")
+    candidate = (_polish_factors if is_factorable(problem.sharp) else _polish_hull)(problem, state, accuracy)
+    return replace(keep_incumbent(problem, state, candidate), counts=candidate.counts)
+
+
+def _polish_factors(problem: Problem, state: State, accuracy: float) -> State:
+    """Return the state after some steps of the factored method from its point."""
+    method = Factored()
+    first = method.start(problem, state.primal, state.certificate.dual, accuracy)
+    current = _state_at_point(problem, first, _compress_point(state.primal.point()))
+    best = current
+    for _ in range(FACTORED_STEPS):
+        current = method.step(problem, current)
+        best = keep_incumbent(problem, current, best)
+        error = keep_best_bound(best.certificate, state.certificate).relative_error(problem)
+        if error <= accuracy or current.failure is not None:
+            break
+    return replace(
+        state,
+        primal=best.primal,
+        image=best.image,
+        mean_objective=best.mean_objective,
+        certificate=best.certificate,
+        counts=state.counts + current.counts,
+    )
+
+
+def _state_at_point(problem: Problem, first: FactoredState, point: Any) -> FactoredState:
+    """Return the first state with the factor of a given point."""
+    factor = first.model.factors.mix_atom(first.factor, point, 1.0)
+    here = first.model.evaluate(factor)
+    counts = first.counts.plus(0, 0, here.matvecs)
+    return refresh_certificate(problem, replace(first, factor=factor, here=here, counts=counts))
+
+
+def _compress_point(point: Any) -> Any:
+    if isinstance(point, Blocks):
+        return Blocks(tuple(_compress_point(part) if len(part.shape) == 2 else part for part in point.parts))
+    factors = as_factors(point)
+    return compress(factors, LARGEST_RANK)[0] if isinstance(factors, LowRank) and factors.rank > 1 else factors
+
+
+def _polish_hull(problem: Problem, state: State, accuracy: float) -> State:
+    kept, weights = _add_origin(problem, *merge_light_atoms(*_atoms_of(state), MAX_ATOMS))
+    dual = state.certificate.dual
+    points = [_evaluate_atom(problem, atom, dual) for atom in kept]
+    counts = state.counts.plus(matvecs=len(points))
+    bundle = Bundle.of(problem, points[0], by_block=False).with_atoms(problem, *points[1:])
+    bundle = bundle.at(_first_weights(bundle, points, weights))
+    smoothness, counts = _smoothness(problem, state, points[0], accuracy, counts)
+    bundle, dual = _optimize_weights(problem, bundle, dual, smoothness, accuracy)
+    tolerance = ORACLE_SHARE * target_eps(problem, None, accuracy, bundle.objective())
+    answer = evaluate(problem, dual, tolerance=tolerance, start=points[0].atom)
+    tracker, image = bundle.tracker(), bundle.image(problem)
+    certificate = primal_certificate(problem, tracker, image, bundle.objective(), state.certificate)
+    return replace(
+        state,
+        primal=tracker,
+        image=image,
+        mean_objective=bundle.objective(),
+        certificate=certificate.update_bound(problem, answer),
+        counts=counts.plus(oracle_calls=1, matvecs=answer.matvecs),
+    )
+
+
+def _atoms_of(state: State) -> tuple[list[Any], list[float]]:
+    """Return the atoms of a state and their weights; without atoms, the point itself."""
+    primal = state.primal
+    if isinstance(primal, HasAtoms):
+        return list(primal.atoms), list(primal.weights)
+    return [primal.point()], [1.0]
+
+
+def merge_light_atoms(kept: list[Any], weights: list[float], limit: int) -> tuple[list[Any], list[float]]:
+    """Return at most ``limit`` distinct atoms with their weights, the lightest ones merged into one."""
+    distinct: dict[bytes, tuple[Any, float]] = {}
+    for atom, weight in zip(kept, weights, strict=True):
+        key = vertex_key(atom)
+        distinct[key] = (atom, distinct[key][1] + weight if key in distinct else weight)
+    ranked = sorted(distinct.values(), key=lambda pair: -pair[1])
+    light = ranked[limit - 1 :]
+    total = sum(weight for _, weight in light)
+    if len(light) > 1 and total > 0.0:
+        mean = atoms.combination([weight / total for _, weight in light], [atom for atom, _ in light])
+        ranked = [*ranked[: limit - 1], (mean, total)]
+    return [atom for atom, _ in ranked], [weight for _, weight in ranked]
+
+
+def _add_origin(problem: Problem, kept: list[Any], weights: list[float]) -> tuple[list[Any], list[float]]:
+    """Return the atoms with zero among them where the weights sum to less than one: the run started at x = 0."""
+    missing = 1.0 - sum(weights)
+    if missing <= 1e-12 or problem.sharp.degree == 2.0:
+        return kept, weights
+    return [*kept, atoms.zero_like(kept[0])], [*weights, missing]
+
+
+def _evaluate_atom(problem: Problem, atom: Any, dual: Array) -> DualPoint:
+    image = np.asarray(problem.map.image(atom)).astype(problem.dtype, copy=False)
+    return dual_point(problem, dual, SharpAnswer(atom, 0.0, problem.sharp.objective(atom), math.inf), image)
+
+
+def _first_weights(bundle: Bundle, points: list[DualPoint], weights: list[float]) -> FloatArray:
+    """Return the weights of the point in the bundle, whose atoms of a squared gauge are scaled to f = 1."""
+    if not bundle.conic and len(bundle.atoms) == len(weights):
+        return np.array(weights) / sum(weights)
+    if bundle.conic and len(bundle.atoms) == len(weights):
+        return np.array(weights) * np.sqrt([max(point.objective, 0.0) for point in points])
+    return np.full(len(bundle.atoms), 1.0 / len(bundle.atoms))
+
+
+def _smoothness(
+    problem: Problem, state: State, point: DualPoint, accuracy: float, counts: Counts
+) -> tuple[float, Counts]:
+    """Return M of the dual proximal term: that of the run, else an estimate; 0 for a smooth loss."""
+    if problem.has_smooth_loss:
+        return 0.0, counts
+    if math.isfinite(state.smoothness) and state.smoothness > 0.0:
+        return state.smoothness, counts
+    eps = target_eps(problem, None, accuracy, point.objective)
+    estimate = initial_smoothness(problem, point, eps, ORACLE_SHARE * eps)
+    return estimate.smoothness, counts + estimate.work
+
+
+def _optimize_weights(
+    problem: Problem, bundle: Bundle, dual: Array, smoothness: float, accuracy: float
+) -> tuple[Bundle, Array]:
+    """Run the proximal point method on the dual over the hull until the point is optimal there."""
+    for _ in range(MULTIPLIER_STEPS):
+        bundle, moved = solve_master(problem, bundle, dual, smoothness)
+        residual, dual = smoothness * norm(moved - dual), moved
+        if residual <= 0.1 * accuracy * (problem.norm_b or problem.feasibility_scale):
+            break
+        smoothness *= PROX_FACTOR
+    return bundle, dual

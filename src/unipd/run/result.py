@@ -1,81 +1,163 @@
-"""What a run returns."""
+"""The result of a run, whether fresh, still running, or loaded from a file."""
 
 from __future__ import annotations
 
-import html
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
 
 from unipd._typing import Array
-from unipd.methods import Counts, State
+from unipd._util.printing import format_value, html_table, plain_table
+from unipd.dual import dual_space
+from unipd.memory import size_text
+from unipd.methods import Certificate, Counts
+from unipd.methods.base import measure_point
 from unipd.problem import Problem
+from unipd.protocols import norm
 from unipd.run.history import History
 from unipd.status import Status
+
+
+@dataclass(frozen=True)
+class ProblemFacts:
+    """What a report needs to know about the problem; a result keeps it where the problem itself is not available."""
+
+    problem: str | None = None
+    """``repr`` of the problem."""
+    loss: bool = False
+    """Whether the coupling is a loss, so that there are no constraints to violate."""
+    maximise: bool = False
+    """Whether the problem is a maximisation: bounds are upper bounds, in the result and in its history."""
+    scale: float | None = None
+    """The scale of gaps."""
+    feasibility_scale: float = 1.0
+    """s with infeasibility <= violation / s."""
+    curvature: float | None = None
+    """c with ||grad phi(r)||^2 <= 2 c (f + phi(r)), for smooth nonnegative losses."""
+    eps: float | None = None
+    """The accuracy with which a universal method works."""
+    dual_norm: float | None = None
+    """Norm of the dual vector in the units of the history."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Outcome of a run: the point, what is proven about it, and how it was reached.
 
-    It prints as a table and shows as HTML in notebooks.
+    Every entry point returns or holds a ``Result``, and :func:`unipd.load` returns one, in which ``problem`` and
+    ``state`` are None. ``repr`` is one line, ``print`` shows a table, notebooks show the table as HTML.
+
+    Two numbers are compared with the accuracy, and mean the same wherever they are printed, saved or returned:
+
+    - ``infeasibility`` = dist(D (A x - b), D K) / max(||D b||, dist(-D b, D K)), where D equilibrates rows whose norms
+      differ by more than a factor of ten (:meth:`unipd.Problem.infeasibility`); 0 for a loss;
+    - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 max |f| over X); it can be negative where x is
+      infeasible.
+
+    Neither depends on the units of f, of A and b together, of a row of both, or of x.
+
+    For a maximisation (a semidefinite program) ``dual_bound`` is an upper bound, and the sign of the gap is reversed.
+    Objectives and bounds in ``history`` are in the same sense; its ``infeasibility`` and ``gap`` are those of the
+    template that the method worked on (for a semidefinite program, with constraints of unit norm).
+
+    ``extras`` holds what an application adds. Its numbers and strings, and tuples and dictionaries of them, are
+    figures: they appear in ``summary()``, in the table and in JSON. Everything that :func:`unipd.save` can store is
+    saved, so that a file shows the figures that its command printed.
+
+    - Semidefinite programs: ``rank`` (eigenvalues of X above 1e-6 of the largest), ``dimacs_errors`` (the six error
+      measures of the DIMACS challenge), ``trace_bound`` and ``trace_bound_reason`` (on which the bound rests).
+    - MaxCut: ``cut_value``, ``sdp_bound`` (no cut is larger), ``ratio`` of the two, ``sides`` (an array), ``nodes`` and
+      ``edges``. Bisection: the same without ``ratio``; no bisection is smaller than the bound. Theta: ``theta``,
+      ``theta_bound`` and ``independence_bound``.
+    - Clustering: ``cost``, ``sdp_bound`` (no clustering costs less), ``labels`` (an array).
+    - Tomography: ``qubits``, ``measurements``, ``relative_residual`` = ||A(X) - b||^2 / ||b||^2, ``rank`` (eigenvalues
+      above 1e-6), ``purity``, ``entropy`` and ``line_search_trials_per_iteration`` of the estimate.
+    - Phase retrieval: ``relative_residual``, as in tomography, of the signal.
+    - Matrix completion: ``users``, ``items``, ``ratings``, ``radius``, ``rank``, ``rmse_train``; ``search_iterations``,
+      ``search_oracle_calls``, ``search_matvecs``, ``search_seconds`` (work of the search for the radius, which the
+      counts of the result exclude) and ``total_seconds``.
+    - Submodular minimisation: ``value`` of the set found, ``bound`` (no set has a smaller value), ``members`` (an
+      array) and ``is_certified`` (whether the two agree up to the accuracy).
+    - The command line adds what its options ask for: ``fidelity`` with a simulated state, error bars such as
+      ``purity_stderr``, ``purity_low`` and ``purity_high``, ``rmse_test``, ``recommended``, the number of ``ranks``,
+      and for use by other commands ``eigenvalues``, ``eigenvectors`` and ``completion`` (the model).
     """
 
     status: Status
-    """How the run ended; ``result.message`` says it in words."""
-    x: Any
-    """The primal point in the form kept (None with ``tracker="image"``)."""
-    image: Array
-    """A x."""
-    dual: Array
-    """The dual vector that attains ``dual_bound``."""
-    objective: float
+    """How the run ended, explained by ``message``; ``Status.RUNNING`` for a live or unfinished run."""
+    x: Any = None
+    """The primal point in the form of the tracker; None with ``tracker="image"``."""
+    image: Any = None
+    """A x, an array."""
+    dual: Any = None
+    """The dual vector that attains ``dual_bound``, an array."""
+    objective: float = math.nan
     """f(x) + phi(A x - b)."""
-    infeasibility: float
-    """dist(A x - b, K)."""
-    relative_infeasibility: float
-    """The same divided by max(1, ||b||)."""
-    dual_bound: float
+    infeasibility: float = math.nan
+    """Relative distance from the constraints, as defined above."""
+    dual_bound: float = math.nan
     """Certified lower bound of the optimal value."""
-    gap: float
-    """(objective - dual_bound) / scale."""
-    bound_kind: str
-    """How sure the bound is: "rigorous", or what the oracle's certified errors rest on."""
-    tracker_error: float | None
-    """Frobenius norm of what a tracker that approximates has lost of x ("lowrank": a bound, "sketch": an estimate)."""
-    accuracy: float
-    """The accuracy that was asked for."""
-    method: str
+    gap: float = math.nan
+    """Relative duality gap, as defined above."""
+    bound_kind: str = ""
+    """How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9) or "residual"."""
+    tracker_error: float | None = None
+    """Frobenius norm of the part of x that an approximate tracker lost ("lowrank": a bound, "sketch": an estimate)."""
+    accuracy: float = math.nan
+    """The requested accuracy."""
+    method: str = ""
     """Name of the method."""
-    settings: dict[str, Any]
-    """Its options."""
-    iterations: int
-    """Iterations done."""
-    counts: Counts
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Options of the method, and those given to :func:`unipd.save`."""
+    iterations: int = 0
+    """Number of iterations."""
+    counts: Counts = field(default_factory=Counts)
     """Oracle calls, line-search trials and matrix-vector products."""
-    seconds: float
+    seconds: float = math.nan
     """Wall time."""
-    peak_memory_bytes: int
-    """Largest resident size of the process."""
-    history: History
-    """One row an iteration."""
-    problem: Problem
-    """The problem that was solved."""
-    state: State
-    """The method's last state, with the point of the result in it."""
+    peak_memory_bytes: int | None = None
+    """Peak resident size of the process."""
+    history: History = field(default_factory=History)
+    """One row per iteration."""
+    problem: Any = None
+    """The :class:`unipd.Problem`; None in a loaded result."""
+    state: Any = None
+    """The method's last state, with the returned point in it; None in a loaded result."""
+    note: str = ""
+    """Replaces the message of the status where an application has more to say."""
+    extras: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What an application adds, as listed above."""
+    facts: ProblemFacts | None = None
+    """What :func:`problem_facts` returns where the problem is not available."""
+    seed: int | None = None
+    """Seed of the run, as given to :func:`unipd.save`."""
+    versions: dict[str, str] = field(default_factory=dict[str, str])
+    """Versions of unipd, Python and the packages that wrote the file; empty for a fresh result."""
+    saved: str = ""
+    """When the file was written (UTC); empty for a fresh result."""
 
     @property
     def message(self) -> str:
         """How the run ended, in words."""
-        if self.status is not Status.STALLED or not self.tracker_error:
-            return self.status.message
+        if self.note or self.status is not Status.STALLED or not self.tracker_error or self.state is None:
+            return self.note or self.status.message
         tracker = type(self.state.primal).__name__
         return (
-            f"{self.status.message} The point is what {tracker} kept of the average, with an error of "
-            f'{self.tracker_error:.1e} or so: tracker="atoms" keeps it whole, a higher rank keeps more of it.'
+            f"{self.status.message} The point is the approximation kept by {tracker}, with an error of about "
+            f'{self.tracker_error:.1e}: tracker="atoms" keeps the exact average, a higher rank a better approximation.'
         )
 
+    @property
+    def relative_error(self) -> float:
+        """The larger of infeasibility and |gap|, which is compared with the accuracy; inf where one is unknown."""
+        error = max(abs(self.gap), self.infeasibility)
+        return math.inf if math.isnan(error) else error
+
     def summary(self) -> dict[str, Any]:
-        """Return the headline figures as plain numbers and strings (what ``--json`` prints)."""
+        """Return the headline figures as plain numbers and strings (what ``--json`` prints), then those of extras."""
         lost = {} if self.tracker_error is None else {"tracker_error": self.tracker_error}
         return {
             "status": self.status.value,
@@ -84,7 +166,7 @@ class Result:
             "objective": self.objective,
             "dual_bound": self.dual_bound,
             "gap": self.gap,
-            "infeasibility": self.relative_infeasibility,
+            "infeasibility": self.infeasibility,
             "bound_kind": self.bound_kind,
             **lost,
             "iterations": self.iterations,
@@ -93,44 +175,162 @@ class Result:
             "matvecs": self.counts.matvecs,
             "seconds": self.seconds,
             "peak_memory_bytes": self.peak_memory_bytes,
+            **_extra_figures(self.extras),
         }
+
+    def with_extras(self, **extras: Any) -> Result:
+        """Return the result with these extras in addition to its own.
+
+        >>> Result(Status.SOLVED, extras={"rank": 1}).with_extras(purity=0.5).extras
+        {'rank': 1, 'purity': 0.5}
+        """
+        return replace(self, extras={**self.extras, **extras})
 
     def plot(self, path: str | None = None, **options: Any) -> Any:
         """Draw the convergence curves; see :func:`unipd.report.plot_convergence`."""
-        from importlib import import_module
+        import unipd
 
-        return import_module("unipd.report").plot_convergence(self, path, **options)
+        return unipd.report.plot_convergence(self, path, **options)
 
     def save(self, path: Any, **options: Any) -> Any:
-        """Write the result to a file that :func:`unipd.load` gives back; see :func:`unipd.save`."""
-        from importlib import import_module
+        """Write the result to a file that :func:`unipd.load` reads; see :func:`unipd.save`."""
+        import unipd
 
-        return import_module("unipd.io.results").save(self, path, **options)
+        return unipd.save(self, path, **options)
 
     def _rows(self) -> list[tuple[str, str]]:
-        lost = [] if self.tracker_error is None else [("error of the tracker", f"{self.tracker_error:.2e}")]
-        return [
-            ("status", f"{self.status.value}: {self.message}"),
-            ("objective", f"{self.objective + 0.0:.10g}"),
-            ("dual bound", f"{self.dual_bound + 0.0:.10g} ({self.bound_kind})"),
-            ("gap (relative)", f"{self.gap:.2e}, asked {self.accuracy:.0e}"),
-            ("infeasibility", f"{self.infeasibility:.2e} ({self.relative_infeasibility:.1e} relative)"),
-            *lost,
-            ("method", f"{self.method}, {self.iterations} iterations"),
-            ("oracle calls", f"{self.counts.oracle_calls} ({self.counts.matvecs} products)"),
-            ("seconds", f"{self.seconds:.3g}"),
-        ]
+        rows = summary_rows(self.summary(), self.accuracy)
+        if self.seed is not None:
+            rows.append(("seed", str(self.seed)))
+        return [*rows, ("saved", self.saved)] if self.saved else rows
 
     def __repr__(self) -> str:
-        return str(self)
+        return (
+            f"Result({self.status.value}, objective={self.objective + 0.0:.6g}, "
+            f"gap={self.gap:.1e}, infeasibility={self.infeasibility:.1e}, method={self.method!r}, "
+            f"iterations={self.iterations}, seconds={self.seconds:.3g})"
+        )
 
     def __str__(self) -> str:
-        width = max(len(name) for name, _ in self._rows())
-        return "\n".join(f"{name:<{width}}  {text}" for name, text in self._rows())
+        return plain_table(self._rows())
 
     def _repr_html_(self) -> str:
-        cells = (
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
-            for name, text in self._rows()
-        )
-        return f"<table>{''.join(cells)}</table>"
+        return html_table(self._rows())
+
+
+def _extra_figures(extras: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the numbers and strings among the extras, dictionaries of them, and tuples of them as lists."""
+
+    def is_figure(value: Any) -> bool:
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else (value,)
+        return all(isinstance(part, (str, bool, int, float, type(None))) for part in cast("Iterable[Any]", parts))
+
+    return {
+        name: list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+        for name, value in extras.items()
+        if is_figure(value)
+    }
+
+
+_HEADLINE = (
+    *("status", "message", "objective", "dual_bound", "bound_kind", "gap", "infeasibility", "tracker_error", "method"),
+    *("iterations", "oracle_calls", "line_search_trials", "matvecs", "seconds", "peak_memory_bytes"),
+)
+"""Figures that have a row of their own, or a part of one, in the table."""
+
+
+def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list[tuple[str, str]]:
+    """Return the rows of the table of a result, from its summary: headline figures first; missing ones have no row.
+
+    >>> summary_rows({"status": "solved", "objective": 1.5, "gap": 1e-4, "rank": 2}, 1e-3)[1:]
+    [('objective', '1.5'), ('gap', '0.0001 (relative, requested 0.001)'), ('rank', '2')]
+    """
+    known = {**dict.fromkeys(_HEADLINE), **figures}
+    status = Status(known["status"])
+    kind = f" ({known['bound_kind']})" if known["bound_kind"] else ""
+    requested = f", requested {accuracy:g}" if math.isfinite(accuracy) else ""
+    steps = f"{known['iterations']} iteration{'' if known['iterations'] == 1 else 's'}"
+    rows = [
+        ("status", "status", f"{status.value}: {known['message'] or status.message}"),
+        ("objective", "objective", format_value(known["objective"], 10)),
+        ("dual bound", "dual_bound", format_value(known["dual_bound"], 10) + kind),
+        ("gap", "gap", f"{format_value(known['gap'], 3)} (relative{requested})"),
+        ("infeasibility", "infeasibility", f"{format_value(known['infeasibility'], 3)} (relative)"),
+        ("tracker error", "tracker_error", format_value(known["tracker_error"], 3)),
+        ("method", "method", f"{known['method']}, {steps}" if known["method"] else steps),
+        ("oracle calls", "oracle_calls", f"{known['oracle_calls']} ({known['matvecs']} matrix-vector products)"),
+        ("seconds", "seconds", format_value(known["seconds"], 3)),
+        ("peak memory", "peak_memory_bytes", size_text(known["peak_memory_bytes"] or 0)),
+    ]
+    return [
+        *((name, text) for name, key, text in rows if key == "status" or known[key] is not None),
+        *((key.replace("_", " "), format_value(value)) for key, value in figures.items() if key not in _HEADLINE),
+    ]
+
+
+def problem_facts(result: Result) -> ProblemFacts:
+    """Return what a report needs to know about a result's problem."""
+    problem, dual = result.problem, result.dual
+    if result.facts is not None or problem is None:
+        return result.facts or ProblemFacts()
+    return ProblemFacts(
+        problem=repr(problem),
+        loss=problem.loss is not None,
+        scale=float(problem.scale(result.objective)),
+        feasibility_scale=_violation_scale(problem),
+        curvature=_loss_curvature(problem),
+        eps=None if result.state is None else result.state.absolute_accuracy,
+        dual_norm=None if dual is None else norm(dual),
+    )
+
+
+def _violation_scale(problem: Problem) -> float:
+    """Return a scale s with infeasibility <= violation / s."""
+    stretch = 1.0 if problem.rows is None else float(problem.rows.factors.max())
+    return float(problem.feasibility_scale) / stretch or 1.0
+
+
+def _loss_curvature(problem: Problem) -> float | None:
+    """Return the curvature of a smooth loss whose minimum is 0 where f >= 0, else None.
+
+    The minimum of f is -f^*(0), which is zero for homogeneous conjugates.
+    """
+    loss = problem.loss
+    if loss is None or problem.sharp.degree is None:
+        return None
+    curvature = float(loss.curvature())
+    least = -float(loss.conjugate(np.zeros(problem.dual_shape, problem.dtype)))
+    return curvature if math.isfinite(curvature) and least >= 0.0 else None
+
+
+def remeasure(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array, Certificate]:
+    """Return A x and the certificate with objective and violation recomputed from x."""
+    image = np.asarray(problem.map.image(x)).astype(problem.dtype, copy=False)
+    cost = problem.sharp.objective(x)
+    squared = None if problem.conjugate_curvature is None else dual_space(problem).distance(image, problem.b) ** 2
+    return image, certificate.update_point(measure_point(problem, None, image, cost, squared))
+
+
+def tracker_error(primal: Any) -> float | None:
+    """Return the error that an approximate tracker reports; None for an exact one."""
+    return None if primal.error is None else float(primal.error)
+
+
+def lies_in_set(problem: Problem, x: Any, error: float | None, accuracy: float) -> bool:
+    """Whether an approximate point lies in X up to the accuracy (relative, as ``contains`` takes it).
+
+    Exact averages of atoms lie in X and need no check.
+    """
+    return x is None or not error or bool(problem.sharp.contains(x, accuracy))
+
+
+def certificate_figures(problem: Problem, certificate: Certificate) -> dict[str, Any]:
+    """Return the fields of a result that a certificate determines."""
+    return {
+        "dual": certificate.dual,
+        "objective": certificate.objective,
+        "infeasibility": certificate.infeasibility,
+        "dual_bound": certificate.dual_bound,
+        "gap": certificate.gap(problem),
+        "bound_kind": certificate.bound_kind,
+    }

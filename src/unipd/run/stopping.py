@@ -1,21 +1,108 @@
-"""The stopping rules: accuracy, iterations, oracle calls, seconds, stall."""
+"""Stopping rules: accuracy, iterations, oracle calls, seconds, stall; combined by ``|`` (either) and ``&`` (both)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from unipd import validate
+from unipd._util import validate
 from unipd.errors import InvalidInput
-from unipd.run.combining import StoppingRule
-from unipd.run.moment import Moment
+from unipd.methods import Certificate, Counts
+from unipd.problem import Problem
+from unipd.run.history import IterationInfo
 from unipd.status import Status
+
+
+class StoppingRule(ABC):
+    """A stopping rule: the status to stop with, or None to continue."""
+
+    @abstractmethod
+    def __call__(self, info: IterationInfo) -> Status | None:
+        """Return the status to stop with, or None."""
+
+    def deadline(self) -> float:
+        """Return the seconds after which the rule is certain to stop the run; inf by default."""
+        return math.inf
+
+    def earliest(self) -> float:
+        """Return the iteration before which the rule is certain not to stop the run; 0 by default."""
+        return 0.0
+
+    def memory(self) -> Any:
+        """Return what the rule remembers between iterations, for checkpoints; None by default."""
+        return None
+
+    def recall(self, memory: Any) -> None:
+        """Restore what :meth:`memory` returned."""
+        del memory
+
+    def __or__(self, other: StoppingRule) -> StoppingRule:
+        return Either(self, other) if isinstance(other, StoppingRule) else NotImplemented
+
+    def __and__(self, other: StoppingRule) -> StoppingRule:
+        return Both(self, other) if isinstance(other, StoppingRule) else NotImplemented
+
+
+@dataclass(frozen=True)
+class _Pair(StoppingRule):
+    """Two rules, each with its own memory."""
+
+    first: StoppingRule
+    second: StoppingRule
+
+    def memory(self) -> Any:
+        """Return the memories of both rules."""
+        return (self.first.memory(), self.second.memory())
+
+    def recall(self, memory: Any) -> None:
+        """Restore both rules."""
+        if isinstance(memory, tuple) and len(memory) == 2:
+            self.first.recall(memory[0])
+            self.second.recall(memory[1])
+
+
+@dataclass(frozen=True)
+class Either(_Pair):
+    """Stop when either rule stops; the first that does gives the status."""
+
+    def __call__(self, info: IterationInfo) -> Status | None:
+        """Return the first status."""
+        return self.first(info) or self.second(info)
+
+    def deadline(self) -> float:
+        """Return the earlier of the two."""
+        return min(self.first.deadline(), self.second.deadline())
+
+    def earliest(self) -> float:
+        """Return the earlier of the two."""
+        return min(self.first.earliest(), self.second.earliest())
+
+
+@dataclass(frozen=True)
+class Both(_Pair):
+    """Stop when both rules stop, with the status of the first."""
+
+    def __call__(self, info: IterationInfo) -> Status | None:
+        """Return the first rule's status once the second agrees."""
+        status = self.first(info)
+        return status if status is not None and self.second(info) is not None else None
+
+    def deadline(self) -> float:
+        """Return the later of the two."""
+        return max(self.first.deadline(), self.second.deadline())
+
+    def earliest(self) -> float:
+        """Return that of the first rule, which is called at every iteration and may have a memory."""
+        return self.first.earliest()
 
 
 @dataclass(frozen=True)
 class Accuracy(StoppingRule):
-    """Stop when feasibility <= a max(1, ||b||) and |objective - bound| <= a scale: the asked accuracy.
+    """Stop when infeasibility and |gap| are at most a.
 
     >>> rule = Accuracy(1e-3) | MaxIterations(100) & MaxSeconds(10)
     """
@@ -25,37 +112,38 @@ class Accuracy(StoppingRule):
     def __post_init__(self) -> None:
         validate.positive("accuracy", self.accuracy)
 
-    def __call__(self, moment: Moment) -> Status | None:
+    def __call__(self, info: IterationInfo) -> Status | None:
         """Compare the certificate with the accuracy."""
-        problem, certificate = moment.problem, moment.state.certificate
-        gap, goal = certificate.objective - certificate.dual_bound, self.accuracy
-        reached = abs(gap) <= goal * problem.scale(certificate.objective)
-        return Status.SOLVED if reached and certificate.infeasibility <= goal * max(1.0, problem.norm_b) else None
+        return Status.SOLVED if self.is_met(info.problem, info.state.certificate) else None
+
+    def is_met(self, problem: Problem, certificate: Certificate) -> bool:
+        """Whether violation and gap are within the accuracy."""
+        return certificate.relative_error(problem) <= self.accuracy
 
 
 @dataclass(frozen=True)
 class MaxIterations(StoppingRule):
-    """Stop after so many iterations."""
+    """Stop after ``limit`` iterations."""
 
     limit: int
 
     def __post_init__(self) -> None:
         validate.integer("max_iterations", self.limit, minimum=1)
 
-    def __call__(self, moment: Moment) -> Status | None:
+    def __call__(self, info: IterationInfo) -> Status | None:
         """Compare the iteration with the limit."""
-        return Status.ITERATION_LIMIT if moment.state.iteration >= self.limit else None
+        return Status.ITERATION_LIMIT if info.state.iteration >= self.limit else None
 
     def earliest(self) -> float:
-        """Return the limit; a rule derived from this one may have more to say."""
+        """Return the limit; a subclass may stop earlier."""
         return self.limit if type(self) is MaxIterations else 0.0
 
 
 @dataclass(frozen=True)
 class MaxOracleCalls(StoppingRule):
-    """Stop after so many calls of the sharp oracle: at the end of the iteration that makes the last of them.
+    """Stop after ``limit`` calls of the sharp oracle, at the end of the iteration that reaches it.
 
-    An iteration makes several (a line search one for every trial, or more), so that a run may end with more.
+    An iteration makes several calls (a line search at least one per trial), so a run may end with more.
     """
 
     limit: int
@@ -63,23 +151,23 @@ class MaxOracleCalls(StoppingRule):
     def __post_init__(self) -> None:
         validate.integer("max_oracle_calls", self.limit, minimum=1)
 
-    def __call__(self, moment: Moment) -> Status | None:
+    def __call__(self, info: IterationInfo) -> Status | None:
         """Compare the calls with the limit."""
-        return Status.ORACLE_LIMIT if moment.state.counts.oracle_calls >= self.limit else None
+        return Status.ORACLE_LIMIT if info.state.counts.oracle_calls >= self.limit else None
 
 
 @dataclass(frozen=True)
 class MaxSeconds(StoppingRule):
-    """Stop after so many seconds of wall time: at the end of an iteration, or by giving up one that takes long."""
+    """Stop after ``limit`` seconds of wall time; a long iteration is aborted."""
 
     limit: float
 
     def __post_init__(self) -> None:
         validate.nonnegative("limit", self.limit)
 
-    def __call__(self, moment: Moment) -> Status | None:
+    def __call__(self, info: IterationInfo) -> Status | None:
         """Compare the time with the limit."""
-        return Status.TIME_LIMIT if moment.seconds >= self.limit else None
+        return Status.TIME_LIMIT if info.seconds >= self.limit else None
 
     def deadline(self) -> float:
         """Return the limit."""
@@ -96,17 +184,42 @@ class Stall(StoppingRule):
     def __post_init__(self) -> None:
         validate.integer("window", self.window, minimum=1)
         if validate.positive("factor", self.factor) > 1.0:
-            raise InvalidInput("factor", "a number of at most 1: what counts as progress", repr(self.factor))
+            raise InvalidInput("factor", "a number of at most 1 (what counts as progress)", repr(self.factor))
 
-    def __call__(self, moment: Moment) -> Status | None:
+    def __call__(self, info: IterationInfo) -> Status | None:
         """Compare the best of the last iterations with the best before them."""
-        history = moment.history
+        history = info.history
         done = len(history)
         if done % self.window or done <= self.window:
             return None
-        for column in ("gap", "relative_infeasibility"):
+        for column in ("gap", "infeasibility"):
             values = np.abs(history[column])
             before, lately = values[: -self.window].min(), values[-self.window :].min()
             if lately < self.factor * before:
                 return None
         return Status.STALLED
+
+
+@dataclass(frozen=True)
+class RemainingBudget(StoppingRule):
+    """A rule for a later part of a run, which counts what the earlier parts have taken.
+
+    >>> from unipd.run import MaxSeconds
+    >>> RemainingBudget(MaxSeconds(10.0), 4.0).deadline()
+    6.0
+    """
+
+    rule: StoppingRule
+    seconds: float
+    iterations: int = 0
+    counts: Counts = field(default_factory=Counts)
+
+    def __call__(self, info: IterationInfo) -> Status | None:
+        """Apply the rule to time, iterations and calls since the beginning of the first part."""
+        state = info.state
+        both = replace(state, iteration=state.iteration + self.iterations, counts=state.counts + self.counts)
+        return self.rule(replace(info, seconds=info.seconds + self.seconds, state=both))
+
+    def deadline(self) -> float:
+        """Return the remaining seconds."""
+        return max(0.0, self.rule.deadline() - self.seconds)

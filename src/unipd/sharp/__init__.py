@@ -1,4 +1,21 @@
-"""Sharp oracles: sets X, objectives f and pairs of them (one a file)."""
+"""Sharp oracles: sets X and objectives f known through [y]^# = argmax over x in X of <y, x> - f(x), one per file.
+
+With f = 0 the sharp operator is the linear minimization oracle (LMO) of X, at -y. Every oracle returns the maximiser as
+a structured atom, its value (the conjugate of f on X at y), f at it, and a certified error.
+
+- Vectors: :class:`Simplex`, :class:`UnitSimplex`, :class:`CappedSimplex`, :class:`Box`; norm balls :class:`L1Ball`,
+  :class:`L2Ball`, :class:`LInfBall`, :class:`LpBall`, :class:`GroupBall`, :class:`KSupportBall`, :class:`OWLBall`;
+  polytopes :class:`KSparsePolytope`, :class:`ConvexHull`, :class:`Birkhoff`, :class:`FlowPolytope`,
+  :class:`BasePolytope` of a submodular function.
+- Matrices (:mod:`unipd.sharp.spectral`): :class:`NuclearBall`, :class:`WeightedNuclearBall`, :class:`GroupNuclearBall`,
+  :class:`Spectrahedron`, :class:`TraceBall`, :class:`Fantope`, :class:`SpectralBall`.
+- Objectives: :class:`Linear` adds <c, x> to any oracle; powers of norms on the whole space (:class:`L2NormSquared`,
+  :class:`NuclearNormSquared`, ...), norms on balls (:class:`NormOnBall`), :class:`Entropy`, :class:`QuadraticBox`.
+- Composition: :class:`Product` for several blocks; :class:`Counted` counts calls.
+
+A user-supplied oracle is a function (:func:`from_callable`) or derives from :class:`Sharp` (a set) or
+:class:`SharpFunction` (an objective); start with :mod:`unipd.sharp.base`.
+"""
 
 from unipd.sharp.base import Sharp, SharpFunction, SharpSet
 from unipd.sharp.base_polytope import BasePolytope
@@ -6,7 +23,6 @@ from unipd.sharp.birkhoff import Birkhoff
 from unipd.sharp.box import Box
 from unipd.sharp.capped_simplex import CappedSimplex
 from unipd.sharp.convex_hull import ConvexHull
-from unipd.sharp.counted import Counted
 from unipd.sharp.entropy import Entropy
 from unipd.sharp.flow_polytope import FlowPolytope
 from unipd.sharp.from_callable import from_callable
@@ -20,18 +36,27 @@ from unipd.sharp.linf_ball import LInfBall
 from unipd.sharp.lp_ball import LpBall
 from unipd.sharp.norm_ball import NormBall
 from unipd.sharp.norm_on_ball import L1NormOnBall, NormOnBall
-from unipd.sharp.norm_squared import L1NormSquared, L2NormSquared, LInfNormSquared, NormSquared
 from unipd.sharp.owl_ball import OWLBall
-from unipd.sharp.power_norm import EuclideanPower, PowerNorm, SeparablePower
+from unipd.sharp.power_norm import (
+    EuclideanPower,
+    L1NormSquared,
+    L2NormSquared,
+    LInfNormSquared,
+    NormSquared,
+    PowerNorm,
+    SeparablePower,
+)
 from unipd.sharp.product import Product
 from unipd.sharp.quadratic_box import QuadraticBox
 from unipd.sharp.simplex import Simplex, UnitSimplex
-from unipd.sharp.spectral_ball import SpectralBall
-from unipd.sharp.spectral_fantope import Fantope
-from unipd.sharp.spectral_group import GroupNuclearBall
-from unipd.sharp.spectral_nuclear import NuclearBall, NuclearNormSquared
-from unipd.sharp.spectral_trace import Spectrahedron, TraceBall
-from unipd.sharp.spectral_weighted import WeightedNuclearBall
+from unipd.sharp.spectral.factors import Factors, ProductFactors, QuadraticFactors, SpectralFactors
+from unipd.sharp.spectral.fantope import Fantope
+from unipd.sharp.spectral.group_nuclear import GroupNuclearBall
+from unipd.sharp.spectral.nuclear import NuclearBall, NuclearNormSquared
+from unipd.sharp.spectral.spectrahedron import Spectrahedron, TraceBall
+from unipd.sharp.spectral.spectral_ball import SpectralBall
+from unipd.sharp.spectral.weighted_nuclear import WeightedNuclearBall
+from unipd.sharp.wrapper import Counted
 
 __all__ = [
     "BasePolytope",
@@ -42,6 +67,7 @@ __all__ = [
     "Counted",
     "Entropy",
     "EuclideanPower",
+    "Factors",
     "Fantope",
     "FlowPolytope",
     "GroupBall",
@@ -65,7 +91,9 @@ __all__ = [
     "OWLBall",
     "PowerNorm",
     "Product",
+    "ProductFactors",
     "QuadraticBox",
+    "QuadraticFactors",
     "SeparablePower",
     "Sharp",
     "SharpFunction",
@@ -73,6 +101,7 @@ __all__ = [
     "Simplex",
     "Spectrahedron",
     "SpectralBall",
+    "SpectralFactors",
     "TraceBall",
     "UnitSimplex",
     "WeightedNuclearBall",

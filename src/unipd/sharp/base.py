@@ -1,22 +1,46 @@
-"""Shared behaviour of the sharp oracles: most only define the maximiser, f and membership."""
+"""Shared behaviour of the sharp oracles: a set needs its maximiser (LMO) and membership, an objective also f."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from unipd import atoms, validate
-from unipd._typing import Array, Shape
-from unipd.described import Described
+from unipd import atoms
+from unipd._typing import Array, IntArray, Shape
+from unipd._util import validate
+from unipd._util.entrywise import rounding_of
+from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput, OracleError
-from unipd.protocols import SharpAnswer
-from unipd.sharp.membership import Membership
+from unipd.protocols import OracleDefaults, SharpAnswer
 
-_PARTS = ("shape", "exact", "degree", "linear", "value", "objective", "support", "contains", "maximum")
-"""What a sharp oracle has, beside being called."""
+
+def _at_least_rounding(contains: Callable[..., bool]) -> Callable[..., bool]:
+    """Return a membership test whose tolerance is at least the rounding of the point."""
+
+    @wraps(contains)
+    def tolerant(self: Any, x: Any, tolerance: float = 1e-9) -> bool:
+        return contains(self, x, max(tolerance, rounding_of(x)))
+
+    return tolerant
+
+
+class Membership:
+    """Base whose subclasses' ``contains`` forgives at least 64 eps of the point's dtype."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = vars(cls).get("contains")
+        if own is not None:
+            type.__setattr__(cls, "contains", _at_least_rounding(own))
+
+
+_REQUIRED = ("shape", "exact", "degree", "linear", "value", "objective", "support", "contains", "maximum")
+"""Members that every sharp oracle has besides ``__call__``."""
 
 
 def as_shape(shape: int | Shape, name: str = "shape") -> Shape:
@@ -35,15 +59,15 @@ def as_shape(shape: int | Shape, name: str = "shape") -> Shape:
 
 
 def require_oracle(name: str, value: Any) -> Any:
-    """Return ``value`` when it answers everything that :class:`~unipd.protocols.SharpOracle` asks, or raise.
+    """Return ``value`` when it has every required member of :class:`~unipd.protocols.SharpOracle`, or raise.
 
     >>> from unipd.sharp import Simplex
     >>> require_oracle("sharp", Simplex(2)).shape
     (2,)
     """
     if not callable(value):
-        raise InvalidInput(name, "a sharp oracle", validate.described(value))
-    validate.has_parts(name, value, "a sharp oracle", _PARTS)
+        raise InvalidInput(name, "a sharp oracle", validate.describe_type(value))
+    validate.has_parts(name, value, "a sharp oracle", _REQUIRED)
     return value
 
 
@@ -57,10 +81,11 @@ def wrong_form(atom: Any, shape: Shape) -> OracleError:
     return OracleError(f"the sharp oracle must return points of shape {shape}, not {form}")
 
 
-class Sharp(Membership, Described, ABC):
-    """Base of the sharp oracles over arrays; a subclass gives :meth:`maximiser`, the set and f.
+class Sharp(Membership, ReprMixin, OracleDefaults, ABC):
+    """Base of the sharp oracles over arrays: [y]^# = argmax over x in X of <y, x> - f(x).
 
-    Defaults describe an exact oracle of a bounded set with f = 0, so that a set needs two methods.
+    With f = 0 this is the linear minimization oracle (LMO) of X at -y. The defaults describe an exact oracle of a
+    bounded set with f = 0, so that a set needs two methods, :meth:`maximiser` and :meth:`contains`.
 
     Parameters
     ----------
@@ -68,10 +93,13 @@ class Sharp(Membership, Described, ABC):
         Shape of x, or the length of a vector.
     """
 
-    real_only: bool = False
-    """Whether complex directions and points are refused."""
     takes_operators: bool = False
-    """Whether directions may be operators, known by their products alone; else they are read as arrays."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Withdraw inherited pricing from a class with its own maximiser: its vertices may be other points."""
+        super().__init_subclass__(**options)
+        if vars(cls).keys() & {"maximiser", "__call__"} and "best_vertices" not in vars(cls):
+            cls.best_vertices = OracleDefaults.best_vertices
 
     def __init__(self, shape: int | Shape) -> None:
         self._shape: Shape = as_shape(shape)
@@ -85,11 +113,6 @@ class Sharp(Membership, Described, ABC):
     def size(self) -> int:
         """Number of entries of x."""
         return math.prod(self._shape)
-
-    @property
-    def atom_entries(self) -> int:
-        """Most entries that an atom stores, for forecasts of memory: all of x unless atoms are sparse."""
-        return self.size
 
     @property
     def exact(self) -> bool:
@@ -112,12 +135,12 @@ class Sharp(Membership, Described, ABC):
 
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return a maximiser of <y, x> - f(x) with its value and f."""
-        y = self._checked(direction)
+        y = self._validate_direction(direction)
         atom = self.maximiser(y)
         if getattr(atom, "shape", None) != self._shape:
             raise wrong_form(atom, self._shape)
         cost = self.objective(atom)
-        return SharpAnswer(atom, atoms.inner(y, atom) - cost, cost)
+        return SharpAnswer(atom, atoms.inner_product(y, atom) - cost, cost)
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return the maximum (with the maximiser, unless a subclass knows something cheaper)."""
@@ -127,7 +150,9 @@ class Sharp(Membership, Described, ABC):
         """Return f(x): zero for a bare set."""
         form = getattr(x, "shape", None)
         if form != self._shape and np.shape(x) != self._shape:
-            raise InvalidInput("x", f"shape {self._shape}", validate.described(x) if form is None else f"shape {form}")
+            raise InvalidInput(
+                "x", f"shape {self._shape}", validate.describe_type(x) if form is None else f"shape {form}"
+            )
         return 0.0
 
     def support(self, direction: Any) -> float:
@@ -142,7 +167,7 @@ class Sharp(Membership, Described, ABC):
         """Return an upper bound of f over X: zero for a bare set."""
         return 0.0
 
-    def _checked(self, direction: Any) -> Array:
+    def _validate_direction(self, direction: Any) -> Array:
         """Return the direction as a finite floating array of the right shape, or raise."""
         y = validate.finite_array("direction", direction, shape=self._shape)
         if self.real_only and y.dtype.kind == "c":
@@ -151,7 +176,7 @@ class Sharp(Membership, Described, ABC):
 
     def _point(self, x: Any) -> Array | None:
         """Return x as an array, or None when its shape, its dtype or a NaN rules membership out."""
-        point = np.asarray(atoms.dense(x) if hasattr(x, "dense") else x)
+        point = atoms.as_array(x)
         if point.shape != self._shape or point.dtype.kind not in "biufc" or not np.isfinite(point).all():
             return None
         return None if self.real_only and point.dtype.kind == "c" else point
@@ -166,11 +191,11 @@ class SharpSet(Sharp):
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return the maximum alone."""
-        return SharpAnswer(None, self.peak(self._checked(direction)), 0.0)
+        return SharpAnswer(None, self.peak(self._validate_direction(direction)), 0.0)
 
     def support(self, direction: Any) -> float:
         """Return max over X of <y, x>."""
-        return self.peak(self._checked(direction))
+        return self.peak(self._validate_direction(direction))
 
 
 class SharpFunction(Sharp):
@@ -192,7 +217,7 @@ class SharpFunction(Sharp):
 
     def support(self, direction: Any) -> float:
         """Return the support function of the whole space: 0 at 0 and inf elsewhere."""
-        return math.inf if np.any(self._checked(direction)) else 0.0
+        return math.inf if np.any(self._validate_direction(direction)) else 0.0
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x has the right shape and is finite: X is the whole space."""
@@ -201,3 +226,16 @@ class SharpFunction(Sharp):
     def maximum(self) -> float:
         """Return inf: f is unbounded on the whole space."""
         return math.inf
+
+
+def largest_above(scores: Array, count: int, least: float) -> IntArray:
+    """Return the places of the largest entries above ``least`` in descending order, the first among equals first.
+
+    >>> largest_above(np.array([1.0, 3.0, 1.0, 2.0]), 2, 0.0)
+    array([1, 3])
+    """
+    places = np.flatnonzero(scores > least)
+    if count < places.size:
+        chosen = np.argpartition(-scores[places], count - 1)[:count]
+        places = np.sort(places[chosen])
+    return places[np.argsort(-scores[places], kind="stable")]

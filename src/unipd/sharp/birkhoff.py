@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array
+from unipd._util import validate
 from unipd.atoms import SparsePoint
 from unipd.sharp.base import Sharp
 

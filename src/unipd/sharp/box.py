@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, Shape
+from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.sharp.base import SharpSet, as_shape
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, IntArray, Shape
+from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.sharp.base import SharpSet, as_shape
-from unipd.sharp.phases import largest, scattered
+from unipd.sharp.norm_ball import largest, scatter_point
 
 ROUNDING = 1e-12
 """A sum that is this near a multiple of the cap, relatively, is that multiple."""
@@ -56,7 +56,7 @@ class CappedSimplex(SharpSet):
         chosen, partial = self._chosen(flat)
         values = np.full(chosen.size, self.cap, flat.dtype)
         values[partial] = self._rest
-        return scattered(self.shape, chosen, values)
+        return scatter_point(self.shape, chosen, values)
 
     def peak(self, direction: Array) -> float:
         """Return c times the sum of the largest y_i, plus the rest times the next one."""

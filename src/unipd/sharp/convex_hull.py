@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array
+from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.sharp.base import SharpSet
 
@@ -18,7 +18,7 @@ class ConvexHull(SharpSet):
     Parameters
     ----------
     points
-        The points, one a row: an array of shape (number of points, *shape of x), real or complex. Points that are
+        The points, one per row: an array of shape (number of points, *shape of x), real or complex. Points that are
         not vertices do no harm.
 
     Examples

@@ -32,6 +32,7 @@ class Entropy(SharpFunction):
     array([0.5, 0.5])
     """
 
+    is_strictly_convex = True
     real_only = True
 
     def __init__(self, size: int | Shape, scale: float = 1.0) -> None:
@@ -41,13 +42,13 @@ class Entropy(SharpFunction):
 
     def maximiser(self, direction: Array) -> Any:
         """Return a softmax(y)."""
-        powers = np.exp(_lowered(direction))
+        powers = np.exp(_subtract_max(direction))
         return powers * (self.scale / float(powers.sum()))
 
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return a softmax(y), a log sum exp(y_i) and f, which needs no logarithm of x."""
-        y = self._checked(direction)
-        lowered = _lowered(y)
+        y = self._validate_direction(direction)
+        lowered = _subtract_max(y)
         powers = np.exp(lowered)
         total = float(powers.sum())
         atom = powers * (self.scale / total)
@@ -56,8 +57,8 @@ class Entropy(SharpFunction):
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return a log sum exp(y_i) alone; ``objective`` is NaN."""
-        y = self._checked(direction)
-        total = float(np.exp(_lowered(y)).sum())
+        y = self._validate_direction(direction)
+        total = float(np.exp(_subtract_max(y)).sum())
         return SharpAnswer(None, self.scale * (float(y.max()) + math.log(total)), math.nan)
 
     def objective(self, x: Any) -> float:
@@ -79,7 +80,7 @@ class Entropy(SharpFunction):
         return 0.0
 
 
-def _lowered(y: Array) -> Array:
+def _subtract_max(y: Array) -> Array:
     """Return y - max y; a difference beyond the range of floats becomes the lowest of them."""
     with np.errstate(over="ignore"):
         return np.maximum(y - y.max(), np.finfo(y.dtype).min)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util import validate
 from unipd.atoms import SparsePoint
 from unipd.errors import InvalidInput
 from unipd.sharp.base import SharpSet
@@ -72,7 +72,7 @@ class FlowPolytope(SharpSet):
         They are the multipliers of flow conservation: potential[head] >= potential[tail] + y on every edge of a
         path, with equality along the longest one.
         """
-        return self._longest(self._checked(direction))[0]
+        return self._longest(self._validate_direction(direction))[0]
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x >= 0, one unit leaves the source and enters the sink, and flow is conserved elsewhere."""
@@ -104,14 +104,16 @@ class FlowPolytope(SharpSet):
         place[order] = np.arange(self.nodes)
         edges = np.argsort(place[self.tails], kind="stable")
         zeros = np.zeros(self.size)
-        after = self._reached(edges, self.tails, self.heads, self.source, zeros)
+        after = self._reachable_nodes(edges, self.tails, self.heads, self.source, zeros)
         by_head = np.argsort(-place[self.heads], kind="stable")
-        before = self._reached(by_head, self.heads, self.tails, self.sink, zeros)
+        before = self._reachable_nodes(by_head, self.heads, self.tails, self.sink, zeros)
         if not after[self.sink]:
             raise InvalidInput("sink", f"a node that a path from node {self.source} reaches", repr(self.sink))
         return edges[after[self.tails[edges]] & before[self.heads[edges]]]
 
-    def _reached(self, edges: IntArray, tails: IntArray, heads: IntArray, root: int, zeros: FloatArray) -> Array:
+    def _reachable_nodes(
+        self, edges: IntArray, tails: IntArray, heads: IntArray, root: int, zeros: FloatArray
+    ) -> Array:
         from unipd.sharp.flow_kernels import longest_paths
 
         return np.isfinite(longest_paths(zeros, edges, tails, heads, root, self.nodes)[0])

@@ -1,4 +1,4 @@
-"""A user's own function as a sharp oracle."""
+"""A user-supplied function as a sharp oracle, with checks of what it returns and of what is claimed about it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,82 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Shape
+from unipd._util import validate
+from unipd._util.entrywise import rounding_of
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import Sharp, wrong_form
-from unipd.sharp.callable_checks import check_claims, check_traits, floating_atom
+
+_AGREEMENT = 1e-6
+"""Relative difference up to which an answer may differ from what it says of itself."""
+
+
+def check_traits(traits: dict[str, Any]) -> None:
+    """Raise unless the properties given with the function have the right types; None stands for unknown.
+
+    >>> check_traits({"degree": 1.0, "contains": None, "exact": True})
+    """
+    for name, value in traits.items():
+        if name in ("exact", "real_only") or (name == "linear" and value is not None):
+            validate.flag(name, value)
+        elif name in ("objective", "contains", "support"):
+            if value is not None and not callable(value):
+                raise InvalidInput(name, "something to call", repr(value))
+        elif value is not None and not (name == "maximum" and value == math.inf):
+            known = validate.number(name, value)
+            if name == "degree" and known < 1.0:
+                raise InvalidInput(name, "at least 1, as the degree of a convex function is", repr(value))
+
+
+def floating_atom(atom: Any, dtype: np.dtype[Any]) -> Any:
+    """Return lists and arrays as floating arrays of the direction's precision, everything else as it is.
+
+    >>> floating_atom([1, 0], np.dtype(np.float32)).dtype
+    dtype('float32')
+    """
+    if not isinstance(atom, (list, tuple, np.ndarray)):
+        return atom
+    try:
+        array = np.asarray(atom)
+        kind = np.result_type(dtype, np.complex64) if array.dtype.kind == "c" else np.finfo(dtype).dtype
+        return array.astype(kind, copy=False)
+    except (TypeError, ValueError) as error:
+        raise OracleError(f"the sharp oracle must return an array of numbers: {error}") from error
+
+
+def check_claims(y: Any, answer: SharpAnswer, cost: float) -> None:
+    """Raise unless what a whole answer says is true of its point, where f is ``cost``; operators y are not applied.
+
+    >>> check_claims(np.array([2.0, 1.0]), SharpAnswer(np.array([1.0, 0.0]), 2.0, 0.0), 0.0)
+    """
+    if abs(answer.objective - cost) > _AGREEMENT * max(1.0, abs(cost)):
+        raise OracleError(f"the sharp oracle says f(x) = {answer.objective}, its objective says {cost}")
+    if answer.value == math.inf:
+        raise UnboundedOracle("the sharp oracle says that <y, x> - f(x) is unbounded above over X")
+    if not answer.error >= 0.0:
+        raise OracleError(f"the sharp oracle says that its error is {answer.error}, expected a number >= 0")
+    if not isinstance(y, np.ndarray):
+        return
+    value, size = atoms.inner_product(y, answer.atom) - cost, atoms.inner_product(np.abs(y), _magnitudes(answer.atom))
+    slack = max(_AGREEMENT, rounding_of(y)) * max(1.0, size, abs(cost))
+    if abs(value - answer.value) > slack:
+        raise OracleError(
+            f"the sharp oracle says that <y, x> - f(x) is {answer.value} at its point, where it is {value}"
+        )
+
+
+def _magnitudes(atom: Any) -> Any:
+    """Return the point with the absolute values of its entries."""
+    if isinstance(atom, atoms.SparsePoint):
+        return replace(atom, values=np.abs(atom.values))
+    return np.abs(atoms.dense(atom))
 
 
 class CallableSharp(Sharp):
     """The oracle that :func:`from_callable` makes."""
 
     takes_operators = True
+    runs_user_code = True
 
     def __init__(
         self,
@@ -37,6 +103,7 @@ class CallableSharp(Sharp):
         self._objective = objective
         self._traits = traits
         self.real_only = bool(traits["real_only"])
+        self.has_membership_test = traits["contains"] is not None
 
     @property
     def exact(self) -> bool:
@@ -61,7 +128,7 @@ class CallableSharp(Sharp):
 
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Call the function; what it returns must have the shape of x."""
-        y = self._checked(direction)
+        y = self._validate_direction(direction)
         found = self._function(y.copy() if isinstance(y, np.ndarray) else y)  # the function may work in its argument
         atom = floating_atom(found.atom if isinstance(found, SharpAnswer) else found, np.dtype(y.dtype))
         if getattr(atom, "shape", None) != self.shape:
@@ -90,13 +157,8 @@ class CallableSharp(Sharp):
         """Return the user's support function; by default the oracle's value without an objective, else inf."""
         given = self._traits["support"]
         if given is not None:
-            return float(given(self._checked(direction)))
+            return float(given(self._validate_direction(direction)))
         return self(direction).value if self._objective is None else math.inf
-
-    @property
-    def membership_known(self) -> bool:
-        """Whether the user gave a membership test; the default one knows nothing of the set."""
-        return self._traits["contains"] is not None
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Ask the user's test, given x alone; by default whether x is finite and has the right shape."""
@@ -112,13 +174,13 @@ class CallableSharp(Sharp):
 
     def _answer(self, y: Any, atom: Any) -> SharpAnswer:
         cost = self.objective(atom)
-        return SharpAnswer(atom, atoms.inner(y, atom) - cost, cost)
+        return SharpAnswer(atom, atoms.inner_product(y, atom) - cost, cost)
 
-    def _checked(self, direction: Any) -> Any:
+    def _validate_direction(self, direction: Any) -> Any:
         """Let operators of the right shape through: they are never formed."""
         if hasattr(direction, "matvec") and tuple(direction.shape) == self.shape:
             return direction
-        return super()._checked(direction)
+        return super()._validate_direction(direction)
 
 
 def from_callable(

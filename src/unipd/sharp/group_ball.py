@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, IntArray
+from unipd._util import validate
+from unipd._util.entrywise import divide_by_real
+from unipd.atoms import SparsePoint
 from unipd.errors import InvalidInput
-from unipd.sharp.norm_ball import NormBall
-from unipd.sharp.phases import divided, largest_entry, scattered, unit
+from unipd.sharp.base import largest_above
+from unipd.sharp.norm_ball import (
+    NormBall,
+    largest_entry,
+    scatter_point,
+    unit,
+)
 
 
 class GroupBall(NormBall):
@@ -58,7 +65,7 @@ class GroupBall(NormBall):
         scale = largest_entry(vector)
         if scale == 0:
             return np.zeros(self.weights.size)
-        moduli = np.abs(divided(vector, scale)).reshape(-1)
+        moduli = np.abs(divide_by_real(vector, scale)).reshape(-1)
         return scale * np.sqrt(np.bincount(self.groups, weights=moduli * moduli))
 
     def members(self, group: int) -> IntArray:
@@ -77,6 +84,15 @@ class GroupBall(NormBall):
     def maximiser(self, direction: Array) -> Any:
         """Return the normalised group with the largest ||y_g||_2 / w_g (the first among equals)."""
         best = int(np.argmax(self.group_norms(direction) / self.weights))
-        chosen = self.members(best)
-        height = self.radius / float(self.weights[best])
-        return scattered(self.shape, chosen, height * unit(direction.reshape(-1)[chosen]))
+        return scatter_point(self.shape, *self._best_in_group(direction.reshape(-1), best))
+
+    def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
+        """Return the best point of each group with the largest ||y_g||_2 / w_g."""
+        flat = direction.reshape(-1)
+        best = largest_above(self.group_norms(direction) / self.weights, count, above / self.radius)
+        return [SparsePoint(self.shape, *self._best_in_group(flat, int(group))) for group in best]
+
+    def _best_in_group(self, flat: Array, group: int) -> tuple[IntArray, Array]:
+        """Return places and values of the best point with nonzeros in one group alone."""
+        members = self.members(group)
+        return members, self.radius / float(self.weights[group]) * unit(flat[members])

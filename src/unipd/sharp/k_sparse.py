@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, Shape
+from unipd._util.entrywise import phase
 from unipd.sharp.k_support_ball import validate_sparsity
-from unipd.sharp.norm_ball import NormBall
-from unipd.sharp.phases import largest, phase, scattered
+from unipd.sharp.norm_ball import NormBall, largest, scatter_point
 
 
 class KSparsePolytope(NormBall):
@@ -50,4 +50,4 @@ class KSparsePolytope(NormBall):
         """Return r sign(y) on the k largest |y_i| (the first among equals)."""
         flat = direction.reshape(-1)
         chosen = largest(np.abs(flat), self.sparsity)
-        return scattered(self.shape, chosen, self.radius * phase(flat[chosen]))
+        return scatter_point(self.shape, chosen, self.radius * phase(flat[chosen]))

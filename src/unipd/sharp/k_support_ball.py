@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, Shape
+from unipd._util import validate
 from unipd.errors import InvalidInput
-from unipd.sharp.norm_ball import NormBall
-from unipd.sharp.phases import euclidean, largest, scattered, unit
+from unipd.sharp.norm_ball import NormBall, euclidean, largest, scatter_point, unit
 
 
 class KSupportBall(NormBall):
@@ -65,7 +64,7 @@ class KSupportBall(NormBall):
         """Return the normalised k largest entries of y (the first among equals)."""
         flat = direction.reshape(-1)
         chosen = largest(np.abs(flat), self.sparsity)
-        return scattered(self.shape, chosen, self.radius * unit(flat[chosen]))
+        return scatter_point(self.shape, chosen, self.radius * unit(flat[chosen]))
 
 
 def validate_sparsity(sparsity: Any, size: int) -> int:

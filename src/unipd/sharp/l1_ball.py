@@ -8,8 +8,9 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array
+from unipd._util.entrywise import phase
+from unipd.sharp.base import largest_above
 from unipd.sharp.norm_ball import NormBall
-from unipd.sharp.phases import phase
 
 
 class L1Ball(NormBall):
@@ -35,7 +36,13 @@ class L1Ball(NormBall):
         return 1
 
     def maximiser(self, direction: Array) -> Any:
-        """Return the vertex with the largest |y_i| (the first among equals)."""
+        """Return r (y_i / |y_i|) e_i for the largest |y_i|, the first of several."""
         index = int(np.abs(direction).argmax())
         values = self.radius * phase(direction.reshape(-1)[index : index + 1])
         return atoms.SparsePoint(self.shape, np.array([index]), values)
+
+    def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
+        """Return the vertices with the largest |y_i|."""
+        flat = direction.reshape(-1)
+        places = largest_above(np.abs(flat), count, above / self.radius)
+        return [atoms.SparsePoint(self.shape, place, self.radius * phase(flat[place])) for place in places[:, None]]

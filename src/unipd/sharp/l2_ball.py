@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.sharp.norm_ball import NormBall
-from unipd.sharp.phases import euclidean, unit
+from unipd.sharp.norm_ball import NormBall, euclidean, unit
 
 
 class L2Ball(NormBall):
@@ -20,6 +19,8 @@ class L2Ball(NormBall):
     >>> answer.atom, answer.value
     (array([ 6., -8.]), 50.0)
     """
+
+    is_strictly_convex = True
 
     def norm(self, point: Array) -> float:
         """Return ||x||_2."""

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import scipy
 
-from unipd import validate
-from unipd.described import Described
+from unipd._typing import Array
+from unipd._util import validate
+from unipd._util.printing import ReprMixin
+from unipd.atoms import SparsePoint, inner_product
 from unipd.errors import InvalidInput
-from unipd.protocols import SharpAnswer, SharpOracle
-from unipd.sharp.base import require_oracle
-from unipd.sharp.lazy_difference import difference, pairing
+from unipd.protocols import OracleDefaults, SharpAnswer, SharpOracle
+from unipd.sharp.spectral.operators import difference, pairing
+from unipd.sharp.wrapper import as_oracle
 
 
-class Linear(Described):
+class Linear(ReprMixin, OracleDefaults):
     """f(x) = <c, x> over a set X; [y]^# is the set's own maximiser at y - c.
 
     When the given oracle has an objective of its own, the linear one is added to it.
@@ -41,9 +43,12 @@ class Linear(Described):
     """
 
     def __init__(self, cost: Any, oracle: SharpOracle) -> None:
-        self.oracle: SharpOracle = require_oracle("oracle", oracle)
-        self.cost = _checked_cost(cost, oracle)
-        if getattr(oracle, "real_only", False) and np.dtype(self.cost.dtype).kind == "c":
+        self.oracle: OracleDefaults = as_oracle("oracle", oracle)
+        self.linear_cost = self.cost = _validate_cost(cost, self.oracle)
+        self.real_only = self.oracle.real_only
+        self.has_membership_test = self.oracle.has_membership_test
+        self.is_strictly_convex = self.oracle.is_strictly_convex
+        if self.real_only and np.dtype(self.cost.dtype).kind == "c":
             raise InvalidInput("cost", f"real numbers, since {type(oracle).__name__} has real points", "complex ones")
         self._zero = isinstance(self.cost, np.ndarray) and not self.cost.any()
 
@@ -58,9 +63,9 @@ class Linear(Described):
         return self.oracle.exact
 
     @property
-    def real_only(self) -> bool:
-        """Whether the set has real points only."""
-        return bool(getattr(self.oracle, "real_only", False))
+    def inner_oracles(self) -> tuple[Any, ...]:
+        """The set's oracle."""
+        return (self.oracle,)
 
     @property
     def degree(self) -> float | None:
@@ -74,24 +79,35 @@ class Linear(Described):
 
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return the set's maximiser at y - c."""
-        answer = self.oracle(self._shifted(direction), tolerance=tolerance, start=start)
-        return replace(answer, objective=answer.objective + pairing(self.cost, answer.atom))
+        answer = self.oracle(self._shift_direction(direction), tolerance=tolerance, start=start)
+        return replace(answer, objective=answer.objective + self._cost_of(answer.atom))
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return the set's maximum at y - c; ``objective`` is NaN when the set gives no maximiser."""
-        answer = self.oracle.value(self._shifted(direction), tolerance=tolerance, start=start)
-        extra = np.nan if answer.atom is None else pairing(self.cost, answer.atom)
+        answer = self.oracle.value(self._shift_direction(direction), tolerance=tolerance, start=start)
+        extra = np.nan if answer.atom is None else self._cost_of(answer.atom)
         return replace(answer, objective=answer.objective + extra)
 
-    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+    def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return the answer with the strongest certificate that the set's oracle offers."""
-        oracle = getattr(self.oracle, "certified", self.oracle)
-        answer = oracle(self._shifted(direction), tolerance=tolerance, start=start)
-        return replace(answer, objective=answer.objective + pairing(self.cost, answer.atom))
+        answer = self.oracle.call_certified(self._shift_direction(direction), tolerance=tolerance, start=start)
+        return replace(answer, objective=answer.objective + self._cost_of(answer.atom))
+
+    def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
+        """Return the set's best vertices at y - c."""
+        return self.oracle.best_vertices(direction - self.cost, count, above)
+
+    def factors(self) -> Any:
+        """Return the set's factored form; the cost enters through the gradient."""
+        return self.oracle.factors()
+
+    def quadratic_diagonal(self) -> Any:
+        """Return the curvature of the oracle's own objective."""
+        return self.oracle.quadratic_diagonal()
 
     def objective(self, x: Any) -> float:
         """Return <c, x> (plus the oracle's own objective)."""
-        return pairing(self.cost, x) + self.oracle.objective(x)
+        return self._cost_of(x) + self.oracle.objective(x)
 
     def support(self, direction: Any) -> float:
         """Return the support function of the set."""
@@ -110,18 +126,22 @@ class Linear(Described):
         own = self.oracle.maximum()
         if self.oracle.exact or own != 0.0:
             return self.oracle.support(self.cost) + own
-        answer = getattr(self.oracle, "certified", self.oracle)(self.cost)
+        answer = self.oracle.call_certified(self.cost)
         return answer.value + answer.error
 
-    def _shifted(self, direction: Any) -> Any:
-        operator = scipy.sparse.issparse(direction) or hasattr(direction, "matvec")
-        y = direction if operator else validate.finite_array("direction", direction)
+    def _shift_direction(self, direction: Any) -> Any:
+        y: Any = direction if hasattr(direction, "dtype") else np.asarray(direction)
         if tuple(y.shape) != self.shape:
             raise InvalidInput("direction", f"shape {self.shape}", f"shape {tuple(y.shape)}")
-        return difference(y, self.cost)
+        is_plain = isinstance(self.cost, np.ndarray) and type(y) is np.ndarray and y.dtype == self.cost.dtype
+        return y - self.cost if is_plain else difference(y, self.cost)
+
+    def _cost_of(self, x: Any) -> float:
+        is_plain = isinstance(self.cost, np.ndarray) and isinstance(x, (np.ndarray, SparsePoint))
+        return inner_product(self.cost, x) if is_plain else pairing(self.cost, x)
 
 
-def _checked_cost(cost: Any, oracle: SharpOracle) -> Any:
+def _validate_cost(cost: Any, oracle: OracleDefaults) -> Any:
     """Return c as a finite array or CSR array of its own, or the operator; over Hermitian points its Hermitian part."""
     if oracle.shape and isinstance(oracle.shape[0], tuple):
         expected = "one block (give each block its own: [Linear(c_1, oracle_1), ...])"
@@ -139,10 +159,9 @@ def _checked_cost(cost: Any, oracle: SharpOracle) -> Any:
         raise InvalidInput("cost", f"shape {oracle.shape}", f"shape {matrix.shape}")
     if scipy.sparse.issparse(matrix):
         matrix = matrix.astype(validate.finite_array("cost", matrix.data).dtype)
-    return 0.5 * (matrix + matrix.conj().T) if getattr(oracle, "hermitian", False) else matrix.copy()
+    return 0.5 * (matrix + matrix.conj().T) if oracle.hermitian else matrix.copy()
 
 
 def _takes_operators(oracle: Any) -> bool:
-    """Whether directions may be operators: so they may unless an oracle says that it reads arrays."""
-    inside = getattr(oracle, "oracle", None)
-    return bool(getattr(oracle, "takes_operators", True)) if inside is None else _takes_operators(inside)
+    """Whether the oracle and those inside it take operators as directions."""
+    return all(map(_takes_operators, oracle.inner_oracles)) if oracle.inner_oracles else oracle.takes_operators

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.entrywise import phase
 from unipd.sharp.norm_ball import NormBall
-from unipd.sharp.phases import phase
 
 
 class LInfBall(NormBall):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, Shape
+from unipd._util import validate
+from unipd._util.entrywise import phase
 from unipd.errors import InvalidInput
 from unipd.sharp.norm_ball import NormBall
-from unipd.sharp.phases import phase
 
 
 class LpBall(NormBall):
@@ -32,6 +32,8 @@ class LpBall(NormBall):
     >>> LpBall(2, exponent=2.0)(np.array([3.0, -4.0])).atom
     array([ 0.6, -0.8])
     """
+
+    is_strictly_convex = True
 
     def __init__(self, shape: int | Shape, exponent: float, radius: float = 1.0) -> None:
         super().__init__(shape, radius)

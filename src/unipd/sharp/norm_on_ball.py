@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from unipd import atoms, validate
+from unipd import atoms
 from unipd._typing import Array, Shape
+from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import SharpFunction
@@ -44,18 +45,22 @@ class NormOnBall(SharpFunction):
         self.real_only = ball.real_only
 
     @property
-    def atom_entries(self) -> int:
+    def atom_entries(self) -> int | None:
         """As many as an atom of the ball."""
         return self.ball.atom_entries
 
     def maximiser(self, direction: Array) -> Any:
         """Return the ball's maximiser, or the origin when y is short."""
         atom = self.ball.maximiser(direction)
-        return atom if self.ball.dual_norm(direction) > self.weight else atoms.scaled(atom, 0.0)
+        return atom if self.ball.dual_norm(direction) > self.weight else atoms.scale_atom(atom, 0.0)
+
+    def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
+        """Return the ball's best vertices, where f = w r."""
+        return self.ball.best_vertices(direction, count, above + self.maximum())
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return r max(0, ||y||_* - w), without a maximiser."""
-        excess = self.ball.dual_norm(self._checked(direction)) - self.weight
+        excess = self.ball.dual_norm(self._validate_direction(direction)) - self.weight
         return SharpAnswer(None, self.ball.radius * max(0.0, excess), self.maximum() if excess > 0 else 0.0)
 
     def objective(self, x: Any) -> float:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, Shape
+from unipd._util import validate
+from unipd._util.entrywise import phase
 from unipd.errors import InvalidInput
-from unipd.sharp.norm_ball import NormBall
-from unipd.sharp.phases import phase, scattered
+from unipd.sharp.norm_ball import NormBall, scatter_point
 
 
 class OWLBall(NormBall):
@@ -22,7 +22,7 @@ class OWLBall(NormBall):
     Parameters
     ----------
     weights
-        The weights, one an entry of x, nonincreasing, not all zero.
+        The weights, one per entry of x, nonincreasing, not all zero.
     radius
         The radius r > 0.
     shape
@@ -60,4 +60,4 @@ class OWLBall(NormBall):
         count = 1 + int(np.argmax(np.cumsum(moduli[order], dtype=np.float64) / self._sums))
         chosen = order[:count]
         height = self.radius / float(self._sums[count - 1])
-        return scattered(self.shape, chosen, height * phase(flat[chosen]))
+        return scatter_point(self.shape, chosen, height * phase(flat[chosen]))

@@ -1,24 +1,97 @@
-"""Several primal blocks: the product of sharp oracles (paper, case (c))."""
+"""Several primal blocks: the product of sharp oracles (paper, case (c)); equal simplices are evaluated together."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
-from unipd import validate
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array
+from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.atoms import Blocks
-from unipd.described import Described
 from unipd.errors import InvalidInput
-from unipd.protocols import SharpAnswer, SharpOracle
-from unipd.sharp.equal_simplices import answers_at, runs_of
+from unipd.protocols import OracleDefaults, SharpAnswer, SharpOracle
+from unipd.sharp.linear import Linear
+from unipd.sharp.simplex import Simplex
+from unipd.sharp.spectral.factors import ProductFactors
+from unipd.sharp.wrapper import as_oracle
+from unipd.spectral import weakest_bound
 
-STRENGTHS = ("rigorous", "probabilistic", "residual")
-"""Kinds of certified error, strongest first; any other is taken as weaker."""
+LONGEST = 1 << 13
+"""Entries of a block above which Python's overhead is negligible compared with the search."""
+_TOGETHER = 1 << 18
+"""Entries that are searched together: an array of this size is made for them."""
+_PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
-class Product(Described):
+def runs_of(oracles: Sequence[SharpOracle]) -> list[tuple[int, int]]:
+    """Return first and last (excluded) of every run of blocks that share one call; most blocks are alone.
+
+    >>> runs_of([Simplex(2), Simplex(2), Simplex(3)])
+    [(0, 2), (2, 3)]
+    """
+    runs = list[tuple[int, int]]()
+    for kind, members in groupby(range(len(oracles)), key=lambda place: _kind(oracles[place])):
+        places = list(members)
+        step = 1 if kind is None else max(1, _TOGETHER // kind[0])
+        runs += [(first, min(first + step, places[-1] + 1)) for first in range(places[0], places[-1] + 1, step)]
+    return runs
+
+
+def answers_at(oracles: Sequence[Any], directions: Sequence[Any], *, peaks: bool) -> list[SharpAnswer] | None:
+    """Return what each oracle of a run answers at its direction, or None for directions that it would refuse.
+
+    With ``peaks`` the answers are those of ``value``: the maxima without the maximisers.
+
+    >>> [answer.value for answer in answers_at([Simplex(2)] * 2, [np.array([1.0, 2.0]), np.zeros(2)], peaks=False)]
+    [2.0, 0.0]
+    """
+    costs: Any = np.array([oracle.cost for oracle in oracles]) if isinstance(oracles[0], Linear) else None
+    shape, dtype = oracles[0].shape, getattr(directions[0], "dtype", None)
+    alike = all(type(y) is np.ndarray and y.shape == shape and y.dtype == dtype for y in directions)
+    if not alike or dtype not in _PRECISIONS:
+        return None
+    heights = np.array(directions)
+    if costs is not None:
+        heights -= costs.astype(dtype, copy=False)
+    return _answers(_simplex(oracles[0]), heights, costs, peaks) if validate.all_finite(heights.ravel()) else None
+
+
+def _answers(simplex: Simplex, heights: Array, costs: Any, peaks: bool) -> list[SharpAnswer]:
+    if peaks:
+        objective = 0.0 if costs is None else math.nan
+        return [SharpAnswer(None, simplex.scale * peak, objective) for peak in heights.max(axis=1).tolist()]
+    best, scale = heights.argmax(axis=1), heights.dtype.type(simplex.scale)
+    rows = np.arange(best.size)
+    values = (heights[rows, best] * scale).tolist()
+    objectives = [0.0] * best.size if costs is None else (costs[rows, best] * scale).tolist()
+    points = [atoms.one_hot(simplex.shape, place, simplex.scale, heights.dtype) for place in best.tolist()]
+    return [SharpAnswer(*parts) for parts in zip(points, values, objectives, strict=True)]
+
+
+def _kind(oracle: Any) -> tuple[Any, ...] | None:
+    """Return what must agree within a run, its length first; None for a block that is called alone."""
+    simplex = _simplex(oracle)
+    if type(simplex) is not Simplex or len(simplex.shape) != 1 or simplex.size > LONGEST:
+        return None
+    cost = oracle.cost if oracle is not simplex else None
+    if cost is not None and not isinstance(cost, np.ndarray):
+        return None
+    return (simplex.size, simplex.scale, "" if cost is None else cost.dtype.str)
+
+
+def _simplex(oracle: Any) -> Any:
+    return oracle.oracle if type(oracle) is Linear else oracle
+
+
+class Product(ReprMixin, OracleDefaults):
     """X = X_1 x ... x X_m with f(x) = sum_i f_i(x_i): one independent sharp operator a block.
 
     Parameters
@@ -39,13 +112,12 @@ class Product(Described):
 
     def __init__(self, oracles: Sequence[SharpOracle], threads: int = 1) -> None:
         if not isinstance(oracles, (list, tuple)):
-            raise InvalidInput("oracles", "a list of sharp oracles", validate.described(oracles))
+            raise InvalidInput("oracles", "a list of sharp oracles", validate.describe_type(oracles))
         if not oracles:
             raise InvalidInput("oracles", "at least one sharp oracle", "an empty list")
-        self.oracles = tuple(oracles)
-        for oracle in self.oracles:
-            if isinstance(oracle, type) or not callable(oracle) or not hasattr(oracle, "shape"):
-                raise InvalidInput("oracles", "sharp oracles", validate.described(oracle))
+        self.oracles: tuple[OracleDefaults, ...] = tuple(as_oracle("oracles", oracle) for oracle in oracles)
+        self.real_only = any(oracle.real_only for oracle in self.oracles)
+        self.has_membership_test = all(oracle.has_membership_test for oracle in self.oracles)
         self.threads = validate.integer("threads", threads, minimum=1)
 
     @property
@@ -59,9 +131,14 @@ class Product(Described):
         return all(oracle.exact for oracle in self.oracles)
 
     @property
-    def real_only(self) -> bool:
-        """Whether a block has real points only."""
-        return any(getattr(oracle, "real_only", False) for oracle in self.oracles)
+    def inner_oracles(self) -> tuple[OracleDefaults, ...]:
+        """The oracles of the blocks."""
+        return self.oracles
+
+    @property
+    def block_oracles(self) -> tuple[OracleDefaults, ...]:
+        """The oracles of the blocks."""
+        return self.oracles
 
     @property
     def linear(self) -> bool:
@@ -76,15 +153,21 @@ class Product(Described):
 
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Maximise every block; values, errors and work add up."""
-        return self._joined("__call__", direction, tolerance, start)
+        return self._answer_blocks("__call__", direction, tolerance, start)
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return the sum of the blocks' maxima, with no atom when a block gives none."""
-        return self._joined("value", direction, tolerance, start)
+        return self._answer_blocks("value", direction, tolerance, start)
 
-    def certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+    def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Return the blocks' maximisers with the strongest certificates that their oracles offer."""
-        return self._joined("certified", direction, tolerance, start)
+        return self._answer_blocks("call_certified", direction, tolerance, start)
+
+    def factors(self) -> Any:
+        """Return the blocks' factors where one block is spectral, the others are quadratic and none has a cost."""
+        parts: list[Any] = [oracle.factors() if oracle.linear_cost is None else None for oracle in self.oracles]
+        known = all(part is not None for part in parts) and sum(part.is_spectral for part in parts) == 1
+        return ProductFactors(tuple(parts)) if known else None
 
     def objective(self, x: Any) -> float:
         """Return sum_i f_i(x_i)."""
@@ -105,14 +188,13 @@ class Product(Described):
         """Return the sum of the blocks' maxima of f."""
         return sum(oracle.maximum() for oracle in self.oracles)
 
-    def _joined(self, method: str, direction: Any, tolerance: float, start: Any) -> SharpAnswer:
+    def _answer_blocks(self, method: str, direction: Any, tolerance: float, start: Any) -> SharpAnswer:
         directions = self._parts(direction)
         starts = [None] * len(self.oracles) if start is None else self._parts(start)
         share = tolerance / len(self.oracles)
 
         def ask(index: int) -> SharpAnswer:
-            oracle = getattr(self.oracles[index], method, self.oracles[index])
-            return oracle(directions[index], tolerance=share, start=starts[index])
+            return getattr(self.oracles[index], method)(directions[index], tolerance=share, start=starts[index])
 
         def ask_run(run: tuple[int, int]) -> list[SharpAnswer]:
             first, last = run
@@ -126,7 +208,7 @@ class Product(Described):
         else:
             with ThreadPoolExecutor(self.threads) as pool:
                 found = list(pool.map(ask_run, self._runs))
-        return summed_answers([answer for answers in found for answer in answers])
+        return sum_answers([answer for answers in found for answer in answers])
 
     @cached_property
     def _runs(self) -> list[tuple[int, int]]:
@@ -139,16 +221,14 @@ class Product(Described):
         return parts
 
 
-def summed_answers(answers: Sequence[SharpAnswer]) -> SharpAnswer:
+def sum_answers(answers: Sequence[SharpAnswer]) -> SharpAnswer:
     """Return the answer of all blocks together."""
     parts = tuple(answer.atom for answer in answers)
-    kinds = {answer.bound for answer in answers}
-    weakest = max(sorted(kinds), key=lambda kind: STRENGTHS.index(kind) if kind in STRENGTHS else len(STRENGTHS))
     return SharpAnswer(
         atom=None if any(part is None for part in parts) else Blocks(parts),
         value=sum(answer.value for answer in answers),
         objective=sum(answer.objective for answer in answers),
         error=sum(answer.error for answer in answers),
         matvecs=sum(answer.matvecs for answer in answers),
-        bound=weakest,
+        bound_kind=weakest_bound({answer.bound_kind for answer in answers}),
     )

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from unipd import atoms, validate
+from unipd import atoms
 from unipd._typing import Array, Shape
+from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.sharp.base import SharpFunction
 from unipd.sharp.box import Box
@@ -54,6 +55,10 @@ class QuadraticBox(SharpFunction):
     def degree(self) -> float | None:
         """1 when f = 0, else None."""
         return 1.0 if self.linear and not self.cost.any() else None
+
+    def quadratic_diagonal(self) -> Any:
+        """Return the d_i, or None when all are zero."""
+        return None if self.linear else np.asarray(self.curvature, np.float64)
 
     def maximiser(self, direction: Array) -> Any:
         """Return the clipped stationary point, entry by entry."""

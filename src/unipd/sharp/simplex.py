@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from unipd import atoms, validate
+from unipd import atoms
 from unipd._typing import Array, Shape
-from unipd.sharp.base import SharpSet, as_shape
+from unipd._util import validate
+from unipd.sharp.base import SharpSet, as_shape, largest_above
 
 
 class Simplex(SharpSet):
@@ -43,6 +44,12 @@ class Simplex(SharpSet):
         """Return the vertex a e_i with the largest y_i (the first among equals)."""
         return atoms.one_hot(self.shape, int(np.argmax(direction)), self.scale, direction.dtype)
 
+    def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
+        """Return the vertices a e_i with the largest y_i."""
+        flat = direction.reshape(-1)
+        places = largest_above(flat, count, above / self.scale)
+        return [atoms.one_hot(self.shape, int(place), self.scale, flat.dtype) for place in places]
+
     def peak(self, direction: Array) -> float:
         """Return a max_i y_i."""
         return self.scale * float(direction.max())
@@ -68,6 +75,8 @@ class UnitSimplex(Simplex):
         index = int(np.argmax(direction))
         height = self.scale if direction.flat[index] > 0 else 0.0
         return atoms.one_hot(self.shape, index, height, direction.dtype)
+
+    best_vertices = Simplex.best_vertices
 
     def peak(self, direction: Array) -> float:
         """Return a max(0, max_i y_i)."""

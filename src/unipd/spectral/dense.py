@@ -1,4 +1,4 @@
-"""Exact answers for small matrices by LAPACK."""
+"""Small matrices made dense, with LAPACK: rigorous up to n eps ||M||."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import scipy
 
 from unipd._typing import Array, FloatArray
 from unipd.errors import OracleError
-from unipd.spectral.products import Products
+from unipd.spectral.operators import Products
 from unipd.spectral.results import RIGOROUS, EigenPairs, SingularTriples
 
 
-def always_dense(shape: tuple[int, ...], limit: int) -> bool:
+def is_small(shape: tuple[int, ...], limit: int) -> bool:
     """Whether a matrix counts as small: its shorter side within the limit and the longer one not extreme."""
     return min(shape) <= limit and max(shape) <= 16 * limit
 
@@ -33,7 +33,7 @@ def dense_eigenpairs(products: Products, count: int) -> EigenPairs:
         residuals=np.full(count, allowance),
         matvecs=products.count,
         upper=float(values[-1]) + allowance,
-        bound=RIGOROUS,
+        bound_kind=RIGOROUS,
         converged=True,
         solver="dense",
     )
@@ -55,7 +55,7 @@ def dense_singular_triples(products: Products, count: int) -> SingularTriples:
         residuals=np.full(count, allowance),
         matvecs=products.count,
         upper=float(values[0]) + allowance,
-        bound=RIGOROUS,
+        bound_kind=RIGOROUS,
         converged=True,
         solver="dense",
     )

@@ -1,7 +1,8 @@
-"""What the spectral engine answers: pairs or triples, how good they are, and what they cost."""
+"""Results of the spectral engine: pairs or triples with residuals, bound and products, and the kinds of bounds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from unipd._typing import Array, FloatArray
@@ -12,6 +13,17 @@ PROBABILISTIC = "probabilistic"
 """Holds except with a stated small probability over the random starting vector."""
 RESIDUAL = "residual"
 """Ritz value plus residual norm: bounds an eigenvalue, and the top one unless the run has missed it."""
+BOUND_KINDS = (RIGOROUS, PROBABILISTIC, RESIDUAL)
+"""Kinds of certified error, strongest first; any other counts as weaker."""
+
+
+def weakest_bound(kinds: Iterable[str]) -> str:
+    """Return the weakest of several kinds of certified error.
+
+    >>> weakest_bound(["rigorous", "residual"])
+    'residual'
+    """
+    return max(sorted(kinds), key=lambda kind: BOUND_KINDS.index(kind) if kind in BOUND_KINDS else len(BOUND_KINDS))
 
 
 @dataclass(frozen=True)
@@ -27,11 +39,11 @@ class EigenPairs:
     matvecs: int
     """Products spent."""
     upper: float
-    """Upper bound of the largest eigenvalue, of the kind that ``bound`` names."""
-    bound: str
+    """Upper bound of the largest eigenvalue, of the kind that ``bound_kind`` names."""
+    bound_kind: str
     """"rigorous", "probabilistic" or "residual"."""
     converged: bool
-    """Whether the accuracy asked for was reached."""
+    """Whether the requested accuracy was reached."""
     solver: str
     """The solver that answered."""
 
@@ -66,11 +78,11 @@ class SingularTriples:
     matvecs: int
     """Products with M and M^* spent."""
     upper: float
-    """Upper bound of the largest singular value, of the kind that ``bound`` names."""
-    bound: str
+    """Upper bound of the largest singular value, of the kind that ``bound_kind`` names."""
+    bound_kind: str
     """"rigorous", "probabilistic" or "residual"."""
     converged: bool
-    """Whether the accuracy asked for was reached."""
+    """Whether the requested accuracy was reached."""
     solver: str
     """The solver that answered."""
 

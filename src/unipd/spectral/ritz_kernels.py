@@ -1,40 +1,135 @@
-"""Compiled end of a Golub-Kahan sweep: whether it may stop.
+"""Compiled Ritz values of a bidiagonal matrix, stopping test and top Ritz triple (Numba: import lazily).
 
-The rule is that of :class:`~unipd.spectral.stopping.Stop`, on an upper bidiagonal matrix.
+The rule is that of :class:`~unipd.spectral.stopping.Stop` for one triple, on an upper bidiagonal matrix given by its
+bands. Vectors are rows, as in :mod:`unipd.spectral.golub_kahan_kernels`.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from unipd._typing import FloatArray
-from unipd.spectral.tridiagonal import chase, gram, none_above, settle
+from unipd._typing import Array, FloatArray
+from unipd.spectral.golub_kahan_kernels import divide, length
 
-TOP = 6
-"""Where the goals keep the square of the last top value."""
-_DUE, _ASKED, _MISSED = 7, 8, 9
-"""Where they keep the size to ask at next, the last size, and its miss."""
-_SMALLEST = 1e-60
-"""Entries of B from which fourth powers leave the range of floating point: such runs are left to others."""
-_PATIENCE = 8
-"""Runs are not left unasked for more than one in so many of their steps."""
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def forget(goals: FloatArray) -> None:
-    """Drop the notes of an earlier run."""
+def find_next_eigenvalue(diagonal: FloatArray, links: FloatArray, row: FloatArray, known: int) -> bool:
+    """Find one more eigenvalue of a symmetric tridiagonal matrix: the first ``known`` places have some, largest first.
+
+    QL iteration with implicit shifts, in place: it turns a row e into e times the eigenvectors. ``links[i]`` couples i
+    and i + 1 (the last is free). Returns whether it ended.
+    """
+    size = diagonal.size
+    for _ in range(31):
+        high = known
+        while high < size - 1:
+            if abs(links[high]) <= _EPS * (abs(diagonal[high]) + abs(diagonal[high + 1])):
+                break
+            high += 1
+        if high == known:
+            _sort_in(diagonal, row, known)
+            return True
+        chase(diagonal, links, row, known, high, _shift(diagonal, links, known))
+    return False
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def all_at_most(diagonal: FloatArray, links: FloatArray, known: int, bound: float) -> bool:
+    """Whether all eigenvalues from place ``known`` on, which need not be found yet, are at most the bound."""
+    taken = 0.0
+    for i in range(known, diagonal.size):
+        pivot = bound - diagonal[i] - taken
+        if pivot <= 0.0:
+            return False
+        taken = links[i] * links[i] / pivot
+    return True
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _sort_in(diagonal: FloatArray, row: FloatArray, place: int) -> None:
+    """Move the entry at a place before the smaller ones."""
+    value, entry = diagonal[place], row[place]
+    while place > 0 and diagonal[place - 1] < value:
+        diagonal[place], row[place] = diagonal[place - 1], row[place - 1]
+        place -= 1
+    diagonal[place], row[place] = value, entry
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _shift(diagonal: FloatArray, links: FloatArray, low: int) -> float:
+    """Return the eigenvalue of the first two places that is nearer to the first."""
+    slope = (diagonal[low + 1] - diagonal[low]) / (2.0 * links[low])
+    return diagonal[low] - links[low] / (slope + math.copysign(math.sqrt(slope * slope + 1.0), slope))
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def chase(diagonal: FloatArray, links: FloatArray, row: FloatArray, low: int, high: int, shift: float) -> None:
+    """Do one implicit QL step on the block from ``low`` to ``high``: its eigenvalue near the shift comes first."""
+    bulge = diagonal[high] - shift
+    sine = cosine = 1.0
+    carried = 0.0
+    for i in range(high - 1, low - 1, -1):
+        f, b = sine * links[i], cosine * links[i]
+        radius = math.sqrt(f * f + bulge * bulge)
+        links[i + 1] = radius
+        if radius == 0.0:
+            diagonal[i + 1] -= carried
+            links[high] = 0.0
+            return
+        sine, cosine = f / radius, bulge / radius
+        bulge = diagonal[i + 1] - carried
+        radius = (diagonal[i] - bulge) * sine + 2.0 * cosine * b
+        carried = sine * radius
+        diagonal[i + 1] = bulge + carried
+        bulge = cosine * radius - b
+        old = row[i + 1]
+        row[i + 1] = sine * row[i] + cosine * old
+        row[i] = cosine * row[i] - sine * old
+    diagonal[low] -= carried
+    links[low] = bulge
+    links[high] = 0.0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def gram(bands: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
+    """Return the diagonal of B B^T and the off-diagonal, for the first columns of a B given by its bands."""
+    squares, links = np.empty(size), np.zeros(size)
+    for i in range(size):
+        squares[i] = bands[0, i] * bands[0, i]
+        if i < size - 1:
+            squares[i] += bands[1, i] * bands[1, i]
+            links[i] = bands[1, i] * bands[0, i + 1]
+    return squares, links
+
+
+TOP = 6
+"""Index, in the goals, of the square of the last top value."""
+_DUE, _TESTED, _EXCESS = 7, 8, 9
+"""Indices of the size at which to test next, the last size tested, and its log excess."""
+_SMALLEST = 1e-60
+"""Below this size fourth powers of B underflow: such runs continue in Python."""
+_PATIENCE = 8
+"""Test convergence at least every size / 8 steps."""
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def reset_workspace(goals: FloatArray) -> None:
+    """Clear the workspace of an earlier run."""
     goals[TOP:] = 0.0
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def seems_done(bands: FloatArray, size: int, goals: FloatArray) -> bool:
-    """Do as :func:`may_stop` when it is time to ask again; say no before.
+def may_stop_if_due(bands: FloatArray, size: int, goals: FloatArray) -> bool:
+    """Whether :func:`may_stop`, tested only when due.
 
-    An answer takes a fair share of a small product when steps are many. It is asked for again after half of the steps
-    that the goals are away at the pace since the one before, or an eighth of those done: a run may end so much late.
+    After many steps a test costs a fair share of a small product. The next one is due after half of the steps that the
+    goals are away at the pace since the last one, and at most an eighth of the steps done.
     """
     return size >= goals[_DUE] and may_stop(bands, size, goals)
 
@@ -43,10 +138,9 @@ def seems_done(bands: FloatArray, size: int, goals: FloatArray) -> bool:
 def may_stop(bands: FloatArray, size: int, goals: FloatArray) -> bool:
     """Whether the Ritz triple of an upper bidiagonal B seems good enough.
 
-    B is given by its bands (:func:`~unipd.spectral.tridiagonal.bands_of`), the entry beyond its last column among
-    them. ``goals`` are the numbers of a stopping rule (``Stop.goals``), the rule that of ``Stop`` for one triple. The
-    last of them are notes that are kept here. Ritz values are found from the top, and no more of them than the answer
-    needs.
+    B is given by its bands, two rows: the diagonal and what is above it, the entry beyond its last column included.
+    ``goals`` are the numbers of a stopping rule (``Stop.goals``) for one triple; the last of them are workspace. Ritz
+    values are computed from the top, and no more of them than the test needs.
     """
     if not _SMALLEST < bands[0, 0] < 1.0 / _SMALLEST:
         return False
@@ -56,26 +150,26 @@ def may_stop(bands: FloatArray, size: int, goals: FloatArray) -> bool:
     if goals[TOP] > 0.0:
         chase(squares, links, last, 0, size - 1, goals[TOP])
     missed, used, known = 0.0, 0, 0
-    while used == 0 or (known < size and not none_above(squares, links, known, squares[used - 1])):
-        if not settle(squares, links, last, known):
+    while used == 0 or (known < size and not all_at_most(squares, links, known, squares[used - 1])):
+        if not find_next_eigenvalue(squares, links, last, known):
             return False
         known += 1
-        missed, used = _missed(bands, squares[:known], last, goals)
+        missed, used = _log_excess(bands, squares[:known], last, goals)
     ahead = size // _PATIENCE
-    if goals[_MISSED] > missed:
-        ahead = min(ahead, int(0.5 * missed * (size - goals[_ASKED]) / (goals[_MISSED] - missed)))
-    goals[TOP], goals[_DUE], goals[_ASKED], goals[_MISSED] = squares[0], size + max(1, ahead), size, missed
+    if goals[_EXCESS] > missed:
+        ahead = min(ahead, int(0.5 * missed * (size - goals[_TESTED]) / (goals[_EXCESS] - missed)))
+    goals[TOP], goals[_DUE], goals[_TESTED], goals[_EXCESS] = squares[0], size + max(1, ahead), size, missed
     return missed == 0.0
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _missed(bands: FloatArray, squares: FloatArray, last: FloatArray, goals: FloatArray) -> tuple[float, int]:
+def _log_excess(bands: FloatArray, squares: FloatArray, last: FloatArray, goals: FloatArray) -> tuple[float, int]:
     """Return the logarithm of the factor by which the first of the goals not reached is missed, 0 where all are.
 
-    What is known are the largest eigenvalues of B B^T, if all of them, and the residual norms of their vectors up to
-    sign. Also returns how many of them were looked at, 0 where more are needed.
+    Given the largest eigenvalues of B B^T known so far and the residual norms of their vectors, up to sign. Also
+    returns how many of them were used, 0 where more are needed.
     """
-    absolute, relative, allowed, lookout, weight, precision = goals[:TOP]
+    absolute, relative, allowed, guard, weight, precision = goals[:TOP]
     top, residual, used = math.sqrt(max(squares[0], 0.0)), abs(last[0]), 1
     rounding = precision * top
     missed = _above(residual, max(rounding, absolute, relative * top))
@@ -83,15 +177,15 @@ def _missed(bands: FloatArray, squares: FloatArray, last: FloatArray, goals: Flo
         limit = max(allowed, rounding)
         error, used = _value_error(squares, last, limit)
         missed = _above(error, limit)
-    if missed > 0.0 or used == 0 or lookout < 0.0:
+    if missed > 0.0 or used == 0 or guard < 0.0:
         return missed, used
-    horizon = top + max(lookout * top, allowed if allowed < math.inf else 0.0)
-    return max(-math.log(weight) - 2.0 * _height(bands, last.size, horizon), 0.0), used
+    level = top + max(guard * top, allowed if allowed < math.inf else 0.0)
+    return max(-math.log(weight) - 2.0 * _height(bands, last.size, level), 0.0), used
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _above(found: float, limit: float) -> float:
-    """Return log(found / limit), or 0 where the limit is kept."""
+    """Return log(found / limit), or 0 within the limit."""
     if found <= limit:
         return 0.0
     return math.log(found) - math.log(limit) if limit > 0.0 else math.inf
@@ -99,9 +193,9 @@ def _above(found: float, limit: float) -> float:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _value_error(squares: FloatArray, last: FloatArray, limit: float) -> tuple[float, int]:
-    """Do as :func:`unipd.spectral.stopping.value_error` for the first value, as far as the limit needs it.
+    """Return :func:`unipd.spectral.stopping.value_error` of the first value, as far as the limit needs it.
 
-    Also returns how many values were looked at; 0 where those known do not tell whether the limit is kept.
+    Also returns how many values were used; 0 where those known do not decide whether the limit is met.
     """
     least, total, i = abs(last[0]), 0.0, 0
     value = math.sqrt(max(squares[0], 0.0))
@@ -120,14 +214,82 @@ def _value_error(squares: FloatArray, last: FloatArray, limit: float) -> tuple[f
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _height(bands: FloatArray, size: int, horizon: float) -> float:
-    """Return log p_k of the run's orthonormal polynomial at the square of the horizon, by the pivots of x - B B^T."""
+def _height(bands: FloatArray, size: int, level: float) -> float:
+    """Return log p_k of the run's orthonormal polynomial at the square of the level, by the pivots of x - B B^T."""
     squares, links = gram(bands, size)
     height, known = 0.0, 0.0
     for i in range(size):
-        pivot = horizon * horizon - squares[i] - known
+        pivot = level * level - squares[i] - known
         if pivot <= 0.0:
             return -math.inf
         known = links[i] * links[i] / pivot
         height += math.log(pivot / abs(bands[0, i] * bands[1, i]))
     return height
+
+
+_REORDERED: Any = {"reassoc", "contract", "nsz"}
+_MARGIN = 32.0
+"""Eps by which the computed top value may be too small: pivots must not be clipped because of it."""
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def top_triple(
+    bases: tuple[Array, Array], bands: FloatArray, size: int, goals: FloatArray, ends: tuple[Array, Array]
+) -> tuple[float, float]:
+    """Return the top Ritz value of a B given by its bands and its residual norm; write its vectors (left, right).
+
+    Call it after :func:`may_stop` has returned True. A value of 0 means that there is none.
+    """
+    top = goals[TOP]
+    outer = _top_vector(bands, size, top)
+    inner = np.empty(size)
+    for i in range(size):
+        inner[i] = bands[0, i] * outer[i] + (bands[1, i - 1] * outer[i - 1] if i > 0 else 0.0)
+    _combine(bases[0], outer, ends[0])
+    _combine(bases[1], inner, ends[1])
+    tall, wide, value = length(ends[0]), length(ends[1]), math.sqrt(top)
+    if tall == 0.0 or wide == 0.0:
+        return 0.0, 0.0
+    divide(ends[0], tall)
+    divide(ends[1], wide)
+    # M v = value (value tall / wide) u: vectors that are not quite orthogonal make the two lengths differ.
+    stray = abs(wide / tall - value) * max(1.0, value * tall / wide)
+    return value, abs(bands[1, size - 1] * outer[size - 1]) / tall + stray
+
+
+@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+def _combine(basis: Array, coefficients: FloatArray, out: Array) -> None:
+    """Write the combination of the first rows of a basis, four of them in one pass."""
+    out[:] = 0
+    factors = np.zeros((coefficients.size + 3) // 4 * 4, basis.dtype)
+    for j in range(coefficients.size):
+        factors[j] = coefficients[j]
+    last = coefficients.size - 1
+    for j in range(0, coefficients.size, 4):
+        a, b, c, d = basis[j], basis[min(j + 1, last)], basis[min(j + 2, last)], basis[min(j + 3, last)]
+        in_a, in_b, in_c, in_d = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
+        for i in range(out.size):
+            out[i] += (in_a * a[i] + in_b * b[i]) + (in_c * c[i] + in_d * d[i])
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _top_vector(bands: FloatArray, size: int, top: float) -> FloatArray:
+    """Return the unit eigenvector of B B^T for its largest eigenvalue, by inverse iteration just above that.
+
+    B has positive entries, so has the eigenvector: a start of ones has a share in it. The pivots are positive.
+    """
+    diagonal, links = gram(bands, size)
+    shift, tiny = top * (1.0 + _MARGIN * _EPS), _EPS * top + 1e-300
+    pivots, vector = np.empty(size), np.full(size, 1.0)
+    for i in range(size):
+        known = links[i - 1] * links[i - 1] / pivots[i - 1] if i > 0 else 0.0
+        pivots[i] = max(shift - diagonal[i] - known, tiny)
+    for _ in range(3):
+        for i in range(1, size):
+            vector[i] += links[i - 1] / pivots[i - 1] * vector[i - 1]
+        for i in range(size - 1, -1, -1):
+            later = links[i] * vector[i + 1] if i < size - 1 else 0.0
+            vector[i] = (vector[i] + later) / pivots[i]
+        divide(vector, vector.max())
+        divide(vector, length(vector))
+    return vector

@@ -1,4 +1,8 @@
-"""When a Krylov run may stop: residuals small enough, values known well enough, and no larger ones overlooked."""
+"""When a Krylov run may stop: residuals small enough, values known well enough, and no larger eigenvalue missed.
+
+The rule exists once, as :class:`Stop`; compiled runs take its numbers (:meth:`Stop.goals`) to
+:func:`unipd.spectral.ritz_kernels.may_stop`.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,18 @@ import numpy as np
 
 from unipd._typing import FloatArray
 
+ROUNDING = 8.0
+"""Residuals and remainders up to this many eps times the size of the operator are rounding."""
 ALLOWED = 2
-"""Where the numbers of a rule have the error allowed in the top value."""
+"""Index, in the numbers of a rule, of the error allowed in the top value."""
 
 
 @dataclass(frozen=True)
 class Stop:
     """Stop when every wanted residual is at most max(absolute, relative * scale) and values are good enough.
 
-    Residuals that rounding alone explains always stop a run. A warm start near an eigenvector that is not the top
-    one has a small residual at once, so a run with a lookout also goes on until it would have seen a larger value.
+    Residuals at the level of rounding always stop a run. A warm start near an eigenvector that is not the top one has a
+    small residual at once, so a run with a guard also continues until it would have seen a larger eigenvalue.
     """
 
     absolute: float = 0.0
@@ -28,12 +34,12 @@ class Stop:
     """Residual norm allowed as a share of the scale (the spread of the Ritz values, or the top singular value)."""
     value: Callable[[float], float] | None = None
     """Error allowed in the sum of the wanted values, given the top one; None asks for nothing."""
-    lookout: float | None = None
-    """Share of the scale by which a value must exceed the answer to be looked for; None looks for nothing."""
+    missed_eigenvalue_guard: float | None = None
+    """Share of the scale by which a missed eigenvalue would exceed the answer; None does not guard against it."""
     weight: float = 1.0
-    """Weight that the starting vector is taken to have on the vector looked for."""
+    """Weight that the starting vector is assumed to have on the missed eigenvector."""
 
-    def reached(self, values: FloatArray, residuals: FloatArray, count: int, scale: float, rounding: float) -> bool:
+    def is_reached(self, values: FloatArray, residuals: FloatArray, count: int, scale: float, rounding: float) -> bool:
         """Whether Ritz values (largest first) with these residual norms are good enough in their first ``count``."""
         if values.size < count:
             return False
@@ -46,35 +52,35 @@ class Stop:
             self.value(float(values[0])), rounding
         )
 
-    def allowing(self, value: float | Callable[[float], float] | None) -> Stop:
+    def with_value_tolerance(self, value: float | Callable[[float], float] | None) -> Stop:
         """Return the rule with this error allowed in the sum of the values: a number, or a function of the top one."""
         return replace(self, value=value if value is None or callable(value) else lambda _: value)
 
     def goals(self, top: float | None, precision: float) -> FloatArray:
         """Return the rule as numbers, for :func:`unipd.spectral.ritz_kernels.may_stop`.
 
-        The error allowed is that for a top value, or none (inf) where that is not known yet; ``precision`` times the
-        scale is rounding. The last four numbers are room for notes of ``may_stop``.
+        The error allowed is that for a top value, or inf where that is not known yet; ``precision`` times the scale is
+        rounding. The last four numbers are workspace of ``may_stop``.
         """
         allowed = math.inf if self.value is None or top is None else self.value(top)
-        lookout = -1.0 if self.lookout is None else self.lookout
-        return np.array([self.absolute, self.relative, allowed, lookout, self.weight, precision, *[0.0] * 4])
+        guard = -1.0 if self.missed_eigenvalue_guard is None else self.missed_eigenvalue_guard
+        return np.array([self.absolute, self.relative, allowed, guard, self.weight, precision, *[0.0] * 4])
 
-    def horizon(self, top: float, scale: float) -> float:
-        """Return the value from which on a larger one must have shown."""
+    def guard_level(self, top: float, scale: float) -> float:
+        """Return the level above which every eigenvalue must have shown in the run."""
         allowed = 0.0 if self.value is None else self.value(top)
-        return top + max((self.lookout or 0.0) * scale, allowed)
+        return top + max((self.missed_eigenvalue_guard or 0.0) * scale, allowed)
 
-    def overlooks(self, ritz: FloatArray, links: list[float], horizon: float) -> bool:
-        """Whether an eigenvalue above the horizon may have gone unseen in k single-vector Lanczos steps.
+    def may_miss_eigenvalue(self, ritz: FloatArray, links: list[float], level: float) -> bool:
+        """Whether an eigenvalue above a level may have been missed in k single-vector Lanczos steps.
 
         The orthonormal polynomial p_k(z) = prod_i (z - theta_i) / prod_j beta_j of the run satisfies
         p_k(lambda)^2 <= 1 / w for every eigenvalue lambda of weight w in the start
-        (:mod:`unipd.spectral.polynomial_bound`), so one above the horizon is ruled out when p_k exceeds that there.
+        (:mod:`unipd.spectral.certify`), so one above the level is ruled out when p_k exceeds that there.
         """
-        if self.lookout is None or len(links) != ritz.size:
+        if self.missed_eigenvalue_guard is None or len(links) != ritz.size:
             return False
-        gaps: list[float] = (horizon - ritz).tolist()
+        gaps: list[float] = (level - ritz).tolist()
         if min(links) == 0.0 or min(gaps) <= 0.0:
             return min(links) > 0.0
         height = sum(map(math.log, gaps)) - sum(map(math.log, links))

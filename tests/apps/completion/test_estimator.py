@@ -1,17 +1,17 @@
-"""The estimator: what it takes, what it predicts, what it refuses."""
+"""The estimator: input, predictions and refusals."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import unipd
-from unipd.apps.completion.generated import generate
 from unipd.errors import InvalidInput, UnipdError
+from unipd.reproduce import generate_ratings
 
 
 @pytest.fixture(scope="module")
 def ratings() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    made = generate((60, 40), 1000, rank=2)
+    made = generate_ratings((60, 40), 1000, rank=2)
     return made.users, made.items, made.values
 
 

@@ -3,24 +3,30 @@
 import numpy as np
 import pytest
 
-from unipd.apps.completion.design import Design, Settings, Start
-from unipd.apps.completion.formulations import ball_design, factored_norm_method, norm_problem
-from unipd.apps.completion.norm_factors import BalancedNuclearNormSquared
+from unipd.apps.completion import (
+    CompletionProblem,
+    ModelSettings,
+    WarmStart,
+    ball_formulation,
+    factored_norm_method,
+    norm_problem,
+)
 from unipd.atoms import Blocks, LowRank
-from unipd.methods.augmented import Augmented
+from unipd.methods.factored import AugmentedLagrangian
+from unipd.sharp.spectral import BalancedNuclearNormSquared
 
-from .made import SHAPE, dense_side, naive_objective, small
+from .instances import SHAPE, dense_side, naive_objective, small
 
 SETTINGS = {
-    "plain": Settings(),
-    "sided": Settings(user_strength=0.5, item_strength=0.7, weight_power=0.35),
-    "features": Settings(user_strength=0.5, user_features=np.random.default_rng(0).standard_normal((SHAPE[0], 3))),
+    "plain": ModelSettings(),
+    "sided": ModelSettings(user_strength=0.5, item_strength=0.7, weight_power=0.35),
+    "features": ModelSettings(user_strength=0.5, user_features=np.random.default_rng(0).standard_normal((SHAPE[0], 3))),
 }
 
 
 @pytest.fixture(params=SETTINGS)
 def design(request):
-    return Design(*small(), SHAPE, SETTINGS[request.param])
+    return CompletionProblem(*small(), SHAPE, SETTINGS[request.param])
 
 
 def factor_of(design, factors, rank=4, seed=1):
@@ -54,7 +60,7 @@ def test_effective_factors(design):
 
 def test_gradient_by_finite_differences(design):
     problem, factors = design.problem(7.0), design.factors(7.0, 4)
-    model = Augmented(problem, factors, np.zeros(problem.dual_shape), 0.0)
+    model = AugmentedLagrangian(problem, factors, np.zeros(problem.dual_shape), 0.0)
     factor = factor_of(design, factors)
     here = model.evaluate(factor)
     direction = np.random.default_rng(2).standard_normal(factor.size)
@@ -79,11 +85,11 @@ def test_preconditioner_is_symmetric_positive_and_tangent(design):
 def test_a_start_keeps_the_point(design):
     factors = design.factors(7.0, 3)
     point = factors.point(factor_of(design, factors, rank=3))
-    again = design.factors(9.0, 3, Start(point, 1.0))
+    again = design.factors(9.0, 3, WarmStart(point, 1.0))
     found = again.point(again.start(point, 3, 0))
     np.testing.assert_allclose(found.parts[0].dense(), point.parts[0].dense(), atol=1e-9)
     np.testing.assert_array_equal(found.parts[1], point.parts[1])
-    smaller = design.factors(3.5, 3, Start(point, 1.0))
+    smaller = design.factors(3.5, 3, WarmStart(point, 1.0))
     shrunk = smaller.point(smaller.start(point, 3, 0)).parts[0].dense()
     size = np.linalg.svd(shrunk, compute_uv=False).sum()
     assert size <= 3.5 * (1 + 1e-9)
@@ -94,7 +100,7 @@ def test_a_start_keeps_the_point(design):
 def test_a_start_is_widened(design):
     factors = design.factors(7.0, 2)
     point = factors.point(factor_of(design, factors, rank=2))
-    wide = design.factors(7.0, 5, Start(point, 1.0))
+    wide = design.factors(7.0, 5, WarmStart(point, 1.0))
     found = wide.point(wide.start(point, 5, 0))
     assert found.parts[0].rank == 5
     assert np.linalg.norm(found.parts[0].dense() - point.parts[0].dense()) < 0.1 * np.linalg.norm(
@@ -103,24 +109,24 @@ def test_a_start_is_widened(design):
 
 
 def test_multiplier_at_the_optimum_is_the_top_singular_value():
-    from unipd.apps.completion.solving import Plan, solve_design
+    from unipd.apps.completion import SolverOptions, solve_completion
 
-    design = Design(*small(), SHAPE, Settings())
-    result = solve_design(design, 5.0, Plan(accuracy=1e-9))
+    design = CompletionProblem(*small(), SHAPE, ModelSettings())
+    result = solve_completion(design, 5.0, SolverOptions(accuracy=1e-9))
     dual = result.state.here.dual
     top = np.linalg.norm(design.sampled.adjoint(dual).toarray(), 2)
     assert design.multiplier(result.x, dual, 5.0) == pytest.approx(top, rel=1e-4)
-    assert design.multiplier(result.x, dual, 5.0) <= 2.0 * design.guessed_multiplier(5.0)
+    assert design.multiplier(result.x, dual, 5.0) <= 2.0 * design.initial_multiplier(5.0)
 
 
 def test_squared_norm_by_factors():
     users, items, values = small()
     problem = norm_problem(users, items, values, SHAPE, 1.0)
-    method = factored_norm_method(ball_design(users, items, values, SHAPE), problem, 4)
+    method = factored_norm_method(ball_formulation(users, items, values, SHAPE), problem, 4)
     factors = method.factors
     atom = LowRank(np.ones((SHAPE[0], 1)), np.ones((SHAPE[1], 1)), np.ones(1))
     factor = factors.start(atom, 4, 0)
-    model = Augmented(problem, factors, 0.1 * problem.b, method.penalty)
+    model = AugmentedLagrangian(problem, factors, 0.1 * problem.b, method.penalty)
     here = model.evaluate(factor)
     direction = np.random.default_rng(2).standard_normal(factor.shape)
     ahead, behind = (model.evaluate(factor + h * direction).value for h in (1e-5, -1e-5))
@@ -129,7 +135,7 @@ def test_squared_norm_by_factors():
     other = np.random.default_rng(3).standard_normal(factor.shape)
     assert np.vdot(other, solve(direction)) == pytest.approx(np.vdot(direction, solve(other)))
     assert np.vdot(other, solve(other)) > 0
-    mixed = factors.point(factors.joined(factor, atom, 0.25)).dense()
+    mixed = factors.point(factors.mix_atom(factor, atom, 0.25)).dense()
     np.testing.assert_allclose(mixed, 0.75 * factors.point(factor).dense() + 0.25 * atom.dense(), atol=1e-12)
 
 

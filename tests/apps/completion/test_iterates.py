@@ -1,17 +1,17 @@
 """The paper's methods on formulation (a): iterates equal to those of naive twins, and to the reference on MovieLens.
 
 The reference is that of an exact oracle. Line searches take the same trials whatever the oracle's precision, but the
-atoms of the first iterations do depend on it: see :class:`~unipd.apps.completion.precise.PreciseEngine`.
+atoms of the first iterations do depend on it: see :class:`~unipd.spectral.FixedToleranceEngine`.
 """
 
 import numpy as np
 import pytest
 
 import unipd
-from unipd.apps.completion import movielens
-from unipd.apps.completion.formulations import ball_problem
+from unipd.apps.completion import ball_problem
+from unipd.reproduce import completion_data
 
-from .made import SHAPE, NaiveBall, naive_acc, naive_frank_wolfe, naive_uni, small
+from .instances import SHAPE, NaiveBall, naive_acc, naive_frank_wolfe, naive_uni, small
 
 EPS, ITERATIONS, RADIUS = 1e-3, 10, 60.0
 
@@ -63,13 +63,13 @@ REFERENCE = {
 
 @pytest.fixture(scope="module")
 def ub():
-    folder = movielens.find()
+    folder = completion_data.find_movielens()
     if folder is None:
         pytest.skip("MovieLens 100K is not in $UNIPD_DATA or the cache")
-    train, test = movielens.split("ub")
+    train, test = completion_data.load_movielens_split("ub")
     assert (len(train), len(test)) == (90570, 9430)
     data = train.users - 1, train.items - 1, train.values
-    return (*data, movielens.SHAPE, movielens.KAPPA), test
+    return (*data, completion_data.MOVIELENS_SHAPE, completion_data.MOVIELENS_RADIUS), test
 
 
 @pytest.mark.parametrize("name", REFERENCE)

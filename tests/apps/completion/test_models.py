@@ -5,20 +5,26 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.apps.completion.biases import fit_biases
-from unipd.apps.completion.design import Design, Settings
-from unipd.apps.completion.formulations import ball_design, factored_norm_method, norm_problem
-from unipd.apps.completion.solving import Plan, solve_design
+from unipd.apps.completion import (
+    CompletionProblem,
+    ModelSettings,
+    SolverOptions,
+    ball_formulation,
+    factored_norm_method,
+    fit_biases,
+    norm_problem,
+    solve_completion,
+)
 
-from .made import SHAPE, dense_side, small
+from .instances import SHAPE, dense_side, small
 
 SETTINGS = {
-    "plain": Settings(user_ridge=2.0, item_ridge=1.0),
-    "sided": Settings(user_ridge=2.0, item_ridge=3.0, weight_power=0.35, user_strength=0.5, item_strength=0.7),
+    "plain": ModelSettings(user_ridge=2.0, item_ridge=1.0),
+    "sided": ModelSettings(user_ridge=2.0, item_ridge=3.0, weight_power=0.35, user_strength=0.5, item_strength=0.7),
 }
 
 
-def solved_by_cvxpy(design, radius):
+def solve_by_cvxpy(design, radius):
     left, right = dense_side(design.left), dense_side(design.right)
     z = cp.Variable(design.inner_shape)
     users, items = (cp.Variable(size) for size in design.shape)
@@ -30,9 +36,9 @@ def solved_by_cvxpy(design, radius):
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_model_is_solved_jointly(name):
-    design = Design(*small(count=40, shape=(12, 9)), (12, 9), SETTINGS[name])
-    result = solve_design(design, 6.0, Plan(accuracy=1e-6, rank=4))
-    optimum = solved_by_cvxpy(design, 6.0)
+    design = CompletionProblem(*small(count=40, shape=(12, 9)), (12, 9), SETTINGS[name])
+    result = solve_completion(design, 6.0, SolverOptions(accuracy=1e-6, rank=4))
+    optimum = solve_by_cvxpy(design, 6.0)
     assert result.status is unipd.Status.SOLVED
     assert result.objective == pytest.approx(optimum, rel=1e-5)
     assert result.dual_bound <= optimum * (1 + 1e-7)
@@ -42,8 +48,8 @@ def test_the_model_is_solved_jointly(name):
 
 
 def test_methods_agree():
-    problem = Design(*small(), SHAPE, SETTINGS["plain"]).problem(6.0)
-    optimum = solved_by_cvxpy(Design(*small(), SHAPE, SETTINGS["plain"]), 6.0)
+    problem = CompletionProblem(*small(), SHAPE, SETTINGS["plain"]).problem(6.0)
+    optimum = solve_by_cvxpy(CompletionProblem(*small(), SHAPE, SETTINGS["plain"]), 6.0)
     for method in ("accunipdgrad", "corrective"):
         result = unipd.solve(problem, method, accuracy=2e-2, tracker="atoms", stop=unipd.MaxIterations(2000))
         assert result.dual_bound <= optimum * (1 + 1e-7)
@@ -58,7 +64,7 @@ def test_the_least_norm(noise):
     constraint = cp.norm(seen) <= noise if noise else seen == 0
     optimum = cp.Problem(cp.Minimize(cp.normNuc(x)), [constraint]).solve(solver="CLARABEL") ** 2 / values.size
     problem = norm_problem(users, items, values, SHAPE, noise)
-    method = factored_norm_method(ball_design(users, items, values, SHAPE), problem)
+    method = factored_norm_method(ball_formulation(users, items, values, SHAPE), problem)
     result = unipd.solve(problem, method, accuracy=1e-5, stop=unipd.MaxIterations(200))
     assert result.status is unipd.Status.SOLVED
     assert result.objective == pytest.approx(optimum, rel=1e-4)
@@ -66,7 +72,7 @@ def test_the_least_norm(noise):
 
 
 def test_biases_are_the_ridge_regression():
-    design = Design(*small(), SHAPE, SETTINGS["plain"])
+    design = CompletionProblem(*small(), SHAPE, SETTINGS["plain"])
     users, items = fit_biases(design)
     rows = np.zeros((design.target.size, sum(SHAPE)))
     rows[np.arange(len(rows)), design.users] = 1
@@ -77,20 +83,22 @@ def test_biases_are_the_ridge_regression():
 
 
 def test_limits_and_callbacks():
-    design = Design(*small(), SHAPE, SETTINGS["plain"])
-    assert solve_design(design, 6.0, Plan(1e-12, seconds=0.0)).status is unipd.Status.TIME_LIMIT
+    design = CompletionProblem(*small(), SHAPE, SETTINGS["plain"])
+    assert solve_completion(design, 6.0, SolverOptions(1e-12, seconds=0.0)).status is unipd.Status.TIME_LIMIT
     seen = []
-    result = solve_design(design, 6.0, Plan(1e-12, callback=lambda moment: seen.append(moment) or len(seen) >= 1))
+    result = solve_completion(
+        design, 6.0, SolverOptions(1e-12, callback=lambda info: seen.append(info) or len(seen) >= 1)
+    )
     assert (result.status, len(seen)) == (unipd.Status.STOPPED, 1)
-    limited = solve_design(design, 6.0, Plan(1e-16, iterations=2, widen=False))
+    limited = solve_completion(design, 6.0, SolverOptions(1e-16, iterations=2, widen=False))
     assert limited.status is unipd.Status.ITERATION_LIMIT
 
 
 def test_narrow_factors_are_widened():
     shape = (40, 30)
-    design = Design(*small(seed=3, count=500, shape=shape, rank=8, noise=0.05), shape, SETTINGS["plain"])
-    narrow = solve_design(design, 40.0, Plan(1e-5, rank=1))
-    wide = solve_design(design, 40.0, Plan(1e-5, rank=30))
+    design = CompletionProblem(*small(seed=3, count=500, shape=shape, rank=8, noise=0.05), shape, SETTINGS["plain"])
+    narrow = solve_completion(design, 40.0, SolverOptions(1e-5, rank=1))
+    wide = solve_completion(design, 40.0, SolverOptions(1e-5, rank=30))
     assert narrow.status is wide.status is unipd.Status.SOLVED
     assert narrow.objective == pytest.approx(wide.objective, rel=1e-3)
 
@@ -103,7 +111,7 @@ def test_narrow_factors_of_the_least_norm_are_widened(noise):
     narrow, wide = (
         unipd.solve(
             problem,
-            factored_norm_method(ball_design(*data), problem, rank),
+            factored_norm_method(ball_formulation(*data), problem, rank),
             accuracy=1e-4,
             stop=unipd.MaxIterations(200),
         )
@@ -117,14 +125,14 @@ def test_narrow_factors_of_the_least_norm_are_widened(noise):
 
 def test_widened_factors_keep_what_is_in_use():
     data = (*small(), SHAPE)
-    factors = factored_norm_method(ball_design(*data), norm_problem(*data), 4).factors
+    factors = factored_norm_method(ball_formulation(*data), norm_problem(*data), 4).factors
     rng = np.random.default_rng(0)
     used = rng.standard_normal((sum(SHAPE), 3))
     factor = np.hstack([used, np.zeros((sum(SHAPE), 2))])
-    wide = factors.widened(factor, 8, 0)
+    wide = factors.widen_factor(factor, 8, 0)
     assert wide.shape[1] == 8
     moved = np.linalg.norm(factors.point(wide).dense() - factors.point(factor).dense())
     assert 0 < moved < 0.01 * np.linalg.norm(factors.point(factor).dense())
-    assert factors.widened(factor, 100, 0).shape[1] == min(SHAPE)
+    assert factors.widen_factor(factor, 100, 0).shape[1] == min(SHAPE)
     full = rng.standard_normal((sum(SHAPE), min(SHAPE)))
-    assert factors.widened(full, 100, 0) is full
+    np.testing.assert_allclose(factors.point(factors.widen_factor(full, 100, 0)).dense(), factors.point(full).dense())

@@ -1,14 +1,12 @@
-"""The forms in which users have ratings, and complaints about what is none."""
+"""Input formats of ratings, and errors for invalid ones."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from unipd.apps.completion.indexing import Index
-from unipd.apps.completion.observations import as_pairs, as_ratings
-from unipd.apps.completion.placing import placed
+from unipd.apps.completion import Index, as_pairs, as_ratings, index_ratings
 from unipd.errors import InvalidInput
-from unipd.io.ratings import Ratings
+from unipd.io import Ratings
 
 TRIPLES = ([0, 0, 2], [1, 2, 0], [3.0, 4.0, 5.0])
 
@@ -111,7 +109,7 @@ def test_gaps_in_columns_that_are_not_needed_do_no_harm():
 
 @pytest.mark.parametrize("pairs", [np.array([[1, 5], [2, 6], [3, 5]]), [(1, 5), (2, 6)], [[1, 5]]])
 def test_pairs_without_ratings_are_no_matrix(pairs):
-    with pytest.raises(InvalidInput, match="ratings y beside pairs"):
+    with pytest.raises(InvalidInput, match="ratings y with pairs"):
         as_ratings(pairs)
     assert len(as_ratings(np.asarray(pairs, float))) == 2 * len(pairs)
 
@@ -135,13 +133,15 @@ def test_triples_of_texts():
 def test_large_integers_are_texts(large):
     found = as_ratings((large, [1, 2], [3.0, 4.0]))
     assert found.users.tolist() == [str(int(name)) for name in large]
-    np.testing.assert_array_equal(Index(found.users).places(np.array([5])), [sorted(found.users.tolist()).index("5")])
+    np.testing.assert_array_equal(
+        Index(found.users).positions(np.array([5])), [sorted(found.users.tolist()).index("5")]
+    )
 
 
 def test_large_integers_are_unknown_among_small_ones():
     index = Index(np.array([3, 2**63 - 1]))
-    np.testing.assert_array_equal(index.places([10**30, 3]), [-1, 0])
-    np.testing.assert_array_equal(index.places([str(2**63 - 1), str(2**63)]), [1, -1])
+    np.testing.assert_array_equal(index.positions([10**30, 3]), [-1, 0])
+    np.testing.assert_array_equal(index.positions([str(2**63 - 1), str(2**63)]), [1, -1])
 
 
 def test_no_pairs():
@@ -151,19 +151,19 @@ def test_no_pairs():
 
 def test_duplicates():
     users, items, values = [1, 1, 1], [5, 5, 5], [1.0, 2.0, 4.0]
-    assert placed(as_ratings((users, items, values))).values.tolist() == [4.0]
+    assert index_ratings(as_ratings((users, items, values))).values.tolist() == [4.0]
     summed = sp.coo_array((values, (users, items)), shape=(2, 6))
     assert as_ratings(summed).values.tolist() == [7.0]
     assert summed.nnz == 3
 
 
 def test_places_are_sorted():
-    data = placed(as_ratings(([9, 3, 9], [1, 8, 0], [1.0, 2.0, 3.0])))
+    data = index_ratings(as_ratings(([9, 3, 9], [1, 8, 0], [1.0, 2.0, 3.0])))
     assert (data.rows.tolist(), data.columns.tolist()) == ([0, 1, 1], [2, 0, 1])
     assert data.values.tolist() == [2.0, 3.0, 1.0]
     assert data.shape == (2, 3)
     assert data.order.tolist() == [1, 2, 0]
-    assert placed(as_ratings(([9, 3, 9], [1, 8, 1], [1.0, 2.0, 3.0]))).order.tolist() == [0, 1]
+    assert index_ratings(as_ratings(([9, 3, 9], [1, 8, 1], [1.0, 2.0, 3.0]))).order.tolist() == [0, 1]
     assert rows_of(data.ratings()) == [(3, 8, 2.0), (9, 0, 3.0), (9, 1, 1.0)]
 
 
@@ -185,7 +185,7 @@ def test_pairs_of_texts_and_numbers():
         (([1], [2], [np.inf]), None, "finite"),
         (([1, 2], [2], [1.0]), None, "a user and an item for every rating"),
         (([], [], []), None, "users|at least one"),
-        (([-1], [2], [1.0]), None, "not below 0"),
+        (([-1], [2], [1.0]), None, "nonnegative"),
         (([1.5], [2], [1.0]), None, "not integers"),
         (([1e300], [2], [1.0]), None, "too large"),
         (([np.nan], [2], [1.0]), None, "a name for every rating"),
@@ -210,19 +210,19 @@ def test_what_is_no_rating(X, y, words):
 
 def test_names_of_another_kind():
     index = Index(np.array([3, 10]))
-    np.testing.assert_array_equal(index.places(["10", "x", "3", "-3"]), [1, -1, 0, -1])
-    np.testing.assert_array_equal(index.joined(["7"]).names, [3, 7, 10])
+    np.testing.assert_array_equal(index.positions(["10", "x", "3", "-3"]), [1, -1, 0, -1])
+    np.testing.assert_array_equal(index.union(["7"]).names, [3, 7, 10])
     with pytest.raises(InvalidInput, match="'x'"):
-        index.joined(["7", "x"])
+        index.union(["7", "x"])
 
 
-def test_a_missing_name_is_told():
-    with pytest.raises(InvalidInput, match="place 1"):
+def test_a_missing_name_is_reported():
+    with pytest.raises(InvalidInput, match="position 1"):
         as_ratings((np.array(["a", None], object), [1, 2], [1.0, 2.0]))
 
 
-def test_a_missing_name_of_pandas_is_told():
+def test_a_missing_name_of_pandas_is_reported():
     pd = pytest.importorskip("pandas")
     for users in (pd.array(["a", pd.NA], dtype="string"), pd.array([1, pd.NA], dtype="Int64")):
-        with pytest.raises(InvalidInput, match="place 1"):
+        with pytest.raises(InvalidInput, match="position 1"):
             as_ratings(pd.DataFrame({"user": users, "item": [1, 2], "rating": [1.0, 2.0]}))

@@ -1,18 +1,21 @@
-"""The radius by validation."""
+"""Choosing the radius by validation."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from unipd.apps.completion.design import Design, Settings
-from unipd.apps.completion.generated import generate
-from unipd.apps.completion.guess import guessed_radius
-from unipd.apps.completion.model import CompletionModel
-from unipd.apps.completion.radius import MOST_TRIALS, choose_radius, least_of_parabola
-from unipd.apps.completion.solving import Plan
-from unipd.apps.completion.trials import Chosen
-from unipd.apps.completion.validation import predicted
+from unipd.apps.completion import (
+    CompletionModel,
+    CompletionProblem,
+    ModelSettings,
+    RadiusChoice,
+    SolverOptions,
+    choose_radius,
+    initial_radius,
+)
+from unipd.apps.completion.radius_search import MOST_TRIALS, least_of_parabola, predict_at
+from unipd.reproduce import generate_ratings
 
 
 def test_parabola():
@@ -25,10 +28,12 @@ def test_parabola():
 
 @pytest.fixture(scope="module")
 def instance():
-    made = generate((80, 60), 2000, rank=3, noise=0.5, seed=1)
+    made = generate_ratings((80, 60), 2000, rank=3, noise=0.5, seed=1)
     held = np.random.default_rng(0).random(made.values.size) < 0.2
     rest = [part[~held] for part in (made.users, made.items, made.values)]
-    return Design(*rest, made.shape, Settings()), [part[held] for part in (made.users, made.items, made.values)]
+    return CompletionProblem(*rest, made.shape, ModelSettings()), [
+        part[held] for part in (made.users, made.items, made.values)
+    ]
 
 
 def test_the_choice_is_about_the_best(instance, capsys):
@@ -36,10 +41,10 @@ def test_the_choice_is_about_the_best(instance, capsys):
     asked = []
 
     def judge(point):
-        asked.append(float(np.sqrt(np.mean((predicted(design, point, users, items, None) - values) ** 2))))
+        asked.append(float(np.sqrt(np.mean((predict_at(design, point, users, items, None) - values) ** 2))))
         return asked[-1]
 
-    chosen = choose_radius([(design, judge)], Plan(verbose=True))
+    chosen = choose_radius([(design, judge)], SolverOptions(verbose=True))
     radius, trials = chosen.radius, chosen.trials
     assert len(asked) == len(trials) <= MOST_TRIALS
     assert [trial.radius for trial in trials] == sorted(trial.radius for trial in trials)
@@ -53,30 +58,32 @@ def test_the_choice_is_about_the_best(instance, capsys):
 
 def test_the_guess_scales_with_the_ratings(instance):
     design, _ = instance
-    twice = Design(design.users, design.items, 2.0 * (design.target + design.mean), design.shape, Settings())
-    assert guessed_radius(twice) == pytest.approx(2.0 * guessed_radius(design))
+    twice = CompletionProblem(
+        design.users, design.items, 2.0 * (design.target + design.mean), design.shape, ModelSettings()
+    )
+    assert initial_radius(twice) == pytest.approx(2.0 * initial_radius(design))
 
 
 def test_the_guess_of_nothing_is_positive():
-    design = Design(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 3.0]), (2, 2), Settings())
-    assert guessed_radius(design) > 0
+    design = CompletionProblem(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 3.0]), (2, 2), ModelSettings())
+    assert initial_radius(design) > 0
 
 
 def test_an_interrupt_ends_the_search(instance, monkeypatch):
-    from unipd.apps.completion import radius as module
+    from unipd.apps.completion import radius_search as module
     from unipd.status import Status
 
     design, _ = instance
-    real = module.solve_design
+    real = module.solve_completion
 
-    def interrupted(*arguments):
+    def interrupt_solve(*arguments):
         from dataclasses import replace
 
         return replace(real(*arguments), status=Status.INTERRUPTED)
 
-    monkeypatch.setattr(module, "solve_design", interrupted)
+    monkeypatch.setattr(module, "solve_completion", interrupt_solve)
     with pytest.raises(KeyboardInterrupt):
-        choose_radius([(design, lambda point: 1.0)], Plan())
+        choose_radius([(design, lambda point: 1.0)], SolverOptions())
 
 
 def norm_of(matrix):
@@ -95,19 +102,19 @@ def precise_instance(noise, seed=0):
 def test_a_ball_that_is_not_filled_is_not_made_larger(noise):
     users, items, values, _ = precise_instance(noise)
     held = np.random.default_rng(1).random(600) < 0.1
-    design = Design(users[~held], items[~held], values[~held], (40, 30), Settings(weight_power=0.0))
+    design = CompletionProblem(users[~held], items[~held], values[~held], (40, 30), ModelSettings(weight_power=0.0))
     norms = []
 
     def judge(point):
         norms.append(norm_of(point.parts[0]))
-        found = predicted(design, point, users[held], items[held], None)
+        found = predict_at(design, point, users[held], items[held], None)
         return float(np.sqrt(np.mean((found - values[held]) ** 2)))
 
-    chosen = choose_radius([(design, judge)], Plan())
+    chosen = choose_radius([(design, judge)], SolverOptions())
     radius, trials = chosen.radius, chosen.trials
     assert sorted(norms) == pytest.approx([trial.radius for trial in trials], rel=0.011)
     assert radius <= 1.01 * max(norms)
-    assert not trials[-1].filled or trials[-1].error > min(trial.error for trial in trials)
+    assert not trials[-1].is_filled or trials[-1].error > min(trial.error for trial in trials)
 
 
 def test_steep_errors_are_looked_at_again():
@@ -124,15 +131,15 @@ def test_steep_errors_are_looked_at_again():
 
 @pytest.mark.parametrize(("count", "sets"), [(300, 5), (4000, 3), (20000, 1)])
 def test_few_ratings_are_held_out_in_several_sets(monkeypatch, count, sets):
-    from unipd.apps.completion import validation
+    from unipd.apps.completion import radius_search
 
     seen = []
 
     def chosen(folds, plan):
         seen.extend(folds)
-        return Chosen(1.0)
+        return RadiusChoice(1.0)
 
-    monkeypatch.setattr(validation, "choose_radius", chosen)
+    monkeypatch.setattr(radius_search, "choose_radius", chosen)
     rng = np.random.default_rng(0)
     places = rng.permutation(200 * 200)[:count]
     CompletionModel(max_seconds=0.0).fit((*np.divmod(places, 200), rng.standard_normal(count)))
@@ -151,34 +158,34 @@ def test_ratings_that_are_all_the_same_end_the_search():
 
 
 def test_trials_start_from_each_other(instance, monkeypatch):
-    from unipd.apps.completion import radius as module
+    from unipd.apps.completion import radius_search as module
 
     design, (users, items, values) = instance
-    real, starts = module.solve_design, []
+    real, starts = module.solve_completion, []
 
     def judge(point):
-        return float(np.sqrt(np.mean((predicted(design, point, users, items, None) - values) ** 2)))
+        return float(np.sqrt(np.mean((predict_at(design, point, users, items, None) - values) ** 2)))
 
-    def watched(design, radius, plan, start):
+    def record_start(design, radius, plan, start):
         starts.append(start)
         return real(design, radius, plan, start)
 
     def cold(design, radius, plan, start):
         return real(design, radius, plan, None)
 
-    monkeypatch.setattr(module, "solve_design", watched)
-    warm = choose_radius([(design, judge)], Plan())
-    monkeypatch.setattr(module, "solve_design", cold)
-    afresh = choose_radius([(design, judge)], Plan())
+    monkeypatch.setattr(module, "solve_completion", record_start)
+    warm = choose_radius([(design, judge)], SolverOptions())
+    monkeypatch.setattr(module, "solve_completion", cold)
+    afresh = choose_radius([(design, judge)], SolverOptions())
     assert [start is None for start in starts] == [True] + [False] * (len(warm.trials) - 1)
-    spent, alone = (chosen.work.counts.matvecs / len(chosen.trials) for chosen in (warm, afresh))
+    spent, alone = (chosen.work["matvecs"] / len(chosen.trials) for chosen in (warm, afresh))
     assert len(warm.trials) > 2
     assert spent < 0.9 * alone
     assert warm.start in [trial.starts[0] for trial in warm.trials]
 
 
 def test_the_final_fit_starts_from_the_path():
-    made = generate((80, 60), 2000, rank=3, noise=0.5, seed=1)
+    made = generate_ratings((80, 60), 2000, rank=3, noise=0.5, seed=1)
     ratings = made.users, made.items, made.values
     warm = CompletionModel(accuracy=1e-5).fit(ratings)
     cold = CompletionModel(warm.radius_, accuracy=1e-5).fit(ratings)
@@ -186,7 +193,7 @@ def test_the_final_fit_starts_from_the_path():
 
 
 def test_names_do_not_decide_what_is_held_out():
-    made = generate((60, 50), 1500, rank=3, noise=0.5, seed=1)
+    made = generate_ratings((60, 50), 1500, rank=3, noise=0.5, seed=1)
     users, items = made.users.astype(int), made.items.astype(int)
     rng = np.random.default_rng(5)
     other = rng.permutation(60)[users], np.array([f"item {name}" for name in rng.permutation(50)])[items]

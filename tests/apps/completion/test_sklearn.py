@@ -1,4 +1,4 @@
-"""The estimator among scikit-learn's: its checks, its tools, and life without it."""
+"""The estimator in scikit-learn: its checks, its tools, and the fallback without it."""
 
 import pickle
 import subprocess
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.apps.completion.generated import generate
-from unipd.apps.estimators import PlainEstimator
+from unipd.apps.completion.estimator import PlainEstimator
 from unipd.errors import InvalidInput
+from unipd.reproduce import generate_ratings
 
 sklearn = pytest.importorskip("sklearn")
 
@@ -48,7 +48,7 @@ SKIPPED = {"check_array_api_input"}
 
 @pytest.fixture(scope="module")
 def pairs():
-    made = generate((30, 20), 250, rank=2, noise=0.3)
+    made = generate_ratings((30, 20), 250, rank=2, noise=0.3)
     return np.column_stack([made.users, made.items]), made.values
 
 
@@ -165,8 +165,8 @@ def test_plain_parameters():
 
 
 def test_generators_as_random_state():
-    from unipd.apps.completion.parameters import checked
+    from unipd.apps.completion.model import check_parameters
 
-    seeds = [checked(unipd.MatrixCompletion(random_state=np.random.default_rng(3))).seed for _ in range(2)]
-    assert seeds[0] == seeds[1] != checked(unipd.MatrixCompletion(random_state=np.random.RandomState(3))).seed
-    assert checked(unipd.MatrixCompletion(random_state=None)).seed == 0
+    seeds = [check_parameters(unipd.MatrixCompletion(random_state=np.random.default_rng(3))).seed for _ in range(2)]
+    assert seeds[0] == seeds[1] != check_parameters(unipd.MatrixCompletion(random_state=np.random.RandomState(3))).seed
+    assert check_parameters(unipd.MatrixCompletion(random_state=None)).seed == 0

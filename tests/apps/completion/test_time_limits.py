@@ -1,15 +1,15 @@
-"""One time limit for everything that a fit does, and one meaning of its counts."""
+"""One time limit covers everything in a fit, and counts mean the same throughout."""
 
 import numpy as np
 import pytest
 
 import unipd
-from unipd.apps.completion import CompletionModel, fitting, radius
-from unipd.apps.completion.deadline import Deadline
-from unipd.apps.completion.generated import generate
-from unipd.apps.completion.reporting import SEARCH_CUT
+from unipd._util.context import Communicator
+from unipd.apps.completion import CompletionModel, model, radius_search
+from unipd.apps.completion.model import SEARCH_CUT
+from unipd.apps.completion.solver import Deadline
+from unipd.reproduce import generate_ratings
 from unipd.status import Status
-from unipd.team import Team
 
 SETS = 5
 """Sets held out of so few ratings: fits a trial."""
@@ -25,7 +25,7 @@ class Clock:
     def now(self):
         return self.time
 
-    def counted(self, solve):
+    def count_solves(self, solve):
         def run(design, radius, plan, start=None):
             self.given.append(plan.seconds)
             result = solve(design, radius, plan, start)
@@ -37,28 +37,28 @@ class Clock:
 
 @pytest.fixture(scope="module")
 def ratings():
-    made = generate((50, 40), 900, rank=2, noise=0.3, seed=2)
+    made = generate_ratings((50, 40), 900, rank=2, noise=0.3, seed=2)
     return made.users, made.items, made.values
 
 
 @pytest.fixture(scope="module")
-def unlimited(ratings):
+def unlimited_fit(ratings):
     return CompletionModel().fit(ratings)
 
 
 @pytest.fixture
 def clock(monkeypatch):
     found = Clock()
-    monkeypatch.setattr(Team, "now", staticmethod(found.now))
-    for module in (radius, fitting):
-        monkeypatch.setattr(module, "solve_design", found.counted(module.solve_design))
+    monkeypatch.setattr(Communicator, "now", staticmethod(found.now))
+    for module in (radius_search, model):
+        monkeypatch.setattr(module, "solve_completion", found.count_solves(module.solve_completion))
     return found
 
 
-def test_every_fit_gets_what_is_left(clock, ratings, unlimited):
+def test_every_fit_gets_what_is_left(clock, ratings, unlimited_fit):
     model = CompletionModel(max_seconds=12.0).fit(ratings)
     assert clock.given == [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 3.0]
-    assert len(model.path_) == 1 < len(unlimited.path_)
+    assert len(model.path_) == 1 < len(unlimited_fit.path_)
     assert model.radius_ == model.path_[0][0]
     assert model.result_.status is Status.TIME_LIMIT
     assert model.summary()["message"] == SEARCH_CUT
@@ -69,35 +69,35 @@ def test_before_the_first_trial_is_whole_the_radius_is_a_guess(clock, ratings):
     assert clock.given == [3.0, 2.0, 1.0, 1.0]
     assert model.path_ == []
     assert model.radius_ > 0.0
-    assert model.result_.search.iterations >= 3
+    assert model.result_.extras["search_iterations"] >= 3
 
 
-def test_a_trial_that_is_cut_short_does_not_count(monkeypatch, ratings, unlimited):
+def test_a_trial_that_is_cut_short_does_not_count(monkeypatch, ratings, unlimited_fit):
     from dataclasses import replace
 
-    real, seen = radius.solve_design, []
+    real, seen = radius_search.solve_completion, []
 
     def late(*arguments):
         seen.append(real(*arguments))
         return replace(seen[-1], status=Status.TIME_LIMIT) if len(seen) > SETS else seen[-1]
 
-    monkeypatch.setattr(radius, "solve_design", late)
+    monkeypatch.setattr(radius_search, "solve_completion", late)
     model = CompletionModel(max_seconds=1e6).fit(ratings)
     assert (len(seen), len(model.path_)) == (SETS + 1, 1)
-    assert model.result_.search_cut
-    assert model.result_.search.iterations == sum(result.iterations for result in seen)
+    assert model.result_.message == SEARCH_CUT
+    assert model.result_.extras["search_iterations"] == sum(result.iterations for result in seen)
 
 
-def test_time_enough_changes_nothing(ratings, unlimited):
+def test_time_enough_changes_nothing(ratings, unlimited_fit):
     model = CompletionModel(max_seconds=1e6).fit(ratings)
     assert model.result_.status is Status.SOLVED
-    assert (model.radius_, model.path_) == (unlimited.radius_, unlimited.path_)
+    assert (model.radius_, model.path_) == (unlimited_fit.radius_, unlimited_fit.path_)
 
 
-def test_no_time_is_no_success(ratings, unlimited):
+def test_no_time_is_no_success(ratings, unlimited_fit):
     model = CompletionModel(max_seconds=0.0, accuracy=0.9).fit(ratings)
     assert model.gap_ <= 0.9
-    assert model.radius_ != unlimited.radius_
+    assert model.radius_ != unlimited_fit.radius_
     assert model.result_.status is Status.TIME_LIMIT
 
 
@@ -114,29 +114,29 @@ def test_other_methods_keep_the_limit(ratings, options):
         method="accunipdgrad",
         accuracy=1e-9,
         max_seconds=0.0,
-        callback=lambda moment: moment.state.iteration >= patience,
+        callback=lambda info: info.state.iteration >= patience,
     ).fit(ratings)
     assert (model.result_.status, model.n_iter_) == (Status.TIME_LIMIT, 1)
 
 
 def test_the_deadline_counts_from_its_beginning(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(Team, "now", staticmethod(clock.now))
-    deadline = Deadline.in_seconds(10.0)
+    monkeypatch.setattr(Communicator, "now", staticmethod(clock.now))
+    deadline = Deadline(10.0)
     clock.time += 4.0
-    assert (deadline.left(), deadline.left(0.75), deadline.left(0.25)) == (6.0, 3.5, 0.0)
+    assert (deadline.remaining(), deadline.remaining(0.75), deadline.remaining(0.25)) == (6.0, 3.5, 0.0)
 
 
-def test_counts_are_of_the_final_fit_and_of_the_search(unlimited, tmp_path):
-    figures, result = unlimited.summary(), unlimited.result_
-    assert figures["iterations"] == unlimited.n_iter_ == result.iterations
+def test_counts_are_of_the_final_fit_and_of_the_search(unlimited_fit, tmp_path):
+    figures, result = unlimited_fit.summary(), unlimited_fit.result_
+    assert figures["iterations"] == unlimited_fit.n_iter_ == result.iterations
     assert figures["oracle_calls"] == result.counts.oracle_calls
     assert figures["seconds"] == result.seconds
-    assert figures["search_iterations"] >= SETS * len(unlimited.path_)
+    assert figures["search_iterations"] >= SETS * len(unlimited_fit.path_)
     assert figures["search_oracle_calls"] > figures["oracle_calls"]
     assert figures["search_matvecs"] > figures["matvecs"]
     assert figures["total_seconds"] >= figures["seconds"] + figures["search_seconds"]
-    saved = unipd.load(unlimited.save(tmp_path / "model.npz")).figures
+    saved = unipd.load(unlimited_fit.save(tmp_path / "model.npz")).summary()
     assert saved == {name: figures[name] for name in saved}
     assert "search_iterations" in saved
 

@@ -1,26 +1,26 @@
-"""Ratings in any unit, and ratings that do not differ."""
+"""Ratings in any unit, and constant ratings."""
 
 import numpy as np
 import pytest
 
 import unipd
 from unipd.apps.completion import CompletionModel
-from unipd.apps.completion.generated import generate
+from unipd.reproduce import generate_ratings
 
 PLACES = np.divmod(np.random.default_rng(0).choice(64, 30, replace=False), 8)
 EVERYWHERE = np.indices((8, 8)).reshape(2, -1).T
 
 
 @pytest.fixture(scope="module")
-def made():
-    made = generate((40, 30), 500, rank=2, noise=0.3, seed=1)
+def ratings():
+    made = generate_ratings((40, 30), 500, rank=2, noise=0.3, seed=1)
     return made.users.astype(int), made.items.astype(int), made.values
 
 
 @pytest.mark.parametrize("unit", [1e-90, 1e-3, 1e12, 1e90])
 @pytest.mark.parametrize("residual", [0.0, 0.3])
-def test_the_least_norm_in_any_unit(made, residual, unit):
-    users, items, values = made
+def test_the_least_norm_in_any_unit(ratings, residual, unit):
+    users, items, values = ratings
     plain, other = (
         CompletionModel(residual=residual * scale, clip=False).fit((users, items, values * scale))
         for scale in (1.0, unit)
@@ -33,20 +33,38 @@ def test_the_least_norm_in_any_unit(made, residual, unit):
     np.testing.assert_allclose(other.result_.history["objective"][-1], other.objective_)
 
 
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.95], ids=["exact", "half", "most"])
+def test_gap_and_infeasibility_of_the_least_norm_are_those_of_its_problem(ratings, share, unit):
+    users, items, values = ratings
+    biases_only = CompletionModel(residual=1e3).fit((users, items, values)).rmse((users, items, values))
+    model = CompletionModel(residual=share * biases_only * unit, clip=False, accuracy=1e-4)
+    result = model.fit((users, items, values * unit)).result_
+    problem, history = result.problem, result.history
+    assert result.status is unipd.Status.SOLVED
+    assert max(result.gap, result.infeasibility) <= 1e-4
+    assert result.gap == pytest.approx(problem.relative_gap(result.objective, result.dual_bound))
+    violation = problem.coupling.distance(problem.map.image(result.x) - problem.b)
+    assert result.infeasibility == pytest.approx(violation / problem.feasibility_scale, abs=1e-12)
+    gaps = [problem.relative_gap(*pair) for pair in zip(history["objective"], history["dual_bound"], strict=True)]
+    np.testing.assert_allclose(history["gap"], gaps)
+    np.testing.assert_allclose(history["infeasibility"], history["violation"] / problem.feasibility_scale)
+
+
 @pytest.mark.parametrize("unit", [1e-140, 1e-50, 1e90])
-def test_the_ball_in_any_unit(made, unit):
-    users, items, values = made
+def test_the_ball_in_any_unit(ratings, unit):
+    users, items, values = ratings
     plain, other = (
         CompletionModel(30.0 * scale, accuracy=1e-6).fit((users, items, values * scale)) for scale in (1.0, unit)
     )
     assert other.result_.status is unipd.Status.SOLVED
-    np.testing.assert_allclose(other.predict(made[:2]) / unit, plain.predict(made[:2]), atol=1e-2)
+    np.testing.assert_allclose(other.predict(ratings[:2]) / unit, plain.predict(ratings[:2]), atol=1e-2)
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("rating", [0.0, 1e-3, 3.0])
 @pytest.mark.parametrize(
-    "options", [{}, {"side": True}, {"radius": 50.0}, {"residual": 0.0}, {"residual": 0.5}], ids=str
+    "options", [{}, {"side_information": True}, {"radius": 50.0}, {"residual": 0.0}, {"residual": 0.5}], ids=str
 )
 def test_constant_ratings_are_predicted_everywhere(rating, options):
     values = np.full(30, rating)

@@ -10,7 +10,7 @@ from unipd.status import Status
 def dense(data):
     """Return C and the A_i as arrays."""
     rows = np.eye(data.size + 1)
-    matrices = [data.extended.adjoint(row).toarray() for row in rows]
+    matrices = [data.cost_and_constraints.adjoint(row).toarray() for row in rows]
     return matrices[0], matrices[1:]
 
 
@@ -36,17 +36,18 @@ def check(program, result, accuracy):
     cost, matrices = dense(program.data)
     x = result.x.dense()
     assert result.status is Status.SOLVED, result.message
+    assert max(result.infeasibility, abs(result.gap)) <= accuracy
     assert np.linalg.eigvalsh(x)[0] >= -1e-9 * max(1.0, np.trace(x))
     image = np.array([np.sum(m * x) for m in matrices])
     data = program.data
-    assert np.linalg.norm(data.violation(image)) <= accuracy * (1 + np.linalg.norm(data.b))
+    assert np.linalg.norm(data.violation(image)) <= accuracy * max(1.0, np.linalg.norm(data.b))
     assert result.objective == pytest.approx(sign * np.sum(cost * x), rel=1e-9, abs=1e-9)
     slack = cost + sum(y * m for y, m in zip(result.dual, matrices, strict=True))
     size = np.abs(cost).max() + sum(abs(y) * np.abs(m).max() for y, m in zip(result.dual, matrices, strict=True))
-    np.testing.assert_allclose(result.slack.toarray(), slack, atol=1e-9 * size)
+    np.testing.assert_allclose(program.slack(result.dual).toarray(), slack, atol=1e-9 * size)
     assert np.linalg.eigvalsh(slack)[0] >= -1e-8 * np.abs(slack).max()
     upper = np.where(result.dual > 0, data.upper, 0.0) @ np.maximum(result.dual, 0.0)
     lower = np.where(result.dual < 0, data.lower, 0.0) @ np.minimum(result.dual, 0.0)
     assert sign * result.dual_bound <= -(upper + lower) + 1e-7 * max(1.0, abs(result.objective))
     assert abs(result.objective - result.dual_bound) <= accuracy * max(1.0, abs(result.objective))
-    assert max(map(abs, result.dimacs_errors)) <= 10 * accuracy
+    assert max(map(abs, result.extras["dimacs_errors"])) <= 10 * accuracy

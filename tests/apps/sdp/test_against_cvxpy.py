@@ -52,7 +52,7 @@ def test_random_problems_have_the_same_optimum(seed):
     assert result.dual_bound == pytest.approx(optimum, rel=1e-5, abs=1e-5)
     assert (result.dual_bound >= optimum - 1e-6) == bool(seed % 2) or abs(result.dual_bound - optimum) <= 1e-5
     for index, variable in enumerate(problem.variables()):
-        block = result.block(index)
+        block = program.block(result.x, index)
         assert block.shape == variable.shape
         assert (block if block.ndim == 1 else np.linalg.eigvalsh(block)).min() >= -1e-9
         variable.value = block

@@ -1,4 +1,4 @@
-"""Merging blocks, bounds, groups, and the trace that diagonals imply, against dense twins."""
+"""Merged blocks, bounds, groups, and the trace implied by diagonals, against dense references."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,11 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.sdp.data import Block, SdpData, from_sdpa
-from unipd.apps.sdp.trace import bound_from_diagonals, price_of
+from unipd.apps.sdp import SdpData, bound_from_diagonals, data_from_sdpa
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries
-from unipd.methods.row_groups import find_groups
+from unipd.methods.factored.fixed_diagonal import find_groups
 
 
 def program(matrices, lower, upper=None):
@@ -20,7 +19,7 @@ def program(matrices, lower, upper=None):
     upper = lower if upper is None else upper
     cost = Entries.from_matrices([np.zeros((order, order))])
     entries = Entries.from_matrices(matrices)
-    return SdpData(order, cost, entries, np.array(lower, float), np.array(upper, float), (Block(0, order, False),))
+    return SdpData(order, cost, entries, np.array(lower, float), np.array(upper, float))
 
 
 def test_blocks_are_merged_with_their_values():
@@ -35,11 +34,11 @@ def test_blocks_are_merged_with_their_values():
             for i, j in zip(*np.nonzero(np.triu(matrix)), strict=True):
                 for store, value in zip(lists, (constraint, block, i, j, matrix[i, j]), strict=True):
                     store.append(value)
-    data = from_sdpa(SdpaProblem([1.0, 2.0], (-2, 3, 1), *lists))
+    data = data_from_sdpa(SdpaProblem([1.0, 2.0], (-2, 3, 1), *lists))
     root = generator.standard_normal((6, 6))
     x = root @ root.T
     images = [float(np.sum(scipy.linalg.block_diag(*blocks) * x)) for blocks in parts]
-    np.testing.assert_allclose(data.extended.image(x), [-images[0], *images[1:]], rtol=1e-12)
+    np.testing.assert_allclose(data.cost_and_constraints.image(x), [-images[0], *images[1:]], rtol=1e-12)
     assert [(b.start, b.size, b.diagonal) for b in data.blocks] == [(0, 2, True), (2, 3, False), (5, 1, True)]
 
 
@@ -54,9 +53,9 @@ def test_coupling_and_violation_agree_on_every_kind_of_bound():
 
 def test_without_renumbers_the_constraints():
     matrices = [np.diag([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([0.0, 3.0])]
-    data = program(matrices, [1.0, 2.0, 3.0]).without(np.array([False, True, False]))
+    data = program(matrices, [1.0, 2.0, 3.0]).without(1)
     x = np.array([[2.0, 7.0], [7.0, 5.0]])
-    np.testing.assert_allclose(data.extended.image(x)[1:], [2.0, 15.0])
+    np.testing.assert_allclose(data.cost_and_constraints.image(x)[1:], [2.0, 15.0])
     np.testing.assert_allclose(data.b, [1.0, 3.0])
 
 
@@ -90,7 +89,7 @@ def test_trace_bound_holds_and_is_proved_by_its_multipliers(seed):
         return
     assert found.value >= feasible.sum() - 1e-9
     assert np.all(diagonals.T @ found.multipliers >= 1.0 - 1e-9)
-    assert found.value == pytest.approx(price_of(data, found.multipliers), rel=1e-6)
+    assert found.value == pytest.approx(data.support_of_bounds(found.multipliers), rel=1e-6)
 
 
 def test_no_trace_bound_without_cover():

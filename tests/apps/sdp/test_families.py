@@ -1,12 +1,11 @@
-"""Small programs with the structure of well-known families: what bounds their trace, and their optimum."""
+"""Small programs with the structure of well-known families: their trace bound and their optimum."""
 
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
 
 from apps.sdp.checks import check, reference
-from unipd.apps.sdp import SDP, unbounded
-from unipd.apps.sdp.recession import level_alternative
+from unipd.apps.sdp import SDP, BoundedSolver, analyse, level_alternative, solve_without_trace
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.run import MaxIterations
@@ -80,10 +79,12 @@ def halves_with_a_slack():
 def test_families_are_solved_with_the_trace_that_fits(make, why):
     program = make()
     result = program.solve(1e-6)
-    assert why in result.trace_bound.reason
+    assert why in result.extras["trace_bound_reason"]
     check(program, result, 1e-6)
     assert -result.objective == pytest.approx(reference(program), rel=1e-5)
-    assert ("any trace" in result.message) == (result.trace_bound.level > 0.0)
+    assert ("any trace" in result.message) == (
+        result.extras["trace_bound_reason"] == "the constraints and the objective together"
+    )
 
 
 def nearly_unbounded(size=2e-3):
@@ -109,7 +110,7 @@ def test_hardly_bounded_traces_are_solved_where_a_trial_ends():
     program = SDP.from_matrices(cost, symmetric, [float(np.sum(part * inner)) for part in symmetric])
     level = level_alternative(program.data)
     assert level is not None
-    assert level.hardly(program.order)
+    assert level.is_marginal(program.order)
     result = program.solve(1e-4)
     assert result.status is Status.SOLVED
     assert "any trace" in result.message
@@ -137,7 +138,7 @@ def test_control_problems_are_left_to_interior_points():
     program = lyapunov()
     level = level_alternative(program.data)
     assert level is not None
-    assert level.hardly(program.order)
+    assert level.is_marginal(program.order)
     result = program.solve(1e-6)
     check(program, result, 1e-6)
     assert result.method == "interior"
@@ -145,9 +146,11 @@ def test_control_problems_are_left_to_interior_points():
 
 
 def test_attempts_that_crawl_end_early_whatever_the_limit(monkeypatch):
-    monkeypatch.setattr(unbounded, "TRIAL", 30)
-    monkeypatch.setattr(unbounded, "NEAR", 0.0)
-    seen = []
+    monkeypatch.setattr("unipd.apps.sdp.unbounded.TRIAL_ITERATIONS", 30)
+    monkeypatch.setattr("unipd.apps.sdp.unbounded.TRIAL_INFEASIBILITY", 0.0)
+    seen, program = [], nearly_unbounded()
+    options = {"callback": lambda info: seen.append(info.iteration)}
+    solver = BoundedSolver(program, analyse(program.data), 1e-9, stop=MaxIterations(5000), options=options)
     with pytest.raises(InvalidInput, match="trace 1 changes"):
-        nearly_unbounded().solve(1e-9, stop=MaxIterations(5000), callback=lambda moment: seen.append(moment.iteration))
+        solve_without_trace(solver)
     assert max(seen) == 30

@@ -1,17 +1,14 @@
-"""The joint map and the reduction to a face against dense twins."""
+"""The map of cost and constraints and its facial reduction against dense references."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.sdp.cost import SdpCost
-from unipd.apps.sdp.data import Block, SdpData
-from unipd.apps.sdp.face import FacedMap, Reflection, find_face
-from unipd.apps.sdp.joint import JointMap
-from unipd.apps.sdp.oracle import BoundedTrace, FixedTrace
+from unipd.apps.sdp import SdpData, find_face
 from unipd.atoms import LowRank
-from unipd.maps.sdp import Entries, SdpMap
+from unipd.maps.sdp import CostAndConstraintsMap, Entries, ReducedMap, Reflection, SdpMap
+from unipd.sharp.spectral.sdp import BoundedTrace, FixedTrace, SdpCost
 
 
 def symmetric(generator, order, count):
@@ -19,16 +16,20 @@ def symmetric(generator, order, count):
     return matrices + matrices.transpose(0, 2, 1)
 
 
-def joint_of(matrices):
-    return JointMap(SdpMap(matrices[0].shape, Entries.from_matrices(list(matrices)), len(matrices)))
+def sdp_map_of(matrices):
+    return SdpMap(matrices[0].shape, Entries.from_matrices(list(matrices)), len(matrices))
+
+
+def cost_map_of(matrices):
+    return CostAndConstraintsMap(sdp_map_of(matrices))
 
 
 @settings(max_examples=20)
 @given(st.integers(0, 1000), st.integers(2, 6))
-def test_joint_and_faced_maps_match_dense_matrices(seed, order):
+def test_whole_and_reduced_maps_match_dense_matrices(seed, order):
     generator = np.random.default_rng(seed)
     matrices = symmetric(generator, order, 4)
-    joint = joint_of(matrices)
+    cost_map = cost_map_of(matrices)
     reflection = Reflection(generator.standard_normal(order))
     basis = reflection.times(np.eye(order - 1))
     np.testing.assert_allclose(basis.T @ basis, np.eye(order - 1), atol=1e-12)
@@ -36,16 +37,16 @@ def test_joint_and_faced_maps_match_dense_matrices(seed, order):
     np.testing.assert_allclose(reflection.adjoint_times(np.eye(order)), basis.T, atol=1e-12)
     dual = generator.standard_normal(3)
     slack = matrices[0] + np.tensordot(dual, matrices[1:], 1)
-    np.testing.assert_allclose(joint.slack(dual).toarray(), slack, atol=1e-12)
-    np.testing.assert_allclose(joint.minus(joint.adjoint(-dual), joint.cost).toarray(), -slack, atol=1e-12)
-    faced = FacedMap(joint, reflection)
+    np.testing.assert_allclose(cost_map.slack(dual).toarray(), slack, atol=1e-12)
+    np.testing.assert_allclose((cost_map.adjoint(-dual) - cost_map.cost).toarray(), -slack, atol=1e-12)
+    reduced = CostAndConstraintsMap(ReducedMap(sdp_map_of(matrices), reflection))
     inside = basis.T @ slack @ basis
-    np.testing.assert_allclose(faced.slack(dual).toarray(), inside, atol=1e-11)
+    np.testing.assert_allclose(reduced.slack(dual).toarray(), inside, atol=1e-11)
     block = generator.standard_normal((order - 1, 2))
-    np.testing.assert_allclose(faced.slack(dual).matmat(block), inside @ block, atol=1e-11)
+    np.testing.assert_allclose(reduced.slack(dual).matmat(block), inside @ block, atol=1e-11)
     atom = LowRank(block, block, np.ones(2))
     images = [float(np.sum(m * (basis @ block @ block.T @ basis.T))) for m in matrices]
-    cost, image = faced.cost_and_image(atom)
+    cost, image = reduced.cost_and_image(atom)
     np.testing.assert_allclose([cost, *image], images, atol=1e-10)
 
 
@@ -53,11 +54,11 @@ def test_face_multiplier_keeps_its_promise():
     generator = np.random.default_rng(2)
     slack = symmetric(generator, 5, 1)[0]
     ones = Entries.from_matrices([2.0 * np.ones((5, 5))])
-    data = SdpData(5, ones, ones, np.zeros(1), np.zeros(1), (Block(0, 5, False),))
+    data = SdpData(5, ones, ones, np.zeros(1), np.zeros(1))
     face = find_face(data)
     basis = Reflection(np.ones(5)).times(np.eye(4))
     smallest = np.linalg.eigvalsh(basis.T @ slack @ basis)[0]
-    operator = joint_of([slack, np.eye(5)]).cost
+    operator = cost_map_of([slack, np.eye(5)]).cost
     for loss in (1e-1, 1e-4, 1e-7):
         multiplier = face.multiplier(operator, smallest, loss)
         bottom = np.linalg.eigvalsh(slack + multiplier * 2.0 * np.ones((5, 5)))[0]
@@ -66,37 +67,38 @@ def test_face_multiplier_keeps_its_promise():
 
 def test_no_face_unless_the_right_hand_side_is_zero():
     ones = Entries.from_matrices([np.ones((3, 3))])
-    blocks = (Block(0, 3, False),)
-    assert find_face(SdpData(3, ones, ones, np.ones(1), np.ones(1), blocks)) is None
-    assert find_face(SdpData(3, ones, ones, np.zeros(1), np.ones(1), blocks)) is None
+    assert find_face(SdpData(3, ones, ones, np.ones(1), np.ones(1))) is None
+    assert find_face(SdpData(3, ones, ones, np.zeros(1), np.ones(1))) is None
 
 
 @pytest.mark.parametrize("kind", [FixedTrace, BoundedTrace])
 @pytest.mark.parametrize("dense_order", [600, 0])
 def test_oracle_brackets_the_smallest_eigenvalue(kind, dense_order, monkeypatch):
-    monkeypatch.setattr("unipd.apps.sdp.oracle.DENSE_ORDER", dense_order)
+    monkeypatch.setattr("unipd.sharp.spectral.sdp.DENSE_ORDER", dense_order)
+    monkeypatch.setattr("unipd.sharp.spectral.sdp.SMALL_ORDER", min(150, dense_order))
     generator = np.random.default_rng(5)
     matrices = symmetric(generator, 80, 2)
-    joint = joint_of(matrices)
-    oracle = SdpCost(joint, kind(80, 3.0))
+    cost_map = cost_map_of(matrices)
+    oracle = SdpCost(cost_map, kind(80, 3.0))
     dual = np.array([0.7])
     values = np.linalg.eigvalsh(-(matrices[0] + 0.7 * matrices[1]))
     true = 3.0 * values[-1]
-    answer = oracle.certified(joint.adjoint(-dual), tolerance=1e-5)
-    assert answer.bound == "rigorous"
+    answer = oracle.call_certified(cost_map.adjoint(-dual), tolerance=1e-5)
+    assert answer.bound_kind == "rigorous"
     assert answer.value <= true + 1e-9
     assert true <= answer.value + answer.error <= true + 1e-3
     assert answer.objective == pytest.approx(oracle.objective(answer.atom), rel=1e-9)
 
 
 def test_above_the_cholesky_order_the_bound_is_called_probabilistic(monkeypatch):
-    monkeypatch.setattr("unipd.apps.sdp.oracle.DENSE_ORDER", 0)
-    monkeypatch.setattr("unipd.apps.sdp.oracle.CHOLESKY_ORDER", 0)
+    monkeypatch.setattr("unipd.sharp.spectral.sdp.DENSE_ORDER", 0)
+    monkeypatch.setattr("unipd.sharp.spectral.sdp.SMALL_ORDER", 0)
+    monkeypatch.setattr("unipd.sharp.spectral.sdp.CHOLESKY_ORDER", 0)
     generator = np.random.default_rng(6)
     matrices = symmetric(generator, 90, 2)
-    joint = joint_of(matrices)
-    answer = SdpCost(joint, FixedTrace(90, 1.0)).certified(joint.adjoint(np.zeros(1)), tolerance=1e-6)
+    cost_map = cost_map_of(matrices)
+    answer = SdpCost(cost_map, FixedTrace(90, 1.0)).call_certified(cost_map.adjoint(np.zeros(1)), tolerance=1e-6)
     true = np.linalg.eigvalsh(-matrices[0])[-1]
-    assert answer.bound == "probabilistic"
+    assert answer.bound_kind == "probabilistic"
     assert answer.value <= true + 1e-9
     assert true <= answer.value + answer.error

@@ -1,16 +1,17 @@
-"""Programs solved and compared with an interior-point solver, with every check done in dense arithmetic."""
+"""Solved programs against an interior-point solver, every check in dense arithmetic."""
+
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
 from apps.sdp.checks import check, dense, reference
-from unipd.apps.bisection import bisection_program
-from unipd.apps.maxcut.cut import maxcut_program
-from unipd.apps.sdp import SDP
-from unipd.apps.theta import theta_program
+from unipd.apps.graphs import bisection_program, maxcut_program, theta_program
+from unipd.apps.sdp import SDP, InteriorPoint
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
+from unipd.report.curves import best_bound, compute_curves
 from unipd.run import MaxIterations
 from unipd.status import Status
 
@@ -68,11 +69,12 @@ def test_several_blocks_come_back(graph):
         [1, 0, 1, 0, 1, 0, 1, 0, 1],
         [1.0, 1.0, -2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
     )
-    result = SDP.from_sdpa(blocks).solve(1e-7)
+    program = SDP.from_sdpa(blocks)
+    result = program.solve(1e-7)
     assert result.objective == pytest.approx(1.0 + 2.0 + 6.0, abs=1e-5)
-    np.testing.assert_allclose(result.block(0), 0.5 * np.ones((2, 2)), atol=1e-2)
-    np.testing.assert_allclose(result.block(1), [2.0, 0.0], atol=1e-3)
-    assert result.block(2).shape == (2, 2)
+    np.testing.assert_allclose(program.block(result.x, 0), 0.5 * np.ones((2, 2)), atol=1e-2)
+    np.testing.assert_allclose(program.block(result.x, 1), [2.0, 0.0], atol=1e-3)
+    assert program.block(result.x, 2).shape == (2, 2)
 
 
 def test_trace_bound_from_the_objective():
@@ -88,14 +90,14 @@ def test_given_trace_bound():
     result = program.solve(1e-6, trace_bound=5.0)
     assert result.status is Status.SOLVED
     assert result.objective == pytest.approx(-5.0, rel=1e-5)
-    assert "user" in result.trace_bound.reason
+    assert "user" in result.extras["trace_bound_reason"]
 
 
 def test_a_trace_bound_below_the_trace_that_the_constraints_fix_is_refused():
     program = SDP.from_matrices(np.diag([1.0, 2.0]), [np.eye(2)], [1.0])
     with pytest.raises(InvalidInput, match="at least 1, the trace of every feasible X"):
         program.solve(trace_bound=0.5)
-    assert program.solve(trace_bound=7.0).trace_bound.value == 1.0
+    assert program.solve(trace_bound=7.0).extras["trace_bound"] == 1.0
 
 
 @pytest.mark.parametrize(("given", "used"), [(0.5, 0.5), (7.0, 1.0)])
@@ -103,7 +105,7 @@ def test_the_smaller_of_two_trace_bounds_is_used_and_stated(given, used):
     program = SDP.from_matrices(np.diag([-1.0, 2.0]), [np.eye(2)], [1.0], "<=")
     result = program.solve(trace_bound=given)
     assert result.objective == pytest.approx(-used, rel=1e-5)
-    assert result.trace_bound.value == pytest.approx(used)
+    assert result.extras["trace_bound"] == pytest.approx(used)
     assert ("given by the user" in result.message) == (given < 1.0)
 
 
@@ -169,7 +171,7 @@ def test_level_directions_are_refused_with_a_reason_where_no_modest_trace_suffic
     """The infimum of X_11 is not attained: it tends to zero as X_22 grows."""
     program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.array([[0.0, 0.5], [0.5, 0.0]])], [1.0])
     with pytest.raises(
-        InvalidInput, match=r"trace_bound: .*the constraints give none \(there are directions .*solver$"
+        InvalidInput, match=r"trace_bound: .*the constraints give none \(there are unbounded directions .*solver$"
     ):
         program.solve(1e-6)
 
@@ -183,7 +185,7 @@ def test_equations_at_odds_are_infeasible(scale):
     assert result.status is Status.INFEASIBLE
     assert "contradict each other" in result.message
     assert result.dual @ program.data.b < 0.0
-    np.testing.assert_allclose(result.slack.toarray(), 0.0, atol=1e-12 * scale)
+    np.testing.assert_allclose(program.adjoint(result.dual).toarray(), 0.0, atol=1e-12 * scale)
 
 
 def test_equations_at_odds_by_less_than_the_accuracy_are_solved():
@@ -298,9 +300,28 @@ def test_a_diagonal_entry_that_must_vanish_ends_honestly():
 @pytest.mark.parametrize("bounded", [True, False])
 def test_a_constraint_on_nothing(sense: str, b: float, feasible: bool, bounded: bool) -> None:
     first = np.eye(2) if bounded else np.diag([1.0, 0.0])
-    result = SDP.from_matrices(np.eye(2), [first, np.zeros((2, 2))], [1.0, b], ["=", sense]).solve(accuracy=1e-6)
+    program = SDP.from_matrices(np.eye(2), [first, np.zeros((2, 2))], [1.0, b], ["=", sense])
+    result = program.solve(accuracy=1e-6)
     assert result.status is (Status.SOLVED if feasible else Status.INFEASIBLE)
     if not feasible:
         assert "A_2 is zero" in result.message
         assert result.dual[1] * b < 0.0
-        np.testing.assert_array_equal(result.slack.toarray(), 0.0)
+        np.testing.assert_array_equal(program.adjoint(result.dual).toarray(), 0.0)
+
+
+@pytest.mark.parametrize("maximise", [False, True])
+@pytest.mark.parametrize("method", ["factored", InteriorPoint()])
+def test_the_history_has_the_sign_and_the_constant_of_the_program(maximise, method):
+    program = SDP.from_matrices(np.diag([3.0, 1.0, 2.0]), [np.eye(3)], [1.0], maximise=maximise)
+    result = replace(program, constant=10.0).solve(1e-6, method)
+    assert result.objective == pytest.approx(13.0 if maximise else 11.0, rel=1e-5)
+    assert result.history["objective"][-1] == pytest.approx(result.objective, rel=1e-5)
+    assert result.history["dual_bound"][-1] == pytest.approx(result.dual_bound, rel=1e-5)
+    curves = compute_curves(result)
+    assert curves.residual[-1] == pytest.approx(abs(result.objective - result.dual_bound), abs=1e-5)
+
+
+def test_the_best_bound_of_several_maximisations_is_the_smallest():
+    program = SDP.from_matrices(np.diag([3.0, 1.0, 2.0]), [np.eye(3)], [1.0], maximise=True)
+    results = {"a": program.solve(1e-6), "b": program.solve(1e-1, "accunipdgrad", stop=MaxIterations(2))}
+    assert best_bound(results) == min(result.dual_bound for result in results.values())

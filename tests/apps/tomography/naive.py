@@ -1,4 +1,4 @@
-"""Obvious, slow versions with p x p matrices and Kronecker products."""
+"""Naive references with p x p matrices and Kronecker products."""
 
 from functools import reduce
 
@@ -37,6 +37,6 @@ def projectors(basis: str) -> list[np.ndarray]:
     return [reduce(np.kron, [single[a][int(bit)] for a, bit in zip(basis, bits, strict=True)]) for bits in words]
 
 
-def chances(rho: np.ndarray, basis: str) -> np.ndarray:
+def probabilities(rho: np.ndarray, basis: str) -> np.ndarray:
     """Probability of every outcome."""
     return np.array([np.trace(projector @ rho).real for projector in projectors(basis)])

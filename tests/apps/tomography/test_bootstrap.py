@@ -1,18 +1,21 @@
+"""Bootstrap error bars."""
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from unipd.apps.tomography import (
+    Bootstrap,
     Noise,
     PauliTomography,
     all_bases,
     bootstrap,
     ghz,
     random_pure,
+    residual_noise,
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.bootstrap import Bootstrap, residual_noise
 from unipd.errors import InvalidInput
 
 
@@ -54,7 +57,7 @@ def test_threads_and_seeds():
 def test_counts_are_drawn_again_basis_by_basis(shots):
     target = ghz(3)
     estimate = PauliTomography().fit_counts(simulate_counts(target, all_bases(3), shots, seed=1))
-    errors = bootstrap(estimate, 12, target=target, seed=1)
+    errors = bootstrap(estimate.fit_, 12, target=target, seed=1)
     assert errors.estimates["fidelity"] == pytest.approx(estimate.fidelity(target))
     assert 0 < errors.stderr("fidelity") < (0.1 if shots == 50 else 0.01)
     assert estimate.counts_ is not None

@@ -1,3 +1,5 @@
+"""Counts in local bases and the Pauli estimates they give."""
+
 from collections import defaultdict
 
 import numpy as np
@@ -5,13 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.tomography import QuantumState, all_bases, ghz, random_bases, random_mixed, simulate_counts
-from unipd.apps.tomography.bases import outcome_chances
-from unipd.apps.tomography.counts import as_counts, estimates
-from unipd.apps.tomography.noise import Noise
-from unipd.apps.tomography.outcomes import OutcomeMap, histogram_of
-from unipd.apps.tomography.supports import all_signed_sums, supports_by_weight, walsh_hadamard
+from unipd.apps.tomography import (
+    Noise,
+    QuantumState,
+    all_bases,
+    as_counts,
+    estimate_paulis,
+    ghz,
+    outcome_probabilities,
+    random_bases,
+    random_mixed,
+    simulate_counts,
+)
+from unipd.apps.tomography.counts import all_signed_sums, histogram_of, pool_estimates, supports_by_weight
 from unipd.errors import InvalidInput
+from unipd.maps.pauli import OutcomeMap, walsh_hadamard
 
 from . import naive
 
@@ -40,8 +50,8 @@ def random_counts(draw):
 
 @given(random_counts())
 @settings(max_examples=60)
-def test_estimates_match_the_naive_twin(counts):
-    data = estimates(as_counts(counts))
+def test_estimates_match_the_naive_reference(counts):
+    data = estimate_paulis(as_counts(counts))
     sums, shots = naive_estimates(counts)
     assert set(data.labels()) == set(sums)
     for label, value, number in zip(data.labels(), data.expectations, data.shots, strict=True):
@@ -53,8 +63,8 @@ def test_estimates_match_the_naive_twin(counts):
 @settings(max_examples=30)
 def test_the_outcome_map_pools_the_same_estimates(counts):
     parts = as_counts(counts)
-    pooled = OutcomeMap(list(counts), "double").pooled(histogram_of(parts))
-    direct = estimates(parts)
+    pooled = pool_estimates(OutcomeMap(list(counts), "double"), histogram_of(parts))
+    direct = estimate_paulis(parts)
     known = dict(zip(pooled.labels(), pooled.expectations, strict=True))
     assert known.pop("I" * len(parts[0].basis)) == 1.0
     assert known == pytest.approx(dict(zip(direct.labels(), direct.expectations, strict=True)))
@@ -62,11 +72,11 @@ def test_the_outcome_map_pools_the_same_estimates(counts):
 
 @given(st.integers(1, 3), st.integers(0, 100))
 @settings(max_examples=20)
-def test_chances_match_projectors_and_the_outcome_map_is_its_own_adjoint(qubits, seed):
+def test_probabilities_match_projectors_and_the_outcome_map_is_its_own_adjoint(qubits, seed):
     state = random_mixed(qubits, min(2, qubits), seed)
     bases = random_bases(qubits, 4, seed)
-    expected = np.concatenate([naive.chances(naive.density(state), basis) for basis in bases])
-    found = np.concatenate([outcome_chances(state, basis) for basis in bases])
+    expected = np.concatenate([naive.probabilities(naive.density(state), basis) for basis in bases])
+    found = np.concatenate([outcome_probabilities(state, basis) for basis in bases])
     np.testing.assert_allclose(found, expected, atol=1e-12)
     measured = OutcomeMap(bases, "double")
     np.testing.assert_allclose(measured.image(state.low_rank), expected, atol=1e-12)
@@ -77,10 +87,10 @@ def test_chances_match_projectors_and_the_outcome_map_is_its_own_adjoint(qubits,
 
 def test_limits_keep_the_lowest_weights():
     counts = as_counts(simulate_counts(ghz(4), all_bases(4)[:20], 50, seed=1))
-    weights = [len(label.replace("I", "")) for label in estimates(counts, max_weight=2).labels()]
+    weights = [len(label.replace("I", "")) for label in estimate_paulis(counts, max_weight=2).labels()]
     assert max(weights) == 2
-    every = estimates(counts)
-    few = estimates(counts, max_paulis=10)
+    every = estimate_paulis(counts)
+    few = estimate_paulis(counts, max_paulis=10)
     assert few.size == 10
     lightest = sorted(len(label.replace("I", "")) for label in every.labels())[:10]
     assert sorted(len(label.replace("I", "")) for label in few.labels()) == lightest
@@ -88,7 +98,7 @@ def test_limits_keep_the_lowest_weights():
 
 def test_many_qubits_are_limited_by_number():
     outcomes = {"0" * 24: 3, "1" * 24: 1}
-    data = estimates(as_counts({"Z" * 24: outcomes}), max_paulis=300)
+    data = estimate_paulis(as_counts({"Z" * 24: outcomes}), max_paulis=300)
     assert data.size == 300
     assert {len(label.replace("I", "")) for label in data.labels()} == {1, 2}
     even = np.array([len(label.replace("I", "")) % 2 == 0 for label in data.labels()])
@@ -116,7 +126,7 @@ def test_both_ways_of_summing_signs_agree(qubits, seed):
 
 def test_readout_and_depolarising_noise_damp_the_counts():
     noise = Noise(depolarising=0.2, readout=0.1)
-    chances = outcome_chances(ghz(2), "ZZ", noise)
+    chances = outcome_probabilities(ghz(2), "ZZ", noise)
     parity = chances @ [1, -1, -1, 1]
     assert parity == pytest.approx(0.8 * 0.8**2)
 
@@ -134,7 +144,7 @@ def test_the_rightmost_bit_is_qubit_0():
     excited[1] = 1.0
     counts = simulate_counts(QuantumState(excited), ["ZZ"], 10)
     assert counts == {"ZZ": {"01": 10}}
-    data = estimates(as_counts(counts))
+    data = estimate_paulis(as_counts(counts))
     assert dict(zip(data.labels(), data.expectations, strict=True)) == {"IZ": -1.0, "ZI": 1.0, "ZZ": -1.0}
 
 

@@ -1,3 +1,5 @@
+"""The tomography estimator."""
+
 import itertools
 import math
 import warnings
@@ -8,20 +10,22 @@ import pytest
 import unipd
 from unipd.apps.tomography import (
     DoubtfulMeasurements,
+    FitSettings,
     Noise,
     PauliTomography,
     TooFewMeasurements,
     all_bases,
+    as_counts,
     choose_paulis,
+    fit_counts,
     ghz,
     random_mixed,
     random_pure,
     simulate,
     simulate_counts,
+    standard_errors,
 )
-from unipd.apps.tomography.counts import as_counts
-from unipd.apps.tomography.fit import fit_basis_counts
-from unipd.apps.tomography.problem import noise_level_of, standard_errors
+from unipd.apps.tomography.fit import noise_level_of
 from unipd.errors import InvalidInput, UnipdError
 
 from . import naive
@@ -167,7 +171,7 @@ def test_a_chosen_rank_cuts_the_state_and_reports_what_that_costs():
     assert cut.objective_ == pytest.approx(expected, rel=1e-5)
     assert (cut.result_.status.value, cut.result_.objective, cut.result_.gap) == ("stopped", cut.objective_, cut.gap_)
     np.testing.assert_allclose(cut.result_.x.dense(), cut.state_.density_matrix(), atol=1e-12)
-    assert "cut to the rank 1" in cut.summary()["message"]
+    assert "Truncation to rank 1" in cut.summary()["message"]
 
 
 def test_complex_values_are_real_up_to_rounding():
@@ -224,7 +228,7 @@ def test_outcomes_agree_with_a_general_solver(objective):
 
     state = random_mixed(2, 2, seed=1)
     counts = simulate_counts(state, all_bases(2), 200, seed=4)
-    fit = fit_basis_counts(PauliTomography(objective=objective, accuracy=1e-8), as_counts(counts), prior=state)
+    fit = fit_counts(FitSettings(objective=objective, accuracy=1e-8), as_counts(counts), prior=state)
     rho = cp.Variable((4, 4), hermitian=True)
     terms = []
     for basis, seen in counts.items():
@@ -235,7 +239,7 @@ def test_outcomes_agree_with_a_general_solver(objective):
             terms.append(0.5 * cp.square(cp.real(cp.trace(projector @ rho)) - count / 200) * 200 / variance)
     problem = cp.Problem(cp.Minimize(sum(terms)), [rho >> 0, cp.real(cp.trace(rho)) == 1])
     problem.solve(solver="CLARABEL")
-    assert fit.objective == pytest.approx(problem.value, rel=1e-5)
+    assert fit.result.objective == pytest.approx(problem.value, rel=1e-5)
     np.testing.assert_allclose(naive.density(fit.state), rho.value, atol=1e-3)
 
 
@@ -266,7 +270,7 @@ def test_rules_and_callbacks_reach_the_solver():
     data = simulate("mixed", 3, seed=1).data
     seen = []
     estimate = PauliTomography(
-        method="frank-wolfe", accuracy=1e-12, stop=unipd.MaxIterations(3), callback=lambda moment: seen.append(moment)
+        method="frank-wolfe", accuracy=1e-12, stop=unipd.MaxIterations(3), callback=lambda info: seen.append(info)
     ).fit_data(data)
     assert estimate.result_.iterations == len(seen) == 3
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.tomography.trace_squared import TraceSquared
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
+from unipd.sharp.spectral import TraceSquared
 
 
 def hermitian(seed, size=4):
@@ -53,8 +53,8 @@ def test_membership_and_tolerances():
     assert oracle.contains(np.diag([3.0, 0.0]))
     assert not oracle.contains(np.diag([3.0, -0.1]))
     assert not oracle.contains(np.eye(3))
-    assert oracle.allowed(1.0, 0.0) == 0.0
-    step = oracle.allowed(1.5, 0.1)
+    assert oracle.top_value_tolerance(1.0, 0.0) == 0.0
+    step = oracle.top_value_tolerance(1.5, 0.1)
     assert ((1.5 + step) ** 2 - 1.5**2) / 8 == pytest.approx(0.1)
     assert oracle.maximum() == math.inf
     assert (oracle.degree, oracle.linear) == (2.0, False)

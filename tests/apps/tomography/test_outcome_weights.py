@@ -1,15 +1,31 @@
-"""Counts fitted outcome by outcome: no bias from the weights, intervals that reach the truth, close to likelihood."""
+"""Fits of counts by outcome: unbiased weights, intervals that cover the truth, results close to maximum likelihood."""
 
 import numpy as np
 import pytest
 
-from unipd.apps.tomography import Noise, PauliTomography, all_bases, ghz, random_mixed, random_pure, simulate_counts
-from unipd.apps.tomography.bases import outcome_chances
-from unipd.apps.tomography.counts import as_counts
-from unipd.apps.tomography.fit import fit_basis_counts
-from unipd.apps.tomography.outcomes import LEAST_COUNT, OutcomeMap, histogram_of, outcome_problem, weighs_well
-from unipd.apps.tomography.state import QuantumState
+from unipd.apps.tomography import (
+    FitSettings,
+    Noise,
+    PauliTomography,
+    QuantumState,
+    all_bases,
+    as_counts,
+    fit_counts,
+    ghz,
+    outcome_probabilities,
+    outcome_problem,
+    random_mixed,
+    random_pure,
+    simulate_counts,
+)
+from unipd.apps.tomography.counts import (
+    LEAST_COUNT,
+    histogram_of,
+    multinomial_variance,
+    passes_score_test,
+)
 from unipd.errors import InvalidInput
+from unipd.maps.pauli import OutcomeMap
 from unipd.run import MaxIterations
 from unipd.status import Status
 
@@ -25,7 +41,7 @@ def log_likelihood(state, counts):
     """Multinomial log-likelihood, from the chances computed by rotating the state."""
     total = 0.0
     for basis, seen in counts.items():
-        chances = outcome_chances(state, basis)
+        chances = outcome_probabilities(state, basis)
         total += sum(number * np.log(max(chances[int(bits, 2)], 1e-300)) for bits, number in seen.items())
     return total
 
@@ -72,7 +88,9 @@ def test_the_estimate_nearly_maximises_the_likelihood(seed):
 def test_the_weights_are_those_of_the_multinomial():
     """On differences that sum to zero in each basis, the loss is 1/2 d' C^+ d with the multinomial covariance C."""
     chances, shots = np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([[100.0], [50.0]])
-    problem = outcome_problem(OutcomeMap(["Z", "X"], "double"), chances * shots, chances)
+    histogram = chances * shots
+    variance = multinomial_variance(histogram, chances)
+    problem = outcome_problem(OutcomeMap(["Z", "X"], "double"), histogram, variance)
     difference = np.array([0.02, -0.02, -0.01, 0.01])
     expected = 0.0
     for p, number, d in zip(chances, shots[:, 0], difference.reshape(2, 2), strict=True):
@@ -82,16 +100,16 @@ def test_the_weights_are_those_of_the_multinomial():
 
 
 def test_chances_of_zero_are_bounded():
-    chances = np.array([[1.0, 0.0]])
-    problem = outcome_problem(OutcomeMap(["Z"], "double"), np.array([[100.0, 0.0]]), chances)
+    histogram = np.array([[100.0, 0.0]])
+    variance = multinomial_variance(histogram, np.array([[1.0, 0.0]]))
+    problem = outcome_problem(OutcomeMap(["Z"], "double"), histogram, variance)
     assert problem.loss.value(np.array([0.0, 0.01])) == pytest.approx(0.5 * 1e-4 * 100 / (LEAST_COUNT / 100))
 
 
 def test_all_rounds_are_counted_and_a_limit_ends_them():
     counts, _ = white(3, 0.2, 1000, 1)
     whole = PauliTomography(objective="outcomes", threads=1).fit_counts(counts)
-    single = fit_basis_counts(whole, whole.counts_, whole.state_)
-    assert whole.result_.counts.matvecs > single.result.counts.matvecs
+    single = fit_counts(whole.settings, whole.counts_, whole.state_)
     assert single.state.fidelity(whole.state_) > 0.999
     cut = PauliTomography(objective="outcomes", threads=1, stop=MaxIterations(1), accuracy=1e-9).fit_counts(counts)
     assert cut.result_.status is Status.ITERATION_LIMIT
@@ -109,8 +127,8 @@ def test_the_likelihood_chooses_the_weights(state, share, chosen):
     estimate = PauliTomography(threads=1).fit_counts(counts)
     assert (estimate.result_.counts.matvecs > first.result_.counts.matvecs) == (chosen == "outcomes")
     prior = None if chosen == "gaussian" else first.state_
-    expected = fit_basis_counts(PauliTomography(objective=chosen, threads=1), first.counts_, prior)
-    assert estimate.objective_ == pytest.approx(expected.objective)
+    expected = fit_counts(FitSettings(objective=chosen, threads=1), first.counts_, prior)
+    assert estimate.objective_ == pytest.approx(expected.result.objective)
 
 
 def with_white_noise(state, share):
@@ -128,7 +146,7 @@ def test_the_slope_of_the_likelihood_tells_white_noise_lost_or_gained(pure):
         parts = as_counts(simulate_counts(with_white_noise(pure, 0.1), all_bases(3), 1000, seed=seed))
         measured, histogram = OutcomeMap([part.basis for part in parts], "double"), histogram_of(parts)
         for share in suits:
-            suits[share] += weighs_well(measured, histogram, with_white_noise(pure, share))
+            suits[share] += passes_score_test(measured, histogram, with_white_noise(pure, share))
     assert suits[0.1] >= 8
     assert suits[0.03] == suits[0.2] == 0
 
@@ -162,7 +180,7 @@ def test_the_gaussian_objective_weighs_by_the_counts():
     estimate = PauliTomography(threads=1, objective="gaussian", accuracy=1e-8).fit_counts(counts)
     expected = 0.0
     for basis, seen in counts.items():
-        for outcome, chance in enumerate(outcome_chances(estimate.state_, basis)):
+        for outcome, chance in enumerate(outcome_probabilities(estimate.state_, basis)):
             number = seen.get(format(outcome, "04b"), 0)
             hedged = (number + 0.5) / (1000 + 8)
             expected += 0.5 * 1000 * (number / 1000 - chance) ** 2 / (hedged * (1 - hedged))

@@ -1,3 +1,5 @@
+"""Pauli strings in the forms users have."""
+
 from types import SimpleNamespace
 
 import numpy as np

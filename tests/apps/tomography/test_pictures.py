@@ -1,3 +1,5 @@
+"""Pictures of estimated states."""
+
 from itertools import pairwise
 
 import numpy as np
@@ -6,8 +8,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from unipd.apps.tomography import Noise, PauliTomography, QuantumState, ghz, simulate
-from unipd.report.city import power_of_ten
-from unipd.report.tomography import entries, largest_indices, plot_tomography
+from unipd.report import plot_tomography
+from unipd.report.tomography import largest_indices, matrix_entries, power_of_ten
 
 
 @pytest.mark.parametrize(("name", "qubits"), [("ghz", 2), ("random", 5)])
@@ -20,7 +22,7 @@ def test_four_panels_are_drawn(name, qubits, tmp_path):
     assert (tmp_path / "fit.png").stat().st_size > 10_000
     panels = {panel.get_label(): panel for panel in figure.axes}
     assert set(panels) == {"convergence", "state", "spectrum", "data", "phase"}
-    assert panels["convergence"].lines[-1].get_label() == "asked accuracy"
+    assert panels["convergence"].lines[-1].get_label() == "requested accuracy"
     assert len(panels["state"].collections) == 1
     drawn, values = panels["spectrum"], estimate.state_.eigenvalues[:30]
     heights = [bar.get_height() for bar in drawn.patches] or drawn.lines[0].get_ydata()
@@ -66,5 +68,5 @@ def test_the_block_drawn_is_that_of_the_density_matrix():
     state = QuantumState(np.array([[1.0, 0.0], [2j, 1.0], [0.0, 0.1], [3.0, 0.0]]))
     places = largest_indices(state, 2)
     assert places.tolist() == [1, 3]
-    np.testing.assert_allclose(entries(state, places), state.density_matrix()[np.ix_(places, places)])
+    np.testing.assert_allclose(matrix_entries(state, places), state.density_matrix()[np.ix_(places, places)])
     assert largest_indices(ghz(6), 2).tolist() == [0, 63]

@@ -1,14 +1,26 @@
+"""Test states and simulated experiments."""
+
 import math
 
 import numpy as np
 import pytest
 
-from unipd.apps.tomography import Noise, QuantumState, choose_paulis, ghz, measurement_count, random_mixed, simulate
-from unipd.apps.tomography.measurements import identifying_count, require_room
-from unipd.apps.tomography.noise import shot_variance, usable_stderr
-from unipd.apps.tomography.paulis import as_paulis
+from unipd.apps.tomography import (
+    Noise,
+    QuantumState,
+    as_paulis,
+    choose_paulis,
+    ghz,
+    measurement_count,
+    random_mixed,
+    shot_variance,
+    simulate,
+    standard_errors,
+)
+from unipd.apps.tomography.measurements import identifying_count
 from unipd.errors import InvalidInput, MemoryForecastError
-from unipd.io.pauli_room import forecast_bytes
+from unipd.io import PauliData
+from unipd.memory import estimate_state_bytes
 
 from . import naive
 
@@ -60,13 +72,13 @@ VALUES = np.array([1.0, 0.8, -0.5, 0.25])
 def test_depolarising_and_readout_damp_by_weight():
     noise = Noise(depolarising=0.1, readout=0.05)
     expected = [1.0, 0.9 * 0.9 * 0.8, -0.9 * 0.9**2 * 0.5, 0.9 * 0.9**3 * 0.25]
-    np.testing.assert_allclose(noise.sampled(STRINGS, VALUES, np.random.default_rng(0)), expected)
+    np.testing.assert_allclose(noise.sample(STRINGS, VALUES, np.random.default_rng(0)), expected)
     assert noise.stderr(VALUES) is None
 
 
 def test_shot_noise_has_the_binomial_mean_and_variance():
     rng = np.random.default_rng(1)
-    samples = np.array([Noise(shots=50).sampled(STRINGS, VALUES, rng) for _ in range(4000)])
+    samples = np.array([Noise(shots=50).sample(STRINGS, VALUES, rng) for _ in range(4000)])
     np.testing.assert_allclose(samples.mean(axis=0), VALUES, atol=0.01)
     np.testing.assert_allclose(samples.var(axis=0), (1 - VALUES**2) / 50, atol=1e-3)
     assert np.all(samples[:, 0] == 1.0)
@@ -75,7 +87,7 @@ def test_shot_noise_has_the_binomial_mean_and_variance():
 
 def test_gaussian_noise_leaves_the_identity_alone():
     rng = np.random.default_rng(1)
-    samples = np.array([Noise(gaussian=0.1).sampled(STRINGS, VALUES, rng) for _ in range(4000)])
+    samples = np.array([Noise(gaussian=0.1).sample(STRINGS, VALUES, rng) for _ in range(4000)])
     assert np.all(samples[:, 0] == 1.0)
     np.testing.assert_allclose(samples[:, 1:].std(axis=0), 0.1, rtol=0.05)
 
@@ -93,8 +105,9 @@ def test_data_carry_their_errors():
 def test_variances_are_never_zero():
     assert np.all(shot_variance(np.array([-1.0, 0.0, 1.0, 1.01]), 10) > 0)
     assert shot_variance(np.array([0.0]), 400)[0] == pytest.approx(1 / 400)
-    assert usable_stderr(np.zeros(3)) is None
-    assert usable_stderr(np.array([0.0, 1.0, 2.0])).min() > 0
+    strings = np.arange(3), np.zeros(3, int), np.zeros(3)
+    assert standard_errors(PauliData(2, *strings, stderr=np.zeros(3))) is None
+    assert standard_errors(PauliData(2, *strings, stderr=np.array([0.0, 1.0, 2.0]))).min() > 0
 
 
 @pytest.mark.parametrize(
@@ -108,11 +121,15 @@ def test_wrong_noise_is_refused(bad):
 def test_memory_is_forecast_before_anything_is_made(monkeypatch):
     with pytest.raises(MemoryForecastError, match="60 qubits needs about"):
         simulate("random", 60)
-    monkeypatch.setattr("unipd.io.pauli_room.available_memory", lambda: 10**6)
+    monkeypatch.setattr("unipd.memory.available_memory", lambda: 10**6)
     with pytest.raises(MemoryForecastError, match="1 MB are available"):
-        require_room(14)
-    assert require_room(3) == 3
-    assert forecast_bytes(14, 138_099, double=True) > forecast_bytes(14, 138_099) > forecast_bytes(13, 138_099)
+        simulate("random", 14)
+    assert simulate("random", 3).state.qubits == 3
+    assert (
+        estimate_state_bytes(14, 138_099, double=True)
+        > estimate_state_bytes(14, 138_099)
+        > estimate_state_bytes(13, 138_099)
+    )
 
 
 @pytest.mark.parametrize("qubits", [0, -1, 1.5, None, 10**6])

@@ -1,3 +1,5 @@
+"""Quantum states by eigenvalues and eigenvectors."""
+
 import math
 
 import numpy as np
@@ -73,7 +75,7 @@ def test_factors_of_any_length_give_a_normalised_state():
 
 def test_truncation_keeps_the_largest_eigenvalues():
     state = QuantumState(np.eye(4), [0.1, 0.5, 0.3, 0.1])
-    cut = state.truncated(2)
+    cut = state.truncate(2)
     np.testing.assert_allclose(cut.eigenvalues, [0.625, 0.375])
     assert np.abs(cut.eigenvectors).argmax(axis=0).tolist() == [1, 2]
     assert state.effective_rank(0.2) == 2
@@ -122,7 +124,7 @@ def test_a_large_density_matrix_is_refused():
         (lambda: make_state("cat", 2), "one of"),
         (lambda: make_state("ghz", 2, rank=2), "pure"),
         (lambda: random_mixed(1, 3), "at most"),
-        (lambda: ghz(2).truncated(0), "rank"),
+        (lambda: ghz(2).truncate(0), "rank"),
     ],
 )
 def test_wrong_states_are_refused(call, words):

@@ -1,4 +1,4 @@
-"""Compare the products of divided maps with those of one process; rank 0 prints the errors as JSON."""
+"""Compare products of distributed maps with those of one process; rank 0 prints the errors as JSON."""
 
 import json
 
@@ -7,12 +7,10 @@ import scipy.sparse as sp
 
 from unipd.atoms import LowRank, SparsePoint
 from unipd.cluster import Ranks, distribute, idle_ranks
-from unipd.maps import BlockMap, DenseMatrix, Sampling, Sandwich, SparseMatrix, Stacked
+from unipd.maps import BlockMap, DenseMatrix, RankOneMeasurements, Sampling, SparseMatrix, Stacked, TwoSidedMap
 from unipd.maps.pauli import PauliMap, random_paulis
-from unipd.maps.rank_one import RankOneMeasurements
 from unipd.maps.sdp import Entries, SdpMap
-from unipd.sharp import L2Ball, Simplex
-from unipd.sharp.product import Product
+from unipd.sharp import L2Ball, Product, Simplex
 
 RANKS = Ranks()
 RNG = np.random.default_rng(1)
@@ -35,7 +33,7 @@ def error(found, expected):
 
 
 def same_on_all(array):
-    everyone = RANKS.joined(np.ascontiguousarray(array).reshape(1, -1))
+    everyone = RANKS.allgather(np.ascontiguousarray(array).reshape(1, -1))
     return bool((everyone == everyone[0]).all())
 
 
@@ -159,14 +157,14 @@ def sums():
         expected = parts[0].copy()
         for row in parts[1:]:
             expected += row
-        found = RANKS.summed(parts[RANKS.rank])
+        found = RANKS.allreduce(parts[RANKS.rank])
         worst, alike = max(worst, float(np.abs(found - expected).max())), alike and same_on_all(found)
-    joined = RANKS.joined(np.full((RANKS.rank + 1, 2), float(RANKS.rank)))
+    joined = RANKS.allgather(np.full((RANKS.rank + 1, 2), float(RANKS.rank)))
     expected = np.repeat(np.arange(RANKS.size), np.arange(1, RANKS.size + 1))
     worst = max(worst, float(np.abs(joined - expected[:, None]).max()))
-    given = RANKS.exchanged([np.array([RANKS.rank, other]) for other in range(RANKS.size)])
+    given = RANKS.alltoall([np.array([RANKS.rank, other]) for other in range(RANKS.size)])
     assert [part.tolist() for part in given] == [[other, RANKS.rank] for other in range(RANKS.size)]
-    values = RANKS.objects({"rank": RANKS.rank, "array": np.arange(3) + RANKS.rank})
+    values = RANKS.allgather_objects({"rank": RANKS.rank, "array": np.arange(3) + RANKS.rank})
     assert [value["rank"] for value in values] == list(range(RANKS.size))
     assert values[-1]["array"].tolist() == [RANKS.size - 1, RANKS.size, RANKS.size + 1]
     return {"error": worst, "alike": alike}
@@ -185,8 +183,8 @@ CASES = {
     "rank-one": lambda: compare(
         RankOneMeasurements(point((6, 5), np.complex128)), [low_rank((5, 5), 2, np.complex128, True)], np.complex128
     ),
-    "sandwich": lambda: compare(
-        Sandwich(Sampling([0, 1, 3], [1, 0, 2], (4, 3)), np.arange(1.0, 5.0)), [low_rank((4, 3), 2)]
+    "two sided": lambda: compare(
+        TwoSidedMap(Sampling([0, 1, 3], [1, 0, 2], (4, 3)), np.arange(1.0, 5.0)), [low_rank((4, 3), 2)]
     ),
     "stacked": lambda: compare(
         Stacked([Sampling([0, 1, 3], [1, 0, 2], (4, 3)), Sampling([2, 2], [0, 2], (4, 3))]), [low_rank((4, 3), 2)]

@@ -9,10 +9,7 @@ import numpy as np
 import unipd
 from unipd.apps.completion import MatrixCompletion
 from unipd.apps.sdp import SDP
-from unipd.apps.tomography import PauliTomography, simulate
-from unipd.apps.tomography.mapping import pauli_map
-from unipd.apps.tomography.paulis import Paulis
-from unipd.apps.tomography.problem import tomography_problem
+from unipd.apps.tomography import Paulis, PauliTomography, pauli_map, simulate, tomography_problem
 from unipd.cluster import Ranks, run, session
 from unipd.couplings import LeastSquares
 from unipd.maps import DenseMatrix
@@ -24,11 +21,11 @@ RANKS = Ranks()
 def alike(*values):
     """Whether all ranks have the same numbers."""
     numbers = np.concatenate([np.asarray(value, np.float64).reshape(-1) for value in values])[None]
-    everyone = RANKS.joined(numbers)
+    everyone = RANKS.allgather(numbers)
     return bool((everyone == everyone[0]).all())
 
 
-def told(together, single, *, same):
+def compare(together, single, *, same):
     return {"together": float(together), "single": float(single), "alike": same}
 
 
@@ -39,7 +36,7 @@ def problem(method, iterations):
     options = {"accuracy": 1e-5, "stop": unipd.MaxIterations(iterations)}
     found, single = run(made, method, **options), unipd.solve(made, method, **options)
     assert found.iterations == single.iterations
-    return told(found.objective, single.objective, same=alike(found.dual, found.image))
+    return compare(found.objective, single.objective, same=alike(found.dual, found.image))
 
 
 def separable():
@@ -51,7 +48,7 @@ def separable():
         LeastSquares(),
     )
     found, single = run(made, accuracy=1e-6), unipd.solve(made, accuracy=1e-6)
-    return told(found.objective, single.objective, same=alike(found.dual))
+    return compare(found.objective, single.objective, same=alike(found.dual))
 
 
 def tomography():
@@ -60,7 +57,7 @@ def tomography():
     with session():
         together = PauliTomography(accuracy=1e-6, threads=1).fit_data(experiment.data)
     assert type(together.result_.problem.map).__name__ == "DistributedPauliMap"
-    return told(together.relative_residual_, single.relative_residual_, same=alike(together.fitted_))
+    return compare(together.relative_residual_, single.relative_residual_, same=alike(together.fitted_))
 
 
 def completion(**options):
@@ -76,9 +73,9 @@ def completion(**options):
     if "radius" in options:
         assert rated[0].tolist() == theirs[0].tolist(), (rated, theirs)
     if not options:
-        return told(together.summary()["radius"], single.summary()["radius"], same=alike(rated[1]))
+        return compare(together.summary()["radius"], single.summary()["radius"], same=alike(rated[1]))
     assert abs(together.summary()["rmse_train"] - single.summary()["rmse_train"]) < 1e-3
-    return told(together.objective_, single.objective_, same=alike(rated[1], together.objective_))
+    return compare(together.objective_, single.objective_, same=alike(rated[1], together.objective_))
 
 
 def semidefinite():
@@ -91,7 +88,7 @@ def semidefinite():
     single = program.solve(1e-6)
     with session():
         together = program.solve(1e-6)
-    return told(together.objective, single.objective, same=alike(together.dual))
+    return compare(together.objective, single.objective, same=alike(together.dual))
 
 
 def limits():
@@ -101,9 +98,9 @@ def limits():
     slow = run(made, "unipdgrad", accuracy=1e-300, stop=unipd.MaxSeconds(0.3))
     calls = []
 
-    def stop(moment):
-        calls.append(moment.state.iteration)
-        return RANKS.rank == RANKS.size - 1 and moment.state.iteration == 3
+    def stop(info):
+        calls.append(info.state.iteration)
+        return RANKS.rank == RANKS.size - 1 and info.state.iteration == 3
 
     stopped = run(made, "unipdgrad", accuracy=1e-300, callback=stop)
     assert calls == [1, 2, 3]
@@ -121,7 +118,7 @@ def spectral_blocks():
     made = unipd.Problem([NuclearBall((n, n), 1.0) for n in sizes], maps, rng.standard_normal(4), LeastSquares())
     options = {"accuracy": 1e-3, "stop": unipd.MaxSeconds(60.0) | unipd.MaxIterations(4)}
     found, single = run(made, "unipdgrad", **options), unipd.solve(made, "unipdgrad", **options)
-    return told(found.objective, single.objective, same=alike(found.dual, found.iterations))
+    return compare(found.objective, single.objective, same=alike(found.dual, found.iterations))
 
 
 CASES = {
@@ -132,7 +129,7 @@ CASES = {
     "tomography": tomography,
     "completion": lambda: completion(radius=20.0),
     "completion-auto": completion,
-    "completion-side": lambda: completion(radius=20.0, side=True),
+    "completion-side": lambda: completion(radius=20.0, side_information=True),
     "completion-residual": lambda: completion(residual=0.1),
     "sdp": semidefinite,
     "limits": limits,

@@ -1,7 +1,8 @@
-"""A checkpoint goes on only with the run it was made for, and says what differs."""
+"""A checkpoint resumes only the run it was written by, and the message says what differs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import unipd
 from unipd import Checkpoint, MaxIterations, Problem, sharp, solve
 from unipd.couplings import AtMost, Equality, LeastSquares
 from unipd.errors import CheckpointMismatch
+from unipd.methods.wrappers import Wrapper
+from unipd.run.checkpoint import CheckpointWarning
 from unipd.run.checkpoint.fingerprint import differences, fingerprint
 from unipd.sharp import Counted, from_callable
 
@@ -89,7 +92,7 @@ class Own:
         return self.target * np.sign(direction)
 
 
-def test_code_of_the_users_own_is_told_apart_by_a_probe(tmp_path: Path) -> None:
+def test_user_supplied_code_is_distinguished_by_a_probe(tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
     run(path, oracle=from_callable(Own(np.ones(6)), 6), coupling=LeastSquares())
     again = run(path, oracle=from_callable(Own(np.ones(6)), 6), coupling=LeastSquares(), iterations=6)
@@ -99,6 +102,36 @@ def test_code_of_the_users_own_is_told_apart_by_a_probe(tmp_path: Path) -> None:
     assert len(caught.value.differences) == 1
 
 
+@dataclass(frozen=True)
+class Periodic(Wrapper):
+    """A user-supplied method with a parameter."""
+
+    period: Any = 40
+
+    def start(self, problem: Problem, tracker: Any, dual: Any, accuracy: float) -> Any:
+        return self.inner.start(problem, tracker, dual, accuracy)
+
+    def step(self, problem: Problem, state: Any) -> Any:
+        return self.inner.step(problem, state)
+
+
+def test_parameters_of_a_user_supplied_method_are_compared(tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    run(path, method=Periodic(unipd.UniPDGrad(), 40))
+    for other in (Periodic(unipd.UniPDGrad(), 41), Periodic(unipd.UniPDGrad(weights="greedy"), 40)):
+        with pytest.raises(CheckpointMismatch) as caught:
+            run(path, method=other)
+        assert caught.value.differences == ["the method or its settings"]
+    assert run(path, method=Periodic(unipd.UniPDGrad(), 40), iterations=5).iterations == 5
+
+
+def test_a_user_supplied_method_that_holds_a_function_resumes_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    run(path, method=Periodic(unipd.UniPDGrad(), len))
+    with pytest.warns(CheckpointWarning, match="the method or its settings cannot be compared"):
+        assert run(path, method=Periodic(unipd.UniPDGrad(), len), iterations=5).iterations == 5
+
+
 def test_several_runs_in_one_file(tmp_path: Path) -> None:
     """An application of two runs, of which the second depends on the first, broken off at every iteration."""
 
@@ -106,7 +139,7 @@ def test_several_runs_in_one_file(tmp_path: Path) -> None:
         first = solve(problem(), "unipdgrad", accuracy=1e-6, stop=MaxIterations(4))
         counted = 0
 
-        def count(moment: Any) -> bool:
+        def count(info: Any) -> bool:
             nonlocal counted
             counted += 1
             if counted > limit:

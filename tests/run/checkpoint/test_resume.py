@@ -1,4 +1,4 @@
-"""A run that is broken off and resumed is, bit for bit, the run that was not."""
+"""An interrupted and resumed run equals the uninterrupted one, bit for bit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from support.runs import bits, cases, constrained_problem, same_run, vector_problem
 from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
 from unipd.methods import as_method
-from unipd.run import Moment, StoppingRule
-from unipd.run.checkpoint.file import read_checkpoint, write_checkpoint
-from unipd.run.checkpoint.registry import recipe_named
-from unipd.run.checkpoint.snapshot import Snapshot, put_together, taken_apart
+from unipd.run import IterationInfo, StoppingRule
+from unipd.run.checkpoint import Snapshot
+from unipd.run.checkpoint.checkpoint import decode_record, encode_snapshot
+from unipd.run.history import COLUMNS
 
 CASES = cases()
 LENGTH = 12
@@ -26,10 +26,10 @@ def test_states_of_every_method_and_tracker_come_back_bit_for_bit(name: str) -> 
     problem = make()
     chosen = as_method(method, problem)
     for state, _ in zip(iterate(problem, chosen, accuracy=1e-9, tracker=tracker), range(5), strict=False):
-        record = taken_apart(Snapshot(state, np.zeros((0, 13)), 1.5, {}), problem, {})
-        back = put_together(record, problem, chosen)
+        record = encode_snapshot(Snapshot(state, np.zeros((0, len(COLUMNS))), 1.5, {}), problem, {})
+        back = decode_record(record, problem, chosen)
         assert type(back.state) is type(state)
-        assert bits(back.state) == bits(state)
+        assert bits(problem, back.state) == bits(problem, state)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -41,36 +41,6 @@ def test_a_resumed_run_is_the_run_that_was_not_broken_off(name: str, tmp_path: P
     for limit in (1, 4, LENGTH):
         last = solve(make(), method, stop=MaxIterations(limit), checkpoint=path, resume=True, **settings)
     same_run(last, whole)
-
-
-def with_linear_alone(value: Any) -> Any:
-    """Return a header whose dual points have <lam, b> as a field of their own, as an earlier version wrote them."""
-    if isinstance(value, list):
-        return [with_linear_alone(part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    return {("linear" if name == "pairings" else name): with_linear_alone(part) for name, part in value.items()}
-
-
-@pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
-def test_dual_points_of_an_earlier_version_are_read(method: str, tmp_path: Path) -> None:
-    path = tmp_path / "run.ckpt"
-    settings: dict[str, Any] = {"accuracy": 1e-9, "tracker": "dense"}
-    solve(constrained_problem(), method, stop=MaxIterations(4), checkpoint=path, **settings)
-    header, arrays = read_checkpoint(path)
-    assert with_linear_alone(header) != header
-    write_checkpoint(path, with_linear_alone(header), arrays)
-    result = solve(constrained_problem(), method, stop=MaxIterations(9), checkpoint=path, resume=True, **settings)
-    whole = solve(constrained_problem(), method, stop=MaxIterations(9), **settings)
-    np.testing.assert_allclose(result.history["objective"], whole.history["objective"], rtol=1e-9)
-    np.testing.assert_allclose(result.dual, whole.dual, rtol=1e-9)
-
-
-def test_another_name_of_a_class_does_not_change_how_it_is_read() -> None:
-    """Files may call it by a module from which it has moved."""
-    known = recipe_named("unipd.dual.point.DualPoint", 1)
-    assert recipe_named("unipd.dual.DualPoint", 1) is known
-    assert recipe_named("unipd.dual.point.DualPoint", 1) is known
 
 
 def test_a_run_that_has_ended_returns_its_result_at_once(tmp_path: Path) -> None:
@@ -100,7 +70,7 @@ class EverySecond(StoppingRule):
     def __init__(self, limit: int) -> None:
         self.limit, self.seen = limit, 0
 
-    def __call__(self, moment: Moment) -> Status | None:
+    def __call__(self, info: IterationInfo) -> Status | None:
         self.seen += 1
         return Status.STOPPED if self.seen >= self.limit else None
 
@@ -114,13 +84,21 @@ class EverySecond(StoppingRule):
 def test_rules_with_memory_go_on_counting(tmp_path: Path) -> None:
     path, problem = tmp_path / "run.ckpt", constrained_problem()
     with pytest.raises(KeyError):
-        solve(problem, "unipdgrad", accuracy=1e-9, stop=EverySecond(9), callback=_broken, checkpoint=path, every="1it")
+        solve(
+            problem,
+            "unipdgrad",
+            accuracy=1e-9,
+            stop=EverySecond(9),
+            callback=_interrupt_and_resume,
+            checkpoint=path,
+            every="1it",
+        )
     result = solve(problem, "unipdgrad", accuracy=1e-9, stop=EverySecond(9), checkpoint=path, resume=True)
     assert result.iterations == 9
 
 
-def _broken(moment: Moment) -> None:
-    if moment.iteration == 5:
+def _interrupt_and_resume(info: IterationInfo) -> None:
+    if info.iteration == 5:
         raise KeyError("a callback of the user's own")
 
 

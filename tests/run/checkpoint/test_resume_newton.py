@@ -1,4 +1,4 @@
-"""Runs of Newton steps over kept rows, broken off after every iteration: the trust region's radius comes back too."""
+"""Newton steps over a fixed diagonal, interrupted after every iteration: the trust-region radius is restored too."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ import pytest
 
 from support.runs import same_run
 from unipd import MaxIterations, Problem, Status, solve
-from unipd.apps.maxcut.cut import maxcut_program
-from unipd.apps.sdp.formulate import analyse, formulate
-from unipd.apps.sdp.solving import trace_of
+from unipd.apps.graphs import maxcut_program
+from unipd.apps.sdp import analyse
 from unipd.io import Graph
-from unipd.methods import row_newton
-from unipd.methods.base import Method
+from unipd.methods import Method
+from unipd.methods.factored import trust_region
 
 
 def _maxcut(monkeypatch: pytest.MonkeyPatch) -> tuple[Problem, Method]:
     """A MaxCut program and its method, with few products an iteration so that there are many iterations."""
-    monkeypatch.setattr(row_newton, "PRODUCTS", 5)
+    monkeypatch.setattr(trust_region, "PRODUCTS", 5)
     random = np.random.default_rng(4)
     rows, cols = np.nonzero(np.triu(random.random((40, 40)) < 0.2, 1))
     analysis = analyse(maxcut_program(Graph.of(40, rows, cols, random.standard_normal(rows.size))).data)
-    trace = trace_of(analysis)
+    trace = analysis.trace_bound()
     assert trace is not None
-    return formulate(analysis, trace).problem, analysis.method(None, 0, trace)
+    return analysis.problem(trace), analysis.method(None, 0, trace)
 
 
 def test_every_iteration_is_a_place_to_go_on_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

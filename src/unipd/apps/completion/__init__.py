@@ -1,18 +1,29 @@
-"""Matrix completion: ratings to predictions (paper, section 5.2).
+"""Matrix completion: from ratings to predictions (paper, section 5.2).
 
 :class:`MatrixCompletion` is the estimator; :func:`ball_problem` and :func:`norm_problem` are the paper's two
-formulations as problems of :func:`unipd.solve`.
+formulations as problems for :func:`unipd.solve`. In reading order: ``estimator`` (documentation and scikit-learn),
+``model`` (parameters, fit), ``ratings`` (input), ``problem`` and ``side_information`` (formulation (a) and its
+preconditioner), ``solver``, ``minimum_norm`` (formulation (b)), ``radius_search``, ``fitted_model`` (predictions).
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from unipd.apps.completion.design import Design, Settings
-from unipd.apps.completion.fitted import Fitted
-from unipd.apps.completion.formulations import ball_design, ball_problem, factored_norm_method, norm_problem
-from unipd.apps.completion.loaded import LoadedModel, load_fitted
+from unipd.apps.completion.fitted_model import LoadedModel, load_model
+from unipd.apps.completion.minimum_norm import BalancedNuclearNormSquared, factored_norm_method, norm_problem
 from unipd.apps.completion.model import CompletionModel
-from unipd.apps.completion.solving import Plan, solve_design
+from unipd.apps.completion.problem import (
+    CompletionProblem,
+    ModelSettings,
+    WarmStart,
+    ball_formulation,
+    ball_problem,
+    fit_biases,
+)
+from unipd.apps.completion.radius_search import RadiusChoice, choose_radius, initial_radius
+from unipd.apps.completion.ratings import Index, as_pairs, as_ratings, index_ratings
+from unipd.apps.completion.side_information import SideCurvature, SideFactor, align_features
+from unipd.apps.completion.solver import SolverOptions, solve_completion
 
 if TYPE_CHECKING:
     from unipd.apps.completion.estimator import MatrixCompletion
@@ -25,17 +36,29 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "BalancedNuclearNormSquared",
     "CompletionModel",
-    "Design",
-    "Fitted",
+    "CompletionProblem",
+    "Index",
     "LoadedModel",
     "MatrixCompletion",
-    "Plan",
-    "Settings",
-    "ball_design",
+    "ModelSettings",
+    "RadiusChoice",
+    "SideCurvature",
+    "SideFactor",
+    "SolverOptions",
+    "WarmStart",
+    "align_features",
+    "as_pairs",
+    "as_ratings",
+    "ball_formulation",
     "ball_problem",
+    "choose_radius",
     "factored_norm_method",
-    "load_fitted",
+    "fit_biases",
+    "index_ratings",
+    "initial_radius",
+    "load_model",
     "norm_problem",
-    "solve_design",
+    "solve_completion",
 ]

@@ -1,13 +1,46 @@
-"""The estimator: matrix completion in the style of scikit-learn."""
+"""The estimator: matrix completion with scikit-learn's interface, and its base class where that is installed."""
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from unipd.apps.completion.model import CompletionModel
-from unipd.apps.estimators import estimator_base
+from unipd.errors import InvalidInput
 
-_Base: Any = estimator_base()
+
+class PlainEstimator:
+    """get_params and set_params with scikit-learn's interface."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self, **parameters: Any) -> Any:
+        """Set parameters by name and return the estimator."""
+        unknown = set(parameters) - set(self._names())
+        if unknown:
+            raise InvalidInput("parameters", f"names among {', '.join(self._names())}", ", ".join(sorted(unknown)))
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return list(inspect.signature(cls).parameters)
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        changed = [f"{n}={v!r}" for n, v in self.get_params().items() if repr(v) != repr(defaults[n].default)]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+try:
+    from sklearn.base import BaseEstimator
+
+    _Base: Any = BaseEstimator
+except ImportError:
+    _Base = PlainEstimator
 
 
 class MatrixCompletion(CompletionModel, _Base):
@@ -15,69 +48,69 @@ class MatrixCompletion(CompletionModel, _Base):
 
     The model is convex: 1/2 sum (r - mean - b - c - X)^2 + (user_ridge/2) ||b||^2 + (item_ridge/2) ||c||^2 over the
     ball ||D_r^(1/2) X D_c^(1/2)||_* <= radius, D = (count / mean count)^weight_power. How close the fit is to the
-    optimum is certified (``gap_``). With ``side=True`` it is X = L_u Z L_v^T with ||Z||_* <= radius and
-    L L^T = D^(-1) + g^2 S S^T, S the mask of the ratings with unit rows: who has rated what then tells about tastes,
-    as in SVD++ but convex and on both sides.
+    optimum is certified (``gap_``). With ``side_information=True``, X = L_u Z L_v^T with ||Z||_* <= radius and
+    L L^T = D^(-1) + g^2 S S^T, where S is the rating pattern with unit rows: as in SVD++, but convex and on both sides,
+    the choice of rated items informs the prediction.
 
     Parameters
     ----------
     radius
-        Radius of the ball, or "auto": chosen by validation on ratings held out, along a warm-started path. None
-        only together with ``residual``, which needs no radius.
+        Radius of the ball, or "auto": chosen by validation on held-out ratings along a warm-started path. None is
+        allowed only with ``residual``, which needs no radius.
     residual
-        Formulation without a radius: the least ||X||_*^2 whose root mean squared residual is at most this, with biases
-        fitted beforehand (0 for an exact fit). None for the ball.
-    side
-        Whether rows follow what was rated (or features given to :meth:`fit`).
+        Minimise ||X||_*^2 subject to this root mean squared residual instead, with biases fitted beforehand (0 for an
+        exact fit). None for the ball.
+    side_information
+        Use the rating pattern (or features passed to :meth:`fit`) as side information: slower, more accurate.
     user_ridge, item_ridge
-        Ridges of the biases; item_ridge is 5 by default, 12 with ``side``.
+        Ridges of the biases; item_ridge is 5 by default, 12 with side information.
     weight_power
-        Power of the counts in the weights; 0.5 by default, 0.35 with ``side``.
+        Power of the counts in the weights; 0.5 by default, 0.35 with side information.
     user_strength, item_strength
-        g on the two sides, with ``side``.
+        g on the two sides, with side information.
     clip
-        Range of predictions: True for that of the training ratings, False for none, or (least, largest).
+        Range of predictions: True for that of the training ratings, False for no clipping, or (smallest, largest).
     method
         "factored" (the same as "auto"), or another method of :func:`unipd.solve`.
     accuracy
-        Certified gap asked for, relative to the loss of the mean alone.
+        Requested duality gap, relative to the loss of the mean alone.
     rank
-        Columns of the factors to begin with, 64 by default and 48 with ``side``; they grow when needed. This does not
-        limit the rank of X.
+        Initial number of columns of the factors, 64 by default and 48 with side information. It grows as needed and
+        does not limit the rank of X.
     validation_fraction, random_state
-        Share of the ratings held out for "auto", and the seed of the choice (or a generator of NumPy; None for 0).
+        Share of the ratings held out for "auto", and the random seed (or a NumPy generator; None for 0).
     max_seconds
-        Time limit of everything that :meth:`fit` does. The choice of the radius has three quarters of it; when these
-        are over, the best radius so far (or a guess) is used, and the status is "time_limit" whatever the final fit
-        reaches in the rest. That does one iteration in any case.
+        Time limit of :meth:`fit`. The search for a radius gets three quarters of it; if that is not enough, the best
+        radius so far (or an estimate) is used and the status is "time_limit" even if the final fit converges. The
+        final fit does at least one iteration.
     callback, verbose
         As in :func:`unipd.solve`.
 
     Attributes
     ----------
     mean_, user_bias_, item_bias_
-        The mean of the training ratings and the biases b and c.
+        Mean of the training ratings and the biases b and c.
     user_factors_, singular_values_, item_factors_
         U, s and V of X = U diag(s) V^T: U has a row for each user and V one for each item, with orthonormal columns; s
         is sorted, largest first.
     rank_
-        Singular values that are not negligible.
+        Number of singular values that are not negligible.
     users_, items_
         Names of the users and items, in the order of the rows and columns.
     range_
-        Least and largest prediction, None when nothing is clipped.
+        Smallest and largest prediction; None without clipping.
     radius_, path_
         Radius of the ball, and the radii tried with their validation errors.
     objective_, dual_bound_, gap_, n_iter_
         The objective of the final fit, its certified lower bound, their relative distance, and iterations.
     result_
-        The result of the solver with status, counts and history; what the choice of the radius took is ``search``.
+        The result of the solver with status, counts and history; ``search`` has the work of the radius search.
 
     Notes
     -----
     Of several ratings of one pair the last one counts (duplicate entries of a SciPy matrix are added). Pairs with a
-    user or an item that was not in training are predicted from the biases that are known. Nothing is debiased: the
-    shrinkage of X is part of the model.
+    user or an item unknown from training are predicted from the known biases. X is not debiased: its shrinkage is
+    part of the model.
 
     Examples
     --------
@@ -94,7 +127,7 @@ class MatrixCompletion(CompletionModel, _Base):
     """
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: pairs of identifiers are no feature matrix."""
+        """Return scikit-learn's tags: pairs of identifiers are not a feature matrix."""
         tags: Any = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True

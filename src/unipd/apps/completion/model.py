@@ -1,36 +1,63 @@
-"""The completion estimator without scikit-learn."""
+"""The completion estimator without scikit-learn: from parameters and ratings to a fitted model."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from unipd.apps.completion.carrying import carried
-from unipd.apps.completion.design import Settings
-from unipd.apps.completion.features import aligned
-from unipd.apps.completion.fitting import fit_data
-from unipd.apps.completion.observations import as_ratings
-from unipd.apps.completion.parameters import Parameters, checked
-from unipd.apps.completion.placing import Data, placed, placed_in_team
-from unipd.apps.completion.prediction import Predicts
+from unipd._typing import Array
+from unipd._util import validate
+from unipd._util.context import current_communicator
+from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, clip_range
+from unipd.apps.completion.minimum_norm import add_remedy, factored_norm_method, solve_minimum_norm
+from unipd.apps.completion.problem import CompletionProblem, ModelSettings, WarmStart, fit_biases
+from unipd.apps.completion.radius_search import RadiusChoice, cross_validate_radius, root_mean_square
+from unipd.apps.completion.ratings import Index, IndexedRatings, as_ratings, index_local_ratings, index_ratings
+from unipd.apps.completion.side_information import align_features
+from unipd.apps.completion.solver import (
+    Deadline,
+    SolverOptions,
+    apply_trivial_bound,
+    orthogonal_factors,
+    single_thread_if_small,
+    solve_completion,
+    warm_start_from,
+)
+from unipd.atoms import Blocks, LowRank
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Ratings, Shard
-from unipd.team import team
+from unipd.methods import auto
+from unipd.problem import Problem
+from unipd.protocols import norm
+from unipd.run import MaxSeconds, Result, solve
+from unipd.status import Status
+
+SEARCH_SHARE = 0.75
+"""Share of a time limit for the choice of the radius; the rest is for the final fit."""
+SEARCH_CUT = "The time limit ended the search for a radius; the fit uses the best one tried."
+PLAIN_DEFAULTS: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5, "rank": 64}
+"""Defaults of the plain model."""
+SIDE_DEFAULTS: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35, "rank": 48}
+"""Defaults with side information."""
 
 
-class CompletionModel(Predicts):
+class CompletionModel(Recommender):
     """Everything of :class:`unipd.MatrixCompletion`, which adds scikit-learn's base class where it is installed."""
+
+    fit_: Fit
+    """The fitted model with its data and the course of the fit."""
 
     def __init__(
         self,
         radius: float | str | None = "auto",
         *,
         residual: float | None = None,
-        side: bool = False,
+        side_information: bool = False,
         user_ridge: float = 8.0,
         item_ridge: float | None = None,
         weight_power: float | None = None,
@@ -48,7 +75,7 @@ class CompletionModel(Predicts):
     ) -> None:
         self.radius = radius
         self.residual = residual
-        self.side = side
+        self.side_information = side_information
         self.user_ridge = user_ridge
         self.item_ridge = item_ridge
         self.weight_power = weight_power
@@ -70,63 +97,344 @@ class CompletionModel(Predicts):
         Parameters
         ----------
         X
-            A SciPy sparse matrix; a tuple (users, items, ratings), or triples of these, one a row; a DataFrame with
-            columns user, item and rating, or with users as its index, items as its columns and NaN; a real array with
-            NaN for what is not known; or, with ``y``, pairs (user, item), one a row.
+            A SciPy sparse matrix; a tuple (users, items, ratings), or rows of such triples; a DataFrame with columns
+            user, item and rating, or with users as its index, items as its columns and NaN for missing ratings; a
+            float array with NaN for missing ratings; or, with ``y``, rows of pairs (user, item).
         y
             Ratings of the pairs.
         user_features, item_features
-            With ``side=True``: features in the place of the mask of the ratings, as ``{name: numbers}``, a DataFrame
-            by name, or a matrix whose row k belongs to the name k, with a row for every name.
+            With ``side_information=True``: features that replace the rating pattern, as ``{name: numbers}``, a
+            DataFrame indexed by name, or a matrix whose row k belongs to the name k, with a row for every name.
         """
-        given = checked(self)
-        data = placed_in_team(X if isinstance(X, Shard) else as_ratings(X, y))
-        settings = self._settings(given, data, user_features, item_features)
-        self.fit_ = fit_data(data, given, settings, None, None)
-        self._features = (user_features, item_features)
-        self.n_features_in_ = 2
-        return self
+        parameters = check_parameters(self)
+        data = index_local_ratings(X if isinstance(X, Shard) else as_ratings(X, y))
+        features = (user_features, item_features)
+        fit = fit_data(data, self._add_features(parameters, data, features))
+        self._features, self.n_features_in_ = features, 2
+        return self._set_fit(fit)
 
     def partial_fit(self, X: Any, y: Any = None) -> Any:
-        """Fit to more ratings, starting from the fit so far, and return the estimator.
+        """Fit to additional ratings, warm-started from the present fit, and return the estimator.
 
-        A new rating of a known pair replaces the old one; users and items may be new (without features, where these
-        were given as a matrix that has no row for them). The radius stays. With ``residual``, and with methods other
-        than "factored", the fit to all ratings starts afresh. Without a fit so far this is :meth:`fit`.
+        A new rating of a known pair replaces the old one. Users and items may be new; they have no features if these
+        were passed as a matrix without a row for them. The radius is kept. With ``residual``, and with methods other
+        than "factored", there is no warm start. Before the first fit this is :meth:`fit`.
         """
-        if "fit_" not in vars(self):
+        if self._fitted is None:
             return self.fit(X, y)
-        if team().size > 1:
-            raise InvalidInput("partial_fit", "one process (fit works on several)", f"{team().size} processes")
-        given, before, more = checked(self), self._fit(), as_ratings(X, y)
-        users, items = before.data.users.joined(more.users), before.data.items.joined(more.items)
-        data = placed(_together(before.data.ratings(), more), users, items)
-        settings = self._settings(given, data, *self._features, complete=False)
-        start = None if before.start is None else carried(before.start, before.data, data)
-        self.fit_ = fit_data(data, given, settings, start, before.radius)
-        return self
+        processes = current_communicator().size
+        if processes > 1:
+            raise InvalidInput("partial_fit", "one process (fit works on several)", f"{processes} processes")
+        parameters, before, more = check_parameters(self), self.fit_, as_ratings(X, y)
+        users, items = before.data.users.union(more.users), before.data.items.union(more.items)
+        earlier = before.data.ratings()
+        both = Ratings(
+            np.concatenate([earlier.users, more.users]),
+            np.concatenate([earlier.items, more.items]),
+            np.concatenate([earlier.values, more.values]),
+        )
+        data = index_ratings(both, users, items)
+        parameters = self._add_features(parameters, data, self._features, complete=False)
+        start = None if before.start is None else reindex_warm_start(before.start, before.data, data, self._features)
+        return self._set_fit(fit_data(data, parameters, start, before.radius))
 
     def save(self, path: str | os.PathLike[str]) -> Any:
         """Write the fitted model and its result to an .npz file and return the path."""
         from unipd.io.results import save
 
-        return save(self._fit().result, path, extra={"completion": self._fit().arrays()})
+        content = self._model().arrays()
+        return save(self.result_, path, extras={"completion": content})
 
-    def _settings(
-        self, given: Parameters, data: Data, user_features: Any, item_features: Any, *, complete: bool = True
-    ) -> Settings:
-        settings = given.settings
-        named = (("user_features", user_features, data.users), ("item_features", item_features, data.items))
+    def summary(self) -> dict[str, Any]:
+        """Return the headline figures as plain numbers and strings.
+
+        Iterations, calls, products and seconds are those of the final fit; names with the prefix ``search_`` belong to
+        the choice of the radius. ``total_seconds`` covers both.
+        """
+        self._model()
+        return self.result_.summary()
+
+    def _set_fit(self, fit: Fit) -> Any:
+        self.fit_, result = fit, fit.result
+        self._publish(fit.fitted, result)
+        self.radius_, self.path_ = fit.radius, fit.path
+        self.objective_, self.dual_bound_ = result.objective, result.dual_bound
+        self.gap_, self.n_iter_ = result.gap, result.iterations
+        return self
+
+    def _add_features(
+        self, parameters: Parameters, data: IndexedRatings, given: tuple[Any, Any], *, complete: bool = True
+    ) -> Parameters:
+        """Return the parameters with the features of the users and items of the data."""
+        settings = parameters.settings
+        named = zip(("user_features", "item_features"), given, (data.users, data.items), strict=True)
         for name, features, index in named:
             if features is None:
                 continue
-            if not self.side:
-                raise InvalidInput(name, "none without side=True", type(features).__name__)
-            settings = replace(settings, **{name: aligned(name, features, index, complete=complete)})
-        return settings
+            if not self.side_information:
+                raise InvalidInput(name, "None without side_information=True", type(features).__name__)
+            settings = replace(settings, **{name: align_features(name, features, index, complete=complete)})
+        return replace(parameters, settings=settings)
 
 
-def _together(first: Ratings, second: Ratings) -> Ratings:
-    pairs = zip((first.users, first.items, first.values), (second.users, second.items, second.values), strict=True)
-    users, items, values = (np.concatenate(pair) for pair in pairs)
-    return Ratings(users, items, values)
+@dataclass(frozen=True)
+class Parameters:
+    """Checked parameters of :class:`unipd.MatrixCompletion`."""
+
+    settings: ModelSettings
+    options: SolverOptions
+    radius: float | None
+    """None: chosen by validation."""
+    residual: float | None
+    """Root mean squared residual of formulation (b); None for the ball."""
+    clip: tuple[float, float] | bool
+    """Range of predictions; True for that of the training ratings."""
+    method: str
+    validation_fraction: float
+    seed: int
+    deadline: Deadline
+    """End of the whole fit, set when the parameters are checked."""
+
+    def options_in_time(self, share: float = 1.0) -> SolverOptions:
+        """Return the solver options with what remains of the first ``share`` of the time as their limit."""
+        return replace(self.options, seconds=self.deadline.remaining(share))
+
+
+def check_parameters(estimator: Any) -> Parameters:
+    """Return the checked parameters of an estimator; an error names the invalid one."""
+    given: dict[str, Any] = vars(estimator)
+    has_side, residual, limit = given["side_information"], given["residual"], given["max_seconds"]
+    defaults = SIDE_DEFAULTS if has_side else PLAIN_DEFAULTS
+    given = {**given, **{name: value for name, value in defaults.items() if given[name] is None}}
+    strengths = [validate.nonnegative(name, given[name]) for name in ("user_strength", "item_strength")]
+    return Parameters(
+        settings=ModelSettings(
+            user_ridge=validate.positive("user_ridge", given["user_ridge"]),
+            item_ridge=validate.positive("item_ridge", given["item_ridge"]),
+            weight_power=validate.nonnegative("weight_power", given["weight_power"]),
+            user_strength=strengths[0] if has_side else 0.0,
+            item_strength=strengths[1] if has_side else 0.0,
+        ),
+        options=SolverOptions(
+            accuracy=validate.positive("accuracy", given["accuracy"]),
+            rank=validate.integer("rank", given["rank"], minimum=1),
+            callback=given["callback"],
+            verbose=bool(given["verbose"]),
+        ),
+        radius=_radius(given["radius"], is_optional=residual is not None),
+        residual=None if residual is None else validate.nonnegative("residual", residual),
+        clip=_clip(given["clip"]),
+        method=_method(given["method"]),
+        validation_fraction=_fraction(given["validation_fraction"]),
+        seed=_seed(given["random_state"]),
+        deadline=Deadline(None if limit is None else validate.nonnegative("max_seconds", limit)),
+    )
+
+
+def _radius(radius: Any, *, is_optional: bool) -> float | None:
+    """Return the radius; None if it is to be chosen or not needed."""
+    if radius is None or isinstance(radius, str):
+        if radius == "auto" or (radius is None and is_optional):
+            return None
+        raise InvalidInput("radius", 'a positive number or "auto" (None only with a residual)', repr(radius))
+    return validate.positive("radius", radius)
+
+
+def _clip(clip: Any) -> tuple[float, float] | bool:
+    if isinstance(clip, (bool, np.bool_)):
+        return bool(clip)
+    if not isinstance(clip, (tuple, list)) or len(clip) != 2:
+        raise InvalidInput("clip", "True, False or (least, largest)", repr(clip))
+    low, high = (validate.number("clip", end) for end in clip)
+    if low > high:
+        raise InvalidInput("clip", "(least, largest) in this order", repr(clip))
+    return low, high
+
+
+def _method(method: Any) -> str:
+    name = validate.choice("method", method, ("auto", *auto.METHODS))
+    return "factored" if name == "auto" else name
+
+
+def _fraction(value: Any) -> float:
+    fraction = validate.positive("validation_fraction", value)
+    if fraction >= 1.0:
+        raise InvalidInput("validation_fraction", "a number between 0 and 1", repr(value))
+    return fraction
+
+
+def _seed(state: Any) -> int:
+    """Return the seed: an integer, a draw from a NumPy generator, or 0 for None."""
+    if isinstance(state, (np.random.RandomState, np.random.Generator)):
+        draw = state.integers if isinstance(state, np.random.Generator) else state.randint
+        return int(draw(2**31 - 1))
+    return validate.integer("random_state", 0 if state is None else state, minimum=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model with its data and run history."""
+
+    fitted: FittedModel
+    result: Result
+    data: IndexedRatings
+    radius: float
+    """Radius of the ball; for formulation (b) the least nuclear norm."""
+    path: list[tuple[float, float]]
+    """Radii tried by validation, with their errors."""
+    start: WarmStart | None
+    """Warm start for a fit to more ratings."""
+    count: int
+    """Number of ratings on all ranks."""
+    training_error: float
+    """Root mean squared error on these ratings."""
+
+
+def fit_data(
+    data: IndexedRatings, parameters: Parameters, start: WarmStart | None = None, radius: float | None = None
+) -> Fit:
+    """Fit a model to indexed ratings; warm start and radius are those of an earlier fit, when ratings were added."""
+    begin = time.perf_counter()
+    radius = parameters.radius if radius is None else radius
+    if parameters.residual is not None:
+        fitted, result, radius = _fit_norm(data, parameters, parameters.residual)
+        choice, start = RadiusChoice(radius), None
+    else:
+        choice = _choose_radius(data, parameters) if radius is None else RadiusChoice(radius)
+        fitted, result, start = _fit_ball(data, parameters, choice.start or start, choice.radius)
+    ratings = data.ratings()
+    count, error = root_mean_square(fitted.predict(ratings.users, ratings.items) - ratings.values)
+    path = [(trial.radius, trial.error) for trial in choice.trials]
+    result = _add_search(result, choice, begin).with_extras(
+        users=len(fitted.users),
+        items=len(fitted.items),
+        ratings=count,
+        radius=choice.radius,
+        rank=fitted.rank,
+        rmse_train=error,
+    )
+    return Fit(fitted, result, data, choice.radius, path, start, count, error)
+
+
+def _choose_radius(data: IndexedRatings, parameters: Parameters) -> RadiusChoice:
+    options = parameters.options_in_time(SEARCH_SHARE)
+    fraction, seed, clip = parameters.validation_fraction, parameters.seed, parameters.clip
+    return cross_validate_radius(data, parameters.settings, options, fraction=fraction, seed=seed, clip=clip)
+
+
+def _fit_ball(
+    data: IndexedRatings, parameters: Parameters, start: WarmStart | None, radius: float
+) -> tuple[FittedModel, Result, WarmStart | None]:
+    """Fit formulation (a), biases and a matrix in the ball jointly; return a warm start for further fits, too."""
+    completion, options = CompletionProblem.from_ratings(data, parameters.settings), parameters.options_in_time()
+    if parameters.method == "factored":
+        result = solve_completion(completion, radius, options, start)
+        start = warm_start_from(completion, radius, result)
+    else:
+        result, start = _solve_with_method(completion.problem(radius), parameters.method, options), None
+    return _build_fitted_model(data, parameters, completion, result.x), result, start
+
+
+def _solve_with_method(problem: Problem, method: str, options: SolverOptions) -> Result:
+    """Run another method of the library, keeping its atoms."""
+    return solve(
+        problem,
+        method,
+        accuracy=options.accuracy,
+        stop=None if options.seconds is None else MaxSeconds(options.seconds),
+        callback=options.callback,
+        verbose=options.verbose,
+        tracker="atoms",
+    )
+
+
+def _fit_norm(data: IndexedRatings, parameters: Parameters, residual: float) -> tuple[FittedModel, Result, float]:
+    """Fit formulation (b): biases first, then the least nuclear norm (the third value) with a small enough residual."""
+    completion, options = CompletionProblem.from_ratings(data, parameters.settings), parameters.options_in_time()
+    biases = fit_biases(completion)
+    target = completion.target - completion.biases_at_ratings(*biases)
+
+    def run(problem: Problem) -> Result:
+        if parameters.method != "factored":
+            return _solve_with_method(problem, parameters.method, options)
+        with single_thread_if_small(sum(completion.inner_shape)):
+            return solve(
+                problem,
+                factored_norm_method(completion, problem, options.rank),
+                accuracy=options.accuracy,
+                stop=options.stop(),
+                callback=options.callback,
+                verbose=options.verbose,
+            )
+
+    result = solve_minimum_norm(completion, target, residual, run)
+    least = float(np.sqrt(max(result.objective, 0.0) * target.size))
+    return _build_fitted_model(data, parameters, completion, Blocks((result.x, *biases))), result, least
+
+
+def _build_fitted_model(
+    data: IndexedRatings, parameters: Parameters, completion: CompletionProblem, point: Blocks
+) -> FittedModel:
+    """Return the model of a point (Z, b, c)."""
+    left, values, right = orthogonal_factors(*completion.effective(point))
+    (matrix, users, items), group = point.parts, current_communicator()
+    spread = norm(completion.target)
+    return FittedModel(
+        data.users,
+        data.items,
+        completion.mean,
+        np.asarray(users),
+        np.asarray(items),
+        left,
+        values,
+        right,
+        clip_range(parameters.clip, group.allgather(data.values)),
+        rated_starts=np.append(0, np.cumsum(completion.user_counts)).astype(np.int64),
+        rated_columns=group.allgather(data.columns),
+        negligible=spread == 0.0 or norm(completion.sampled.image(matrix)) <= NEGLIGIBLE * spread,
+    )
+
+
+def _add_search(result: Result, choice: RadiusChoice, begin: float) -> Result:
+    """Return the result of the final fit with the work of the search for its radius among the extras.
+
+    After a search that the time limit ended, the fit is not a success.
+    """
+    extras = {f"search_{name}": spent for name, spent in choice.work.items()}
+    extras["total_seconds"] = time.perf_counter() - begin
+    result = replace(apply_trivial_bound(result), extras=extras)
+    if choice.cut and result.status in (Status.SOLVED, Status.TIME_LIMIT):
+        return replace(result, status=Status.TIME_LIMIT, note=SEARCH_CUT)
+    return add_remedy(result)
+
+
+def reindex_warm_start(
+    start: WarmStart, old: IndexedRatings, new: IndexedRatings, features: tuple[Any, Any]
+) -> WarmStart:
+    """Remap a warm start after new users or items appeared; their rows start at zero.
+
+    Rows of Z belong to users and then to their features: the rated items, or columns of a given matrix, which stay.
+    """
+    matrix, user_bias, item_bias = start.point.parts
+    users, items = (old.users, new.users), (old.items, new.items)
+    point = LowRank(
+        _reindex_factor(matrix.left, users, items if features[0] is None else None),
+        _reindex_factor(matrix.right, items, users if features[1] is None else None),
+        matrix.weights,
+    )
+    biases = (_reindex_rows(np.asarray(user_bias), *users), _reindex_rows(np.asarray(item_bias), *items))
+    return WarmStart(Blocks((point, *biases)), start.multiplier)
+
+
+def _reindex_factor(block: Array, own: tuple[Index, Index], rated: tuple[Index, Index] | None) -> Array:
+    """Remap a factor's own rows, and those of the rating pattern if there are any."""
+    rows, rest = block[: len(own[0])], block[len(own[0]) :]
+    if len(rest) and rated is not None:
+        rest = _reindex_rows(rest, *rated)
+    return np.concatenate([_reindex_rows(rows, *own), rest], axis=0)
+
+
+def _reindex_rows(rows: Array, old: Index, new: Index) -> Array:
+    out: Any = np.zeros((len(new), *rows.shape[1:]), rows.dtype)
+    out[new.positions(old.names)] = rows
+    return out

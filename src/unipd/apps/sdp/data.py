@@ -1,8 +1,8 @@
-"""A semidefinite program as arrays: one matrix variable, linear constraints with lower and upper bounds."""
+"""The data of a semidefinite program: one matrix variable, linear constraints with lower and upper bounds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,16 +12,16 @@ from unipd import couplings
 from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
-from unipd.maps.sdp import Entries, SdpMap
+from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
 from unipd.protocols import Coupling
 
-LARGEST = 1e100
-"""Largest size of a number in the data."""
+LARGEST_ENTRY = 1e100
+"""Largest magnitude of a number in the data: sums of squares stay far from overflow."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Where a block of a block diagonal matrix lies in the whole."""
+    """Position of a block in a block diagonal matrix."""
 
     start: int
     size: int
@@ -30,7 +30,7 @@ class Block:
 
     @property
     def rows(self) -> slice:
-        """Rows of the whole that belong to the block."""
+        """Rows of the whole matrix that belong to the block."""
         return slice(self.start, self.start + self.size)
 
 
@@ -38,12 +38,12 @@ class Block:
 class SdpData:
     """min <C, X> subject to lower_i <= <A_i, X> <= upper_i for i = 1, ..., m, X psd of order n.
 
-    Several blocks are one matrix: the data reads its diagonal blocks only, and those of a psd matrix are psd, so
-    nothing is lost or gained. Diagonal blocks (nonnegative vectors) are read on the diagonal.
+    Several blocks form one matrix: the data involves its diagonal blocks only, and those of a psd matrix are psd, so
+    the two programs are equivalent. Diagonal blocks (nonnegative vectors) are the diagonal.
 
     >>> data = SdpData(2, Entries.from_matrices([np.diag([1.0, 2.0])]), Entries.from_matrices([np.eye(2)]),
-    ...                np.ones(1), np.ones(1), (Block(0, 2, False),))
-    >>> data.extended.image(np.eye(2))
+    ...                np.ones(1), np.ones(1))
+    >>> data.cost_and_constraints.image(np.eye(2))
     array([3., 2.])
     """
 
@@ -54,13 +54,17 @@ class SdpData:
     """The nonzeros of A_1, ..., A_m, counting from zero."""
     lower: Array
     upper: Array
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block, ...] = ()
+    """The blocks of X; by default a single one."""
 
     def __post_init__(self) -> None:
+        if not self.blocks:
+            object.__setattr__(self, "blocks", (Block(0, self.order, False),))
         for name, values in (("C", self.cost.value), ("A", self.constraints.value), ("b", self.b)):
             largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
-            if largest > LARGEST:
-                raise InvalidInput(name, f"numbers up to {LARGEST:.0e}, whose squares can be added up", f"{largest:g}")
+            if largest > LARGEST_ENTRY:
+                expected = f"numbers up to {LARGEST_ENTRY:.0e}, whose squares can be added up"
+                raise InvalidInput(name, expected, f"{largest:g}")
 
     @property
     def size(self) -> int:
@@ -78,27 +82,25 @@ class SdpData:
         return np.where(np.isfinite(self.upper), self.upper, self.lower)
 
     @cached_property
-    def extended(self) -> SdpMap:
+    def cost_and_constraints(self) -> SdpMap:
         """X -> (<C, X>, A(X)) on one sparsity pattern; C + A^*(lam) is its adjoint at (1, lam)."""
-        first, rest = self.cost, self.constraints
-        names = ("block", "row", "col", "value")
-        joined = [np.concatenate([getattr(first, name), getattr(rest, name)]) for name in names]
-        entries = Entries(np.concatenate([first.constraint, rest.constraint + 1]), *joined)
+        shifted = replace(self.constraints, constraint=self.constraints.constraint + 1)
+        entries = Entries.concatenate([self.cost, shifted])
         return SdpMap((self.order, self.order), entries, self.size + 1)
 
     @cached_property
     def diagonals(self) -> Any:
         """CSR matrix with the diagonal of each A_i that is diagonal; rows of the others are empty."""
-        return self.extended.diagonals()[1:]
+        return self.cost_and_constraints.diagonals()[1:]
 
     @cached_property
     def norms(self) -> Array:
-        """Frobenius norms of A_1, ..., A_m, 1 for a matrix that is zero."""
-        norms = self.extended.frobenius_norms()[1:]
+        """Frobenius norms of A_1, ..., A_m, 1 for a zero matrix."""
+        norms = self.cost_and_constraints.frobenius_norms()[1:]
         return np.where(norms > 0.0, norms, 1.0)
 
     def coupling(self, scales: Array) -> Coupling:
-        """Return the set of residuals A(X) - b allowed, rows divided by the scales."""
+        """Return the set of feasible residuals A(X) - b, with rows divided by the scales."""
         if self.equal.all():
             return couplings.Equality()
         below = self.lower - self.b
@@ -106,38 +108,79 @@ class SdpData:
         return couplings.Box(below / scales, above / scales)
 
     def violation(self, image: Array) -> Array:
-        """Return how far each <A_i, X> is from its bounds."""
+        """Return the distance of each <A_i, X> from its bounds."""
         return np.maximum(np.maximum(self.lower - image, image - self.upper), 0.0)
 
-    def without(self, rows: Array) -> SdpData:
-        """Return the program without some constraints (a mask)."""
-        keep = ~rows
-        number = np.cumsum(keep) - 1
-        chosen = keep[self.constraints.constraint]
-        old = self.constraints
-        parts = (old.block[chosen], old.row[chosen], old.col[chosen], old.value[chosen])
-        entries = Entries(number[old.constraint[chosen]], *parts)
-        return replace(self, constraints=entries, lower=self.lower[keep], upper=self.upper[keep])
+    def relative_norm(self, residual: Array) -> float:
+        """Return the norm of a residual in units in which every A_i has norm 1."""
+        return float(np.linalg.norm(residual / self.norms))
+
+    @cached_property
+    def feasibility_scale(self) -> float:
+        """What infeasibility is relative to, as in :meth:`unipd.Problem.infeasibility`; 0 where b = 0."""
+        return max(map(self.relative_norm, (self.b, self.violation(np.zeros(self.size)))))
+
+    def support_of_bounds(self, y: Array) -> float:
+        """Return the largest value of sum_i y_i <A_i, X> that the bounds allow.
+
+        >>> one = Entries.from_matrices([np.eye(1)])
+        >>> SdpData(1, one, one, np.array([-1.0]), np.array([2.0])).support_of_bounds(np.array([-3.0]))
+        3.0
+        """
+        above, below = y > 0.0, y < 0.0
+        return float(y[above] @ self.upper[above] + y[below] @ self.lower[below])
+
+    def slack(self, dual: Array) -> SymmetricOperator:
+        """Return S = C + sum y_i A_i as an operator."""
+        return self.cost_and_constraints.adjoint(np.concatenate([np.ones(1), dual]))
+
+    def without(self, row: int) -> SdpData:
+        """Return the program without one constraint."""
+        rest = self.constraints.select(self.constraints.constraint != row)
+        entries = replace(rest, constraint=rest.constraint - (rest.constraint > row))
+        return replace(self, constraints=entries, lower=np.delete(self.lower, row), upper=np.delete(self.upper, row))
 
 
-def from_sdpa(problem: SdpaProblem) -> SdpData:
+@dataclass(frozen=True)
+class TraceBound:
+    """tr X = value, or tr X <= value, for every feasible X."""
+
+    value: float
+    fixed: bool
+    """Whether the trace is exactly this."""
+    reason: str
+    """Where the bound comes from, for messages."""
+    multipliers: Array | None = field(default=None, repr=False)
+    """y with sum_i y_i A_i >= I (= I for a fixed trace), which proves the bound; None: not proved."""
+    level: float = 0.0
+    """With a level > 0, sum_i y_i A_i + level C >= I: the bound holds for optimal X."""
+
+    @property
+    def statement(self) -> str:
+        """What a result must state about a bound that the constraints alone do not imply; else empty."""
+        if self.level > 0.0:
+            return (
+                f" The constraints bound no trace: the search was limited to X of trace at most {self.value:.4g} "
+                "(enlarged while that was too small), and the dual bound holds for X of any trace."
+            )
+        if self.multipliers is None:
+            return f" The dual bound holds for X of trace at most {self.value:.6g}, {self.reason}."
+        return ""
+
+
+def data_from_sdpa(problem: SdpaProblem) -> SdpData:
     """Return max <F_0, Y>, <F_i, Y> = b_i as min <-F_0, X>, with all blocks in one matrix.
 
     >>> problem = SdpaProblem([1.0], (1, -2), [0, 1], [1, 0], [1, 0], [1, 0], [2.0, 1.0])
-    >>> data = from_sdpa(problem)
+    >>> data = data_from_sdpa(problem)
     >>> data.order, data.cost.row, data.cost.value
     (3, array([2], dtype=int32), array([-2.]))
     """
-    sizes = [abs(size) for size in problem.block_sizes]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    starts = np.cumsum([0, *(abs(size) for size in problem.block_sizes)])
     pairs = zip(starts, problem.block_sizes, strict=False)
     blocks = tuple(Block(int(start), abs(size), size < 0 or size == 1) for start, size in pairs)
-    offset = starts[problem.block]
-    cost = problem.constraint == 0
-
-    def entries(chosen: Any, shift: int, sign: float) -> Entries:
-        where = (problem.row[chosen] + offset[chosen], problem.col[chosen] + offset[chosen])
-        constraint = problem.constraint[chosen] - shift
-        return Entries(constraint, np.zeros_like(constraint), *where, sign * problem.value[chosen])
-
-    return SdpData(int(starts[-1]), entries(cost, 0, -1.0), entries(~cost, 1, 1.0), problem.b, problem.b, blocks)
+    row, col = problem.row + starts[problem.block], problem.col + starts[problem.block]
+    merged, is_cost = Entries(problem.constraint, row, col, problem.value), problem.constraint == 0
+    cost, rest = merged.select(is_cost), merged.select(~is_cost)
+    constraints = replace(rest, constraint=rest.constraint - 1)
+    return SdpData(int(starts[-1]), replace(cost, value=-cost.value), constraints, problem.b, problem.b, blocks)

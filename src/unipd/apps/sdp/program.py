@@ -1,32 +1,44 @@
-"""Semidefinite programs from files and matrices."""
+"""The front door: build a semidefinite program from a file, matrices or CVXPY, and solve it."""
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
 
-from unipd import validate
-from unipd.apps.sdp.data import Block, SdpData, from_sdpa
-from unipd.apps.sdp.formulate import analyse, formulate
-from unipd.apps.sdp.result import SdpResult
+from unipd import run
+from unipd._typing import Array
+from unipd._util import validate
+from unipd._util.context import change_context
+from unipd.apps.sdp.bounded import BoundedSolver, infeasible_result
+from unipd.apps.sdp.data import SdpData, data_from_sdpa
+from unipd.apps.sdp.formulation import analyse
+from unipd.apps.sdp.presolve import find_binary_lifting, find_contradiction
+from unipd.apps.sdp.unbounded import solve_without_trace
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, read_sdpa
-from unipd.maps.sdp import Entries
+from unipd.maps.sdp import Entries, SymmetricOperator
 from unipd.problem import Problem
+from unipd.run import Result
+from unipd.run.checkpoint import checkpoint_for
 
 _SENSES = ("=", "==", "<=", ">=")
+_OPTIONS = ("trace_bound", "rank", "seed", "stop", "callback", "verbose", "start", "checkpoint", "every", "resume")
+"""Options of :meth:`SDP.solve` besides accuracy and method, as listed in messages."""
 
 
 @dataclass(frozen=True, eq=False)
 class SDP:
     """A semidefinite program: min or max <C, X> subject to linear constraints, X psd.
 
-    Made by :meth:`from_file`, :meth:`from_matrices` or :meth:`from_cvxpy`, solved by :meth:`solve`.
+    Built by :meth:`from_file`, :meth:`from_matrices` or :meth:`from_cvxpy`, solved by :meth:`solve`.
 
     Examples
     --------
@@ -41,11 +53,11 @@ class SDP:
     data: SdpData
     """The program as a minimisation."""
     maximise: bool = False
-    """Whether results are reported for the maximum of minus that cost."""
+    """Whether results are those of the maximization of minus that cost."""
     constant: float = 0.0
-    """What is added to objective and bound in results."""
+    """Constant added to objective and bound in results."""
     sdpa: bool = False
-    """Whether messages speak of SDPA's pair of problems, (P) min c'x and (D) max <F_0, Y>, besides."""
+    """Whether messages also refer to SDPA's pair of problems, (P) min c'x and (D) max <F_0, Y>."""
 
     @classmethod
     def from_file(cls, source: str | os.PathLike[str] | BinaryIO) -> SDP:
@@ -63,7 +75,7 @@ class SDP:
         >>> SDP.from_sdpa(problem).maximise
         True
         """
-        return cls(from_sdpa(problem), maximise=True, sdpa=True)
+        return cls(data_from_sdpa(problem), maximise=True, sdpa=True)
 
     @classmethod
     def from_matrices(
@@ -83,13 +95,13 @@ class SDP:
         C
             Symmetric matrix, an array, nested lists or SciPy sparse.
         A
-            Symmetric matrices of the order of C, one a constraint, at least one.
+            Symmetric matrices of the order of C, one per constraint, at least one.
         b
             Right-hand sides.
         senses
-            "=", "<=" or ">=", one for all or one a constraint.
+            "=", "<=" or ">=", one for all or one per constraint.
         lower
-            Lower bounds besides ``b``, for constraints with the sense "<=" (-inf for none).
+            Lower bounds in addition to ``b``, for constraints with the sense "<=" (-inf for none).
         maximise
             Whether to maximise.
 
@@ -108,15 +120,24 @@ class SDP:
         right = validate.real_array("b", b, shape=(len(matrices),)).astype(np.float64)
         below, above = _bounds(right, senses, lower)
         if maximise:
-            cost = Entries(cost.constraint, cost.block, cost.row, cost.col, -cost.value)
-        return cls(SdpData(order, cost, constraints, below, above, (Block(0, order, False),)), maximise)
+            cost = replace(cost, value=-cost.value)
+        return cls(SdpData(order, cost, constraints, below, above), maximise)
 
     @classmethod
     def from_cvxpy(cls, problem: Any) -> SDP:
-        """Return the program of a CVXPY problem with psd and nonnegative variables and affine constraints."""
-        from unipd.apps.sdp.from_cvxpy import convert
+        """Return the program of a CVXPY problem with psd and nonnegative variables and affine constraints.
 
-        return convert(problem)
+        Every variable is a block: a matrix declared with ``PSD=True`` (or symmetric with a constraint ``X >> 0``), or
+        a vector or number declared with ``nonneg=True`` (or with a constraint ``x >= 0``).
+
+        >>> import cvxpy
+        >>> X, t = cvxpy.Variable((2, 2), PSD=True), cvxpy.Variable(nonneg=True)
+        >>> SDP.from_cvxpy(cvxpy.Problem(cvxpy.Minimize(X[0, 0] + t), [cvxpy.trace(X) == 1, X[0, 1] + t >= 0.25]))
+        SDP(min, order=3, constraints=2, blocks=2)
+        """
+        import unipd
+
+        return cls(*unipd.interop.cvxpy.convert_sdp(problem))
 
     @property
     def order(self) -> int:
@@ -125,27 +146,123 @@ class SDP:
 
     def problem(self, trace_bound: float | None = None) -> Problem:
         """Return the program as a template for any method of the library (constraints scaled to unit norm)."""
-        from unipd.apps.sdp.solving import trace_of
-
         analysis = analyse(self.data)
-        trace = trace_of(analysis, trace_bound)
+        trace = analysis.trace_bound(trace_bound)
         if trace is None:
-            raise InvalidInput("trace_bound", "a bound of the trace (the constraints imply none)", "None")
-        return formulate(analysis, trace).problem
+            raise InvalidInput("trace_bound", "an upper bound of the trace (the constraints imply none)", "None")
+        return analysis.problem(trace)
 
-    def solve(self, accuracy: float = 1e-6, method: Any = "auto", **options: Any) -> SdpResult:
-        """Solve the program; see :func:`unipd.apps.sdp.solving.solve_program` for the options."""
-        from unipd.apps.sdp.solving import solve_program
+    def solve(
+        self,
+        accuracy: float = 1e-6,
+        method: Any = "auto",
+        *,
+        trace_bound: float | None = None,
+        rank: int | None = None,
+        seed: int = 0,
+        stop: run.StoppingRule | None = None,
+        **options: Any,
+    ) -> Result:
+        """Solve the program.
 
-        return solve_program(self, accuracy, method, **options)
+        In the result, ``x`` is X = R R^T as factors (``x.left`` is R) and ``dual`` holds the multipliers y, for an SDPA
+        file the vector x of the format's primal problem. :class:`unipd.Result` lists the ``extras``.
+
+        Parameters
+        ----------
+        accuracy
+            Relative accuracy of gap and feasibility.
+        method
+            "auto" (the factored method, then interior points for small programs on which it stalls), the name of any
+            method of the library, or a method.
+        trace_bound
+            An upper bound of the trace of X, for programs whose constraints imply none.
+        rank
+            Initial columns of R in the factored method.
+        seed
+            Seed of its random start.
+        stop, options
+            ``stop``, ``callback``, ``verbose``, ``start``, ``checkpoint``, ``every``, ``resume`` and the options of a
+            method, as in :func:`unipd.solve`. The checkpoint holds all runs: those that look for a trace bound, the
+            factored method's, and that of interior points.
+        """
+        accuracy = validate.positive("accuracy", accuracy)
+        if trace_bound is not None:
+            validate.positive("trace_bound", trace_bound)
+        if method in ("auto", "factored"):
+            _check_options(options)
+        with _open_checkpoint(options) as remaining:
+            return self._solve(accuracy, method, trace_bound, rank, seed, stop, remaining)
+
+    def _solve(
+        self,
+        accuracy: float,
+        method: Any,
+        trace_bound: float | None,
+        rank: int | None,
+        seed: int,
+        stop: run.StoppingRule | None,
+        options: dict[str, Any],
+    ) -> Result:
+        """Solve after the arguments have been checked."""
+        started, is_factored = time.perf_counter(), method in ("auto", "factored")
+        contradiction = find_contradiction(self.data, accuracy)
+        if contradiction is not None:
+            return infeasible_result(self, contradiction.message, accuracy, started, contradiction.dual)
+        lifting = find_binary_lifting(self.data) if is_factored else None
+        if lifting is not None and (trace_bound is None or trace_bound >= lifting.trace(self.data.size).value):
+            analysis, trace_bound = analyse(self.data, lifting), None
+        else:
+            analysis = analyse(self.data)
+        trace = analysis.trace_bound(trace_bound)
+        solver = BoundedSolver(self, analysis, accuracy, method, rank, seed, stop, options)
+        return solve_without_trace(solver) if trace is None else solver.solve(trace)
+
+    def block(self, x: Any, index: int) -> Array:
+        """Return one block of X = R R^T: an array, for a diagonal block its diagonal."""
+        block = self.data.blocks[index]
+        rows = x.left[block.rows] * np.sqrt(x.weights)
+        return np.einsum("ij,ij->i", rows, rows) if block.diagonal else rows @ rows.T
+
+    def slack(self, dual: Any) -> SymmetricOperator:
+        """Return S = C + sum y_i A_i (-C for a maximisation) as an operator with matvec, matmat, toarray and tocsr.
+
+        S is psd up to the gap for the dual vector of a solution.
+        """
+        return self.data.slack(dual)
+
+    def adjoint(self, dual: Any) -> SymmetricOperator:
+        """Return sum y_i A_i as an operator: psd, or zero, for the dual vector of an infeasible program."""
+        return self.data.cost_and_constraints.adjoint(np.concatenate([np.zeros(1), dual]))
 
     def __repr__(self) -> str:
         goal = "max" if self.maximise else "min"
         return f"SDP({goal}, order={self.order}, constraints={self.data.size}, blocks={len(self.data.blocks)})"
 
 
+def _check_options(options: dict[str, Any]) -> None:
+    """Raise for an option that neither :meth:`SDP.solve` nor :func:`unipd.solve` has."""
+    known = {*inspect.signature(run.solve).parameters, "scaling"}
+    for name in options:
+        if name not in known:
+            expected = f"one of the options {', '.join(_OPTIONS)}; those of another method require its name"
+            raise InvalidInput(name, expected, "an option that the factored method does not have")
+
+
+@contextmanager
+def _open_checkpoint(options: dict[str, Any]) -> Generator[dict[str, Any]]:
+    """Let one checkpoint serve every run inside; yield the options without those of the checkpoint."""
+    settings = {name: value for name, value in options.items() if name in ("every", "resume")}
+    if options.get("checkpoint") is None:  # resume without a checkpoint is refused by the run
+        yield options
+        return
+    remaining = {name: value for name, value in options.items() if name not in (*settings, "checkpoint")}
+    with checkpoint_for(options["checkpoint"], **settings) as checkpoint, change_context(checkpoint=checkpoint):
+        yield remaining
+
+
 def _matrix(name: str, given: Any) -> Any:
-    """Return a symmetric matrix as an array or SciPy sparse."""
+    """Return a square matrix as an array or SciPy sparse."""
     found: Any = given if sp.issparse(given) else validate.real_array(name, given)
     if found.ndim != 2 or found.shape[0] != found.shape[1] or found.shape[0] == 0:
         raise InvalidInput(name, "a symmetric matrix", f"shape {found.shape}")
@@ -155,7 +272,7 @@ def _matrix(name: str, given: Any) -> Any:
 def _matrices(A: Any) -> list[Any]:
     """Return the matrices of the constraints, at least one."""
     if sp.issparse(A) or np.isscalar(A):
-        raise InvalidInput("A", "a list of symmetric matrices, one a constraint", type(A).__name__)
+        raise InvalidInput("A", "a list of symmetric matrices, one per constraint", type(A).__name__)
     found = [_matrix(f"A[{index}]", matrix) for index, matrix in enumerate(A)]
     if not found:
         expected = 'at least one constraint (tr X <= a alone is A=[np.eye(n)], b=[a], senses="<=")'

@@ -1,150 +1,308 @@
-"""Programs whose diagonal constraints bound no trace: prove a bound, or that there is none, or infeasibility."""
+"""Programs whose diagonal constraints bound no trace: theorems of the alternative, then continuation in the bound.
+
+For symmetric B_1, ..., B_k either some combination is positive definite, or some psd D of trace 1 has <B_i, D> = 0 for
+all i. Applied to the constraints this decides infeasibility, a proved trace bound, or directions in which feasible X
+is unbounded; with the cost added, a trace bound for optimal X, or an unbounded objective. What remains is solved with
+trace bounds that grow until they no longer matter.
+"""
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
-from unipd.apps.sdp.data import SdpData
-from unipd.apps.sdp.enlarging import MODEST, SOUGHT, enlarged, sought
-from unipd.apps.sdp.formulate import Analysis
-from unipd.apps.sdp.impossible import without_bound
-from unipd.apps.sdp.recession import (
-    Alternative,
-    infeasibility_alternative,
-    level_alternative,
-    trace_alternative,
-)
-from unipd.apps.sdp.result import SdpResult
-from unipd.apps.sdp.trace import TraceBound, price_of
+from unipd.apps.sdp.bounded import ITERATIONS, BoundedSolver, infeasible_result, interior_point_work
+from unipd.apps.sdp.data import SdpData, TraceBound
+from unipd.apps.sdp.interior_point import InteriorPoint
 from unipd.atoms import LowRank
+from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput
-from unipd.run import MaxIterations, Moment, StoppingRule
+from unipd.maps.sdp import Entries, SdpMap
+from unipd.methods import Factored
+from unipd.problem import Problem
+from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, solve
+from unipd.sharp.spectral.sdp import CHOLESKY_ORDER, FixedTrace
+from unipd.spectral import smallest_eigenpair
 from unipd.status import Status
 
-FALLS = 1e-4
-"""A direction of trace 1 counts as one in which the objective falls when <C, D> < -1e-4 ||C||."""
-TRIAL = 500
-"""Iterations after which an attempt at a program whose trace is hardly bounded must be near the constraints."""
-NEAR = 1e-3
-"""Relative infeasibility that counts as near: what is farther off by then crawls for ever."""
+ALTERNATIVE_ACCURACIES = (1e-4, 1e-7, 1e-10, 1e-13)
+"""Accuracies of ||B(D)||^2 / 2 (matrices of unit norm) tried in turn until one side of the alternative is proved."""
+ZERO_RESIDUAL = 1e-6
+"""||B(D)|| below which D counts as a direction."""
+MARGINAL_RESIDUAL = 1e-2
+"""sqrt(n) ||B(D)|| below which a proved bound is of no use: multipliers of such programs are nearly unbounded."""
+DESCENT_SHARE = 1e-4
+"""The objective decreases along a direction of trace 1 when <C, D> < -1e-4 ||C||: more than rounding of D."""
+TRIAL_ITERATIONS = 500
+"""Iterations after which a run with a marginal trace bound must be nearly feasible, ..."""
+TRIAL_INFEASIBILITY = 1e-3
+"""... that is, have at most this relative infeasibility; runs beyond it hardly ever converge."""
+TRACE_MARGIN = 1.5
+"""The first trace bound exceeds the estimate for optimal X by this factor, since its point is only nearly feasible."""
+LEAST_TRACE = 1e-3
+"""Smallest such estimate, for programs whose optimal X may be zero."""
+LEAST_SHARE = 1e-6
+"""A direction yields a nearly feasible point when the right-hand side has more than this share of its trace."""
+ENLARGEMENTS = 5
+"""How often a trace bound that was too small is enlarged."""
+ENLARGEMENT_FACTOR = 4.0
+"""Factor by which it is enlarged."""
+ITERATION_GROWTH = 4
+"""A run with a larger trace may take this many times the iterations of the previous one, ..."""
+LEAST_ITERATIONS = 240
+"""... and in any case this many."""
+ACTIVE_SHARE = 0.9
+"""The trace bound is active where X has at least this share of it."""
+TRACE_MULTIPLES = (1e2, 1e4, 1e6)
+"""Trace bounds, as multiples of the order, tried for small programs without any proved bound."""
+CAUTIOUS_MULTIPLES = TRACE_MULTIPLES[:1]
+"""Those for unbounded feasible sets: with larger ones, X nearly meets constraints that no X meets."""
 
-_NEITHER = "neither a positive definite combination of them nor a direction in which X grows for ever was found"
-_LEVEL = "there are directions in which X may grow for ever and the objective does not change"
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """Either multipliers of a positive definite combination, or a direction."""
+
+    multipliers: Array | None
+    """w with sum_i w_i B_i >= I, proved; None when there is a direction."""
+    direction: Any
+    """D of trace 1 as factors."""
+    residual: float
+    """||B(D)|| for matrices B_i of unit norm."""
+
+    def is_marginal(self, order: int) -> bool:
+        """Whether the combination is so nearly singular that D is a direction for all practical purposes.
+
+        D = I / n has ||B(D)|| of the order of 1 / sqrt(n).
+        """
+        return self.residual * math.sqrt(order) <= MARGINAL_RESIDUAL
 
 
-class Crawls(StoppingRule):
-    """Ends an attempt that is far from the constraints after many iterations.
+def solve_alternative(order: int, entries: Entries, rows: int) -> Alternative | None:
+    """Decide between a positive definite combination and a direction; None when neither can be shown.
 
-    >>> Crawls().deadline()
-    inf
+    >>> found = solve_alternative(2, Entries.from_matrices([np.diag([1.0, 2.0])]), 1)
+    >>> bool(found.multipliers[0] >= 1.0)
+    True
+    >>> solve_alternative(2, Entries.from_matrices([np.diag([1.0, -1.0])]), 1).residual < 1e-6
+    True
     """
+    plain = SdpMap((order, order), entries, rows)
+    norms = plain.frobenius_norms()
+    scales = 1.0 / np.where(norms > 0.0, norms, 1.0)
+    scaled = plain.scale_rows(scales)
+    problem = Problem(FixedTrace(order), scaled, np.zeros(rows), LeastSquares())
+    method = Factored(rank=min(order, 8))
+    for accuracy in ALTERNATIVE_ACCURACIES:
+        result = solve(problem, method, accuracy=accuracy, stop=MaxIterations(300))
+        image = np.asarray(result.image)
+        residual, bottom = float(np.linalg.norm(image)), smallest_eigenpair(scaled.adjoint(image)).lower
+        if bottom > 0.0:
+            return Alternative(image * scales / bottom, result.x, residual)
+        if residual <= ZERO_RESIDUAL:
+            return Alternative(None, result.x, residual)
+    return None
 
-    def __call__(self, moment: Moment) -> Status | None:
-        """Return the status of a limit when the time has come."""
-        crawls = moment.iteration >= TRIAL and moment.infeasibility > NEAR
-        return Status.ITERATION_LIMIT if crawls else None
+
+def level_alternative(data: SdpData) -> Alternative | None:
+    """Return (y, level) with y_1 A_1 + ... + level C >= I, level the last multiplier, or a direction of no ascent.
+
+    A direction preserves equations (and constraints bounded on both sides) and moves others to their free side only.
+    """
+    cost, slacks, last = data.cost, _slacks(data), data.size
+    place = [data.order + slacks.value.size]
+    level = Entries(np.full(cost.value.size, last), cost.row, cost.col, cost.value)
+    level_slack = Entries([last], place, place, [float(np.linalg.norm(cost.value)) or 1.0])
+    return _decide(data, [data.constraints, level, slacks, level_slack], slacks.value.size + 1, data.size + 1)
 
 
-def solve_without_trace(program: Any, analysis: Analysis, accuracy: float, method: Any, **options: Any) -> SdpResult:
-    """Solve a program after a search for a bound of its optimal solutions' trace, or say why that cannot be.
+def infeasibility_alternative(data: SdpData) -> Alternative | None:
+    """Return multipliers r with A^*(r) >= I and b^T r < 0, which excludes every psd X; else None or a direction.
+
+    Programs with constraints bounded on both sides are not decided here.
+    """
+    if (np.isfinite(data.lower) & np.isfinite(data.upper) & ~data.equal).any():
+        return None
+    slacks, rows = _slacks(data), np.flatnonzero(data.b)
+    place = np.full(rows.size, data.order + slacks.value.size)
+    right_sides = Entries(rows, place, place, -data.b[rows])
+    return _decide(data, [data.constraints, slacks, right_sides], slacks.value.size + 1, data.size)
+
+
+def _decide(data: SdpData, parts: list[Entries], slacks: int, rows: int) -> Alternative | None:
+    """Decide the alternative for X and the slacks on the diagonal, where a dense factorization is affordable."""
+    if data.order > CHOLESKY_ORDER:
+        return None
+    return solve_alternative(data.order + slacks, Entries.concatenate(parts), rows)
+
+
+def _slacks(data: SdpData) -> Entries:
+    """Return the slacks of constraints bounded on one side, on the diagonal: + norm for <=, - norm for >=."""
+    rows = np.flatnonzero(np.isfinite(data.lower) != np.isfinite(data.upper))
+    places = data.order + np.arange(rows.size)
+    return Entries(rows, places, places, np.where(np.isfinite(data.upper[rows]), 1.0, -1.0) * data.norms[rows])
+
+
+class NoProgress(StoppingRule):
+    """Stops a run that is far from feasible after many iterations."""
+
+    def __call__(self, info: IterationInfo) -> Status | None:
+        """Return the status of an iteration limit after these iterations."""
+        is_slow = info.iteration >= TRIAL_ITERATIONS and info.infeasibility > TRIAL_INFEASIBILITY
+        return Status.ITERATION_LIMIT if is_slow else None
+
+
+def solve_without_trace(solver: BoundedSolver) -> Result:
+    """Solve a program after a search for a bound on its optimal solutions' trace, or explain why there is none.
 
     A bound from multipliers y and level >= 0 with sum_i y_i A_i + level C >= I holds for optimal X:
     tr X <= b^T y + level <C, X>. The dual vector returned has a psd slack matrix, so the dual bound holds for every
-    feasible X, whatever trace the run worked with.
+    feasible X, whatever the trace bound of the run.
     """
-    from unipd.apps.sdp.solving import ITERATIONS, run
-
-    begun = time.perf_counter()
-    impossible = infeasibility_alternative(analysis.data)
-    if impossible is not None and impossible.multipliers is not None:
-        return _infeasible(program, impossible, accuracy, begun)
-    proved = _proved(analysis.data)
-    if proved is not None:
-        return run(program, analysis, proved, accuracy, method, **options)
-    level = level_alternative(analysis.data)
-    if level is not None and level.multipliers is None and _falls(analysis.data, level):
-        return _unbounded(program, level, accuracy, begun)
-    if level is None or level.multipliers is None:
-        sizes = SOUGHT if level is None else MODEST
-        found = sought(program, analysis, accuracy, method, sizes=sizes, **options)
-        if found is not None:
-            return found
-        raise _refused(_NEITHER if level is None else _LEVEL)
-    trace = _first_trace(analysis.data, level.multipliers, impossible)
-    if level.hardly(analysis.data.order):
-        options["stop"] = (options.get("stop") or MaxIterations(ITERATIONS)) | Crawls()
-        tried = run(program, analysis, trace, accuracy, method, **options)
-        if tried.status in (Status.SOLVED, Status.INTERRUPTED):
-            return tried
-        raise _refused(
-            "some psd matrix of trace 1 changes them and the objective, all of unit norm, by only "
-            f"{level.residual:.0e}, and a run without a bound came to nothing"
+    started, program, data = time.perf_counter(), solver.program, solver.analysis.data
+    infeasible = infeasibility_alternative(data)
+    if infeasible is not None and infeasible.multipliers is not None:
+        message = (
+            "No X is feasible: the dual vector returned makes sum y_i A_i positive definite (proved by a Cholesky "
+            "factorization) and b^T y negative."
         )
-    return enlarged(program, analysis, trace, accuracy, method, **options)
+        return infeasible_result(program, message, solver.accuracy, started, infeasible.multipliers)
+    proved = _prove_trace_bound(data)
+    if proved is not None:
+        return solver.solve(proved)
+    level = level_alternative(data)
+    if level is None:
+        reason = "neither a positive definite combination of them nor an unbounded direction was found"
+        return search_trace(solver, TRACE_MULTIPLES, reason)
+    if level.multipliers is None and _cost(data, level.direction) < -DESCENT_SHARE * np.linalg.norm(data.cost.value):
+        message = (
+            "The objective is unbounded and the dual problem is infeasible: along the psd direction X returned, the "
+            f"constraints do not change (up to {level.residual:.0e}) and the objective improves without limit."
+        )
+        direction = _leading_rows(data, level.direction)
+        return infeasible_result(program, message, solver.accuracy, started, np.zeros(data.size), direction)
+    if level.multipliers is None:
+        reason = "there are unbounded directions along which the objective does not change"
+        return search_trace(solver, CAUTIOUS_MULTIPLES, reason)
+    trace = _first_trace(data, level.multipliers, infeasible)
+    if not level.is_marginal(data.order):
+        return solve_by_continuation(solver, trace)
+    result = replace(solver, stop=(solver.stop or MaxIterations(ITERATIONS)) | NoProgress()).solve(trace)
+    if result.status in (Status.SOLVED, Status.INTERRUPTED):
+        return result
+    raise _no_trace_error(
+        "some psd matrix of trace 1 changes them and the objective, all of unit norm, by only "
+        f"{level.residual:.0e}, and a run without a bound did not converge"
+    )
 
 
-def _proved(data: SdpData) -> TraceBound | None:
-    """Return the bound that a definite combination of the constraints proves for every feasible X, or None."""
-    found = trace_alternative(data)
-    if found is None or found.multipliers is None or found.hardly(data.order):
+def _prove_trace_bound(data: SdpData) -> TraceBound | None:
+    """Return the bound that a positive definite combination of the constraints proves for every feasible X, or None.
+
+    Constraints bounded on one side only enter with the sign that their side allows.
+    """
+    slacks = _slacks(data)
+    found = _decide(data, [data.constraints, slacks], slacks.value.size, data.size)
+    if found is None or found.multipliers is None or found.is_marginal(data.order):
         return None
-    value = price_of(data, found.multipliers)
+    value = data.support_of_bounds(found.multipliers)
     if not 0.0 < value < np.inf:
         return None
     return TraceBound(value, False, "a positive definite combination of the constraints", found.multipliers)
 
 
 def _first_trace(data: SdpData, multipliers: Array, feasible: Alternative | None) -> TraceBound:
-    """Return the bound at the objective of a nearly feasible point, with room to spare."""
+    """Return the bound at the objective of a nearly feasible point, with a margin."""
     y, level = multipliers[:-1], float(multipliers[-1])
-    share = 0.0 if feasible is None else float(np.sum(feasible.direction.left[-1] ** 2 * feasible.direction.weights))
-    objective = _cost(data, feasible.direction) / share if feasible is not None and share > 1e-6 else 0.0
-    size = price_of(data, y) + level * objective
-    return TraceBound(1.5 * max(size, 1e-3), False, "the constraints and the objective together", y, level)
+    objective = 0.0
+    if feasible is not None:
+        share = float(np.sum(feasible.direction.left[-1] ** 2 * feasible.direction.weights))
+        objective = _cost(data, feasible.direction) / share if share > LEAST_SHARE else 0.0
+    value = TRACE_MARGIN * max(data.support_of_bounds(y) + level * objective, LEAST_TRACE)
+    return TraceBound(value, False, "the constraints and the objective together", y, level)
+
+
+def _leading_rows(data: SdpData, direction: LowRank) -> LowRank:
+    """Return the part of a direction that belongs to X, without slacks."""
+    rows = direction.left[: data.order]
+    return LowRank(rows, rows, direction.weights)
 
 
 def _cost(data: SdpData, direction: LowRank) -> float:
-    rows = direction.left[: data.order]
-    return float(data.extended.image(LowRank(rows, rows, direction.weights))[0])
+    return float(data.cost_and_constraints.image(_leading_rows(data, direction))[0])
 
 
-def _falls(data: SdpData, found: Alternative) -> bool:
-    """Whether the objective falls along a direction, and is not level."""
-    return _cost(data, found.direction) < -FALLS * float(np.linalg.norm(data.cost.value))
+def solve_by_continuation(solver: BoundedSolver, trace: TraceBound) -> Result:
+    """Solve with a trace bound that is enlarged while it is too small.
 
-
-def _unbounded(program: Any, found: Alternative, accuracy: float, begun: float) -> SdpResult:
-    """Report a direction in which the objective falls for ever."""
-    data: SdpData = program.data
+    A program that X of ever larger trace meets ever more nearly, without any feasible X, admits such runs without end:
+    each proves that no X of its trace is feasible, which the result then states.
+    """
+    result, stop = solver.solve(trace), solver.stop
+    excluded = trace.value if result.status is Status.INFEASIBLE else 0.0
+    for _ in range(ENLARGEMENTS):
+        is_done = result.status in (Status.SOLVED, Status.INTERRUPTED) or result.x is None
+        if is_done or not (result.status is Status.INFEASIBLE or _is_trace_active(result, trace)):
+            break
+        limit = MaxIterations(min(max(LEAST_ITERATIONS, ITERATION_GROWTH * result.iterations), ITERATIONS))
+        trace = replace(trace, value=ENLARGEMENT_FACTOR * trace.value)
+        result = replace(solver, stop=limit | stop if stop else limit, method=_next_method(solver, result)).solve(trace)
+        excluded = trace.value if result.status is Status.INFEASIBLE else excluded
+    if not excluded or result.status is Status.SOLVED:
+        return result
     message = (
-        "The objective is unbounded and the dual problem is infeasible: along the psd direction X returned the "
-        f"constraints do not change (up to {found.residual:.0e}) and the objective improves for ever."
+        f"No X of trace at most {excluded:.4g} is feasible (proved): the program has no feasible X, or only larger "
+        "ones (give a trace bound to search for them)."
     )
-    if program.sdpa:
-        message += " In SDPA's terms the primal problem, min c'x, is infeasible and its dual, max <F0, Y>, unbounded."
-    rows = found.direction.left[: data.order]
-    x = LowRank(rows, rows, found.direction.weights)
-    return without_bound(program, message, accuracy, begun, x, np.zeros(data.size))
+    status = result.status if result.status is Status.INTERRUPTED else Status.STALLED
+    return replace(result, status=status, note=message)
 
 
-def _infeasible(program: Any, found: Alternative, accuracy: float, begun: float) -> SdpResult:
-    message = (
-        "No X is feasible: the dual vector returned makes sum y_i A_i positive definite (proved by a Cholesky "
-        "factorisation) and b^T y negative."
-    )
-    if program.sdpa:
-        message += " In SDPA's terms the dual problem, max <F0, Y>, is infeasible."
-    assert found.multipliers is not None
-    return without_bound(program, message, accuracy, begun, None, found.multipliers)
+def search_trace(solver: BoundedSolver, multiples: tuple[float, ...], reason: str) -> Result:
+    """Solve a small program with larger and larger trace bounds until the bound no longer matters, or refuse it.
+
+    The bounds are multiples of the order. The dual bound holds for X of the last one, and the result states so;
+    ``reason`` is why the constraints give no bound.
+    """
+    data = solver.analysis.data
+    is_small = solver.method == "auto" and interior_point_work(solver.analysis) is not None
+    for multiple in multiples if is_small else ():
+        trace = TraceBound(multiple * data.order, False, "a trace enlarged until X gained nothing by a larger one")
+        result = solver.solve(trace)
+        is_limited = result.status not in (Status.SOLVED, Status.INFEASIBLE, Status.STALLED)
+        if is_limited or (result.status is Status.SOLVED and not _is_limited_by_trace(data, result, trace)):
+            return result
+        solver = replace(solver, method=_next_method(solver, result))
+    raise _no_trace_error(reason)
 
 
-def _refused(reason: str) -> InvalidInput:
+def _next_method(solver: BoundedSolver, result: Result) -> Any:
+    """Return the method for another trace bound: interior points at once where they were needed before."""
+    return InteriorPoint() if result.method == InteriorPoint.name else solver.method
+
+
+def _is_limited_by_trace(data: SdpData, result: Result, trace: TraceBound) -> bool:
+    """Whether the trace bound a is active, and the dual bound owes a |lambda_min(S)| > accuracy to it.
+
+    Where X is unbounded along directions that do not change the objective, the first alone has no meaning.
+    """
+    owed = -trace.value * smallest_eigenpair(data.slack(result.dual)).lower
+    return _is_trace_active(result, trace) and owed > result.accuracy * max(1.0, abs(result.objective))
+
+
+def _is_trace_active(result: Result, trace: TraceBound) -> bool:
+    """Whether X has (nearly) the largest trace allowed."""
+    return float(np.sum(result.x.weights * np.sum(result.x.left**2, axis=0))) > ACTIVE_SHARE * trace.value
+
+
+def _no_trace_error(reason: str) -> InvalidInput:
     expected = (
-        f"a number that the trace of X does not exceed: the constraints give none ({reason}), and without one there is "
-        "no certificate. Give a bound if you know one for a solution, or take an interior-point solver"
+        f"an upper bound of the trace of X: the constraints give none ({reason}), and without one there is no "
+        "certificate. Give a bound if you know one for a solution, or use an interior-point solver"
     )
     return InvalidInput("trace_bound", expected)

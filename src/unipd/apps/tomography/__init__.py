@@ -1,54 +1,113 @@
 """Quantum state tomography from Pauli measurements (paper, section 5.1).
 
-:class:`PauliTomography` estimates a :class:`QuantumState` from expectation values or counts; :func:`simulate` and
-:func:`simulate_counts` make experiments to try it on.
+A state of q qubits is a density matrix X of size p = 2^q: positive semidefinite, of trace one. Pauli strings P_k are
+measured, b_k = tr(P_k X) up to noise, and X is estimated by least squares over all density matrices. The spectrahedron
+has a cheap linear minimization oracle (one eigenvector), the map X -> tr(P_k X) is applied to factors of X, and the
+dual bound certifies the fit: nothing of size p x p is formed. In labels and bit-strings qubit 0 is the rightmost
+character, as in Qiskit.
+
+In the order to read:
+
+- :mod:`~unipd.apps.tomography.state`: :class:`QuantumState`, a density matrix by its eigenvalues and eigenvectors;
+- :mod:`~unipd.apps.tomography.measurements`: Pauli strings and values in the forms users have, their standard errors;
+- :mod:`~unipd.apps.tomography.counts`: counts in local bases, the Pauli estimates they give, fits outcome by outcome;
+- :mod:`~unipd.apps.tomography.projected`: the method for noisy data, projected gradients on Ritz vectors;
+- :mod:`~unipd.apps.tomography.fit`: the problem, the solve, and what surrounds it;
+- :mod:`~unipd.apps.tomography.estimator`: :class:`PauliTomography`, the entry point;
+- :mod:`~unipd.apps.tomography.bootstrap`: error bars;
+- :mod:`~unipd.apps.tomography.simulate`: test states and simulated experiments.
 """
 
-from unipd.apps.tomography.bases import all_bases, random_bases, simulate_counts
-from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap
+from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap, read_replicates, replicates_file, residual_noise
+from unipd.apps.tomography.counts import (
+    BasisCounts,
+    OutcomeMap,
+    as_counts,
+    estimate_paulis,
+    has_few_outcomes,
+    outcome_problem,
+    walsh_hadamard,
+)
 from unipd.apps.tomography.estimator import PauliTomography
-from unipd.apps.tomography.fit_problem import Fit
+from unipd.apps.tomography.fit import PAPER_EPS, Fit, FitSettings, depolarize, fit_counts, tomography_problem
 from unipd.apps.tomography.measurements import (
     DoubtfulMeasurements,
     MeasurementWarning,
+    Paulis,
     TooFewMeasurements,
+    as_pauli_sum,
+    as_paulis,
     choose_paulis,
     measurement_count,
+    pauli_map,
+    shot_variance,
+    standard_errors,
 )
-from unipd.apps.tomography.noise import Noise
-from unipd.apps.tomography.paulis import Paulis, as_pauli_sum, as_paulis
-from unipd.apps.tomography.problem import tomography_problem
-from unipd.apps.tomography.simulate import Simulation, simulate
+from unipd.apps.tomography.projected import Projected
+from unipd.apps.tomography.simulate import (
+    STATES,
+    Noise,
+    Simulation,
+    all_bases,
+    ghz,
+    make_state,
+    outcome_probabilities,
+    product,
+    random_bases,
+    random_mixed,
+    random_pure,
+    simulate,
+    simulate_counts,
+    w_state,
+)
 from unipd.apps.tomography.state import QuantumState, as_state
-from unipd.apps.tomography.states import STATES, ghz, make_state, product, random_mixed, random_pure, w_state
 
 __all__ = [
+    "PAPER_EPS",
     "STATES",
+    "BasisCounts",
     "Bootstrap",
     "DoubtfulMeasurements",
     "Fit",
+    "FitSettings",
     "MeasurementWarning",
     "Noise",
+    "OutcomeMap",
     "PauliTomography",
     "Paulis",
+    "Projected",
     "QuantumState",
     "Simulation",
     "TooFewMeasurements",
     "all_bases",
+    "as_counts",
     "as_pauli_sum",
     "as_paulis",
     "as_state",
     "bootstrap",
     "choose_paulis",
+    "depolarize",
+    "estimate_paulis",
+    "fit_counts",
     "ghz",
+    "has_few_outcomes",
     "make_state",
     "measurement_count",
+    "outcome_probabilities",
+    "outcome_problem",
+    "pauli_map",
     "product",
     "random_bases",
     "random_mixed",
     "random_pure",
+    "read_replicates",
+    "replicates_file",
+    "residual_noise",
+    "shot_variance",
     "simulate",
     "simulate_counts",
+    "standard_errors",
     "tomography_problem",
     "w_state",
+    "walsh_hadamard",
 ]

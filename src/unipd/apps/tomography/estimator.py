@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from unipd import validate
+from unipd._typing import FloatArray
+from unipd._util import validate
+from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap
 from unipd.apps.tomography.counts import BasisCounts, as_counts
-from unipd.apps.tomography.fit import fit_basis_counts, fit_data
-from unipd.apps.tomography.fitted import Fitted
-from unipd.apps.tomography.measurements import require_room, warn_if_doubtful, warn_if_too_few
-from unipd.apps.tomography.paulis import Paulis, as_paulis
-from unipd.apps.tomography.settings import PRECISIONS, choose_precision
-from unipd.apps.tomography.values import real_values
-from unipd.errors import InvalidInput
-from unipd.io.pauli_model import PauliData
+from unipd.apps.tomography.fit import Fit, FitSettings, fit_counts, fit_data
+from unipd.apps.tomography.measurements import (
+    PRECISIONS,
+    as_paulis,
+    real_values,
+    warn_if_doubtful,
+    warn_if_too_few,
+)
+from unipd.apps.tomography.state import DENSE_QUBITS, QuantumState
+from unipd.errors import UnipdError
+from unipd.io.pauli import PauliData
 from unipd.methods import Method
-from unipd.run import Moment, StoppingRule
+from unipd.run import IterationInfo, Result, StoppingRule
 
 
-class PauliTomography(Fitted):
+class PauliTomography:
     """Estimate a quantum state of low rank from Pauli measurements: min 1/2 ||A(X) - b||^2 over density matrices.
 
     Nothing of size p x p is formed above nine qubits. The answer is a :class:`QuantumState` (eigenvalues and
@@ -29,37 +35,37 @@ class PauliTomography(Fitted):
     ----------
     objective
         "least-squares"; "weighted" by inverse variances (the choice of "auto" when they are known); "trace" or
-        "trace-squared": the smallest that fits within the noise level; for counts "outcomes" and "gaussian".
+        "trace-squared", minimized within the noise level; for counts also "outcomes" and "gaussian".
     noise_level
-        kappa in ||A(X) - b|| <= kappa for the last two; derived from the data by default.
+        kappa in ||A(X) - b|| <= kappa for "trace" and "trace-squared"; derived from the data by default.
     method
-        A method or its name; "auto" is the factored corrective method.
+        A method or its name; "auto" is the factored method, or a projected gradient method for noisy data.
     accuracy
         Certified gap, relative to the loss at X = 0. For exact data it bounds ||A(X) - b||^2 / ||b||^2.
     rank
-        Largest rank of the estimate; found by default.
-    hedge
-        White noise is mixed in as far as it costs this share of the loss (5e-5 is hardly anything): states that are
-        not quite of low rank gain fidelity. Up to ten qubits.
+        Largest rank of the estimate; automatic by default.
+    depolarize
+        Share of the loss that mixing white noise into the estimate may cost (5e-5 hardly changes the fit): states
+        that are not quite of low rank gain fidelity. Up to ten qubits.
     precision
         "single", "double", or "auto" (single for many qubits and data without declared errors).
     threads
-        Threads of the products; None for all that Numba uses.
+        Threads of the products; by default all that Numba uses.
     stop, callback, verbose
         As in :func:`unipd.solve`.
     method_options
         Options of a method given by name, e.g. ``{"weights": "greedy"}``.
     solver_options
-        More for :func:`unipd.solve`.
+        Further options of :func:`unipd.solve`.
 
     Attributes
     ----------
     state_
         The estimate.
     result_
-        The solver's :class:`unipd.Result`, with the estimate for its point where that was cut or hedged.
-    data_
-        The measurements.
+        The solver's :class:`unipd.Result`; a truncated or depolarized estimate replaces its point.
+    data_, counts_
+        The measurements, and the counts behind them, if any.
     fitted_
         The estimate's expectation values.
     objective_, dual_bound_, gap_, relative_residual_, rank_
@@ -67,7 +73,7 @@ class PauliTomography(Fitted):
 
     Examples
     --------
-    >>> from unipd.apps.tomography.state import QuantumState
+    >>> from unipd.apps.tomography import QuantumState
     >>> bell = QuantumState([1, 0, 0, 1])
     >>> labels = ["XX", "YY", "ZZ", "XI", "IX", "ZI", "IZ", "YI", "IY", "XY", "YX", "XZ", "ZX", "YZ", "ZY"]
     >>> estimate = PauliTomography(accuracy=1e-8).fit(labels, bell.expectations(labels))
@@ -83,33 +89,31 @@ class PauliTomography(Fitted):
         method: Method | str = "auto",
         accuracy: float = 1e-4,
         rank: int | None = None,
-        hedge: float = 0.0,
+        depolarize: float = 0.0,
         precision: str = "auto",
         threads: int | None = None,
         stop: StoppingRule | None = None,
-        callback: Callable[[Moment], bool | None] | None = None,
+        callback: Callable[[IterationInfo], bool | None] | None = None,
         verbose: bool = False,
         method_options: Mapping[str, Any] | None = None,
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
-        if precision not in PRECISIONS:
-            raise InvalidInput("precision", f"one of {', '.join(PRECISIONS)}", repr(precision))
-        self.objective = objective
-        self.noise_level = None if noise_level is None else validate.nonnegative("noise_level", noise_level)
-        self.method = method
-        self.accuracy = validate.positive("accuracy", accuracy)
-        self.rank = None if rank is None else validate.integer("rank", rank, minimum=1)
-        self.hedge = validate.nonnegative("hedge", hedge)
-        self.precision = precision
-        self.threads = None if threads is None else validate.integer("threads", threads, minimum=1)
-        self.stop = stop
-        self.callback = callback
-        self.verbose = verbose
-        self.method_options = dict(method_options or {})
-        self.solver_options = dict(solver_options or {})
-        super().__init__()
-        self.counts_: list[BasisCounts] | None = None
-        self.count_limits: dict[str, int | None] = {}
+        self.settings = FitSettings(
+            objective=objective,
+            noise_level=None if noise_level is None else validate.nonnegative("noise_level", noise_level),
+            method=method,
+            accuracy=validate.positive("accuracy", accuracy),
+            rank=None if rank is None else validate.integer("rank", rank, minimum=1),
+            depolarize=validate.nonnegative("depolarize", depolarize),
+            precision=validate.choice("precision", precision, PRECISIONS),
+            threads=None if threads is None else validate.integer("threads", threads, minimum=1),
+            stop=stop,
+            callback=callback,
+            verbose=verbose,
+            method_options=dict(method_options or {}),
+            solver_options=dict(solver_options or {}),
+        )
+        self._fit: Fit | None = None
 
     def fit(
         self, paulis: Any, expectations: Any, shots: Any = None, stderr: Any = None, *, qubits: int | None = None
@@ -123,17 +127,20 @@ class PauliTomography(Fitted):
         expectations
             Their measured values.
         shots
-            Number of shots of each value, or of all.
+            Number of shots of each value, or one number for all.
         stderr
-            Standard error of each value, or of all; wins over ``shots``.
+            Standard error of each value, or one number for all; takes precedence over ``shots``.
         qubits
             Number of qubits, for integer masks.
         """
         strings = as_paulis(paulis, qubits)
         values = real_values("expectations", expectations, strings.x.size)
-        given = (("shots", shots), ("stderr", stderr))
-        noise = [None if part is None else real_values(name, part, strings.x.size, spread=True) for name, part in given]
-        return self.fit_data(PauliData(*strings, values, *noise))
+        noise = {
+            name: real_values(name, given, strings.x.size, spread=True)
+            for name, given in (("shots", shots), ("stderr", stderr))
+            if given is not None
+        }
+        return self.fit_data(PauliData(*strings, values, **noise))
 
     def fit_counts(
         self, counts: Any, *, max_weight: int | None = None, max_paulis: int | None = None
@@ -141,11 +148,11 @@ class PauliTomography(Fitted):
         """Estimate the state from counts in local measurement bases.
 
         Every Pauli string that a basis determines is estimated from it and pooled over the bases by their shots;
-        strings estimated from the same shots are correlated, and the fit weighs them as if they were not. Where there
-        are 16 shots an outcome or more (and no limits), the frequencies of all outcomes are fitted. The objective
-        "auto" is then "gaussian", with variances from the counts; unless the likelihood rises or falls too steeply
-        from that state towards white noise: then "outcomes", with the variances in the state fitted before, close to
-        maximum likelihood. The certificate is that of the last fit.
+        strings estimated from the same shots are correlated, which the fit neglects. With 16 or more shots per outcome
+        (and no limits) the frequencies of all outcomes are fitted instead. The objective "auto" is then "gaussian",
+        with variances from the counts, unless the likelihood rises or falls too steeply from that state towards white
+        noise: then it is "outcomes", with variances from the previous state, which is close to maximum likelihood.
+        The certificate is that of the last fit.
 
         Parameters
         ----------
@@ -155,28 +162,103 @@ class PauliTomography(Fitted):
         max_weight
             Largest number of letters other than I in a string.
         max_paulis
-            Largest number of strings, those of lowest weight being kept.
+            Largest number of strings; those of lowest weight are kept.
         """
-        parts = as_counts(counts)
-        self._fit = fit_basis_counts(self, parts, max_weight=max_weight, max_paulis=max_paulis)
-        self.counts_, self.count_limits = parts, {"max_weight": max_weight, "max_paulis": max_paulis}
-        warn_if_too_few(Paulis(self.data_.qubits, self.data_.x, self.data_.z))
+        settings = replace(self.settings, max_weight=max_weight, max_paulis=max_paulis)
+        self._fit = fit_counts(settings, as_counts(counts))
+        warn_if_too_few(self.data_)
         return self
 
     def fit_data(self, data: PauliData) -> PauliTomography:
-        """Estimate the state from measurements read by :func:`unipd.io.pauli_data.read_pauli_data`."""
-        require_room(data.qubits, data.size, double=choose_precision(self.precision, data) == "double")
-        warn_if_too_few(Paulis(data.qubits, data.x, data.z))
+        """Estimate the state from measurements read by :func:`unipd.io.pauli.read_pauli_data`."""
+        warn_if_too_few(data)
         warn_if_doubtful(data)
-        self._fit, self.counts_ = fit_data(self, data), None
+        self._fit = fit_data(self.settings, data)
         return self
 
-    def bootstrap(self, replicates: int = 100, **options: Any) -> Any:
+    def bootstrap(self, replicates: int = 100, **options: Any) -> Bootstrap:
         """Return error bars by parametric bootstrap; see :func:`unipd.apps.tomography.bootstrap`."""
-        from unipd.apps.tomography.bootstrap import bootstrap
+        return bootstrap(self.fit_, replicates, **options)
 
-        return bootstrap(self, replicates, **options)
+    @property
+    def fit_(self) -> Fit:
+        """Settings, data, estimate and result in one object."""
+        if self._fit is None:
+            raise UnipdError("this PauliTomography has not been fitted: call fit, fit_counts or fit_data first")
+        return self._fit
+
+    @property
+    def state_(self) -> QuantumState:
+        """The estimate."""
+        return self.fit_.state
+
+    @property
+    def result_(self) -> Result:
+        """The solver's result."""
+        return self.fit_.result
+
+    @property
+    def counts_(self) -> list[BasisCounts] | None:
+        """The counts behind the measurements, if any."""
+        return self.fit_.counts
+
+    @property
+    def data_(self) -> PauliData:
+        """The measurements."""
+        return self.fit_.data
+
+    @property
+    def fitted_(self) -> FloatArray:
+        """Expectation values of the estimate."""
+        return self.fit_.fitted
+
+    @property
+    def objective_(self) -> float:
+        """Objective at the estimate."""
+        return self.fit_.result.objective
+
+    @property
+    def dual_bound_(self) -> float:
+        """Certified lower bound of the optimal value."""
+        return self.fit_.result.dual_bound
+
+    @property
+    def gap_(self) -> float:
+        """Certified relative gap of the estimate."""
+        return self.fit_.result.gap
+
+    @property
+    def relative_residual_(self) -> float:
+        """||A(X) - b||^2 / ||b||^2."""
+        return self.fit_.relative_residual
+
+    @property
+    def rank_(self) -> int:
+        """Number of eigenvalues above 1e-6."""
+        return self.fit_.state.effective_rank()
+
+    def fidelity(self, target: Any) -> float:
+        """Return the fidelity of the estimate with a state (squared form); see :meth:`QuantumState.fidelity`."""
+        return self.state_.fidelity(target)
+
+    def expectation(self, observable: Any) -> float | complex:
+        """Return the expectation value of a sum of Pauli strings; see :meth:`QuantumState.expectation`."""
+        return self.state_.expectation(observable)
+
+    def summary(self, target: Any = None) -> dict[str, Any]:
+        """Return the headline figures as plain numbers and strings; with a target also the fidelity."""
+        return self.fit_.summary(target)
+
+    def to_qiskit(self, *, max_qubits: int = DENSE_QUBITS) -> Any:
+        """Return the estimate as Qiskit's ``Statevector`` (rank one) or ``DensityMatrix``."""
+        return self.state_.to_qiskit(max_qubits=max_qubits)
+
+    def plot(self, path: str | None = None, **options: Any) -> Any:
+        """Draw convergence, state, spectrum and fit; see :func:`unipd.report.tomography.plot_tomography`."""
+        import unipd
+
+        return unipd.report.plot_tomography(self.fit_, path, **options)
 
     def __repr__(self) -> str:
         fitted = "" if self._fit is None else f", {self._fit.state!r}"
-        return f"PauliTomography(objective={self.objective!r}, method={self.method!r}{fitted})"
+        return f"PauliTomography(objective={self.settings.objective!r}, method={self.settings.method!r}{fitted})"

@@ -1,131 +1,437 @@
-"""From measurements to a state: which problems are solved, one after the other."""
+"""From measurements to a state: the problem, the choice of method, the solve, truncation and depolarization.
+
+Counts may take two fits: the first gives the weights of the second.
+"""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from unipd.apps.tomography.counts import BasisCounts, estimates
-from unipd.apps.tomography.fit_problem import Fit, fit_problem
-from unipd.apps.tomography.mapping import pauli_map
-from unipd.apps.tomography.measurements import require_room
-from unipd.apps.tomography.outcomes import (
+import numpy as np
+import scipy.sparse as sp
+
+from unipd._typing import FloatArray
+from unipd._util import validate
+from unipd.apps.tomography.counts import (
     BY_OUTCOME,
     MOST_OUTCOMES,
-    ROUGH,
-    ROUNDS,
-    OutcomeMap,
-    few_outcomes,
-    gaussian_problem,
-    hedged_chances,
+    BasisCounts,
+    estimate_paulis,
+    gaussian_variance,
+    has_few_outcomes,
+    has_frequent_outcomes,
     histogram_of,
+    multinomial_variance,
     outcome_problem,
-    suit_outcomes,
-    weighs_well,
+    passes_score_test,
+    pool_estimates,
+    smooth_frequencies,
 )
-from unipd.apps.tomography.overfit import starting_rank
-from unipd.apps.tomography.paulis import Paulis
-from unipd.apps.tomography.problem import tomography_problem
-from unipd.apps.tomography.settings import choose_precision, oracle_options
+from unipd.apps.tomography.measurements import DOUBLE_QUBITS, Paulis, choose_precision, pauli_map, standard_errors
+from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.state import QuantumState
+from unipd.atoms import LowRank
+from unipd.couplings import L2Ball, LeastSquares, WeightedLeastSquares
 from unipd.errors import InvalidInput
-from unipd.io.pauli_model import PauliData
-from unipd.methods import Counts
-from unipd.run import Result, StoppingRule
-from unipd.run.later import Later, sum_of
+from unipd.io.pauli import PauliData
+from unipd.maps.pauli import OutcomeMap, PauliMap
+from unipd.memory import require_room_for_state
+from unipd.methods import Certificate, Counts, Method, as_method
+from unipd.methods.base import measure_point
+from unipd.methods.factored import is_factorable
+from unipd.problem import Problem
+from unipd.run import IterationInfo, Result, StoppingRule, solve
+from unipd.run.result import certificate_figures
+from unipd.run.stopping import RemainingBudget
+from unipd.sharp.linear import Linear
+from unipd.sharp.spectral import TraceSquared
+from unipd.sharp.spectral.spectrahedron import Spectrahedron, TraceBall
+from unipd.spectral import PROBABILISTIC, RESIDUAL, Engine
 from unipd.status import Status
+from unipd.trackers.lowrank import LowRankTracker
 
-if TYPE_CHECKING:
-    from unipd.apps.tomography.estimator import PauliTomography
+OBJECTIVES = ("least-squares", "weighted", "trace", "trace-squared")
+"""Objectives for expectation values; the last two are constrained by the noise level."""
+NOISE_DEVIATIONS = 2.0
+"""Standard deviations of ||A(X) - b||^2 above its mean that the noise level allows."""
+PAPER_EPS = 2e-4
+"""eps of the paper's experiment: absolute, where 1/2 ||b||^2 = 4.19."""
+RELATIVE_EPS = 4.8e-5
+"""The same as a share of the loss at X = 0, for weighted losses."""
+TRACKED_RANK = 128
+"""Columns of X that an averaging method keeps."""
+ROUGH_ACCURACY = 1e-3
+"""Accuracy of a fit that only gives the weights of the next."""
+DEPOLARIZE_QUBITS = 10
+"""Most qubits of a depolarized estimate: it has 2^q eigenvectors."""
+_UNIVERSAL = ("unipdgrad", "accunipdgrad")
+_CORRECTIVE = ("auto", "factored", "corrective")
+_COMPLETE = (Status.SOLVED, Status.STALLED, Status.LINE_SEARCH_FAILED)
+"""Ends of a fit that neither a limit nor the user caused."""
 
-_WHOLE = (Status.SOLVED, Status.STALLED, Status.LINE_SEARCH_FAILED)
-"""Ends of a fit that no limit and nobody asked for."""
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """Settings of a fit; :class:`~unipd.apps.tomography.PauliTomography` documents and checks them."""
+
+    objective: str = "auto"
+    noise_level: float | None = None
+    method: Method | str = "auto"
+    accuracy: float = 1e-4
+    rank: int | None = None
+    depolarize: float = 0.0
+    precision: str = "auto"
+    threads: int | None = None
+    stop: StoppingRule | None = None
+    callback: Callable[[IterationInfo], bool | None] | None = None
+    verbose: bool = False
+    method_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    solver_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    max_weight: int | None = None
+    max_paulis: int | None = None
 
 
-def fit_data(estimator: PauliTomography, data: PauliData) -> Fit:
-    """Solve the estimator's problem for expectation values."""
-    precision = choose_precision(estimator.precision, data)
-    require_room(data.qubits, data.size, double=precision == "double")
-    measured = pauli_map(Paulis(data.qubits, data.x, data.z), precision=precision, threads=estimator.threads)
-    options = oracle_options(estimator.method)
-    problem = tomography_problem(measured, data, estimator.objective, estimator.noise_level, **options)
-    return fit_problem(estimator, problem, measured, data, noisy_rank=starting_rank(data, estimator.accuracy))
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A state fitted to measurements."""
+
+    settings: FitSettings
+    """How it was fitted."""
+    data: PauliData
+    """The measurements."""
+    state: QuantumState
+    """The estimate."""
+    result: Result
+    """The solver's result; a truncated or depolarized estimate replaces its point, and is certified in its place."""
+    fitted: FloatArray
+    """The estimate's expectation values."""
+    lost_accuracy: bool = False
+    """Whether truncation to the prescribed rank costs more than the accuracy, which is no success."""
+    counts: list[BasisCounts] | None = None
+    """The counts behind the measurements, if any."""
+
+    @property
+    def relative_residual(self) -> float:
+        """||A(X) - b||^2 / ||b||^2."""
+        values = self.data.expectations
+        return float(np.sum((self.fitted - values) ** 2) / max(float(np.sum(values**2)), 1e-300))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the fit ended by itself."""
+        return self.result.status in _COMPLETE or self.lost_accuracy
+
+    def add_figures(self) -> Fit:
+        """Return the fit with its figures among the extras of the result."""
+        result = self.result.with_extras(
+            qubits=self.data.qubits,
+            measurements=self.data.size,
+            relative_residual=self.relative_residual,
+            rank=self.state.effective_rank(),
+            purity=self.state.purity,
+            entropy=self.state.entropy,
+            line_search_trials_per_iteration=self.result.counts.trials / max(1, self.result.iterations),
+        )
+        return replace(self, result=result)
+
+    def summary(self, target: Any = None) -> dict[str, Any]:
+        """Return the summary of the result; with a target also the fidelity."""
+        figures = self.result.summary()
+        return figures if target is None else {**figures, "fidelity": self.state.fidelity(target)}
 
 
-def fit_basis_counts(
-    estimator: PauliTomography,
-    counts: list[BasisCounts],
-    prior: QuantumState | None = None,
-    *,
-    max_weight: int | None = None,
-    max_paulis: int | None = None,
-) -> Fit:
-    """Solve the estimator's problem for counts: outcome by outcome, or through Pauli estimates.
+def noise_level_of(data: PauliData) -> float:
+    """Return kappa with ||A(X) - b|| <= kappa for the true X in about 98 of 100 experiments.
 
-    With ``prior`` the weights of "outcomes" are taken from this state at once.
+    The squared error is a sum of independent terms with mean s_k^2 and variance 2 s_k^4 (Gaussian): kappa^2 is its mean
+    plus two standard deviations.
+
+    >>> noise_level_of(PauliData(1, np.array([1]), np.array([0]), np.array([0.5]), stderr=np.array([0.1]))).__round__(6)
+    0.195664
     """
-    limited = max_weight is not None or max_paulis is not None
-    by_outcome = estimator.objective in BY_OUTCOME or (
-        estimator.objective == "auto" and not limited and suit_outcomes(counts)
+    errors = standard_errors(data)
+    if errors is None:
+        raise InvalidInput("noise_level", "a number, or shots or stderr in the data to derive it from", "None")
+    return math.sqrt(float(np.sum(errors**2)) + NOISE_DEVIATIONS * math.sqrt(2.0 * float(np.sum(errors**4))))
+
+
+def choose_objective(objective: str, data: PauliData) -> str:
+    """Return the objective's name; "auto" is "weighted" when the data declare errors, else "least-squares"."""
+    if objective == "auto":
+        return "least-squares" if standard_errors(data) is None else "weighted"
+    if objective in BY_OUTCOME:
+        expected = f"counts by basis for {objective} (in Python: fit_counts)"
+        raise InvalidInput("objective", expected, "expectation values")
+    if objective not in OBJECTIVES:
+        raise InvalidInput("objective", f"one of auto, {', '.join(OBJECTIVES)}", repr(objective))
+    return objective
+
+
+def tomography_problem(
+    strings: PauliMap, data: PauliData, objective: str = "auto", noise_level: float | None = None, **options: Any
+) -> Problem:
+    """Return the problem of fitting a state to the data.
+
+    - "least-squares": min 1/2 ||A(X) - b||^2 over density matrices (paper, (16));
+    - "weighted": min 1/2 sum_k |A(X) - b|_k^2 / s_k^2 over density matrices, s_k the standard errors;
+    - "trace": min tr X s.t. ||A(X) - b|| <= kappa, X psd, tr X <= 1;
+    - "trace-squared": min (tr X)^2 s.t. ||A(X) - b|| <= kappa, X psd.
+
+    Parameters
+    ----------
+    strings
+        The map A.
+    data
+        The measurements.
+    objective
+        One of the above, or "auto".
+    noise_level
+        kappa; default :func:`noise_level_of` the data.
+    options
+        Options of the spectral oracle: ``certify``, ``engine``.
+
+    Examples
+    --------
+    >>> data = PauliData(1, np.array([1, 0]), np.array([0, 1]), np.array([0.0, 1.0]))
+    >>> tomography_problem(pauli_map(Paulis(1, data.x, data.z)), data)
+    Problem(Spectrahedron, PauliMap, n=2, LeastSquares, split)
+    """
+    chosen, size = choose_objective(objective, data), 1 << data.qubits
+    b = data.expectations.astype(strings.dtype)
+    if chosen == "least-squares":
+        return Problem(Spectrahedron(size, **options), strings, b, LeastSquares())
+    if chosen == "weighted":
+        errors = standard_errors(data)
+        if errors is None:
+            raise InvalidInput("objective", 'shots or stderr in the data for "weighted"', "neither")
+        return Problem(Spectrahedron(size, **options), strings, b, WeightedLeastSquares(errors**-2.0))
+    level = noise_level_of(data) if noise_level is None else validate.nonnegative("noise_level", noise_level)
+    length = float(np.linalg.norm(b))
+    if level >= length:
+        raise InvalidInput("noise_level", f"a number below ||b|| = {length:.6g}, where X = 0 fits", f"{level:.6g}")
+    if chosen == "trace":
+        kind = np.float32 if strings.precision == "single" else np.float64
+        identity = sp.csr_array(sp.eye_array(size)).astype(kind)
+        return Problem(Linear(identity, TraceBall(size, **options)), strings, b, L2Ball(level))
+    return Problem(TraceSquared(size, **options), strings, b, L2Ball(level))
+
+
+def fit_data(settings: FitSettings, data: PauliData) -> Fit:
+    """Fit a state to expectation values."""
+    precision = choose_precision(settings.precision, data)
+    require_room_for_state(data.qubits, data.size, double=precision == "double")
+    strings = pauli_map(Paulis(data.qubits, data.x, data.z), precision=precision, threads=settings.threads)
+    options = oracle_options(settings.method)
+    problem = tomography_problem(strings, data, settings.objective, settings.noise_level, **options)
+    return fit_problem(settings, problem, strings, data, noisy=is_noisy(data, settings.accuracy)).add_figures()
+
+
+def fit_counts(settings: FitSettings, counts: list[BasisCounts], prior: QuantumState | None = None) -> Fit:
+    """Fit a state to counts: outcome by outcome, or through Pauli estimates.
+
+    The weights of "outcomes" are taken from the state ``prior``, if given.
+    """
+    qubits, limited = len(counts[0].basis), not (settings.max_weight is None and settings.max_paulis is None)
+    by_outcome = settings.objective in BY_OUTCOME or (
+        settings.objective == "auto" and not limited and has_frequent_outcomes(counts)
     )
     if not by_outcome:
-        return fit_data(estimator, estimates(counts, max_weight=max_weight, max_paulis=max_paulis))
-    if limited or not few_outcomes(counts):
+        data = estimate_paulis(counts, max_weight=settings.max_weight, max_paulis=settings.max_paulis)
+        return replace(fit_data(settings, data), counts=counts)
+    if limited or not has_few_outcomes(counts):
         expected = f"no limits and at most {MOST_OUTCOMES} outcomes for {' and '.join(BY_OUTCOME)}"
-        raise InvalidInput("objective", expected, f"{len(counts)} bases of {len(counts[0].basis)} qubits")
-    require_room(len(counts[0].basis), len(counts) << len(counts[0].basis), double=True)
-    return _fit_outcomes(estimator, counts, prior)
+        raise InvalidInput("objective", expected, f"{len(counts)} bases of {qubits} qubits")
+    require_room_for_state(qubits, len(counts) << qubits, double=True)
+    return replace(_fit_outcomes(settings, counts, prior), settings=settings, counts=counts).add_figures()
 
 
-def _fit_outcomes(estimator: PauliTomography, counts: list[BasisCounts], prior: QuantumState | None) -> Fit:
-    """Fit the outcomes, by the counts' weights or those of the state fitted before; a round cut short is the last."""
-    precision = "single" if estimator.precision == "single" else "double"
-    measured = OutcomeMap([part.basis for part in counts], precision, estimator.threads)
-    histogram, options = histogram_of(counts), oracle_options(estimator.method)
-    data = measured.pooled(histogram)
-    rough, scout = copy.copy(estimator), copy.copy(estimator)
-    rough.accuracy, rough.solver_options = max(ROUGH, estimator.accuracy), {}
+def _fit_outcomes(settings: FitSettings, counts: list[BasisCounts], prior: QuantumState | None) -> Fit:
+    """Fit the outcomes with weights from the counts, from a previous fit, or from ``prior``.
+
+    A fit that a limit or the user ends is the last. Checkpoints are those of the final fit.
+    """
+    precision = "single" if settings.precision == "single" else "double"
+    outcome_map = OutcomeMap([part.basis for part in counts], precision, settings.threads)
+    histogram, options = histogram_of(counts), oracle_options(settings.method)
+    data = pool_estimates(outcome_map, histogram)
     done: list[Result] = []
-    if estimator.objective != "outcomes":
-        problem = gaussian_problem(measured, histogram, **options)
-        sure = estimator.objective == "gaussian"
-        scout.solver_options = estimator.solver_options if sure else {}  # a checkpoint is for the last fit
-        fit = fit_problem(scout, problem, measured.pauli_map, data)
-        if sure or not _whole(fit):
-            return fit
-        if weighs_well(measured, histogram, fit.state):
-            return fit_problem(estimator, problem, measured.pauli_map, data) if estimator.solver_options else fit
-        done, prior = [fit.result], fit.state if prior is None else prior
-    chances = hedged_chances(histogram) if prior is None else measured.image(prior.low_rank)
-    for worker in [estimator] if prior is not None else [rough] * (ROUNDS - 1) + [estimator]:
-        turn = copy.copy(worker)
-        turn.stop = _what_is_left(estimator.stop, done)
-        fit = fit_problem(turn, outcome_problem(measured, histogram, chances, **options), measured.pauli_map, data)
+
+    def fit_weighted(variance: FloatArray, **changes: Any) -> Fit:
+        stop = _remaining_budget(settings.stop, done)
+        problem = outcome_problem(outcome_map, histogram, variance, **options)
+        fit = fit_problem(replace(settings, stop=stop, **changes), problem, outcome_map.pauli_map, data)
         done.append(fit.result)
-        if worker is estimator or not _whole(fit):
-            return replace(fit, result=_with_all_work(done))
-        chances = measured.image(fit.state.low_rank)
-    raise AssertionError("the last round is the estimator's own")
+        return replace(fit, result=_total_work(done))
+
+    gaussian = gaussian_variance(histogram)
+    if settings.objective == "gaussian":
+        return fit_weighted(gaussian)
+    if settings.objective == "auto":
+        fit = fit_weighted(gaussian, solver_options={})
+        if not fit.is_complete:
+            return fit
+        if passes_score_test(outcome_map, histogram, fit.state):
+            done.clear()
+            return fit_weighted(gaussian) if settings.solver_options else fit
+        prior = fit.state if prior is None else prior
+    if prior is None:
+        variance = multinomial_variance(histogram, smooth_frequencies(histogram))
+        fit = fit_weighted(variance, accuracy=max(ROUGH_ACCURACY, settings.accuracy), solver_options={})
+        if not fit.is_complete:
+            return fit
+        prior = fit.state
+    return fit_weighted(multinomial_variance(histogram, outcome_map.image(prior.low_rank)))
 
 
-def _whole(fit: Fit) -> bool:
-    """Whether a fit ended by itself."""
-    return fit.status in _WHOLE or fit.cut_short
-
-
-def _what_is_left(stop: StoppingRule | None, done: list[Result]) -> StoppingRule | None:
-    """Return the rule for the next of several fits, which have the limits together."""
+def _remaining_budget(stop: StoppingRule | None, done: list[Result]) -> StoppingRule | None:
+    """Return the rule for the next of several fits, which share the limits."""
     if stop is None or not done:
         return stop
-    work = _with_all_work(done)
-    return Later(stop, work.seconds, work.iterations, work.counts)
+    work = _total_work(done)
+    return RemainingBudget(stop, work.seconds, work.iterations, work.counts)
 
 
-def _with_all_work(results: list[Result]) -> Result:
+def _total_work(results: list[Result]) -> Result:
     """Return the last result with the iterations, counts and seconds of all."""
     counts = Counts()
     for result in results:
-        counts = sum_of(counts, result.counts)
+        counts = counts + result.counts
     iterations = sum(result.iterations for result in results)
     return replace(results[-1], iterations=iterations, counts=counts, seconds=sum(r.seconds for r in results))
+
+
+def fit_problem(
+    settings: FitSettings, problem: Problem, strings: PauliMap, data: PauliData, *, noisy: bool = False
+) -> Fit:
+    """Solve a problem, truncate or depolarize the solution as requested, and evaluate its values of ``strings``.
+
+    ``noisy`` tells that the data's noise exceeds the accuracy.
+    """
+    result = solve(
+        problem,
+        choose_method(settings, problem, noisy=noisy),
+        accuracy=settings.accuracy,
+        stop=settings.stop,
+        callback=settings.callback,
+        verbose=settings.verbose,
+        tracker=LowRankTracker(min(1 << data.qubits, TRACKED_RANK), trace_correction=True),
+        **settings.solver_options,
+    )
+    point = result.x
+    if not result.status.success and not np.any(point.weights):
+        point = LowRank(point.left, point.right, np.ones_like(point.weights))  # no state fits: return some state
+    solution = QuantumState.from_low_rank(point)
+    state = solution if settings.rank is None else solution.truncate(settings.rank)
+    if settings.depolarize:
+        state = depolarize(problem, state, settings.depolarize)
+    fitted = np.asarray(strings.image(state.low_rank), np.float64)
+    if state.rank == solution.rank and not settings.depolarize:
+        return Fit(settings, data, solution, result, fitted)
+    # depolarizing may cost its share of the loss, truncation must not
+    moved = replace(_replace_point(result, state), accuracy=settings.accuracy + settings.depolarize)
+    lost_accuracy = result.status is Status.SOLVED and moved.relative_error > moved.accuracy
+    if lost_accuracy:
+        note = f"Truncation to rank {state.rank} exceeds the requested accuracy, to which the fit itself was solved."
+        moved = replace(moved, status=Status.STOPPED, note=note)
+    return Fit(settings, data, state, moved, fitted, lost_accuracy)
+
+
+def _replace_point(result: Result, state: QuantumState) -> Result:
+    """Return the result with this state as its point, scaled to the same trace and so to the same f(X)."""
+    problem = result.problem
+    trace = float(np.sum(result.x.weights * np.linalg.norm(result.x.left, axis=0) ** 2))
+    point = LowRank(state.eigenvectors, state.eigenvectors, trace * state.eigenvalues)
+    image = np.asarray(problem.map.image(point)).astype(problem.dtype, copy=False)
+    known = measure_point(problem, None, image, result.objective if problem.loss is None else 0.0)
+    certificate = Certificate(*known, result.dual_bound, result.dual, result.bound_kind)
+    return replace(result, x=point, image=image, **certificate_figures(problem, certificate))
+
+
+def choose_method(settings: FitSettings, problem: Problem, *, noisy: bool = False) -> Method:
+    """Return the method with options that suit tomography; a method object is used as it is.
+
+    "auto" is the factored method (for the squared trace, which has no factors, the corrective one), or the projected
+    gradient method where X fits noise with many columns. The factored method starts with the prescribed rank. The
+    universal methods get the paper's eps, or a smaller one when the accuracy requires it.
+    """
+    name, options = settings.method, dict(settings.method_options)
+    if not isinstance(name, str):
+        return as_method(name, problem, **options)
+    has_loss = problem.loss is not None
+    if name == "auto" and noisy and has_loss and settings.rank is None and not options:
+        return Projected()
+    if name == "auto":
+        name = "factored" if is_factorable(problem.sharp) else "corrective"
+    if name in _UNIVERSAL and has_loss:
+        options.setdefault("eps", universal_eps(problem, settings.accuracy))
+    if name == "factored":
+        options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
+        if settings.rank is not None:
+            options.setdefault("rank", settings.rank)
+    return as_method(name, problem, **options)
+
+
+def oracle_options(method: Method | str) -> dict[str, Any]:
+    """Return the options of the spectral oracle that suit a method.
+
+    The universal methods call it often at slowly moving dual vectors, and its default trusts a warm start. The others
+    need the top eigenvector itself, which may have crossed another, so their engine guards against missing it; the
+    corrective methods, which call it seldom, get bounds that hold except with a tiny probability.
+
+    >>> oracle_options("accunipdgrad"), oracle_options("auto")["certify"]
+    ({}, 'probabilistic')
+    """
+    name = method if isinstance(method, str) else method.name
+    if name in _UNIVERSAL:
+        return {}
+    return {"engine": Engine(), "certify": PROBABILISTIC if name in _CORRECTIVE else RESIDUAL}
+
+
+def universal_eps(problem: Problem, accuracy: float) -> float:
+    """Return eps of the universal methods for a loss problem: the paper's, at most the requested accuracy."""
+    scale = problem.scale(0.0)
+    is_unweighted = problem.loss is not None and problem.loss.curvature() == 1.0
+    return min(PAPER_EPS if is_unweighted else RELATIVE_EPS * scale, accuracy * scale)
+
+
+def is_noisy(data: PauliData, accuracy: float) -> bool:
+    """Whether the declared noise, ||s||^2 / ||b||^2, exceeds the accuracy: then the best fit has many columns.
+
+    >>> data = PauliData(1, np.array([1, 0]), np.array([0, 1]), np.array([0.6, 0.8]), shots=np.array([100.0, 100.0]))
+    >>> is_noisy(data, 1e-4), is_noisy(data, 0.1)
+    (True, False)
+    """
+    errors = standard_errors(data)
+    return errors is not None and float(np.sum(errors**2)) > accuracy * float(np.sum(data.expectations**2))
+
+
+def depolarize(problem: Problem, state: QuantumState, share: float) -> QuantumState:
+    """Return (1 - t) X + t I/p with the largest t that raises the loss by no more than ``share`` of it."""
+    if problem.loss is None:
+        raise InvalidInput("depolarize", "0 for objectives with a noise level", f"{share:g}")
+    if state.qubits > DEPOLARIZE_QUBITS:
+        raise InvalidInput("depolarize", f"0 above {DEPOLARIZE_QUBITS} qubits", f"{share:g}")
+    unit = np.eye(state.dimension)
+    white = LowRank(unit, unit, np.full(state.dimension, 1.0 / state.dimension))
+    here = problem.map.image(state.low_rank) - problem.b
+    there = problem.map.image(white) - problem.b
+    at, half, end = (problem.loss.value(here + t * (there - here)) for t in (0.0, 0.5, 1.0))
+    curvature = 2.0 * (at - 2.0 * half + end)
+    weight = largest_step(end - at - curvature, curvature, share * at)
+    vectors = np.concatenate([state.eigenvectors, unit], axis=1)
+    return QuantumState(vectors, np.concatenate([(1.0 - weight) * state.eigenvalues, weight * white.weights]))
+
+
+def largest_step(slope: float, curvature: float, room: float) -> float:
+    """Return the largest t in [0, 1] with slope t + curvature t^2 <= room.
+
+    >>> largest_step(1.0, 0.0, 0.25), largest_step(0.0, 1.0, 0.25), largest_step(-1.0, 0.5, 0.0)
+    (0.25, 0.5, 1.0)
+    """
+    if room >= slope + curvature:
+        return 1.0
+    root = math.sqrt(slope * slope + 4.0 * curvature * max(room, 0.0))
+    return 2.0 * room / (slope + root) if slope > 0.0 else (root - slope) / (2.0 * curvature)

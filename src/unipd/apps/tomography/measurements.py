@@ -1,25 +1,241 @@
-"""How many measurements, and which of them contradict each other."""
+"""Pauli measurements: strings and values in any form users have, the map X -> tr(P_k X), standard errors.
+
+Also how many measurements a state takes, and warnings about too few or contradictory ones.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from unipd import validate
-from unipd._typing import FloatArray
-from unipd.apps.tomography.paulis import Paulis
-from unipd.io import pauli_room as room
-from unipd.io.pauli_model import SIGMAS, UNKNOWN_NOISE, PauliData
-from unipd.maps.pauli.sampling import default_count, random_paulis
-from unipd.maps.pauli.strings import write
+from unipd._typing import Array, FloatArray, IntArray
+from unipd._util import validate
+from unipd._util.context import current_communicator
+from unipd.errors import InvalidInput
+from unipd.io.pauli import PauliData, noise_tolerance
+from unipd.maps.pauli import PauliMap
+from unipd.maps.pauli.strings import (
+    MOST_QUBITS,
+    default_count,
+    masks,
+    parse,
+    random_paulis,
+    write,
+)
+
+_EXPECTED = "labels such as 'XIZ', a PauliList or SparsePauliOp, or a pair (x, z) of masks"
+
+
+class Paulis(NamedTuple):
+    """Pauli strings as masks: bit b of x (z) is set when qubit b has X or Y (Z or Y)."""
+
+    qubits: int
+    x: IntArray
+    z: IntArray
+
+
+def as_paulis(value: Any, qubits: int | None = None) -> Paulis:
+    """Return Pauli strings as masks.
+
+    Parameters
+    ----------
+    value
+        Labels (the rightmost letter is qubit 0, as in Qiskit); an object with arrays ``x`` and ``z`` of booleans, such
+        as Qiskit's ``PauliList`` (column 0 is qubit 0), or with such an object under ``paulis``, such as
+        ``SparsePauliOp``; or a pair (x, z) of boolean arrays of shape (n, qubits) or of integer masks.
+    qubits
+        Number of qubits, needed for integer masks only.
+
+    Examples
+    --------
+    >>> as_paulis(["XZ", "IY"])
+    Paulis(qubits=2, x=array([2, 1]), z=array([1, 1]))
+    >>> as_paulis(([2, 1], [1, 1]), qubits=2).x
+    array([2, 1])
+    """
+    found = _read(value, qubits)
+    if qubits is not None and found.qubits != qubits:
+        raise InvalidInput("paulis", f"strings on {qubits} qubits", f"{found.qubits} qubits")
+    return found
+
+
+def as_pauli_sum(observable: Any, qubits: int) -> tuple[Paulis, Array]:
+    """Return the strings and coefficients of an observable.
+
+    Parameters
+    ----------
+    observable
+        A label, a mapping or a list of pairs from labels to coefficients, an object with ``paulis`` and ``coeffs`` such
+        as ``SparsePauliOp``, or anything that :func:`as_paulis` reads (with coefficients 1).
+    qubits
+        Number of qubits of the state.
+
+    Examples
+    --------
+    >>> strings, coefficients = as_pauli_sum({"ZI": 0.5, "IZ": -0.5}, 2)
+    >>> strings.z, coefficients
+    (array([2, 1]), array([ 0.5, -0.5]))
+    """
+    if isinstance(observable, Mapping):
+        observable = list(observable.items())
+    if isinstance(observable, (list, tuple)) and observable and all(_is_term(term) for term in observable):
+        observable, coefficients = [label for label, _ in observable], [number for _, number in observable]
+    else:
+        coefficients = getattr(observable, "coeffs", None)
+    paulis = as_paulis(observable, qubits)
+    numbers = np.ones(paulis.x.size) if coefficients is None else coefficients
+    return paulis, validate.finite_array("observable", numbers, shape=paulis.x.shape)
+
+
+def _is_term(term: Any) -> bool:
+    return isinstance(term, tuple) and len(term) == 2 and isinstance(term[0], str) and not isinstance(term[1], str)
+
+
+def _read(value: Any, qubits: int | None) -> Paulis:
+    if isinstance(value, Paulis):
+        return value
+    if hasattr(value, "paulis"):
+        value = value.paulis
+    if hasattr(value, "x") and hasattr(value, "z"):
+        _refuse_phases(value)
+        return _from_masks(np.atleast_2d(np.asarray(value.x)), np.atleast_2d(np.asarray(value.z)), qubits)
+    if isinstance(value, str):
+        return Paulis(*parse([value]))
+    if isinstance(value, tuple) and len(value) == 2 and not any(isinstance(part, str) for part in value):
+        return _from_masks(np.asarray(value[0]), np.asarray(value[1]), qubits)
+    try:
+        labels = [_label(item) for item in value]
+    except TypeError:
+        raise InvalidInput("paulis", _EXPECTED, type(value).__name__) from None
+    return Paulis(*parse(labels))
+
+
+def _label(item: Any) -> Any:
+    """Return the label of one string; an object such as Qiskit's ``Pauli`` returns it from ``to_label``."""
+    if hasattr(item, "to_label"):
+        _refuse_phases(item)
+        return str(item.to_label())
+    return str(item) if isinstance(item, np.str_) else item
+
+
+def _refuse_phases(value: Any) -> None:
+    phase = getattr(value, "phase", None)
+    if phase is not None and np.any(np.asarray(phase) != 0):
+        raise InvalidInput("paulis", "strings without sign or phase (move it to the values)", "a phase")
+
+
+def _from_masks(x: Array, z: Array, qubits: int | None) -> Paulis:
+    if qubits is None:
+        if x.dtype != bool or x.ndim != 2:
+            raise InvalidInput("qubits", "the number of qubits, needed with integer masks", "None")
+        qubits = int(x.shape[1])
+    count = validate.integer("qubits", qubits, minimum=1)
+    if count > MOST_QUBITS:
+        raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
+    first, second = masks("x", count, x), masks("z", count, z)
+    if first.shape != second.shape:
+        raise InvalidInput("z", f"{first.size} masks, as many as x", f"{second.size}")
+    return Paulis(count, first, second)
+
+
+IMAGINARY_ROUNDING = 1e-9
+"""Imaginary part of a number that counts as real."""
+
+
+def real_values(name: str, value: Any, size: int, *, spread: bool = False) -> FloatArray:
+    """Return one number per string; NaN is left to the check of the measurements, which names the row.
+
+    >>> real_values("shots", 100, 2, spread=True)
+    array([100., 100.])
+    """
+    try:
+        given: Any = np.asarray(value)
+        array = (given.real if given.dtype.kind == "c" else given).astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(name, "real numbers", type(value).__name__) from None
+    # Qiskit's expectation values are complex.
+    if given.dtype.kind == "c" and np.any(np.abs(given.imag) > IMAGINARY_ROUNDING):
+        raise InvalidInput(name, "real numbers", "numbers with imaginary parts")
+    if spread and array.ndim == 0:
+        array = np.full(size, float(array))
+    if array.shape != (size,):
+        raise InvalidInput(name, f"{size} values, one per Pauli string", f"shape {array.shape}")
+    return array
+
+
+def pauli_map(paulis: Paulis, *, precision: str = "single", threads: int | None = None) -> PauliMap:
+    """Return the map X -> tr(P_k X)_k for the strings, distributed over the processes of a cluster run.
+
+    >>> pauli_map(as_paulis(["X", "Z"])).codomain
+    (2,)
+    """
+    return current_communicator().distribute(PauliMap(paulis.qubits, paulis.x, paulis.z, precision, threads))
+
+
+SHOT_PSEUDOCOUNT = 0.5
+"""Counts added to both outcomes before a variance is estimated, so that none is zero."""
+SMALLEST_VARIANCE = 0.02
+"""Lower bound on the variance of a single shot; smaller ones would only make the problem ill-conditioned."""
+SMALLEST_STDERR = 1e-2
+"""Lower bound on a standard error, as a share of the median one."""
+
+
+def shot_variance(expectations: FloatArray, shots: Any) -> FloatArray:
+    """Estimate the variance of means of +-1 outcomes: (1 - e^2) / N with e hedged and bounded away from zero.
+
+    With N e replaced by N e / (N + 2 h), h = 1/2 counts added to either outcome, a mean of exactly 1 still has a
+    variance; :data:`SMALLEST_VARIANCE` keeps the weights of comparable size.
+
+    >>> shot_variance(np.array([0.0, 1.0]), 100)
+    array([0.01  , 0.0002])
+    """
+    count = np.asarray(shots, np.float64)
+    hedged = np.clip(expectations, -1.0, 1.0) * count / (count + 2.0 * SHOT_PSEUDOCOUNT)
+    return np.maximum(1.0 - hedged**2, SMALLEST_VARIANCE) / count
+
+
+def standard_errors(data: PauliData) -> FloatArray | None:
+    """Return the standard error of each value, bounded away from zero; None for data that declare no error.
+
+    >>> errors = np.array([0.0, 0.1, 0.1])
+    >>> standard_errors(PauliData(1, np.arange(3), np.zeros(3, int), np.zeros(3), stderr=errors))
+    array([0.001, 0.1  , 0.1  ])
+    """
+    if data.stderr is not None:
+        positive = data.stderr[data.stderr > 0]
+        return np.maximum(data.stderr, SMALLEST_STDERR * float(np.median(positive))) if positive.size else None
+    return None if data.shots is None else np.sqrt(shot_variance(data.expectations, data.shots))
+
+
+DOUBLE_QUBITS = 11
+"""Up to this many qubits double precision costs little."""
+PRECISIONS = ("auto", "single", "double")
+
+
+def choose_precision(precision: str, data: PauliData) -> str:
+    """Return "single" or "double"; "auto" is single for many qubits and data without declared errors.
+
+    Exact data are fitted to a residual near zero, which single precision resolves. With noise the objective stays
+    of the order of the noise, and its last digits determine the minimizer.
+
+    >>> choose_precision("auto", PauliData(14, np.array([1]), np.array([0]), np.array([0.1])))
+    'single'
+    """
+    if precision != "auto":
+        return precision
+    has_errors = data.shots is not None or data.stderr is not None
+    return "double" if has_errors or data.qubits <= DOUBLE_QUBITS else "single"
+
 
 PAPER_COUNT, PAPER_DIMENSION = 138_099, 1 << 14
 """The paper's experiment: n = 138,099 at p = 2^14, n/p = 8.43."""
 
 
 class MeasurementWarning(UserWarning):
-    """Something about the measurements that their owner should know."""
+    """Base of the warnings about measurements."""
 
 
 class DoubtfulMeasurements(MeasurementWarning):
@@ -27,14 +243,14 @@ class DoubtfulMeasurements(MeasurementWarning):
 
 
 class TooFewMeasurements(MeasurementWarning):
-    """There are fewer measurements than a pure state needs, so the answer is one of many that fit."""
+    """Fewer measurements than a pure state needs: the estimate is one of many that fit."""
 
 
 def measurement_count(qubits: int, rank: int = 1) -> int:
     """Return the default number of measurements: ceil(2 p log10 p), at small q the paper's ratio n/p = 8.43.
 
-    The formula leaves too few to identify a state when q is small; a state of higher rank takes that many times more,
-    and 4^q is all there are.
+    For small q the formula alone does not identify a state. The number grows in proportion to the rank, up to all 4^q
+    strings.
 
     >>> measurement_count(14), measurement_count(8), measurement_count(8, rank=3), measurement_count(2)
     (138099, 2158, 6474, 16)
@@ -66,29 +282,29 @@ def identifying_count(qubits: int) -> int:
     return min(4 * p - 5, p * p - 1)
 
 
-def warn_if_too_few(paulis: Paulis) -> None:
+def warn_if_too_few(data: PauliData) -> None:
     """Warn when there are fewer distinct strings than :func:`identifying_count`."""
-    keys = (paulis.x.astype(np.int64) << paulis.qubits) | paulis.z
+    keys = (data.x.astype(np.int64) << data.qubits) | data.z
     distinct = int(np.unique(keys[keys != 0]).size)
-    needed = identifying_count(paulis.qubits)
+    needed = identifying_count(data.qubits)
     if distinct < needed:
         warnings.warn(
-            f"{distinct} distinct Pauli measurement{'s' * (distinct != 1)} cannot identify a state of {paulis.qubits} "
-            f"qubit{'s' * (paulis.qubits != 1)} "
-            f"(a pure one takes about {needed}): the estimate is one of many that fit",
+            f"{distinct} distinct Pauli measurement{'s' * (distinct != 1)} cannot identify a state of {data.qubits} "
+            f"qubit{'s' * (data.qubits != 1)} (a pure one takes about {needed}): "
+            "the estimate is one of many that fit",
             TooFewMeasurements,
             stacklevel=3,
         )
 
 
 def warn_if_doubtful(data: PauliData) -> None:
-    """Warn when equal strings have values, or the identity has one, that noise does not explain.
+    """Warn when values of the same string, or of the identity, differ by more than noise explains.
 
-    The fit takes all of them for what they are: measurements, whose mean counts.
+    The fit still uses all of them, so that their mean counts.
     """
     values = np.append(data.expectations, 1.0)  # the identity at the end, exactly known
     keys = np.append((data.x.astype(np.int64) << data.qubits) | data.z, 0)
-    noise = np.append(_tolerances(data), 0.0)
+    noise = np.append(noise_tolerance(data.expectations, data.shots, data.stderr), 0.0)
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
     low = np.maximum.reduceat((values - noise)[order], starts)
@@ -97,7 +313,7 @@ def warn_if_doubtful(data: PauliData) -> None:
     if low[worst] <= high[worst]:
         return
     key = int(keys[order[starts[worst]]])
-    mine = values[:-1][keys[:-1] == key]
+    mine = data.expectations[keys[:-1] == key]
     label = write(data.qubits, np.array([key >> data.qubits]), np.array([key & ((1 << data.qubits) - 1)]))[0]
     warnings.warn(
         f"values from {mine.min():g} to {mine.max():g} of the same string {label} differ by more than noise explains"
@@ -106,23 +322,3 @@ def warn_if_doubtful(data: PauliData) -> None:
         DoubtfulMeasurements,
         stacklevel=3,
     )
-
-
-def _tolerances(data: PauliData) -> FloatArray:
-    """Return what each value may be off by."""
-    if data.stderr is not None:
-        return np.maximum(SIGMAS * data.stderr, 1e-6)
-    if data.shots is not None:
-        return SIGMAS / np.sqrt(data.shots)
-    return np.full(data.expectations.shape, UNKNOWN_NOISE)
-
-
-def require_room(qubits: int, count: int | None = None, *, double: bool = False) -> int:
-    """Return the number of qubits, or raise when it is not positive or a fit would not fit in memory.
-
-    >>> require_room(3)
-    3
-    """
-    checked = validate.integer("qubits", qubits, minimum=1)
-    number = 0 if count is None and checked > room.ABSURD else measurement_count(checked) if count is None else count
-    return room.require_room(checked, number, double=double)

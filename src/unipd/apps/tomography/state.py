@@ -1,20 +1,18 @@
-"""A quantum state of low rank: eigenvalues and eigenvectors, never a p x p matrix unless asked for."""
+"""A quantum state of low rank: eigenvalues and eigenvectors; the p x p matrix is formed on request only."""
 
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from unipd import validate
 from unipd._typing import Array, FloatArray
-from unipd.apps.tomography.measures import entropy, fidelity
-from unipd.apps.tomography.paulis import as_pauli_sum, as_paulis
+from unipd._util import validate
+from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, pauli_map
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput, MemoryForecastError, UnipdError
-from unipd.primal.factors import compress
+from unipd.trackers.lowrank import compress
 
 NEGLIGIBLE = 1e-12
 """Eigenvalues below this are rounding and are not kept."""
@@ -50,17 +48,22 @@ class QuantumState:
         columns = columns[:, np.newaxis] if columns.ndim == 1 else columns
         if columns.ndim != 2 or columns.shape[1] == 0:
             raise InvalidInput("vectors", "a vector, or vectors as columns", f"shape {np.shape(vectors)}")
-        self.qubits = _qubits(columns.shape[0])
+        size = columns.shape[0]
+        if size < 2 or size & (size - 1):
+            raise InvalidInput("vectors", "vectors of length 2^q with q >= 1", f"length {size}")
+        self.qubits = size.bit_length() - 1
         share = np.ones(columns.shape[1]) if weights is None else weights
-        chances = validate.real_array("weights", share, shape=columns.shape[1:]).astype(np.float64)
+        probabilities = validate.real_array("weights", share, shape=columns.shape[1:]).astype(np.float64)
         lengths = np.linalg.norm(columns, axis=0)
-        if chances.min() < 0 or not np.any((chances > 0) & (lengths > 0)) or np.any((lengths == 0) & (chances > 0)):
-            raise InvalidInput("weights", "probabilities of nonzero vectors", f"{chances.tolist()[:4]}")
+        used = probabilities > 0
+        if probabilities.min() < 0 or not used.any() or not np.all(lengths[used] > 0):
+            raise InvalidInput("weights", "probabilities of nonzero vectors", f"{probabilities.tolist()[:4]}")
         unit = columns.astype(np.complex128) / np.where(lengths > 0, lengths, 1.0)
-        factors, _ = compress(LowRank(unit, unit, chances / chances.sum()), columns.shape[0])
+        factors, _ = compress(LowRank(unit, unit, probabilities / probabilities.sum()), columns.shape[0])
         kept = factors.weights > NEGLIGIBLE * factors.weights[0]
         self.eigenvectors: Array = np.ascontiguousarray(factors.left[:, kept])
-        self.eigenvalues: FloatArray = _summing_to_one(factors.weights[kept])
+        self.eigenvalues: FloatArray = np.asarray(factors.weights[kept], np.float64) / np.sum(factors.weights[kept])
+        self.eigenvalues[0] = 1.0 - math.fsum(self.eigenvalues[1:])  # so that they sum to 1 up to the last bit
 
     @classmethod
     def from_low_rank(cls, point: LowRank) -> QuantumState:
@@ -69,7 +72,7 @@ class QuantumState:
         weights = point.weights * lengths**2
         used = weights > 0
         if not used.any():
-            raise UnipdError("X = 0 is not a state (a noise level that large asks for none)")
+            raise UnipdError("X = 0 fits the data, and is no state: choose a smaller noise level")
         return cls(point.left[:, used], weights[used])
 
     @property
@@ -90,7 +93,7 @@ class QuantumState:
     @property
     def entropy(self) -> float:
         """Von Neumann entropy in bits."""
-        return entropy(self.eigenvalues)
+        return max(0.0, float(-np.sum(self.eigenvalues * np.log2(self.eigenvalues))))
 
     @property
     def low_rank(self) -> LowRank:
@@ -101,13 +104,15 @@ class QuantumState:
         """Return the number of eigenvalues above ``tolerance``."""
         return max(1, int(np.count_nonzero(self.eigenvalues > tolerance)))
 
-    def truncated(self, rank: int) -> QuantumState:
+    def truncate(self, rank: int) -> QuantumState:
         """Return the state of the ``rank`` largest eigenvalues, normalised again."""
         kept = validate.integer("rank", rank, minimum=1)
         return QuantumState(self.eigenvectors[:, :kept], self.eigenvalues[:kept])
 
     def fidelity(self, target: Any) -> float:
         """Return the fidelity (tr sqrt(sqrt(rho) sigma sqrt(rho)))^2 with another state (squared form, as in Qiskit).
+
+        With rho = V E V^* and sigma = W F W^* it is the squared nuclear norm of the small matrix E^(1/2) V^* W F^(1/2).
 
         Parameters
         ----------
@@ -117,12 +122,12 @@ class QuantumState:
         other = as_state(target)
         if other.dimension != self.dimension:
             raise InvalidInput("target", f"a state of {self.qubits} qubits", f"{other.qubits} qubits")
-        return fidelity(self.eigenvalues, self.eigenvectors, other.eigenvalues, other.eigenvectors)
+        inner = self.eigenvectors.conj().T @ other.eigenvectors
+        overlap = np.sqrt(self.eigenvalues)[:, np.newaxis] * inner * np.sqrt(other.eigenvalues)
+        return min(1.0, float(np.linalg.svd(overlap, compute_uv=False).sum()) ** 2)
 
     def expectations(self, paulis: Any, *, threads: int | None = None) -> FloatArray:
         """Return tr(P_k rho) for Pauli strings in any form that :func:`~unipd.apps.tomography.as_paulis` reads."""
-        from unipd.apps.tomography.mapping import pauli_map
-
         strings = as_paulis(paulis, self.qubits)
         return np.asarray(pauli_map(strings, precision="double", threads=threads).image(self.low_rank), np.float64)
 
@@ -150,7 +155,9 @@ class QuantumState:
 
     def to_qiskit(self, *, max_qubits: int = DENSE_QUBITS) -> Any:
         """Return Qiskit's ``Statevector`` for a state of rank one, else its ``DensityMatrix``."""
-        return import_module("unipd.interop.qiskit").to_qiskit(self, max_qubits=max_qubits)
+        import unipd
+
+        return unipd.interop.qiskit.to_qiskit(self, max_qubits=max_qubits)
 
     def __repr__(self) -> str:
         return f"QuantumState(qubits={self.qubits}, rank={self.rank}, purity={self.purity:.6g})"
@@ -173,16 +180,3 @@ def as_state(value: Any) -> QuantumState:
     if spectrum[0] < -1e-6 * max(1.0, abs(spectrum[-1])) or abs(spectrum.sum() - 1.0) > 1e-6:
         raise InvalidInput("state", "a density matrix (psd, trace one)", f"trace {spectrum.sum():g}")
     return QuantumState(vectors[:, ::-1], np.maximum(spectrum[::-1], 0.0))
-
-
-def _qubits(size: int) -> int:
-    if size < 2 or size & (size - 1):
-        raise InvalidInput("vectors", "vectors of length 2^q with q >= 1", f"length {size}")
-    return size.bit_length() - 1
-
-
-def _summing_to_one(values: FloatArray) -> FloatArray:
-    """Return the values scaled to sum 1 up to the last bit: the largest is what the others leave."""
-    shares = np.asarray(values, np.float64) / np.sum(values)
-    shares[0] = 1.0 - math.fsum(shares[1:])
-    return shares

@@ -1,36 +1,49 @@
-"""The commands, one a module, and how to add one.
+"""The commands, one module each, and how to add one.
 
 A command ``unipd NAME`` is a module ``unipd.cli.commands.NAME`` with a function ``command``::
 
-    EXAMPLES = ("unipd maxcut graph.txt --accuracy 1e-4 --json -",)
+    from pathlib import Path
+    from typing import Annotated
+
+    import typer
+
+    from unipd.cli.options import Options, common_options
+    from unipd.cli.output import emit, run_solver
+
+    EXAMPLES = ("unipd unmix mixture.npz --accuracy 1e-4 --json -",)
 
 
     @common_options(accuracy=1e-4)
-    def command(graph: Annotated[Path, typer.Argument(help="A graph in rudy format.")], *, options: Options) -> int:
-        \"\"\"Bound the maximum cut of a graph.\"\"\"
-        from unipd.apps import maxcut  # heavy imports go inside
+    def command(
+        mixture: Annotated[Path, typer.Argument(help="Arrays A (spectra in columns) and b.")], *, options: Options
+    ) -> int:
+        \"\"\"Find the proportions of known spectra in a measured one.\"\"\"
+        import numpy as np  # heavy imports go inside
 
-        problem = maxcut.problem(read_graph(graph), seed=options.seed)
-        return run_solver(problem, options, extra=lambda result: {"cut": maxcut.round(result)})
+        from unipd import Problem, couplings, sharp
 
-- The docstring is the help, ``EXAMPLES`` ends it; a module with several subcommands has a ``typer.Typer`` named
-  ``app`` in the place of ``command``.
-- ``options`` stands for all common options (:mod:`unipd.cli.options`). ``common_options(only=WRITING)`` leaves the
-  solver's out, ``methods=(...)`` names a command's own methods, keywords change defaults.
-- :func:`unipd.cli.solving.run_solver` solves a ``Problem``, shows progress and the table, writes ``--out``, ``--plot``
-  and ``--json``, and returns the exit code. A command that calls the solver inside an estimator uses its second half,
-  ``emit(figures, result, options)``.
-- Return the exit code (:mod:`unipd.cli.exits`). Complain by raising: ``InvalidInput``, ``FileFormatError`` and the
-  other errors of unipd, and missing or unreadable files, become one line and exit code 2.
-- Print nothing on standard output but through ``emit`` or :func:`unipd.cli.tables.print_table`.
+        data = np.load(mixture)
+        problem = Problem(sharp.Simplex(data["A"].shape[1]), data["A"], data["b"], couplings.LeastSquares())
+        result = run_solver(problem, options)
+        return emit(result.with_extras(largest=float(result.x.max())), options)
 
-Then add a line to ``ENTRIES``. A line whose module does not exist (yet) is not shown.
+- The docstring is the help, which ends with ``EXAMPLES``; a module with several subcommands has a ``typer.Typer``
+  named ``app`` instead of ``command``.
+- ``options`` has the common options (:mod:`unipd.cli.options`). ``common_options(only=WRITING)`` omits those of the
+  solver, ``methods=(...)`` names a command's own methods, keywords change defaults.
+- :func:`unipd.cli.output.run_solver` solves a ``Problem`` with progress. :func:`unipd.cli.output.emit` prints the
+  table of a result, writes ``--out``, ``--plot`` and ``--json``, and returns the exit code; figures of the command are
+  ``extras`` of the result. A command without a result uses :class:`unipd.cli.output.OutputWriter`.
+- Return the exit code (:mod:`unipd.cli.exits`). Report errors by raising: the errors of unipd, and
+  missing or unreadable files, become one line and exit code 2.
+- Print to standard output only through these two or :func:`unipd.cli.output.print_table`.
+
+Then add a line to ``ENTRIES``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import util
 
 _SOLVE, _STUDY, _HELP = "Solve", "Study", "Help"
 
@@ -40,13 +53,13 @@ class Entry:
     """A command before its module is imported."""
 
     name: str
-    """What users type."""
+    """Name on the command line."""
     help: str
     """One line for ``unipd --help``."""
     panel: str
-    """The heading it stands under."""
+    """Heading in ``unipd --help``."""
     place: str | None = None
-    """Name of its module, when that is not the one called like the command."""
+    """Name of its module, if it differs from the command's."""
 
     @property
     def module(self) -> str:
@@ -60,21 +73,15 @@ class Entry:
 
 ENTRIES = (
     Entry("solve", "Solve a problem from a file or a Python module.", _SOLVE),
-    Entry("maxcut", "Bound the maximum cut of a graph and find a good one.", _SOLVE),
+    Entry("maxcut", "Bound the maximum cut of a graph and find a large cut.", _SOLVE),
     Entry("theta", "Bound the independence number of a graph by its theta number.", _SOLVE),
-    Entry("complete", "Fill in a matrix of which some entries are known.", _SOLVE),
+    Entry("complete", "Complete a matrix from some of its entries.", _SOLVE),
     Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE),
     Entry("show", "Show a saved result.", _STUDY),
-    Entry("report", "Write a page about results: curves, certificate in words, settings.", _STUDY),
+    Entry("report", "Write an HTML report of results: curves, certificate, settings.", _STUDY),
     Entry("compare", "Compare methods on one problem.", _STUDY),
-    Entry("reproduce", "Repeat the experiments of the paper.", _STUDY),
-    Entry("bench", "Measure speed and memory.", _STUDY),
-    Entry("data", "Find, fetch and check data sets.", _STUDY),
+    Entry("reproduce", "Reproduce the experiments of the paper.", _STUDY),
+    Entry("data", "Find, download and verify data sets.", _STUDY),
     Entry("doctor", "Check the installation, or the parts of a problem.", _HELP),
 )
 """Every command, in the order of ``unipd --help``."""
-
-
-def available() -> list[Entry]:
-    """Return the entries whose modules exist, without importing them."""
-    return [entry for entry in ENTRIES if util.find_spec(entry.module) is not None]

@@ -1,4 +1,4 @@
-"""``unipd doctor``: whether the installation works, and whether the parts of a problem fit together."""
+"""``unipd doctor``: checks of the installation, or of the parts of a problem."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from typing import Annotated
 
 import typer
 
-from unipd._version import __version__
-from unipd.cli import tables
 from unipd.cli.exits import BAD_INPUT, SOLVED, UNEXPECTED
 from unipd.cli.options import Options, common_options
-from unipd.cli.outputs import write_json
-from unipd.cli.python_objects import load_problem
-from unipd.errors import InvalidInput
+from unipd.cli.output import OutputWriter
+from unipd.cli.problems import load_problem
 
 EXAMPLES = (
     "unipd doctor",
@@ -24,32 +21,22 @@ EXAMPLES = (
 
 @common_options(only=("seed", "threads", "json", "quiet", "log_file", "debug"))
 def command(
-    reference: Annotated[
+    problem: Annotated[
         str | None,
-        typer.Argument(
-            metavar="PROBLEM",
-            help="Check this problem: MODULE:NAME or FILE.py:NAME, an object or a function that makes it.",
-        ),
+        typer.Argument(help="Problem to check: MODULE:NAME or FILE.py:NAME, an object or a function that returns it."),
     ] = None,
     *,
-    problem: Annotated[str | None, typer.Option(help="The same as the argument.")] = None,
     options: Options,
 ) -> int:
     """Check the installation, or the parts of a problem: adjoint, oracle, coupling, scaling, memory.
 
-    The exit code is 0 when nothing failed, 1 when the installation and 2 when the problem has a fault.
+    The exit code is 0 if every check passes, 1 if the installation and 2 if the problem has a fault.
     """
     from unipd import doctor
 
-    if reference is not None and problem is not None:
-        raise InvalidInput("--problem", "the problem once, as the argument or as this option", repr(problem))
-    problem = reference if problem is None else problem
     if problem is None:
         report, fault = doctor.check_installation(), UNEXPECTED
     else:
         report, fault = doctor.check(load_problem(problem), seed=options.seed), BAD_INPUT
-    if not options.quiet:
-        rows = [(check.outcome, check.name, check.detail) for check in report.checks]
-        tables.print_table(rows, tables.stream_for(options.json), problem)
-    write_json({**report.to_dict(), "problem": problem, "seed": options.seed, "version": __version__}, options.json)
-    return SOLVED if report.ok else fault
+    content = {**report.to_dict(), "problem": problem, "seed": options.seed}
+    return OutputWriter(options).finish(report.rows(), content, SOLVED if report.ok else fault, problem)

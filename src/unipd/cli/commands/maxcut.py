@@ -1,18 +1,17 @@
-"""``unipd maxcut``: a bound of the maximum cut of a graph, and a good cut."""
+"""``unipd maxcut``: an upper bound on the maximum cut of a graph, and a large cut."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from unipd.cli.options import Options, common_options
-from unipd.cli.outputs import check_file
-from unipd.cli.solving import emit, stopping_rule
-from unipd.replacing import write_text
-from unipd.team import team
+from unipd._util.context import current_communicator
+from unipd._util.files import write_text
+from unipd.cli.options import Options, check_file, common_options, option
+from unipd.cli.output import emit, solver_arguments
 
 EXAMPLES = (
     "unipd maxcut G1.txt",
@@ -23,41 +22,26 @@ EXAMPLES = (
 
 @common_options(accuracy=1e-4)
 def command(
-    graph: Annotated[Path, typer.Argument(help="A graph: rudy (G-set) file or edge list, perhaps with gzip.")],
-    hyperplanes: Annotated[int, typer.Option(help="Random hyperplanes of the rounding.", min=1)] = 200,
-    sides: Annotated[Path | None, typer.Option(help="Write each node and its side (1 or -1) to this file.")] = None,
-    form: Annotated[str, typer.Option(help="What the file is: rudy, edges (a list of edges alone) or auto.")] = "auto",
+    graph: Annotated[Path, typer.Argument(help="Graph: rudy (G-set) file or edge list, optionally gzipped.")],
+    hyperplanes: Annotated[int, option("Random hyperplanes for the rounding.", None, min=1)] = 200,
+    sides: Annotated[Path | None, option("Write every node with its side (1 or -1) to this file.", None)] = None,
+    form: Annotated[str, option("File format: rudy, edges (a plain edge list) or auto.", None)] = "auto",
     *,
     options: Options,
 ) -> int:
     """Bound the maximum cut of a graph by semidefinite programming and find a cut by rounding and local search.
 
-    No cut is larger than "sdp_bound"; "cut_value" is the weight of the cut found.
+    No cut is larger than "sdp_bound"; "cut_value" is the weight of the best cut found.
     """
-    from unipd.apps.maxcut import maxcut
+    from unipd.apps.graphs.maxcut import maxcut
     from unipd.io.graphs import read_graph
 
     check_file("--sides", sides)
-    known = team().read(partial(read_graph, form=form), graph)
-    weights: dict[str, Any] = {} if options.weights is None else {"weights": options.weights}
-    found = maxcut(
-        known,
-        options.accuracy,
-        options.method,
-        hyperplanes=hyperplanes,
-        seed=options.seed,
-        stop=stopping_rule(options),
-        verbose=not options.quiet,
-        **weights,
+    content = current_communicator().read(partial(read_graph, form=form), graph)
+    cut = maxcut(content, hyperplanes=hyperplanes, seed=options.seed, **solver_arguments(options))
+    lines = "".join(f"{label} {side}\n" for label, side in zip(content.labels, cut.sides, strict=True))
+    files = (
+        {sides: lambda path: write_text(path, lines)} if sides is not None and current_communicator().is_leader else {}
     )
-    lines = "".join(f"{label} {side}\n" for label, side in zip(known.labels, found.sides, strict=True))
-    files = {sides: lambda path: write_text(path, lines)} if sides is not None and team().leads else {}
-    figures: dict[str, Any] = {
-        "cut_value": found.cut_value,
-        "sdp_bound": found.sdp_bound,
-        "ratio": found.ratio,
-        "nodes": known.nodes,
-        "edges": known.edges,
-    }
-    title = f"{graph.name}: {known.nodes} nodes, {known.edges} edges"
-    return emit(figures, found.sdp, options, save={"sides": found.sides}, files=files, title=title)
+    title = f"{graph.name}: {content.nodes} nodes, {content.edges} edges"
+    return emit(cut.result, options, files=files, title=title)

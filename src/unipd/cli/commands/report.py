@@ -1,4 +1,4 @@
-"""``unipd report``: one page about one or several results."""
+"""``unipd report``: one HTML page for one or several results."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from unipd.cli import tables
 from unipd.cli.exits import SOLVED, say
-from unipd.cli.options import Options, common_options
-from unipd.cli.outputs import check_file
+from unipd.cli.options import Options, check_file, common_options, option
+from unipd.cli.output import print_table, stream_for
 from unipd.errors import FileFormatError, InvalidInput
 
 EXAMPLES = (
@@ -23,7 +22,7 @@ EXAMPLES = (
     "unipd report run.ckpt --live",
 )
 PAGES = (".html", ".htm")
-USUAL = Path("report.html")
+DEFAULT_PAGE = Path("report.html")
 
 
 @common_options(only=("quiet", "verbose", "log_file", "debug"))
@@ -31,29 +30,28 @@ def command(
     results: Annotated[
         list[Path], typer.Argument(help="Result files (--out) or checkpoints (--checkpoint).", metavar="RESULT")
     ],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The page to write; report.html by default.")] = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    out: Annotated[Path | None, option("Page to write; report.html by default.", None, "--out", "-o")] = None,
+    title: Annotated[str | None, option("Heading of the page.", None)] = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Serve the page on 127.0.0.1 and follow the files until Ctrl-C.")
+        bool, option("Serve the page on 127.0.0.1 and follow the files until Ctrl-C.", None, "--live")
     ] = False,
     live_port: Annotated[
-        int | None, typer.Option(help="Serve it on this port (--live takes a free one).", min=1, max=65535)
+        int | None, option("Port of the page (--live chooses a free one).", None, min=1, max=65535)
     ] = None,
     *,
     options: Options,
 ) -> int:
-    """Write one self-contained page: summary, certificate in words, curves to zoom into, settings and versions.
+    """Write one self-contained page: summary, certificate, zoomable curves, settings and versions.
 
-    Several results are overlaid. The page needs no network and can be sent to anybody. With --live nothing is
-    written: a run of another process is followed through its checkpoint. The exit code is 0 when the page was written
-    or served, however the runs in it ended.
+    Several results are overlaid. The page works offline. With --live nothing is written; a run of another process is
+    followed through its checkpoint. The exit code is 0 once the page is written or served, however the runs ended.
     """
     from unipd.report import write_report
 
     serve = live or live_port is not None
     if serve and out is not None:
         raise InvalidInput("--live", "either --live or --out", "both")
-    target = out or USUAL
+    target = out or DEFAULT_PAGE
     if not serve:
         check_file("--out", target, PAGES)
     loaded = load_all(results)
@@ -63,28 +61,28 @@ def command(
     if options.verbose:
         say(f"{len(loaded)} runs from {len(results)} files")
     if not options.quiet:
-        tables.print_table([("wrote", str(target))], tables.stream_for(None))
+        print_table([("wrote", str(target))], stream_for(None))
     return SOLVED
 
 
 def load_all(paths: Sequence[Path]) -> dict[str, Any]:
-    """Return the results and runs in these files by a name of each that no other has."""
+    """Load results and checkpoints, each under a unique name."""
     from unipd.io.results import load
-    from unipd.report.checkpoints import is_checkpoint, load_checkpoint
+    from unipd.report.live_run import is_checkpoint, load_checkpoint
 
-    found: dict[str, Any] = {}
-    for name, path in zip(names_of(paths), paths, strict=True):
+    results: dict[str, Any] = {}
+    for name, path in zip(unique_names(paths), paths, strict=True):
         if is_checkpoint(path):
             runs = load_checkpoint(path)
-            found |= {name if k == 0 else f"{name}, run {k + 1}": run for k, run in enumerate(runs)}
+            results |= {name if k == 0 else f"{name}, run {k + 1}": run for k, run in enumerate(runs)}
         else:
-            found[name] = load(path)
-    return found
+            results[name] = load(path)
+    return results
 
 
 def follow(paths: Sequence[Path], loaded: dict[str, Any], port: int, title: str | None) -> int:
-    """Serve the page, reading files again when they have changed, until somebody presses Ctrl-C."""
-    from unipd.report.live import LiveServer
+    """Serve the page, rereading changed files, until Ctrl-C."""
+    from unipd.report.live_run import LiveServer
 
     latest, seen = loaded, _stamps(paths)
 
@@ -96,22 +94,22 @@ def follow(paths: Sequence[Path], loaded: dict[str, Any], port: int, title: str 
                 latest, seen = load_all(paths), stamps
         return latest
 
-    with LiveServer(source, port, title or "Report: " + ", ".join(names_of(paths))) as server:
-        say(f"live at {server.url} (Ctrl-C ends it)")
+    with LiveServer(source, port, title or "Report: " + ", ".join(unique_names(paths))) as server:
+        say(f"live at {server.url} (Ctrl-C to stop)")
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
     return SOLVED
 
 
 def _stamps(paths: Sequence[Path]) -> list[float]:
-    """Return when each file was last written; 0 for one that is gone."""
+    """Return the modification time of every file; 0 for a missing one."""
     return [path.stat().st_mtime if path.exists() else 0.0 for path in paths]
 
 
-def names_of(paths: Sequence[Path]) -> list[str]:
-    """Return short names: the file's, with its folder where two are alike, with a number where that is not enough.
+def unique_names(paths: Sequence[Path]) -> list[str]:
+    """Return unique short names: that of the file, with its folder and then a number if needed.
 
-    >>> names_of([Path("a/run.npz"), Path("b/run.npz"), Path("other.npz"), Path("b/run.npz")])
+    >>> unique_names([Path("a/run.npz"), Path("b/run.npz"), Path("other.npz"), Path("b/run.npz")])
     ['a/run', 'b/run', 'other', 'b/run #2']
     """
     stems = [path.stem for path in paths]

@@ -1,41 +1,227 @@
-"""``unipd reproduce``: the experiments of the paper, one subcommand each.
-
-An experiment is a module ``unipd.cli.commands.reproduce_NAME`` with a function ``command`` (see
-:mod:`unipd.cli.commands`); it joins by its name in ``FIGURES``. A name whose module does not exist (yet) is not shown.
-"""
+"""``unipd reproduce``: the experiments of the paper, one subcommand each."""
 
 from __future__ import annotations
 
-from importlib import import_module, util
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from unipd.cli.help import Command, Commands
+from unipd._util.printing import format_value
+from unipd.cli.app import with_examples
+from unipd.cli.exits import SOLVED, say
+from unipd.cli.options import Options, check_file, common_options, make_folder, option
+from unipd.cli.output import OutputWriter, print_table, stream_for
 
-FIGURES = ("fig1", "fig2")
+_COMMON = ("seed", "threads", "time_limit", "json", "quiet", "log_file", "debug")
+_PROGRESS_INTERVAL = 5.0
+"""Seconds between two progress lines."""
+
+Iterations = Annotated[int, option("Iterations of each method.", None, min=1)]
 
 
-class Figures(Commands):
-    """The figures by name."""
-
-    examples = ("unipd reproduce fig1 --qubits 10 --folder out", "unipd reproduce fig2 --generated")
-
-
-app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True, cls=Figures)
+_GROUP = with_examples(TyperGroup, "unipd reproduce fig1 --qubits 10 --folder out", "unipd reproduce fig2 --generated")
+_FIGURE1 = with_examples(
+    TyperCommand,
+    "unipd reproduce fig1 --folder out",
+    "unipd reproduce fig1 --qubits 8 --iterations 300 --json -",
+)
+_FIGURE2 = with_examples(
+    TyperCommand,
+    "unipd reproduce fig2 --folder out",
+    "unipd reproduce fig2 --iterations 10 --json -",
+    "unipd reproduce fig2 --generated --iterations 200",
+)
+app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True, cls=_GROUP)
 
 
 @app.callback()
 def about() -> None:
-    """Repeat the experiments of the paper."""
+    """Reproduce the experiments of the paper."""
 
 
-def _join(name: str, module: object) -> None:
-    examples = tuple(getattr(module, "EXAMPLES", ()))
-    command = type("Command", (Command,), {"examples": examples})
-    app.command(name, cls=command)(module.command)  # pyright: ignore[reportAttributeAccessIssue]
+@app.command("fig1", cls=_FIGURE1)
+@common_options(only=_COMMON)
+def figure1_command(
+    qubits: Annotated[int, option("Number of qubits; 14 in the paper.", None)] = 14,
+    iterations: Iterations = 100,
+    folder: Annotated[
+        Path, option("Folder of fig1.png and fig1.csv, made if missing.", None, metavar="FOLDER")
+    ] = Path(),
+    *,
+    options: Options,
+) -> int:
+    """Compare UniPDGrad, AccUniPDGrad (both also with greedy weights) and Frank-Wolfe on noiseless tomography.
+
+    Writes fig1.png (objective against iterations and seconds) and fig1.csv, and compares the line-search trials per
+    iteration with the paper's 1.978 and 1.057. --time-limit applies to each method.
+    """
+    from unipd.reproduce.figure1 import figure1_problem, plot_figure1, run_figure1, summarize_trace, write_figure1
+
+    files = _output_files(folder, "fig1")
+    problem = figure1_problem(qubits, options.seed, options.threads)
+    traces = run_figure1(
+        problem,
+        iterations=iterations,
+        time_limit=options.time_limit,
+        progress=_progress_printer("objective", ".3g", options),
+    )
+    title = f"{qubits} qubits, {problem.b.size} Pauli measurements"
+    methods = [summarize_trace(trace) for trace in traces]
+    rows = [("method", "iterations", "seconds", "objective", "products", "trials/iteration", "paper")]
+    rows += [
+        (
+            row["method"],
+            str(row["iterations"]),
+            format_value(row["seconds"], 3),
+            format_value(row["objective"], 3),
+            str(row["matvecs"]),
+            _format_trials(row["trials_per_iteration"]),
+            _format_trials(row["paper_trials_per_iteration"]),
+        )
+        for row in methods
+    ]
+    writers = (lambda path: plot_figure1(traces, path, title=title), lambda path: write_figure1(traces, path))
+    content = {"qubits": qubits, "measurements": problem.b.size, "methods": methods}
+    return _emit(title, rows, content, files, writers, options)
 
 
-for figure in FIGURES:
-    place = f"unipd.cli.commands.reproduce_{figure}"
-    if util.find_spec(place) is not None:
-        _join(figure, import_module(place))
+@app.command("fig2", cls=_FIGURE2)
+@common_options(only=_COMMON)
+def figure2_command(
+    iterations: Iterations = 500,
+    folder: Annotated[
+        Path, option("Folder for fig2.png and fig2.csv; created if missing.", None, metavar="FOLDER")
+    ] = Path(),
+    loose: Annotated[
+        bool, option("Singular vectors only as accurate as each method needs: faster, other iterates.", None, "--loose")
+    ] = False,
+    generated: Annotated[bool, option("Use synthetic ratings instead of MovieLens 100K.", None, "--generated")] = False,
+    *,
+    options: Options,
+) -> int:
+    """Compare UniPDGrad, AccUniPDGrad and Frank-Wolfe on MovieLens 100K: nuclear ball (a) and nuclear norm (b).
+
+    Writes fig2.png (objective residual and test error against iterations and seconds) and fig2.csv. The data are
+    searched for in $UNIPD_DATA and in the cache (see unipd data movielens-100k). --time-limit applies to each method.
+    The times are those of the methods alone: two warm-up iterations and the test errors are not counted.
+    """
+    from unipd.reproduce.figure2 import plot_figure2, run_figure2, summarize_trace, write_figure2
+    from unipd.spectral import PRECISION
+
+    train, test, shape, radius, title = _generate_ratings(options.seed) if generated else _load_movielens()
+    files = _output_files(folder, "fig2")
+    figure = run_figure2(
+        train,
+        test,
+        shape,
+        radius,
+        iterations=iterations,
+        time_limit=options.time_limit,
+        precision=None if loose else PRECISION,
+        progress=_progress_printer("test error", ".4f", options),
+    )
+    methods = [summarize_trace(trace) for trace in figure.traces]
+    content: dict[str, Any] = {"radius": radius}
+    for prefix, name in (("", "ball"), ("norm_", "norm")):
+        best = figure.optima[name]
+        content[f"{prefix}optimum"] = best.objective
+        content[f"{prefix}optimum_gap"] = best.objective - best.dual_bound
+        content[f"{prefix}optimum_rmse"] = figure.test_errors[name]
+    content |= {"norm_optimum_infeasibility": figure.optima["norm"].infeasibility, "methods": methods}
+    writers = (lambda path: plot_figure2(figure, path, title=title), lambda path: write_figure2(figure, path))
+    return _emit(title, _figure2_rows(methods, figure), content, files, writers, options)
+
+
+def _figure2_rows(methods: list[dict[str, Any]], figure: Any) -> list[tuple[str, ...]]:
+    rows = [("method", "iterations", "seconds", "objective", "infeasibility", "test RMSE", "trials/iteration")]
+    for row in methods:
+        is_ball = row["formulation"] == "ball"
+        rows.append(
+            (
+                f"({'a' if is_ball else 'b'}) {row['method']}",
+                str(row["iterations"]),
+                format_value(row["seconds"], 3),
+                format_value(row["objective"], 6),
+                "" if is_ball else format_value(row["infeasibility"], 3),
+                f"{row['rmse']:.4f}",
+                _format_trials(row["trials_per_iteration"]),
+            )
+        )
+    for label, name in (("optimum of (a)", "ball"), ("near the optimum of (b)", "norm")):
+        best, error = figure.optima[name], figure.test_errors[name]
+        seconds, value = format_value(best.seconds, 3), format_value(best.objective, 6)
+        infeasibility = "" if name == "ball" else format_value(best.infeasibility, 3)
+        rows.append((label, "", seconds, value, infeasibility, f"{error:.4f}", ""))
+    return rows
+
+
+def _emit(
+    title: str,
+    rows: Sequence[tuple[str, ...]],
+    content: Mapping[str, Any],
+    files: tuple[Path, Path],
+    writers: tuple[Callable[[Path], Any], Callable[[Path], Any]],
+    options: Options,
+) -> int:
+    """Write picture and table, print the rows and write the JSON object."""
+    writer = OutputWriter(options)
+    for path, write in zip(files, writers, strict=True):
+        writer.write(path, write)
+    if not options.quiet:
+        print_table(rows, stream_for(options.json), title)
+    names = {"picture": str(files[0]), "table": str(files[1]), "seed": options.seed}
+    return writer.finish([("wrote", path) for path in writer.paths], {**content, **names}, SOLVED)
+
+
+def _output_files(folder: Path, name: str) -> tuple[Path, Path]:
+    """Return the paths of picture and table, in a folder that is made if it is missing."""
+    make_folder("--folder", folder)
+    files = folder / f"{name}.png", folder / f"{name}.csv"
+    for file in files:
+        check_file("--folder", file)
+    return files
+
+
+def _progress_printer(label: str, form: str, options: Options) -> Callable[[str, int, float], None] | None:
+    """Return a function of (method, iteration, figure) that prints a line every few seconds; None with --quiet."""
+    if options.quiet:
+        return None
+    last = time.perf_counter()
+
+    def show(name: str, iteration: int, figure: float) -> None:
+        nonlocal last
+        if time.perf_counter() - last >= _PROGRESS_INTERVAL:
+            last = time.perf_counter()
+            say(f"{name}: iteration {iteration}, {label} {figure:{form}}")
+
+    return show
+
+
+def _format_trials(trials: float | None) -> str:
+    return "" if trials is None else f"{trials:.3f}"
+
+
+def _load_movielens() -> tuple[Any, Any, tuple[int, int], float, str]:
+    from unipd.io.ratings import Ratings
+    from unipd.reproduce.completion_data import MOVIELENS_RADIUS, MOVIELENS_SHAPE, load_movielens_split
+
+    train, test = (Ratings(part.users - 1, part.items - 1, part.values) for part in load_movielens_split("ub"))
+    return train, test, MOVIELENS_SHAPE, MOVIELENS_RADIUS, f"MovieLens 100K, {len(train)} ratings"
+
+
+def _generate_ratings(seed: int) -> tuple[Any, Any, tuple[int, int], float, str]:
+    """Return a small synthetic instance with a tenth of the ratings held out."""
+    import numpy as np
+
+    from unipd.io.ratings import Ratings
+    from unipd.reproduce.completion_data import generate_ratings
+
+    made = generate_ratings((200, 300), 8000, rank=5, seed=seed)
+    held = np.random.default_rng(seed + 1).random(made.values.size) < 0.1
+    both = Ratings(made.users, made.items, made.values)
+    radius = 0.75 * float(np.linalg.svd(made.left @ made.right.T + 3.5, compute_uv=False).sum())
+    return both.where(~held), both.where(held), made.shape, radius, f"synthetic ratings, {int((~held).sum())} of them"

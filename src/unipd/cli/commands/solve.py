@@ -1,20 +1,17 @@
-"""``unipd solve``: a semidefinite program in SDPA format, or a problem made by Python code."""
+"""``unipd solve``: a semidefinite program in SDPA format, or a problem defined in Python."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from unipd import validate
-from unipd.cli.exits import say
-from unipd.cli.options import Options, common_options
-from unipd.cli.outputs import check_program_name
-from unipd.cli.python_objects import load_problem
-from unipd.cli.solving import emit, run_solver, stopping_rule
+from unipd._util.context import current_communicator
+from unipd.cli.options import Options, check_program_name, common_options, option
+from unipd.cli.output import announce, emit, run_solver, solver_arguments
+from unipd.cli.problems import is_python, load_problem
 from unipd.errors import InvalidInput
-from unipd.team import team
 
 EXAMPLES = (
     "unipd solve mcp100.dat-s",
@@ -30,47 +27,29 @@ def command(
         str, typer.Argument(help="A file in SDPA sparse format (.dat-s, .dat-s.gz), or MODULE:NAME or FILE.py:NAME.")
     ],
     trace_bound: Annotated[
-        float | None, typer.Option(help="A bound of the trace of X, for constraints that imply none.", min=0.0)
+        float | None, option("Bound on the trace of X, if the constraints imply none.", None, min=0.0)
     ] = None,
-    rank: Annotated[int | None, typer.Option(help="Columns of the factor of X to begin with.", min=1)] = None,
+    rank: Annotated[int | None, option("Initial number of columns of the factor of X.", None, min=1)] = None,
     *,
     options: Options,
 ) -> int:
     """Solve a semidefinite program from an SDPA file, or a problem from Python.
 
-    For a file, max <F0, Y> subject to <Fi, Y> = ci, Y psd is solved: the objective is that of Y (the value that
-    SDPLIB publishes) and the dual bound an upper bound of the optimum, proved where the order allows it. The
-    multipliers in the result file are the vector x of the format's primal problem.
+    A file is solved as max <F0, Y> subject to <Fi, Y> = ci, Y psd: the objective is that of Y (the value published by
+    SDPLIB) and the dual bound is an upper bound of the optimum, rigorous where the size permits. The multipliers in
+    the result file are the vector x of the format's primal problem.
     """
-    if _is_python(problem):
+    if is_python(problem):
         if trace_bound is not None or rank is not None:
             raise InvalidInput("--trace-bound, --rank", "a file in SDPA format with these options", problem)
-        return run_solver(load_problem(problem), options)
+        return emit(run_solver(load_problem(problem), options), options)
+    from unipd._util import validate
     from unipd.apps.sdp import SDP
 
     if trace_bound is not None:
         validate.positive("--trace-bound", trace_bound)
     check_program_name(problem)
-    program = team().read(SDP.from_file, Path(problem))
-    if options.verbose:
-        say(f"{program!r}, method {options.method}, accuracy {options.accuracy:g}, seed {options.seed}")
-    result = program.solve(
-        options.accuracy,
-        options.method,
-        trace_bound=trace_bound,
-        rank=rank,
-        seed=options.seed,
-        stop=stopping_rule(options),
-        verbose=not options.quiet,
-        **_weights(options),
-    )
-    return emit({}, result, options, title=f"{Path(problem).name}: {program!r}")
-
-
-def _weights(options: Options) -> dict[str, Any]:
-    return {} if options.weights is None else {"weights": options.weights}
-
-
-def _is_python(problem: str) -> bool:
-    """Whether the argument names a Python object and no file."""
-    return ":" in problem and not Path(problem).exists()
+    program = current_communicator().read(SDP.from_file, Path(problem))
+    announce(program, options)
+    result = program.solve(trace_bound=trace_bound, rank=rank, seed=options.seed, **solver_arguments(options))
+    return emit(result, options, title=f"{Path(problem).name}: {program!r}")

@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from unipd.cli.options import Options, common_options
-from unipd.cli.solving import emit, stopping_rule
-from unipd.team import team
+from unipd._util.context import current_communicator
+from unipd.cli.options import Options, common_options, option
+from unipd.cli.output import emit, solver_arguments
 
 EXAMPLES = ("unipd theta graph.txt", "unipd theta graph.txt --complement --json -")
 
 
 @common_options(accuracy=1e-6)
 def command(
-    graph: Annotated[Path, typer.Argument(help="A graph: rudy (G-set) file or edge list; weights do not count.")],
-    complement: Annotated[bool, typer.Option("--complement", help="Take the graph of the missing edges.")] = False,
-    form: Annotated[str, typer.Option(help="What the file is: rudy, edges (a list of edges alone) or auto.")] = "auto",
+    graph: Annotated[Path, typer.Argument(help="Graph: rudy (G-set) file or edge list; weights are ignored.")],
+    complement: Annotated[bool, option("Use the complement graph.", None, "--complement")] = False,
+    form: Annotated[str, option("File format: rudy, edges (a plain edge list) or auto.", None)] = "auto",
     *,
     options: Options,
 ) -> int:
-    """Compute the theta number of a graph: an upper bound of the size of its independent sets.
+    """Compute the Lovasz theta number of a graph, an upper bound on the size of its independent sets.
 
-    With --complement it bounds the size of the cliques of the graph, and its chromatic number from below.
+    With --complement it bounds the clique number from above and the chromatic number from below.
     """
-    from unipd.apps import theta as app
+    from unipd.apps.graphs import theta as app
     from unipd.io.graphs import read_graph
 
-    known = team().read(partial(read_graph, form=form), graph)
+    content = current_communicator().read(partial(read_graph, form=form), graph)
     if complement:
-        known = app.complement(known)
-    weights: dict[str, Any] = {} if options.weights is None else {"weights": options.weights}
-    result = app.theta(
-        known,
-        options.accuracy,
-        options.method,
-        seed=options.seed,
-        stop=stopping_rule(options),
-        verbose=not options.quiet,
-        **weights,
-    )
-    bound = math.floor(result.dual_bound + 1e-9) if math.isfinite(result.dual_bound) else None
-    figures = {"theta": result.objective, "theta_bound": result.dual_bound, "independence_bound": bound}
-    return emit(figures, result, options, title=f"{graph.name}: {known.nodes} nodes, {known.edges} edges")
+        content = content.complement()
+    result = app.theta(content, seed=options.seed, **solver_arguments(options))
+    return emit(result, options, title=f"{graph.name}: {content.nodes} nodes, {content.edges} edges")

@@ -1,21 +1,27 @@
-"""``unipd tomography``: a quantum state from Pauli measurements, from a file or simulated."""
+"""``unipd tomography``: estimate a quantum state from Pauli measurements, measured or simulated."""
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unipd.cli.commands.tomography_checks import check_model, check_replicates, counted
-from unipd.cli.commands.tomography_data import check_context, fit_file, simulated, warnings_said
-from unipd.cli.options import Options, common_options
-from unipd.cli.solving import emit, stopping_rule
-from unipd.errors import InvalidInput
+from unipd._util.context import current_communicator
+from unipd.cli.exits import print_warnings, say, translate_argument_names
+from unipd.cli.options import Options, check_file, common_options, option
+from unipd.cli.output import emit, stopping_rule
+from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
 
 if TYPE_CHECKING:
-    from unipd.apps.tomography import PauliTomography
+    from unipd.apps.tomography import PauliTomography, Simulation
+    from unipd.run import Result
+
 
 EXAMPLES = (
     "unipd tomography measurements.csv --out state.npz --plot state.png",
@@ -25,6 +31,7 @@ EXAMPLES = (
     "unipd tomography --simulate w --qubits 9 --method accunipdgrad",
 )
 _DATA, _SIMULATION, _MODEL = "Data", "Simulation", "Model"
+_CONSTRAINED = ("trace", "trace-squared")
 
 
 @common_options(accuracy=1e-4)
@@ -33,72 +40,45 @@ def command(
         Path | None,
         typer.Argument(help="Measurements: .csv, .npz or .json with pauli, expectation[, shots | stderr], or counts."),
     ] = None,
-    max_weight: Annotated[
-        int | None, typer.Option(help="For counts: largest weight of a Pauli string.", rich_help_panel=_DATA, min=1)
-    ] = None,
-    max_paulis: Annotated[
-        int | None, typer.Option(help="For counts: most Pauli strings.", rich_help_panel=_DATA, min=1)
-    ] = None,
+    max_weight: Annotated[int | None, option("Counts: largest weight of a Pauli string.", _DATA, min=1)] = None,
+    max_paulis: Annotated[int | None, option("Counts: largest number of Pauli strings.", _DATA, min=1)] = None,
     simulate: Annotated[
-        str | None,
-        typer.Option(help="Measure this state: random, mixed, ghz, w, product.", rich_help_panel=_SIMULATION),
+        str | None, option("Simulate this state: random, mixed, ghz, w or product.", _SIMULATION)
     ] = None,
-    qubits: Annotated[int | None, typer.Option(help="Number of qubits.", rich_help_panel=_SIMULATION)] = None,
+    qubits: Annotated[int | None, option("Number of qubits.", _SIMULATION)] = None,
     measurements: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of random Pauli strings; default 2 p log10 p, times the rank.",
-            rich_help_panel=_SIMULATION,
-            min=1,
-        ),
+        int | None, option("Number of random Pauli strings; default 2 p log10 p times the rank.", _SIMULATION, min=1)
     ] = None,
-    state_rank: Annotated[
-        int | None, typer.Option(help="Rank of the state mixed.", rich_help_panel=_SIMULATION, min=1)
-    ] = None,
-    shots: Annotated[
-        int | None, typer.Option(help="Shots of every Pauli string.", rich_help_panel=_SIMULATION, min=1)
-    ] = None,
+    state_rank: Annotated[int | None, option("Rank of a mixed state.", _SIMULATION, min=1)] = None,
+    shots: Annotated[int | None, option("Shots per Pauli string.", _SIMULATION, min=1)] = None,
     depolarising: Annotated[
-        float, typer.Option(help="Share of white noise in the state.", rich_help_panel=_SIMULATION)
+        float, option("Depolarizing noise: share of the maximally mixed state.", _SIMULATION)
     ] = 0.0,
-    readout: Annotated[
-        float, typer.Option(help="Probability that a measured bit flips.", rich_help_panel=_SIMULATION)
-    ] = 0.0,
-    gaussian: Annotated[
-        float, typer.Option(help="Standard deviation of added errors.", rich_help_panel=_SIMULATION)
-    ] = 0.0,
-    save_data: Annotated[
-        Path | None,
-        typer.Option(help="Write the simulated measurements to this file.", rich_help_panel=_SIMULATION),
-    ] = None,
+    readout: Annotated[float, option("Readout error: probability of a bit flip.", _SIMULATION)] = 0.0,
+    gaussian: Annotated[float, option("Standard deviation of added Gaussian noise.", _SIMULATION)] = 0.0,
+    save_data: Annotated[Path | None, option("Write the simulated measurements to this file.", _SIMULATION)] = None,
     objective: Annotated[
         str,
-        typer.Option(
-            help="auto, least-squares, weighted, outcomes or gaussian (counts), trace or trace-squared.",
-            rich_help_panel=_MODEL,
+        option(
+            "auto, least-squares, weighted, outcomes or gaussian (counts), trace or trace-squared.",
+            _MODEL,
             metavar="NAME",
         ),
     ] = "auto",
     noise_level: Annotated[
-        float | None,
-        typer.Option(help="For trace and trace-squared: bound of ||A(X) - b||.", rich_help_panel=_MODEL, min=0.0),
+        float | None, option("trace and trace-squared: bound on ||A(X) - b||.", _MODEL, min=0.0)
     ] = None,
-    rank: Annotated[
-        int | None, typer.Option(help="Largest rank of the estimate; found by default.", rich_help_panel=_MODEL, min=1)
-    ] = None,
-    bootstrap: Annotated[
-        int | None,
-        typer.Option(help="Error bars from so many repeated experiments.", rich_help_panel=_MODEL, min=2),
-    ] = None,
+    rank: Annotated[int | None, option("Largest rank of the estimate; automatic by default.", _MODEL, min=1)] = None,
+    bootstrap: Annotated[int | None, option("Error bars from this many bootstrap replicates.", _MODEL, min=2)] = None,
     *,
     options: Options,
 ) -> int:
     """Estimate a quantum state from Pauli measurements by least squares over density matrices.
 
-    The accuracy is a certified gap relative to the loss at X = 0; for exact data it bounds the relative residual. With
-    --simulate the state is known, and the fidelity with it is reported.
+    The accuracy is a certified duality gap relative to the loss at X = 0; for exact data it bounds the relative
+    residual. With --simulate the fidelity with the true state is reported.
     """
-    from unipd.apps.tomography import Noise, PauliTomography
+    from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, read_replicates
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
@@ -108,10 +88,11 @@ def command(
         {"qubits": qubits, "measurements": measurements, "state-rank": state_rank, "shots": shots}
         | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
     )
-    check_model(objective, noise_level)
-    if bootstrap is not None:
-        check_replicates(options)
-    weights = {} if options.weights is None else {"weights": options.weights}
+    if noise_level is not None and objective not in _CONSTRAINED:
+        expected = "--objective trace or trace-squared with this option"
+        raise InvalidInput("--noise-level", expected, f"--objective {objective}")
+    if bootstrap is not None and options.checkpoint is not None:
+        read_replicates(options.checkpoint)  # raises before the fit if they cannot be read
     estimator = PauliTomography(
         objective=objective,
         noise_level=noise_level,
@@ -121,48 +102,127 @@ def command(
         threads=options.threads,
         stop=stopping_rule(options),
         verbose=not options.quiet,
-        method_options=weights,
+        method_options=options.method_options(),
     )
     truth, title = None, "" if data is None else data.name
-    with warnings_said():
+    with print_warnings(MeasurementWarning):
         if data is not None:
             fit_file(estimator, data, max_weight, max_paulis)
         else:
             assert simulate is not None
             noise = Noise(shots, depolarising, readout, gaussian)
-            experiment = simulated(simulate, qubits, measurements, state_rank, noise, save_data, options)
+            experiment = run_simulation(simulate, qubits, measurements, state_rank, noise, save_data, options)
             estimator.fit_data(experiment.data)
             truth = experiment.state
             title = f"simulated state: {simulate}"
-    figures: dict[str, Any] = estimator.summary(truth)
-    if bootstrap is not None and figures["status"] != Status.INTERRUPTED.value:
-        figures |= _error_bars(estimator, bootstrap, truth, options)
+    state, result = estimator.state_, estimator.result_
+    result = result.with_extras(eigenvalues=state.eigenvalues, eigenvectors=state.eigenvectors)
+    if truth is not None:
+        result = result.with_extras(fidelity=state.fidelity(truth))
+    if bootstrap is not None and result.status is not Status.INTERRUPTED:
+        result = _add_error_bars(result, estimator, bootstrap, truth, options)
     return emit(
-        figures,
-        estimator.result_,
+        result,
         options,
-        save=_saved(estimator),
         draw=lambda path: estimator.plot(path, target=truth, title=title),
-        title=f"{title}: {figures['qubits']} qubits, {figures['measurements']} measurements",
+        title=f"{title}: {estimator.data_.qubits} qubits, {estimator.data_.size} measurements",
     )
 
 
-def _error_bars(estimator: PauliTomography, replicates: int, truth: Any, options: Options) -> dict[str, Any]:
-    """Return the figures of a bootstrap."""
-    with counted("bootstrap", replicates, quiet=options.quiet) as progress:
-        found = estimator.bootstrap(
+@contextlib.contextmanager
+def progress_counter(name: str, total: int, *, quiet: bool) -> Generator[Callable[[int, int], None]]:
+    """Yield a function of (done, total) that shows progress: a bar on a terminal, elsewhere a line every tenth."""
+    if quiet:
+        yield lambda done, total: None
+        return
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(name, total=total)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        return
+
+    def line(done: int, total: int) -> None:
+        if done == total or done % max(1, total // 10) == 0:
+            say(f"{name}: {done} of {total}")
+
+    yield line
+
+
+def check_context(simulated: bool, for_counts: dict[str, Any], for_simulations: dict[str, Any]) -> None:
+    """Raise for options of the other kind of data."""
+    for name, value in (for_counts if simulated else for_simulations).items():
+        if value:
+            expected = "a file of counts instead of --simulate" if simulated else "--simulate instead of a file"
+            raise InvalidInput(f"--{name}", expected, repr(value) if isinstance(value, (int, float)) else str(value))
+
+
+def run_simulation(
+    name: str,
+    qubits: int | None,
+    measurements: int | None,
+    state_rank: int | None,
+    noise: Any,
+    save_data: Path | None,
+    options: Options,
+) -> Simulation:
+    """Return the simulated experiment."""
+    from unipd.apps.tomography import simulate
+    from unipd.io.pauli import FORMATS, write_pauli_data
+
+    if qubits is None:
+        raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
+    check_file("--save-data", save_data, FORMATS)
+    with translate_argument_names({"state": "--simulate", "rank": "--state-rank", "count": "--measurements"}):
+        experiment = simulate(
+            name,
+            qubits,
+            measurements=measurements,
+            noise=noise,
+            rank=state_rank,
+            seed=options.seed,
+            threads=options.threads,
+        )
+    if save_data is not None and current_communicator().is_leader:
+        write_pauli_data(experiment.data, save_data)
+    return experiment
+
+
+def fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, max_paulis: int | None) -> None:
+    """Fit the content of a file: expectation values, or counts by basis."""
+    from unipd.apps.tomography import as_counts
+    from unipd.io.pauli import PauliData, read_pauli_data
+
+    with translate_argument_names({"path": "DATA"}):
+        content = current_communicator().read(read_pauli_data, path)
+    if isinstance(content, PauliData):
+        if max_weight is not None or max_paulis is not None:
+            raise InvalidInput("--max-weight, --max-paulis", "a file of counts with these options", str(path))
+        estimator.fit_data(content)
+        return
+    try:
+        counts = as_counts(content)
+    except InvalidInput as error:
+        raise FileFormatError(str(path), str(error)) from error
+    estimator.fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
+
+
+def _add_error_bars(
+    result: Result, estimator: PauliTomography, replicates: int, truth: Any, options: Options
+) -> Result:
+    """Return the result with the figures of a bootstrap; its status tells whether that was interrupted."""
+    with progress_counter("bootstrap", replicates, quiet=options.quiet) as progress:
+        bootstrap = estimator.bootstrap(
             replicates, target=truth, seed=options.seed, threads=options.threads, progress=progress
         )
-    said = f"The bootstrap was interrupted after {found.replicates} of {replicates} replicates."
-    broken_off = {"status": Status.INTERRUPTED.value, "message": f"{estimator.fit_.message} {said}"}
-    ended = {} if found.replicates == replicates else broken_off
-    if found.replicates < 2:
-        return ended
-    parts = ("stderr", "low", "high")
-    return {f"{name}_{part}": row[part] for name, row in found.summary().items() for part in parts} | ended
-
-
-def _saved(estimator: PauliTomography) -> dict[str, Any]:
-    """Return the state for the result file."""
-    state = estimator.state_
-    return {"qubits": state.qubits, "eigenvalues": state.eigenvalues, "eigenvectors": state.eigenvectors}
+    if bootstrap.replicates >= 2:
+        parts = ("stderr", "low", "high")
+        rows = bootstrap.summary().items()
+        result = result.with_extras(**{f"{name}_{part}": row[part] for name, row in rows for part in parts})
+    if bootstrap.replicates == replicates:
+        return result
+    detail = f"The bootstrap was interrupted after {bootstrap.replicates} of {replicates} replicates."
+    return replace(result, status=Status.INTERRUPTED, note=f"{result.message} {detail}")

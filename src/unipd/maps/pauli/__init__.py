@@ -1,7 +1,26 @@
-"""The Pauli measurement map, its strings and random sets of them."""
+"""Pauli measurements of quantum states: A(X)_k = tr(P_k X), without forming X or the strings P_k.
 
-from unipd.maps.pauli.map import PauliMap
-from unipd.maps.pauli.operator import DenseOperator, HermitianOperator, PauliOperator
-from unipd.maps.pauli.sampling import default_count, random_paulis
+In reading order:
 
-__all__ = ["DenseOperator", "HermitianOperator", "PauliMap", "PauliOperator", "default_count", "random_paulis"]
+- ``strings``: Pauli strings as bit masks, labels, random sets (:func:`random_paulis`);
+- ``map``: :class:`PauliMap` and its adjoint, an operator with products;
+- ``outcomes``: :class:`OutcomeMap`, probabilities of all outcomes in local bases, through the Pauli map;
+- ``dense``: few qubits, or many columns at once, by Walsh-Hadamard transforms and BLAS;
+- ``layout``: the order in which the compiled kernels visit the strings;
+- ``kernels``: the compiled kernels, with the algorithm; ``simd``: vectors and pointers for them.
+"""
+
+from unipd.maps.pauli.map import DenseOperator, HermitianOperator, PauliMap, PauliOperator
+from unipd.maps.pauli.outcomes import OutcomeMap, walsh_hadamard
+from unipd.maps.pauli.strings import default_count, random_paulis
+
+__all__ = [
+    "DenseOperator",
+    "HermitianOperator",
+    "OutcomeMap",
+    "PauliMap",
+    "PauliOperator",
+    "default_count",
+    "random_paulis",
+    "walsh_hadamard",
+]

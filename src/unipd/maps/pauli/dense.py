@@ -1,120 +1,167 @@
-"""The Pauli map through dense matrices and Walsh-Hadamard transforms in NumPy, for few qubits.
+"""Pauli maps through Walsh-Hadamard transforms and BLAS: dense matrices for few qubits, blocks for many columns.
 
 With D_x[j] = sum_z c(x, z) (-1)^(z . j), the matrix of sum c P has the entries M[j, j ^ x] = D_x[j]: a transform over z
 for every x. Backwards, tr(P(x, z) X) is (-i)^|x & z| times the transform of the diagonal j -> X[j ^ x, j] at z.
+
+For few qubits the matrix is made at once. The compiled kernels, which serve more qubits, make every diagonal entry anew
+for each column; with tens of columns it is cheaper to make a part of the matrix once. For the masks x that share their
+high bits h, the entries M[j, j ^ x] = D_x[j] fill the square blocks of rows and columns with high bits g and g ^ h. So
+p/B parts of p B entries each are made, used and discarded, and products with their blocks are BLAS calls; backwards,
+blocks of X are summed along diagonals.
 """
 
 from __future__ import annotations
 
-from functools import cache
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd.maps.pauli.memory import reused
-from unipd.maps.pauli.strings import bit_count, most_repeats, phases
+from unipd.maps.pauli.strings import phases, sign_table
 
-_BATCH = 1 << 22
-"""Most entries of the diagonals transformed at a time."""
+BLAS_BLOCK_BITS = 7
+"""Rows of a block: 2^7, at which products of blocks are near the full speed of BLAS."""
+BLAS_PART_BITS = 20
+"""Entries of a part: at most 2^20."""
+MULTI_VECTOR_COLUMNS = 24
+"""Columns from which on blocks are faster than the kernels where all masks x occur."""
+BLAS_QUBITS = 14
+"""Qubits up to which blocks are large enough for BLAS."""
 
 
-@cache
-def sign_table(bits: int, dtype: Any) -> FloatArray:
-    """Return the 2^bits x 2^bits table of (-1)^(a . b).
+_kept = threading.local()
 
-    >>> sign_table(1, np.float64)
-    array([[ 1.,  1.],
-           [ 1., -1.]])
+
+def thread_workspace(shape: tuple[int, int], dtype: Any) -> Array:
+    """Return two uninitialized arrays, this thread's last ones if they fit: new pages cost as much as a transform.
+
+    >>> thread_workspace((4, 2), np.float64) is thread_workspace((4, 2), np.float64)
+    True
     """
-    index = np.arange(1 << bits)
-    return (1.0 - 2.0 * (bit_count(index[:, None] & index) & 1)).astype(dtype)
+    pair: Array | None = vars(_kept).get("pair")
+    if pair is None or pair.shape[1:] != shape or pair.dtype != dtype:
+        pair = _kept.pair = np.empty((2, *shape), dtype)
+    return pair
 
 
-def walsh_columns(data: Any) -> Any:
-    """Return the transformed columns of ``data``: row a is sum_b (-1)^(a . b) data[b].
+def walsh_columns(data: Any, scratch: Any) -> Any:
+    """Transform the columns of contiguous ``data`` in place, and return it: row a becomes sum_b (-1)^(a . b) data[b].
 
     The table of signs is a Kronecker product of two small ones, and products with these are BLAS calls that pass over
-    the data twice; one pass a bit, with additions alone, takes twice as long. The answer is in memory that the next
-    call on the same thread overwrites: fresh pages would cost more than the sums.
+    the data twice; one pass a bit, with additions alone, takes twice as long.
 
-    >>> walsh_columns(np.array([[1.0], [2.0], [0.0], [0.0]])).ravel()
+    >>> walsh_columns(np.array([[1.0], [2.0], [0.0], [0.0]]), np.empty((4, 1))).ravel()
     array([ 3., -1.,  3., -1.])
     """
     rows = data.shape[0]
     low = (rows.bit_length() - 1) // 2
-    real: Any = np.ascontiguousarray(data).view(data.real.dtype)
     high = rows >> low
-    once, twice = (reused(f"walsh {turn}", real.shape, real.dtype) for turn in (1, 2))
+    real, once = data.view(data.real.dtype), scratch.view(data.real.dtype)
     np.matmul(sign_table(high.bit_length() - 1, real.dtype), real.reshape(high, -1), out=once.reshape(high, -1))
     blocks = (high, 1 << low, -1)
-    np.matmul(sign_table(low, real.dtype), once.reshape(blocks), out=twice.reshape(blocks))
-    return twice.view(data.dtype)
+    np.matmul(sign_table(low, real.dtype), once.reshape(blocks), out=real.reshape(blocks))
+    return data
 
 
-def image_of_matrix(matrix: Array, x: IntArray, z: IntArray) -> FloatArray:
-    """Return Re tr(P_k X) for all strings, from the dense matrix X.
+class PauliBlocks:
+    """The strings of a map, sorted by the high bits of x, for parts of the matrix made at once.
 
-    >>> image_of_matrix(np.diag([1.0, 0.0]), np.array([0, 0, 1]), np.array([0, 1, 0]))
-    array([1., 1., 0.])
-    """
-    index = np.arange(matrix.shape[0])[:, None]
-    result = np.empty(x.size)
-    values, column = np.unique(x, return_inverse=True)
-    step = max(_BATCH // matrix.shape[0], 1)
-    for start in range(0, values.size, step):
-        part = values[start : start + step]
-        sums = walsh_columns(matrix[index ^ part, index])
-        mine = np.flatnonzero((column >= start) & (column < start + step))
-        result[mine] = (phases(x[mine], z[mine]) * sums[z[mine], column[mine] - start]).real
-    return result
+    Parameters
+    ----------
+    qubits, x, z
+        The strings.
+    dtype
+        Complex dtype of the blocks.
+    whole
+        Whether the matrix is one block; otherwise blocks have a size that suits BLAS.
 
-
-class DensePaulis:
-    """The strings of a map with few qubits: their places in the p x p table of coefficients, and their phases.
-
-    >>> strings = DensePaulis(1, np.array([1]), np.array([1]), np.complex128)
+    Examples
+    --------
+    >>> strings = PauliBlocks(1, np.array([1]), np.array([1]), np.complex128, whole=True)
     >>> strings.matrix(np.array([2.0]))
     array([[0.+0.j, 0.-2.j],
            [0.+2.j, 0.+0.j]])
+    >>> strings.image_of_matrix(np.array([[0.5, -0.5j], [0.5j, 0.5]]))
+    array([1.])
     """
 
-    def __init__(self, qubits: int, x: IntArray, z: IntArray, dtype: Any) -> None:
-        self.size = 1 << qubits
-        self.dtype = np.dtype(dtype)
-        self.phases = phases(x, z)
-        self._places = z * self.size + x
-        self._repeated = most_repeats(x, z) > 1
-        index = np.arange(self.size)[:, None]
-        partners = index ^ index.T
-        self._rows, self._columns = index * self.size + partners, partners * self.size + index
+    def __init__(self, qubits: int, x: IntArray, z: IntArray, dtype: Any, *, whole: bool = False) -> None:
+        bits = qubits if whole else min(qubits, BLAS_BLOCK_BITS, max(BLAS_PART_BITS - qubits, 1))
+        self.size, self.side, self.dtype = 1 << qubits, 1 << bits, np.dtype(dtype)
+        self._masks = np.unique(x).size if qubits <= BLAS_QUBITS else 0
+        self._order = np.argsort(x >> bits, kind="stable")
+        x, z = x[self._order], z[self._order]
+        self._phases = phases(x, z).astype(dtype)
+        self._places: IntArray = z * self.side + (x & (self.side - 1))
+        self._bounds: IntArray = np.searchsorted(x >> bits, np.arange((self.size >> bits) + 1))
+        inside = np.arange(self.side)[:, None]
+        partners = inside ^ inside.T
+        self._rows, self._columns = inside * self.side + partners, partners * self.side + inside
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.phases.nbytes + self._places.nbytes + self._rows.nbytes + self._columns.nbytes
+        arrays = (self._order, self._phases, self._places, self._rows, self._columns)
+        return sum(array.nbytes for array in arrays)
+
+    def is_faster(self, columns: int) -> bool:
+        """Whether blocks are faster than the kernels for this number of columns."""
+        return columns * self._masks >= MULTI_VECTOR_COLUMNS * self.size
 
     def matrix(self, dual: Array) -> Array:
-        """Return sum_k lam_k P_k; lam is scaled to its largest entry before it is rounded to the precision."""
-        scale = float(np.abs(dual).max())
-        coefficients = self.phases * (dual / scale if scale else dual)
-        table = self._table(np.complex128 if self._repeated else self.dtype)
-        table[:] = 0.0
-        if self._repeated:
-            np.add.at(table.reshape(-1), self._places, coefficients)
-        else:
-            table.reshape(-1)[self._places] = coefficients
-        diagonals = walsh_columns(table.astype(self.dtype, copy=False))
-        diagonals *= self.dtype.type(scale)
-        return np.take(diagonals, self._rows, mode="clip")
+        """Return sum_k lam_k P_k, where it is one block."""
+        return next(self._blocks(dual))[1][0]
 
-    def image(self, matrix: Array) -> FloatArray:
-        """Return Re tr(P_k X)."""
-        columns = self._table(self.dtype)
-        np.take(matrix.astype(self.dtype, copy=False), self._columns, out=columns, mode="clip")
-        sums = walsh_columns(columns).reshape(-1)
-        return (self.phases * sums[self._places]).real
+    def product(self, dual: Array, block: Array) -> Array:
+        """Return (sum_k lam_k P_k) U."""
+        columns = np.ascontiguousarray(block, self.dtype).reshape(-1, self.side, block.shape[1])
+        result = np.zeros_like(columns)
+        for high, blocks in self._blocks(dual):
+            result += blocks @ columns[np.arange(columns.shape[0]) ^ high]
+        return result.reshape(self.size, -1)
 
-    def _table(self, dtype: Any) -> Any:
-        """Return memory for p x p entries."""
-        return reused("pauli table", (self.size, self.size), dtype)
+    def image_of_factors(self, left: Array, right: Array) -> FloatArray:
+        """Return Re tr(P_k U V^*)."""
+        columns = np.ascontiguousarray(left, self.dtype).reshape(-1, self.side, left.shape[1])
+        turned = np.ascontiguousarray(right.conj(), self.dtype).reshape(columns.shape).transpose(0, 2, 1)
+        return self._image(lambda high: columns[np.arange(columns.shape[0]) ^ high] @ turned)
+
+    def image_of_matrix(self, matrix: Array) -> FloatArray:
+        """Return Re tr(P_k X) for an array X."""
+        blocks: Any = matrix.astype(self.dtype, copy=False).reshape((self.size // self.side, self.side) * 2)
+        index = np.arange(blocks.shape[0])
+        return self._image(lambda high: blocks[index ^ high, :, index, :] if index.size > 1 else blocks)
+
+    def _blocks(self, dual: Array) -> Iterator[tuple[int, Array]]:
+        """Yield the high bits h of each part with its blocks, those of rows g and columns g ^ h for every g.
+
+        lam is scaled to its largest entry before it is rounded to the precision.
+        """
+        scale = float(np.abs(dual).max()) or 1.0
+        coefficients = self._phases * (dual[self._order] / scale)
+        table, scratch = thread_workspace((self.size, self.side), self.dtype)
+        for high, part in self._parts():
+            table[:] = 0.0
+            np.add.at(table.reshape(-1), self._places[part], coefficients[part].astype(self.dtype, copy=False))
+            diagonals = walsh_columns(table, scratch).reshape(-1, self.side * self.side)
+            diagonals *= self.dtype.type(scale)
+            yield high, np.take(diagonals, self._rows, axis=1, mode="clip")
+
+    def _image(self, blocks_of: Callable[[int], Array]) -> FloatArray:
+        """Return Re tr(P_k X), with ``blocks_of(h)`` the blocks of X of rows g ^ h and columns g for every g."""
+        result = np.empty(self._order.size)
+        table, scratch = thread_workspace((self.size, self.side), self.dtype)
+        diagonals = table.reshape(-1, self.side, self.side)
+        for high, part in self._parts():
+            blocks = blocks_of(high).reshape(-1, self.side * self.side)
+            np.take(blocks, self._columns, axis=1, mode="clip", out=diagonals)
+            sums = walsh_columns(table, scratch).reshape(-1)
+            result[self._order[part]] = (self._phases[part] * sums[self._places[part]]).real
+        return result
+
+    def _parts(self) -> list[tuple[int, slice]]:
+        """Return the high bits of x that occur, each with its strings."""
+        ends = self._bounds
+        return [(h, slice(ends[h], ends[h + 1])) for h in range(ends.size - 1) if ends[h] < ends[h + 1]]

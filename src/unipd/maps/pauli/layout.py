@@ -1,26 +1,27 @@
-"""Order in which the kernels visit the Pauli strings: pairs of groups, items, chunks.
+"""The order in which the kernels visit the Pauli strings, vectors in SIMD form, and the workspace of a thread.
 
 Strings with the same x mask form a *group*, with diagonal D_x[j] = sum_k c_k (-1)^(z_k . j), and contribute
-D_x[j] v[j ^ x] to entry j of the product. Groups x and x ^ 32 form a *pair*: in a block of 64 entries they read
-and write the same vectors, which the kernels keep in registers. The strings of a pair fall into eight
-lists: side (bit 5 of x), part (real or imaginary coefficient, by the parity of |x & z|) and half (bit 5 of z).
+D_x[j] v[j ^ x] to entry j of the product. Groups x and x ^ 32 form a *pair*: in a block of 64 entries they read and
+write the same vectors, which the kernels keep in registers. The strings of a pair fall into eight lists: side (bit 5
+of x), part (real or imaginary coefficient, by the parity of |x & z|) and half (bit 5 of z).
 
-A list longer than :data:`LONGEST` is cut, and the pair repeated, because the kernels keep a table of 2^length rows
-for a list. Pairs with a list beyond :func:`longest_light` stay whole; for them a Walsh-Hadamard transform is
-cheaper. Pairs of equal low bits (inside a vector) and equal high bits (the block) form an *item*, processed
-block by block so that a block stays in the first-level cache; *chunks* of items of about equal work are what
-threads share. The chunks depend on the strings alone, so results do not depend on the number of threads.
+A list longer than :data:`LONGEST` is cut, and the pair repeated, because the kernels keep a table of 2^length rows for
+a list. Pairs with a list beyond :func:`longest_light` are *heavy* and stay whole; for them a Walsh-Hadamard transform
+is cheaper. Pairs of equal low bits (inside a vector) and equal high bits (the block) form an *item*, processed block by
+block so that a block stays in the first-level cache; *chunks* of items of about equal work are shared by the threads.
+The chunks depend on the strings alone, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unipd._typing import Array, IntArray
-from unipd.maps.pauli.strings import bit_count
+from unipd.maps.pauli.strings import bit_count, sign_table
 
 LONGEST = 6
 """Longest list that gets a table of its own (2^6 rows of 128 bytes in single precision)."""
@@ -73,7 +74,7 @@ def arrange(qubits: int, x: IntArray, z: IntArray, dtype: type = np.float32) -> 
     """
     lanes = 32 // np.dtype(dtype).itemsize
     power = (bit_count(x & z) & 3).astype(np.int8)
-    key = _pair_key(qubits, x, lanes) * 8 + ((x >> 5) & 1) * 4 + (power & 1) * 2 + ((z >> 5) & 1)
+    key = list_keys(qubits, x, z, power, lanes)
     order = np.argsort(key, kind="stable")
     slots, heavy_pair, order = _cut(key[order], order, longest_light(qubits))
     pairs = heavy_pair.size
@@ -93,7 +94,7 @@ def arrange(qubits: int, x: IntArray, z: IntArray, dtype: type = np.float32) -> 
         items=items,
         heavy=heavy,
         chunks=_chunks(qubits, np.diff(items) + heavy * qubits),
-        signs=_sign_rows(dtype),
+        signs=sign_table(BLOCK_BITS - 1, dtype).reshape(-1),
     )
 
 
@@ -106,12 +107,13 @@ def longest_light(qubits: int) -> int:
     return 5 * (qubits - 5) if qubits <= HEAVY_QUBITS else 1 << 62
 
 
-def _pair_key(qubits: int, x: IntArray, lanes: int) -> IntArray:
-    """Return a number that sorts pairs by (lane bits, block bits, unit bits below 32)."""
+def list_keys(qubits: int, x: IntArray, z: IntArray, power: IntArray, lanes: int) -> IntArray:
+    """Return 8 k + l for list l of pair k; pairs are numbered by (lane bits, block bits, unit bits below 32) of x."""
     lane_bits = lanes.bit_length() - 1
     unit_bits = BLOCK_BITS - 1 - lane_bits
     unit = (x >> lane_bits) & ((1 << unit_bits) - 1)
-    return ((((x & (lanes - 1)) << (qubits - BLOCK_BITS)) | (x >> BLOCK_BITS)) << unit_bits) | unit
+    pair = (((x & (lanes - 1)) << max(qubits - BLOCK_BITS, 0) | (x >> BLOCK_BITS)) << unit_bits) | unit
+    return pair * 8 + ((x >> 5) & 1) * 4 + (power & 1) * 2 + ((z >> 5) & 1)
 
 
 def _cut(key: IntArray, order: IntArray, light: int) -> tuple[IntArray, NDArray[np.bool_], IntArray]:
@@ -171,7 +173,85 @@ def _chunks(qubits: int, work: IntArray) -> IntArray:
     return np.concatenate([[0], np.searchsorted(total, goals), [total.size]])
 
 
-def _sign_rows(dtype: type) -> Array:
-    """Return the 32 x 32 table of (-1)^(a . b), flat."""
-    index = np.arange(ROW)
-    return (1.0 - 2.0 * (bit_count(index[:, None] & index) & 1)).astype(dtype).reshape(-1)
+ALIGNMENT = 64
+"""Bytes of a cache line: vectors that straddle two lines load at half speed."""
+
+
+def empty_aligned(shape: int | tuple[int, ...], dtype: Any) -> Array:
+    """Return an uninitialised array whose first entry starts a cache line.
+
+    >>> empty_aligned((2, 3), np.float32).ctypes.data % 64
+    0
+    """
+    kind = np.dtype(dtype)
+    size = (shape if isinstance(shape, int) else math.prod(shape)) * kind.itemsize
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size].view(kind).reshape(shape)
+
+
+def interleave(vector: Any, dtype: Any) -> Array:
+    """Return a complex vector as SIMD units: ``lanes`` real parts, then ``lanes`` imaginary parts, and so on.
+
+    >>> interleave(np.arange(8) + 1j, np.float32)
+    array([0., 1., 2., 3., 4., 5., 6., 7., 1., 1., 1., 1., 1., 1., 1., 1.], dtype=float32)
+    """
+    lanes = 32 // np.dtype(dtype).itemsize
+    units = empty_aligned((vector.size // lanes, 2, lanes), dtype)
+    units[:, 0] = vector.real.reshape(-1, lanes)
+    units[:, 1] = vector.imag.reshape(-1, lanes)
+    return units.reshape(-1)
+
+
+def euclidean_norm(vector: Any) -> float:
+    """Return the Euclidean norm in double precision, without BLAS (whose threads cost more than the sum).
+
+    >>> euclidean_norm(np.array([3.0, 4.0j]))
+    5.0
+    """
+    total = np.square(vector.real, dtype=np.float64).sum()
+    if vector.dtype.kind == "c":
+        total += np.square(vector.imag, dtype=np.float64).sum()
+    return math.sqrt(total)
+
+
+def deinterleave(units: Array, scale: float) -> Array:
+    """Return ``scale`` times the complex vector of SIMD units: the inverse of :func:`interleave`.
+
+    >>> deinterleave(interleave(np.arange(4) + 1j, np.float64), 2.0)
+    array([0.+2.j, 2.+2.j, 4.+2.j, 6.+2.j])
+    """
+    lanes = 32 // units.dtype.itemsize
+    parts = units.reshape(-1, 2, lanes)
+    vector: Any = np.empty((parts.shape[0], lanes), np.result_type(units.dtype, np.complex64))
+    factor = units.dtype.type(scale)
+    np.multiply(parts[:, 0], factor, out=vector.real)
+    np.multiply(parts[:, 1], factor, out=vector.imag)
+    return vector.reshape(-1)
+
+
+class Workspace(NamedTuple):
+    """Scratch memory of one thread while it runs chunks."""
+
+    permuted_input: Array
+    """Lane-permuted copy of the input."""
+    permuted_output: Array
+    """Sums over lane-permuted entries."""
+    table: Array
+    """Tables of one item (most of it is never touched)."""
+    rows: IntArray
+    """Packed table rows of the groups of one item."""
+
+
+def make_workspace(layout: Layout, size: int) -> Workspace:
+    """Return a thread's workspace for vectors of ``size`` entries."""
+    dtype = layout.signs.dtype
+    length = (8 * BATCH * ROW) << LONGEST
+    if layout.heavy.any():
+        length = max(length, 4 * size)
+    return Workspace(
+        empty_aligned(2 * size, dtype),
+        empty_aligned(2 * size, dtype),
+        empty_aligned(length, dtype),
+        empty_aligned(2 * BATCH * size // (2 * ROW), np.int64),
+    )

@@ -1,38 +1,194 @@
-"""The Pauli measurement map of quantum tomography, A(X)_k = tr(P_k X)."""
+"""The Pauli measurement map of quantum tomography, A(X)_k = tr(P_k X), and its adjoint sum_k lam_k P_k.
+
+Threads share the chunks of the kernels: these release Python's global lock and take chunk after chunk from a shared
+counter, so a thread that is held up leaves its share to the others. Each chunk writes to its own memory, and the chunks
+depend on the strings alone: results are the same to the last bit whatever the number of threads.
+"""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from unipd import atoms, validate
+from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util import validate
+from unipd._util.thread_pool import available_threads, share
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
 from unipd.maps.pauli import strings
-from unipd.maps.pauli.dense import DensePaulis, image_of_matrix
-from unipd.maps.pauli.layout import BLOCK_BITS, Layout, arrange
-from unipd.maps.pauli.memory import interleaved, length, scratch
-from unipd.maps.pauli.operator import DenseOperator, HermitianOperator, PauliOperator, kernel_threads
-from unipd.maps.pauli.threads import share
-from unipd.maps.pauli.wide import WIDE, WideStrings
+from unipd.maps.pauli.dense import MULTI_VECTOR_COLUMNS, PauliBlocks
+from unipd.maps.pauli.layout import (
+    BLOCK_BITS,
+    Layout,
+    arrange,
+    deinterleave,
+    empty_aligned,
+    euclidean_norm,
+    interleave,
+    make_workspace,
+)
+
+SERIAL_WORK = 1 << 20
+"""Pairs of groups times entries below which one thread is faster than several."""
+
+
+class HermitianOperator(ABC):
+    """A Hermitian matrix known by its products; SciPy's ``aslinearoperator`` takes it."""
+
+    def __init__(self, size: int, dtype: Any) -> None:
+        self.shape = (size, size)
+        self.dtype = np.dtype(dtype)
+
+    @abstractmethod
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+
+    @abstractmethod
+    def norm_bound(self) -> float:
+        """Return an upper bound of the spectral norm, without any product."""
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return M^* x, which is M x."""
+        return self.matvec(x)
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X, column by column."""
+        block = np.asarray(x)
+        result = np.empty(block.shape, self.dtype, order="F")
+        for i in range(block.shape[1]):
+            result[:, i] = self.matvec(block[:, i])
+        return result
+
+    def __matmul__(self, x: Array) -> Array:
+        return self.matvec(x) if np.ndim(x) == 1 else self.matmat(x)
+
+    def toarray(self) -> Array:
+        """Return the matrix."""
+        return np.ascontiguousarray(self.matmat(np.eye(self.shape[0], dtype=self.dtype)))
+
+    def _check_vector(self, x: Any) -> Array:
+        vector = np.asarray(x)
+        if vector.shape not in (self.shape[:1], (self.shape[0], 1)):
+            raise InvalidInput("x", f"shape {self.shape[:1]}", f"shape {vector.shape}")
+        return vector.reshape(-1)
+
+
+class DenseOperator(HermitianOperator):
+    """A Hermitian matrix in memory; products are BLAS calls."""
+
+    def __init__(self, matrix: Array) -> None:
+        super().__init__(matrix.shape[0], matrix.dtype)
+        self.matrix = matrix
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        return self.matrix @ self._check_vector(x).astype(self.dtype, copy=False)
+
+    def norm_bound(self) -> float:
+        """Return the Frobenius norm."""
+        return euclidean_norm(self.matrix) * _rounding_factor(self.dtype)
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X."""
+        return self.matrix @ np.asarray(x).astype(self.dtype, copy=False)
+
+    def toarray(self) -> Array:
+        """Return the matrix."""
+        return self.matrix.copy()
+
+
+class PauliOperator(HermitianOperator):
+    """sum_k lam_k P_k through its products, never formed.
+
+    Parameters
+    ----------
+    map
+        The map, with the strings in the kernels' order.
+    dual
+        The coefficients lam, in the user's order.
+
+    Notes
+    -----
+    The coefficients are scaled to the largest one before they are rounded to the kernels' precision, and products are
+    scaled back: tiny and huge dual vectors lose nothing.
+    """
+
+    def __init__(self, map: PauliMap, dual: Array) -> None:
+        super().__init__(map.domain[0], map.operator_dtype)
+        self._map, self._dual = map, dual
+        self._scale = float(np.abs(dual).max())
+        layout = map.layout
+        phase = np.array([1.0, -1.0, -1.0, 1.0])[layout.power]
+        phase *= dual[layout.order]
+        if self._scale:
+            phase /= self._scale
+        self._coefficients = phase.astype(layout.signs.dtype)
+
+    def norm_bound(self) -> float:
+        """Return :func:`pauli_norm_bound`."""
+        return pauli_norm_bound(self._dual, self.shape[0], self._map.repeats, self.dtype)
+
+    def matvec(self, x: Array) -> Array:
+        """Return (sum_k lam_k P_k) x."""
+        from unipd.maps.pauli.kernels import adjoint_chunks
+
+        layout, c = self._map.layout, self._coefficients
+        v = interleave(self._check_vector(x), c.dtype)
+        parts = empty_aligned((layout.chunks.size - 1, v.size), c.dtype)
+
+        def work(counter: IntArray) -> None:
+            adjoint_chunks(layout, counter, c, v, parts, *make_workspace(layout, self.shape[0]))
+
+        share(kernel_threads(layout, self.shape[0], self._map.threads), work)
+        return deinterleave(parts.sum(axis=0), self._scale)
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X: column by column, or many columns at once where that is faster."""
+        if self._map.uses_blocks(np.shape(x)[1]):
+            return self._map.blocks.product(self._dual, np.asarray(x))
+        return super().matmat(x)
+
+
+def pauli_norm_bound(dual: Array, size: int, repeats: int, dtype: Any) -> float:
+    """Return min(||lam||_1, sqrt(p r) ||lam||_2), a bound of ||sum_k lam_k P_k||: Paulis are unitary and orthogonal.
+
+    r is the number of times that a string may occur.
+
+    >>> round(pauli_norm_bound(np.array([3.0, 4.0]), 2, 1, np.complex128), 9)
+    7.0
+    """
+    frobenius = math.sqrt(size * repeats) * euclidean_norm(dual)
+    return min(float(np.abs(dual).sum()), frobenius) * _rounding_factor(dtype)
+
+
+def _rounding_factor(dtype: Any) -> float:
+    """Return a factor just above one that covers the rounding of coefficients and sums."""
+    return 1.0 + 64.0 * float(np.finfo(dtype).eps)
+
+
+def kernel_threads(layout: Layout, size: int, threads: int | None) -> int:
+    """Return the number of threads to use: one when the work is small, else the requested number."""
+    if layout.x.size * size < SERIAL_WORK:
+        return 1
+    return min(available_threads(threads), layout.chunks.size - 1)
+
 
 DENSE_QUBITS = 8
-"""Up to so many qubits a dense matrix and BLAS are faster than the kernels (measured; see the benchmarks)."""
-MANY_STRINGS = 64
-"""With so many strings a row of the matrix that still holds for one qubit more."""
+"""Qubits up to which a dense matrix and BLAS are faster than the kernels (measured; see the benchmarks)."""
 
 
 class PauliMap(Map):
     """A(X)_k = tr(P_k X) for Hermitian X of size p = 2^q, with adjoint sum_k lam_k P_k.
 
-    The strings may be any, in any order: repeated, the identity, one or many for the same x mask. With more than
-    eight qubits (nine for very many strings) nothing of size p x p is formed: the kernels need the strings and a few
-    vectors. With fewer the adjoint is a dense matrix, which is faster there. The kernels' tables are made at the first
-    product.
+    Any strings in any order: repeated, the identity, one or many for the same x mask. With more than eight qubits
+    nothing of size p x p is formed: the kernels need the strings and a few vectors. With fewer the adjoint is a dense
+    matrix, which is faster there. The strings are sorted for the kernels at the first product.
 
     Parameters
     ----------
@@ -73,36 +229,37 @@ class PauliMap(Map):
         self.z: IntArray = strings.masks("z", self.qubits, z)
         if self.x.shape != self.z.shape:
             raise InvalidInput("z", f"{self.x.size} masks, one for each x", f"{self.z.size}")
-        if precision not in ("single", "double"):
-            raise InvalidInput("precision", "'single' or 'double'", repr(precision))
-        self.precision = precision
+        self.precision = validate.choice("precision", precision, ("single", "double"))
         self.threads = None if threads is None else validate.integer("threads", threads, minimum=1)
         size = 1 << self.qubits
         super().__init__((size, size), (self.x.size,), np.float64)
-        self.dense = _use_dense(method, self.qubits, self.x.size)
+        validate.choice("method", method, ("auto", "dense", "matrix-free"))
+        if method == "matrix-free" and self.qubits < BLOCK_BITS:
+            raise InvalidInput("method", f"'dense' or 'auto' below {BLOCK_BITS} qubits", repr(method))
+        self.dense = method == "dense" or (method == "auto" and self.qubits <= DENSE_QUBITS)
+
+    @property
+    def operator_dtype(self) -> np.dtype[Any]:
+        """Dtype of sum_k lam_k P_k."""
+        return np.dtype(np.complex64 if self.precision == "single" else np.complex128)
 
     @cached_property
-    def _dense(self) -> DensePaulis | None:
-        if not self.dense:
-            return None
-        kind = np.complex64 if self.precision == "single" else np.complex128
-        return DensePaulis(self.qubits, self.x, self.z, kind)
-
-    @cached_property
-    def _layout(self) -> Layout | None:
-        if self.dense:
-            return None
+    def layout(self) -> Layout:
+        """The strings in the order of the kernels."""
         return arrange(self.qubits, self.x, self.z, np.float32 if self.precision == "single" else np.float64)
 
     @cached_property
-    def wide(self) -> WideStrings:
-        """The strings in the order that products with many columns need."""
-        kind = np.complex64 if self.precision == "single" else np.complex128
-        return WideStrings(self.qubits, self.x, self.z, kind)
+    def blocks(self) -> PauliBlocks:
+        """The strings in the order for dense matrices, or for products with many columns."""
+        return PauliBlocks(self.qubits, self.x, self.z, self.operator_dtype, whole=self.dense)
+
+    def uses_blocks(self, columns: int) -> bool:
+        """Whether products with so many columns are taken block by block."""
+        return columns >= MULTI_VECTOR_COLUMNS and self.blocks.is_faster(columns)
 
     @cached_property
     def repeats(self) -> int:
-        """How often the most frequent string occurs."""
+        """Number of times that the most frequent string occurs."""
         return strings.most_repeats(self.x, self.z)
 
     @classmethod
@@ -123,73 +280,57 @@ class PauliMap(Map):
     @property
     def nbytes(self) -> int:
         """Bytes of the masks and of the kernels' copy of them."""
-        kernel = self._layout.nbytes if self._layout is not None else self._dense.nbytes if self._dense else 0
-        return self.x.nbytes + self.z.nbytes + kernel
+        return self.x.nbytes + self.z.nbytes + (self.blocks if self.dense else self.layout).nbytes
 
     def adjoint(self, dual: Array) -> HermitianOperator:
         """Return sum_k lam_k P_k, an operator with matvec, rmatvec and matmat."""
         vector = validate.real_array("dual", dual, shape=self.codomain)
-        if self._layout is None:
-            assert self._dense is not None
-            return DenseOperator(self._dense.matrix(vector))
-        return PauliOperator(self._layout, self.domain[0], vector, self.threads, self.repeats, wide=lambda: self.wide)
+        if self.dense:
+            return DenseOperator(self.blocks.matrix(vector))
+        return PauliOperator(self, vector)
 
     def image(self, atom: Any) -> FloatArray:
         """Return Re tr(P_k X), for X an array or given by factors X = sum_i w_i u_i v_i^*."""
-        if tuple(atom.shape) != self.domain:
-            raise InvalidInput("atom", f"a matrix of shape {self.domain}", f"shape {tuple(atom.shape)}")
-        if self._dense is not None:
-            return self._dense.image(np.asarray(atoms.dense(atom)))
-        if isinstance(atom, atoms.LowRank):
+        self._check_atom(atom)
+        if isinstance(atom, atoms.LowRank) and not self.dense:
             return self._image_of_factors(atom)
-        return image_of_matrix(np.asarray(atoms.dense(atom)), self.x, self.z)
+        return self.blocks.image_of_matrix(np.asarray(atoms.dense(atom)))
 
     def _image_of_factors(self, atom: atoms.LowRank) -> FloatArray:
         """Return sum_i Re w_i v_i^* P_k u_i; for u != v by polarisation, Re v^* P u = (|u + v|_P - |u - v|_P) / 4."""
-        if atom.rank >= WIDE and self.wide.pays(atom.rank):
-            return self.wide.image(atom.left * atom.weights.astype(atom.left.dtype), atom.right)
+        if self.uses_blocks(atom.rank):
+            return self.blocks.image_of_factors(atom.left * atom.weights.astype(atom.left.dtype), atom.right)
         result = np.zeros(self.codomain)
         for i, weight in enumerate(atom.weights):
             u, v = atom.left[:, i], atom.right[:, i]
             if atom.hermitian:
                 result += self._quadratic(u, float(np.real(weight)))
                 continue
-            left, right = length(u), length(v)
+            left, right = euclidean_norm(u), euclidean_norm(v)
             if weight != 0 and left and right:
-                turned = (weight / abs(weight)) * (u / left)
+                scaled = (weight / abs(weight)) * (u / left)
                 factor = float(abs(weight)) * left * right / 4.0
-                result += self._quadratic(turned + v / right, factor)
-                result -= self._quadratic(turned - v / right, factor)
+                result += self._quadratic(scaled + v / right, factor)
+                result -= self._quadratic(scaled - v / right, factor)
         return result
 
     def _quadratic(self, vector: Array, factor: float) -> FloatArray:
         """Return factor * u^* P_k u for all strings; u is scaled to norm one before it is rounded."""
-        from unipd.maps.pauli.image_kernel import image_chunks
+        from unipd.maps.pauli.kernels import image_chunks
 
-        layout = self._layout
-        assert layout is not None
+        layout = self.layout
         result = np.zeros(self.codomain)
-        norm = length(vector)
+        norm = euclidean_norm(vector)
         if norm == 0.0:
             return result
-        u = interleaved(vector / norm, layout.signs.dtype)
+        u = interleave(vector / norm, layout.signs.dtype)
         sums = np.empty(self.codomain)
 
         def work(counter: IntArray) -> None:
-            memory = scratch(layout, self.domain[0])
+            memory = make_workspace(layout, self.domain[0])
             image_chunks(
-                layout, counter, u, factor * norm * norm, sums, result, memory.turned, memory.table, memory.rows
+                layout, counter, u, factor * norm * norm, sums, result, memory.permuted_input, memory.table, memory.rows
             )
 
         share(kernel_threads(layout, self.domain[0], self.threads), work)
         return result
-
-
-def _use_dense(method: str, qubits: int, count: int) -> bool:
-    """Whether to form matrices: the caller's choice, or what is faster for so many strings."""
-    if method not in ("auto", "dense", "matrix-free"):
-        raise InvalidInput("method", "'auto', 'dense' or 'matrix-free'", repr(method))
-    if method == "matrix-free" and qubits < BLOCK_BITS:
-        raise InvalidInput("method", f"'dense' or 'auto' below {BLOCK_BITS} qubits", repr(method))
-    most = DENSE_QUBITS + (count >= MANY_STRINGS << qubits)
-    return method == "dense" or (method == "auto" and qubits <= most)

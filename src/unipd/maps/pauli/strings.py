@@ -1,4 +1,4 @@
-"""Pauli strings as bit masks: P(x, z) = i^|x & z| X^x Z^z, and their labels.
+"""Pauli strings as bit masks: P(x, z) = i^|x & z| X^x Z^z, their labels, and random sets of them.
 
 Bit b of a mask belongs to qubit b, which is bit b of the index of a state. The factors are I (neither bit), X, Z and
 Y (both): with the phase i^|x & z| the product is Hermitian, and Y is Y. As in Qiskit, the rightmost character of a
@@ -7,13 +7,16 @@ label is qubit 0: 'XYZ' is the Kronecker product of X, Y and Z in this order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unipd._typing import Array, IntArray
+from unipd._util import validate
 from unipd.errors import InvalidInput
 
 MOST_QUBITS = 28
@@ -34,6 +37,18 @@ def bit_count(values: Any) -> IntArray:
     bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333)
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0F
     return (bits * 0x0101010101010101) >> 56
+
+
+@cache
+def sign_table(bits: int, dtype: Any) -> Array:
+    """Return the 2^bits x 2^bits table of (-1)^(a . b).
+
+    >>> sign_table(1, np.float64)
+    array([[ 1.,  1.],
+           [ 1., -1.]])
+    """
+    index = np.arange(1 << bits)
+    return (1.0 - 2.0 * (bit_count(index[:, None] & index) & 1)).astype(dtype)
 
 
 def phases(x: IntArray, z: IntArray) -> NDArray[np.complex128]:
@@ -92,7 +107,8 @@ def masks(name: str, qubits: int, value: Any) -> IntArray:
     if array.dtype == bool and array.ndim == 2 and array.shape[1] == qubits:
         array = array @ (1 << np.arange(qubits))
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
-        raise InvalidInput(name, "a list of integer masks, or booleans of shape (n, qubits)", _describe(array))
+        expected = "a list of integer masks, or booleans of shape (n, qubits)"
+        raise InvalidInput(name, expected, f"dtype {array.dtype}, shape {array.shape}")
     if array.min() < 0 or array.max() >> qubits:
         raise InvalidInput(name, f"masks from 0 to 2^{qubits} - 1", f"{array.min()} to {array.max()}")
     return array.astype(np.int64)
@@ -104,23 +120,57 @@ def most_repeats(x: IntArray, z: IntArray) -> int:
     >>> most_repeats(np.array([1, 2, 1]), np.array([3, 0, 3]))
     2
     """
-    number = np.sort((x << MOST_QUBITS) | z)
-    firsts = np.flatnonzero(np.diff(number, prepend=-1))
-    return int(np.diff(firsts, append=number.size).max())
+    return int(np.unique((x << MOST_QUBITS) | z, return_counts=True)[1].max())
 
 
-def matrix(qubits: int, x: int, z: int) -> Array:
-    """Return the matrix of one string (2^q x 2^q, for small q).
+def default_count(qubits: int) -> int:
+    """Return ceil(2 p log10 p) with p = 2^q, the number of measurements of the paper (its "2 p log p").
 
-    >>> matrix(1, 1, 1)
-    array([[0.+0.j, 0.-1.j],
-           [0.+1.j, 0.+0.j]])
+    >>> default_count(14)
+    138099
     """
-    index = np.arange(1 << qubits)
-    result = np.zeros((index.size, index.size), np.complex128)
-    result[index, index ^ x] = phases(np.array(x), np.array(z)) * (1 - 2 * (bit_count(index & z) & 1))
-    return result
+    p = 1 << validate.integer("qubits", qubits, minimum=1)
+    return math.ceil(2 * p * math.log10(p))
 
 
-def _describe(array: Array) -> str:
-    return f"dtype {array.dtype}, shape {array.shape}"
+def random_paulis(qubits: int, count: int | None = None, seed: int = 0) -> tuple[IntArray, IntArray]:
+    """Return the masks x and z of ``count`` distinct strings, uniformly random, sorted by (x, z).
+
+    All sets of ``count`` strings are equally likely (the identity included); the 4^q strings are never listed.
+
+    Parameters
+    ----------
+    qubits
+        Number of qubits q.
+    count
+        Number of strings; :func:`default_count` by default.
+    seed
+        Seed of NumPy's default generator.
+
+    Examples
+    --------
+    >>> random_paulis(2, 3, seed=1)
+    (array([1, 2, 3]), array([3, 0, 0]))
+    """
+    q = validate.integer("qubits", qubits, minimum=1)
+    if q > MOST_QUBITS:
+        raise InvalidInput("qubits", f"at most {MOST_QUBITS}", repr(qubits))
+    n = default_count(q) if count is None else validate.integer("count", count, minimum=1)
+    if n > 4**q:
+        raise InvalidInput("count", f"at most 4^{q} strings", repr(count))
+    number = _distinct(4**q, n, np.random.default_rng(validate.integer("seed", seed, minimum=0)))
+    return number >> q, number & ((1 << q) - 1)
+
+
+def _distinct(total: int, count: int, rng: np.random.Generator) -> IntArray:
+    """Return ``count`` distinct numbers below ``total``, sorted: a uniformly random subset."""
+    if 2 * count > total:
+        left_out = _distinct(total, total - count, rng) if count < total else np.empty(0, np.int64)
+        return np.delete(np.arange(total), left_out)
+    chosen = np.unique(rng.integers(0, total, count))
+    while chosen.size < count:
+        extra = np.unique(rng.integers(0, total, 2 * (count - chosen.size) + 8))
+        place = np.minimum(np.searchsorted(chosen, extra), chosen.size - 1)
+        fresh = rng.permutation(extra[chosen[place] != extra])
+        chosen = np.sort(np.concatenate([chosen, fresh[: count - chosen.size]]))
+    return chosen

@@ -1,36 +1,90 @@
-"""The map of a semidefinite program: A(X)_i = <A_i, X>, straight from sparse data."""
+"""The map of a semidefinite program, A(X)_i = <A_i, X>, straight from sparse data."""
 
 from __future__ import annotations
 
 import copy
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy
 
-from unipd import validate
-from unipd._typing import Array, Shape
-from unipd.atoms import Blocks
+from unipd import atoms
+from unipd._typing import Array, IntArray
+from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
-from unipd.maps.sdp import build
-from unipd.maps.sdp.blocks import PsdBlock
-from unipd.maps.sdp.entries import Entries
+from unipd.maps.sdp.entries import Entries, split_rank_one
+from unipd.spectral.symmetric import SymmetricOperator
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The union of the sparsity patterns as pairs row <= col and as symmetric CSR, and the rank-one terms."""
+
+    rows: IntArray
+    cols: IntArray
+    starts: IntArray
+    """CSR row pointers, both triangles."""
+    indices: IntArray
+    """CSR column indices."""
+    source: IntArray
+    """The pair that each place of the CSR form takes its value from."""
+    owners: IntArray
+    """Constraint of each rank-one term (distinct)."""
+    coefficients: Array
+    vectors: Array
+    """One column v per rank-one term c v v^T."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the pattern and the vectors."""
+        arrays = (self.rows, self.cols, self.starts, self.indices, self.source, self.vectors, self.coefficients)
+        return sum(array.nbytes for array in arrays)
+
+    def products(self, atom: Any) -> tuple[Array, Array]:
+        """Return the entries of X on the pattern and v^T X v for each rank-one vector."""
+        if atom.dtype.kind == "c":
+            raise InvalidInput("atom", "real numbers", f"dtype {atom.dtype}")
+        if not isinstance(atom, atoms.LowRank):
+            x = np.asarray(atoms.dense(atom))
+            on_pattern = (x[self.rows, self.cols] + x[self.cols, self.rows]) / 2
+            return on_pattern, np.sum(self.vectors * (x @ self.vectors), axis=0)
+        return self._factor_products(atom)
+
+    def _factor_products(self, atom: atoms.LowRank) -> tuple[Array, Array]:
+        from unipd.maps.sdp import kernels  # numba is loaded on first use
+
+        dtype = np.result_type(atom.left.dtype, atom.right.dtype)
+        left = np.ascontiguousarray(atom.left * atom.weights.astype(atom.dtype, copy=False), dtype)
+        right = np.ascontiguousarray(atom.left if atom.hermitian else atom.right, dtype)
+        out = np.empty(self.rows.size, dtype)
+        kernels.row_products(self.rows, self.cols, left, right, out)
+        if not atom.hermitian:
+            mirrored = np.empty_like(out)
+            kernels.row_products(self.cols, self.rows, left, right, mirrored)
+            out = (out + mirrored) / 2
+        return out, np.sum((self.vectors.T @ left) * (self.vectors.T @ right), axis=1)
+
+    def adjoint(self, values: Array, dual: Array) -> SymmetricOperator:
+        """Return the symmetric matrix with ``values`` on the pattern plus sum_k lam_k c_k v_k v_k^T."""
+        coefficients = self.coefficients * dual[self.owners]
+        return SymmetricOperator(self.starts, self.indices, values[self.source], self.vectors, coefficients)
 
 
 class SdpMap(Map):
-    """A(X)_i = <A_i, X> for sparse symmetric A_i and X semidefinite, block diagonal or both.
+    """A(X)_i = <A_i, X> for sparse symmetric A_i and positive semidefinite X.
 
-    An image reads X = L diag(w) R^T at the union of the sparsity patterns only, one row product a place,
-    then makes one sparse product: O(r |pattern| + nnz), so MaxCut's diag(X) costs O(r n). The adjoint has
-    that fixed pattern and is never made dense. Dense rank-one data (such as the all-ones matrix) is
-    recognised and kept as vectors.
+    An image reads X = L diag(w) R^T at the union of the sparsity patterns only, one row product per place, followed by
+    one sparse product: O(r |pattern| + nnz), so MaxCut's diag(X) costs O(r n). The adjoint has that fixed pattern and
+    is never made dense. Dense rank-one data (such as the all-ones matrix) is recognised and kept as vectors.
+
+    Several blocks are either one block diagonal matrix or, each with its own oracle, a :class:`~unipd.maps.BlockMap`.
 
     Parameters
     ----------
     domain
-        (n, n) for one semidefinite block, (d,) for one diagonal block (a nonnegative vector), or a tuple
-        of such shapes, for points that are :class:`~unipd.atoms.Blocks`.
+        (n, n).
     entries
         The nonzeros of A_1, ..., A_m.
     constraints
@@ -41,7 +95,7 @@ class SdpMap(Map):
     MaxCut's diagonal of a matrix of order 3:
 
     >>> from unipd.atoms import LowRank
-    >>> diagonal = SdpMap((3, 3), Entries([0, 1, 2], [0] * 3, [0, 1, 2], [0, 1, 2], [1.0] * 3), 3)
+    >>> diagonal = SdpMap((3, 3), Entries([0, 1, 2], [0, 1, 2], [0, 1, 2], [1.0] * 3), 3)
     >>> v = np.array([[1.0], [2.0], [3.0]])
     >>> diagonal.image(LowRank(v, v, np.ones(1)))
     array([1., 4., 9.])
@@ -49,57 +103,43 @@ class SdpMap(Map):
     array([1., 0., 2.])
     """
 
+    has_adjoint_entries = True
+
     def __init__(self, domain: Any, entries: Entries, constraints: int) -> None:
-        rows = validate.integer("constraints", constraints, minimum=1)
-        self._single, shapes = _shapes(domain)
-        self._matrix, self.blocks = build.build(shapes, entries, rows)
-        self._transposed: Any = self._matrix.T
-        self._weights = build.weights(self.blocks, entries.value.dtype)
-        super().__init__(shapes[0] if self._single else shapes, (rows,), entries.value.dtype)
-
-    @property
-    def matrix(self) -> Any:
-        """The CSR matrix M with A(X) = M x, x the entries of X on the union pattern."""
-        return self._matrix
-
-    @property
-    def weights(self) -> Array:
-        """1 for each pair on the diagonal and 1/2 for each off it."""
-        return self._weights
+        count, order = validate.integer("constraints", constraints, minimum=1), _order(domain)
+        _check_ranges(entries, count, order)
+        sparse, *terms = split_rank_one(entries.canonical(), order)
+        union, pair = np.unique(sparse.row.astype(np.int64) * order + sparse.col, return_inverse=True)
+        rows, cols = (part.astype(np.int32) for part in np.divmod(union, order))
+        dtype = sparse.value.dtype
+        doubled = np.where(sparse.row == sparse.col, 1, 2).astype(dtype) * sparse.value
+        self.matrix: Any = scipy.sparse.csr_array((doubled, (sparse.constraint, pair)), shape=(count, union.size))
+        """CSR matrix M with A(X) = M x, x the entries of X on the pattern; entries off the diagonal count twice."""
+        self.pattern = Pattern(rows, cols, *_symmetric_csr(order, rows, cols), *terms)
+        self.weights: Array = np.where(rows == cols, 1.0, 0.5).astype(dtype)
+        """1 for each pair on the diagonal and 1/2 for the others: undoes the doubling in M."""
+        self._transposed: Any = self.matrix.T
+        super().__init__((order, order), (count,), dtype)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the sparse matrix, the patterns and the rank-one vectors."""
-        arrays = (self._matrix.data, self._matrix.indices, self._matrix.indptr, self._weights)
-        return sum(array.nbytes for array in arrays) + sum(block.nbytes for block in self.blocks)
+        """Bytes of the sparse matrix, the pattern and the rank-one vectors."""
+        arrays = (self.matrix.data, self.matrix.indices, self.matrix.indptr, self.weights)
+        return sum(array.nbytes for array in arrays) + self.pattern.nbytes
 
     def image(self, atom: Any) -> Array:
         """Return A(X); for an X that is not symmetric, the image of its symmetric part."""
-        parts = self._parts("atom", atom)
-        return self._gather([block.products(part) for block, part in zip(self.blocks, parts, strict=True)])
+        self._check_atom(atom)
+        on_pattern, quadratic = self.pattern.products(atom)
+        out = self.matrix @ on_pattern
+        if quadratic.size:
+            out[self.pattern.owners] += self.pattern.coefficients * quadratic
+        return out
 
-    def pair_image(self, left: Any, right: Any) -> Array:
-        """Return A((L R^T + R L^T) / 2): the bilinear form behind A(R R^T), for exact line searches.
-
-        With X(t) = (R + t D)(R + t D)^T, A(X(t)) = A(R R^T) + 2 t pair_image(R, D) + t^2 A(D D^T).
-        Factors have shape (n, r); those of a diagonal block are vectors, multiplied entrywise; for several
-        blocks give one factor a block.
-
-        >>> trace = SdpMap((2, 2), Entries.from_matrices([np.eye(2)]), 1)
-        >>> trace.pair_image(np.ones((2, 1)), np.array([[1.0], [3.0]]))
-        array([4.])
-        """
-        pairs = zip(self.blocks, self._parts("left", left), self._parts("right", right), strict=True)
-        return self._gather([block.pair_products(first, second) for block, first, second in pairs])
-
-    def adjoint(self, dual: Array) -> Any:
-        """Return A^*(lam) = sum_i lam_i A_i: an operator, a vector for a diagonal block, a tuple for several."""
-        lam = np.asarray(dual)
-        if lam.shape != self.codomain:
-            raise InvalidInput("dual", f"shape {self.codomain}", f"shape {lam.shape}")
-        values = (self._transposed @ lam) * self._weights
-        parts = tuple(block.adjoint(values[block.pairs], lam) for block in self.blocks)
-        return parts[0] if self._single else parts
+    def adjoint(self, dual: Array) -> SymmetricOperator:
+        """Return A^*(lam) = sum_i lam_i A_i as an operator."""
+        lam = self._check_dual(dual)
+        return self.pattern.adjoint((self._transposed @ lam) * self.weights, lam)
 
     def frobenius_norms(self) -> Array:
         """Return the Frobenius norm of each A_i.
@@ -107,76 +147,112 @@ class SdpMap(Map):
         >>> SdpMap((2, 2), Entries.from_matrices([np.array([[1.0, 2.0], [2.0, 4.0]])]), 1).frobenius_norms()
         array([5.])
         """
-        squares = self._with_values(self._matrix.data**2) @ self._weights
-        for block in self.blocks:
-            squares[block.owners] += block.term_norms() ** 2
+        squares = self.matrix.power(2) @ self.weights
+        terms = self.pattern
+        squares[terms.owners] += (np.abs(terms.coefficients) * np.sum(terms.vectors**2, axis=0)) ** 2
         return np.sqrt(squares)
 
     def diagonals(self) -> Any:
-        """Return the CSR matrix with the diagonal of each A_i that is diagonal, for one semidefinite block.
-
-        Rows of other constraints are empty.
+        """Return the CSR matrix with the diagonal of each A_i that is diagonal; rows of other constraints are empty.
 
         >>> pair = SdpMap((2, 2), Entries.from_matrices([np.diag([1.0, 2.0]), np.array([[1.0, 1.0], [1.0, 0.0]])]), 2)
         >>> pair.diagonals().toarray()
         array([[1., 2.],
                [0., 0.]])
         """
-        block, matrix = cast("PsdBlock", self.blocks[0]), self._matrix
-        off = np.asarray((matrix[:, block.rows != block.cols] != 0).sum(axis=1)) > 0
-        off[block.owners] = True
-        kept = np.flatnonzero(~np.repeat(off, np.diff(matrix.indptr)))
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))[kept]
-        places = (rows, block.rows[matrix.indices[kept]])
-        return scipy.sparse.csr_array((matrix.data[kept], places), shape=(matrix.shape[0], block.shape[0]))
+        pattern, matrix = self.pattern, self.matrix
+        off = np.asarray((matrix[:, pattern.rows != pattern.cols] != 0).sum(axis=1)) > 0
+        off[pattern.owners] = True
+        lengths = np.diff(matrix.indptr)
+        chosen = np.flatnonzero(~np.repeat(off, lengths))
+        rows = np.repeat(np.arange(matrix.shape[0]), lengths)[chosen]
+        places = (rows, pattern.rows[matrix.indices[chosen]])
+        return scipy.sparse.csr_array((matrix.data[chosen], places), shape=(matrix.shape[0], self.domain[0]))
 
-    def scaled(self, factors: Any) -> SdpMap:
+    def scale_rows(self, factors: Any) -> SdpMap:
         """Return the map X -> factors * A(X), sharing the pattern.
 
         >>> trace = SdpMap((2, 2), Entries.from_matrices([np.eye(2)]), 1)
-        >>> trace.scaled([0.5]).image(np.eye(2))
+        >>> trace.scale_rows([0.5]).image(np.eye(2))
         array([1.])
         """
         factor = validate.real_array("factors", factors, shape=self.codomain).astype(self.dtype, copy=False)
         other = copy.copy(self)
-        lengths = np.diff(self._matrix.indptr)
-        other._matrix = self._with_values(self._matrix.data * np.repeat(factor, lengths))
-        other._transposed = other._matrix.T
-        other.blocks = tuple(block.scaled(factor) for block in self.blocks)
+        values = self.matrix.data * np.repeat(factor, np.diff(self.matrix.indptr))
+        other.matrix = scipy.sparse.csr_array(
+            (values, self.matrix.indices, self.matrix.indptr), shape=self.matrix.shape
+        )
+        other._transposed = other.matrix.T
+        other.pattern = replace(self.pattern, coefficients=self.pattern.coefficients * factor[self.pattern.owners])
         return other
 
-    def _with_values(self, values: Array) -> Any:
-        """Return the sparse matrix with other values."""
-        return scipy.sparse.csr_array((values, self._matrix.indices, self._matrix.indptr), shape=self._matrix.shape)
 
-    def _gather(self, products: list[tuple[Array, Array]]) -> Array:
-        """Return the image from the blocks' entries on the pattern and along the rank-one vectors."""
-        entries = [on_pattern for on_pattern, _ in products]
-        out = self._matrix @ (entries[0] if len(entries) == 1 else np.concatenate(entries))
-        for block, (_, quadratic) in zip(self.blocks, products, strict=True):
-            if quadratic.size:
-                out[block.owners] += block.coefficients * quadratic
-        return out
-
-    def _parts(self, name: str, x: Any) -> tuple[Any, ...]:
-        if self._single:
-            return (x,)
-        parts = tuple(x.parts if isinstance(x, Blocks) else x)
-        if len(parts) != len(self.blocks):
-            raise InvalidInput(name, f"{len(self.blocks)} blocks", f"{len(parts)}")
-        return parts
+def _symmetric_csr(order: int, rows: IntArray, cols: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return row pointers, column indices and source pair of each place, for pairs row <= col and their mirrors."""
+    off = np.flatnonzero(rows != cols)
+    full_rows, full_cols = np.concatenate([rows, cols[off]]), np.concatenate([cols, rows[off]])
+    source = np.concatenate([np.arange(rows.size), off])
+    by_row = np.argsort(full_rows.astype(np.int64) * order + full_cols, kind="stable")
+    starts = np.zeros(order + 1, np.int64)
+    np.cumsum(np.bincount(full_rows, minlength=order), out=starts[1:])
+    return starts, full_cols[by_row], source[by_row]
 
 
-def _shapes(domain: Any) -> tuple[bool, tuple[Shape, ...]]:
-    """Return whether the domain is a single block, and the shapes of the blocks."""
-    expected = "(n, n), (d,) or a tuple of such shapes"
-    if not isinstance(domain, (tuple, list)) or not domain:
-        raise InvalidInput("domain", expected, repr(domain))
-    given = cast("tuple[Any, ...]", tuple(domain))
-    single = not isinstance(given[0], (tuple, list))
-    shapes = (given,) if single else tuple(tuple(shape) for shape in given)
-    for shape in shapes:
-        whole = all(isinstance(size, (int, np.integer)) and size >= 1 for size in shape)
-        if not whole or len(shape) not in (1, 2) or shape[0] != shape[-1]:
-            raise InvalidInput("domain", expected, repr(domain))
-    return single, tuple(tuple(int(size) for size in shape) for shape in shapes)
+def _order(domain: Any) -> int:
+    """Return n of the domain (n, n)."""
+    is_square = isinstance(domain, (tuple, list)) and len(domain) == 2 and domain[0] == domain[1]
+    if not is_square or not isinstance(domain[0], (int, np.integer)) or not 1 <= domain[0] < 2**31:
+        raise InvalidInput("domain", "a square shape (n, n) with 1 <= n < 2^31", repr(domain))
+    return int(domain[0])
+
+
+def _check_ranges(entries: Entries, constraints: int, order: int) -> None:
+    limits = ((entries.constraint, constraints), (entries.row, order), (entries.col, order))
+    for name, (index, limit) in zip(("constraint", "row", "col"), limits, strict=True):
+        if index.max(initial=0) >= limit:
+            raise InvalidInput(name, f"indices below {limit}", f"{index.max()}")
+
+
+class CostAndConstraintsMap(Map):
+    """A, with the cost C as one more row of the same data: C + A^*(lam) is one sparse matrix.
+
+    Parameters
+    ----------
+    cost_and_constraints
+        X -> (<C, X>, A(X)), a semidefinite map, perhaps distributed or reduced to a face.
+
+    Examples
+    --------
+    >>> from unipd.maps.sdp import Entries
+    >>> cost_map = CostAndConstraintsMap(SdpMap((2, 2), Entries.from_matrices([np.diag([1.0, 2.0]), np.eye(2)]), 2))
+    >>> cost_map.image(np.eye(2)), cost_map.slack(np.array([3.0])).toarray()
+    (array([2.]), array([[4., 0.], [0., 5.]]))
+    """
+
+    def __init__(self, cost_and_constraints: Any) -> None:
+        rows = cost_and_constraints.codomain[0] - 1
+        super().__init__(cost_and_constraints.domain, (rows,), cost_and_constraints.dtype)
+        self.cost_and_constraints = cost_and_constraints
+        self.cost: Any = cost_and_constraints.adjoint(np.eye(1, rows + 1, dtype=self.dtype)[0])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the data."""
+        return self.cost_and_constraints.nbytes
+
+    def image(self, atom: Any) -> Array:
+        """Return A(X)."""
+        return self.cost_and_constraints.image(atom)[1:]
+
+    def cost_and_image(self, atom: Any) -> tuple[float, Array]:
+        """Return <C, X> and A(X), computed together."""
+        both = self.cost_and_constraints.image(atom)
+        return float(both[0]), both[1:]
+
+    def adjoint(self, dual: Array) -> Any:
+        """Return A^*(lam), on the pattern of cost and constraints."""
+        return self.cost_and_constraints.adjoint(np.concatenate([np.zeros(1, self.dtype), dual]))
+
+    def slack(self, dual: Array) -> Any:
+        """Return S = C + A^*(lam)."""
+        return self.cost_and_constraints.adjoint(np.concatenate([np.ones(1, self.dtype), dual]))

@@ -331,7 +331,7 @@
         }
         for (const details of document.querySelectorAll("details")) details.open = open;
         refresh();
-        say(fresh.done ? "The run has ended." : "The run goes on; this page follows it.");
+        say(fresh.done ? "The run has ended." : "Still running; this page follows the run.");
         if (fresh.done) return;
       } catch {
         failures += 1;

@@ -1,9 +1,30 @@
-"""Checkpoints: a run's state in one file, written as it goes, from which it goes on bit for bit."""
+"""Checkpoints: the state of a run in one file, from which it resumes bit for bit.
 
-from unipd.run.checkpoint.every import Every
-from unipd.run.checkpoint.registry import register
-from unipd.run.checkpoint.session import Checkpoint, CheckpointWarning, checkpoint_for
-from unipd.run.checkpoint.snapshot import Snapshot
-from unipd.run.checkpoint.stage import Stage
+Read file (the format on disk), codec (values to JSON and arrays), fingerprint (what a run depends on), and checkpoint
+(which runs are saved, and when).
+"""
 
-__all__ = ["Checkpoint", "CheckpointWarning", "Every", "Snapshot", "Stage", "checkpoint_for", "register"]
+from unipd.run.checkpoint.checkpoint import (
+    DEFAULT_INTERVAL,
+    Checkpoint,
+    CheckpointWarning,
+    Every,
+    RunRecord,
+    Snapshot,
+    checkpoint_for,
+    decode_history,
+)
+from unipd.run.checkpoint.codec import register, unpack
+
+__all__ = [
+    "DEFAULT_INTERVAL",
+    "Checkpoint",
+    "CheckpointWarning",
+    "Every",
+    "RunRecord",
+    "Snapshot",
+    "checkpoint_for",
+    "decode_history",
+    "register",
+    "unpack",
+]

@@ -1,7 +1,7 @@
-"""Checkpoint files: written whole or not at all, read only when every byte is as it was written.
+"""Checkpoint files: written atomically, and read only if their checksum matches.
 
-Layout: a magic line, the length of the header (8 bytes), the header (JSON), the arrays' bytes, and the SHA-256 of all
-that came before. The header says of each array its dtype, shape, strides and place.
+Layout: a magic line, the length of the header (8 bytes), the header (JSON), the bytes of the arrays, and the SHA-256 of
+everything before it. The header lists the dtype, shape, strides and offset of each array.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.files import atomic_write
 from unipd.errors import FileFormatError
-from unipd.replacing import replacing
 
 MAGIC = b"unipd checkpoint\n"
-FORMAT = 2
-"""Number of the file format; a reader accepts this one and all before it."""
+FORMAT = 6
+"""Number of the file format; a file of another one is refused."""
 _DIGEST = 32
 _LENGTH = 8
 _WIDEST = 1 << 16
-"""How many times more memory than its entries take an array's layout may span."""
+"""Largest ratio of the memory that an array's strides span to that of its entries."""
 Header = dict[str, Any]
 
 
 def unusable(path: Path, problem: str) -> FileFormatError:
-    """Return the error for a file that is no good, with what to do about it.
+    """Return the error for a file that cannot be used, with the remedy.
 
-    >>> print(unusable(Path("run.ckpt"), "the checkpoint is cut short"))
-    run.ckpt: the checkpoint is cut short; put back a copy that is whole, or delete it to begin afresh
+    >>> print(unusable(Path("run.ckpt"), "the checkpoint is truncated"))
+    run.ckpt: the checkpoint is truncated; restore an intact copy, or delete it to start over
     """
-    return FileFormatError(str(path), f"{problem}; put back a copy that is whole, or delete it to begin afresh")
+    return FileFormatError(str(path), f"{problem}; restore an intact copy, or delete it to start over")
 
 
 def write_checkpoint(path: Path, header: Header, arrays: Sequence[Array]) -> None:
-    """Write a checkpoint to ``path``: the file there is replaced in one step once the new one is safely on disk."""
+    """Write a checkpoint to ``path``, replacing the file there atomically once the new one is on disk."""
     table, place = list[Any](), 0
     for array in arrays:
         table.append([array.dtype.str, list(array.shape), _layout(array), place])
         place += array.nbytes
     text = json.dumps({**header, "format": FORMAT, "arrays": table}, allow_nan=False).encode()
-    with replacing(path) as stream:
-        _write(stream, text, arrays)
+    with atomic_write(path) as stream:
+        _write_stream(stream, text, arrays)
     _sync_folder(path.parent)
 
 
@@ -56,43 +56,42 @@ def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
     """Return header and arrays; a damaged, truncated or foreign file raises :class:`FileFormatError`."""
     content = path.read_bytes()
     if not content.startswith(MAGIC[: len(content)]):
-        raise FileFormatError(str(path), "not a checkpoint of unipd; name another file to begin afresh")
+        raise FileFormatError(str(path), "not a unipd checkpoint; choose another file name to start over")
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
     if len(body) < len(MAGIC) + _LENGTH or hashlib.sha256(body).digest() != digest:
-        raise unusable(path, "the checkpoint is damaged or cut short (its checksum does not match)")
+        raise unusable(path, "the checkpoint is damaged or truncated (its checksum does not match)")
     begin = len(MAGIC) + _LENGTH
     end = begin + int.from_bytes(body[len(MAGIC) : begin], "little")
     try:
         header = json.loads(body[begin:end])
-        number = header["format"]
-        if not isinstance(number, int) or number > FORMAT:
-            problem = f"format {number} is newer than this version of unipd reads (up to {FORMAT})"
-            raise FileFormatError(str(path), f"{problem}: go on with the newer one")
+        if header["format"] != FORMAT:
+            problem = f"format {header['format']} of another version of unipd; this version reads format {FORMAT}"
+            raise FileFormatError(str(path), f"{problem}: resume with that version, or delete the file to start over")
         blob = memoryview(body)[end:]
         return header, [_array(blob, *row) for row in header.pop("arrays")]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, FileFormatError):
             raise
-        raise unusable(path, f"the checkpoint does not hold together ({error})") from error
+        raise unusable(path, f"the checkpoint is inconsistent ({type(error).__name__}: {error})") from error
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove unfinished files that processes which are gone left beside a checkpoint."""
-    for part in _parts(path):
+    """Remove the partial files that dead processes left next to a checkpoint."""
+    for part in _partial_files(path):
         number = part.name[len(path.name) + 2 :].split("-")[0]
-        if number.isdigit() and not _alive(int(number)):
+        if number.isdigit() and not _is_alive(int(number)):
             with contextlib.suppress(OSError):
                 part.unlink()
 
 
-def _parts(path: Path) -> Iterator[Path]:
+def _partial_files(path: Path) -> Iterator[Path]:
     with contextlib.suppress(OSError):
         for found in path.parent.iterdir():
             if found.name.startswith(f".{path.name}.") and found.name.endswith(".part"):
                 yield found
 
 
-def _alive(process: int) -> bool:
+def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -102,7 +101,7 @@ def _alive(process: int) -> bool:
     return True
 
 
-def _write(stream: BinaryIO, header: bytes, arrays: Sequence[Array]) -> None:
+def _write_stream(stream: BinaryIO, header: bytes, arrays: Sequence[Array]) -> None:
     digest = hashlib.sha256()
 
     def put(data: Any) -> None:
@@ -121,7 +120,7 @@ def _write(stream: BinaryIO, header: bytes, arrays: Sequence[Array]) -> None:
 
 
 def _layout(array: Array) -> Any:
-    """Return "C", "F", or the strides of an array that is neither (in C order where strides do not tell)."""
+    """Return "C", "F", or the strides of an array that is neither ("C" where its entries overlap or lie far apart)."""
     if array.flags.c_contiguous:
         return "C"
     if array.flags.f_contiguous:
@@ -153,7 +152,7 @@ def _array(blob: memoryview, dtype: str, shape: list[int], layout: Any, place: i
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name durable too, where folders can be synchronised."""
+    """Make the new name durable, where folders can be synchronized."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,13 +1,15 @@
-"""What a run depends on, as digests by part: a checkpoint goes on only where all of them agree.
+"""What a run depends on, one digest per part: a run resumes from a checkpoint only if all of them agree.
 
-Numbers, arrays and the library's own objects are digested as they are. Code and objects of the user's own cannot be:
-of them a *probe* is kept, some numbers that come out at a dual vector drawn with a fixed seed.
+Numbers, arrays and the library's own objects are digested by value. User-supplied oracles, maps and couplings are
+compared by a *probe*, the numbers that they return at a dual vector drawn with a fixed seed; user-supplied methods and
+trackers by their class name and their fields.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import sys
 import threading
 from collections.abc import Mapping
@@ -16,7 +18,58 @@ from typing import Any
 import numpy as np
 
 from unipd.problem import Problem
-from unipd.run.checkpoint.probe import agree, probed
+from unipd.protocols import inner, norm
+
+_SEED = 20
+_TOLERANCE = 1e-6
+"""Relative difference of probes that is ignored: a user-supplied oracle may round differently each time."""
+
+
+def probe_problem(problem: Problem) -> list[float | str]:
+    """Return numbers that oracle, map and coupling give at a dual vector drawn with a fixed seed."""
+    rng = np.random.default_rng(_SEED)
+    dual = rng.standard_normal(problem.dual_shape)
+    if problem.dtype.kind == "c":
+        dual = dual + 1j * rng.standard_normal(problem.dual_shape)
+    dual = dual.astype(problem.dtype)
+    return [*_probe_oracle(problem, dual), *_probe_coupling(problem, dual)]
+
+
+def _probe_oracle(problem: Problem, dual: Any) -> list[float | str]:
+    try:
+        answer = problem.sharp(problem.map.adjoint(-dual))
+        image = np.asarray(problem.map.image(answer.atom))
+        return _to_json([answer.value, answer.objective, norm(image), inner(dual, image)])
+    except Exception as error:  # user-supplied code that raises must raise the same error again
+        return [type(error).__name__]
+
+
+def _probe_coupling(problem: Problem, dual: Any) -> list[float | str]:
+    if problem.loss is not None:
+        return _to_json([problem.loss.value(dual)])
+    return _to_json([problem.coupling.distance(dual)])
+
+
+def _to_json(numbers: list[float]) -> list[float | str]:
+    return [float(number) if math.isfinite(number) else str(number) for number in numbers]
+
+
+def probes_agree(here: Any, there: Any) -> bool:
+    """Whether two probes are equal up to rounding.
+
+    >>> probes_agree([1.0, "inf"], [1.0 + 1e-9, "inf"]), probes_agree([1.0], [1.1]), probes_agree(None, None)
+    (True, False, True)
+    """
+    if not (isinstance(here, list) and isinstance(there, list)) or len(here) != len(there):
+        return here == there
+    return all(_are_close(a, b) for a, b in zip(here, there, strict=True))
+
+
+def _are_close(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return abs(a - b) <= _TOLERANCE * max(1.0, abs(a), abs(b))
+    return a == b
+
 
 PARTS = {
     "right_hand_side": "the right-hand side b",
@@ -29,14 +82,18 @@ PARTS = {
     "start": "the starting point",
     "probe": "what oracle, map and coupling answer at a test vector",
 }
-"""Parts of a fingerprint, and what they are called in messages."""
+"""Parts of a fingerprint, with their names in messages."""
+_PROBED = frozenset({"map", "oracle", "coupling"})
+"""Parts whose user-supplied objects are compared by the probe."""
 _IGNORED = {"threads", "_threads", "calls", "value_calls", "seconds"}
-"""Attributes that do not decide an answer: threads, and counters."""
+"""Attributes that do not change results: threads and counters."""
 _OURS = "unipd."
 
 
 def fingerprint(problem: Problem, method: Any, accuracy: float, tracker: Any, start: Any) -> dict[str, Any]:
-    """Return the digest of each part of a run, and a probe where something cannot be digested.
+    """Return the digest of each part of a run, and a probe where the problem cannot be digested.
+
+    ``"opaque"`` lists the other parts that cannot be compared completely: a method or tracker that holds a function.
 
     >>> from unipd.sharp import Simplex
     >>> problem = Problem(Simplex(2), np.eye(2), [0.5, 0.5])
@@ -48,18 +105,20 @@ def fingerprint(problem: Problem, method: Any, accuracy: float, tracker: Any, st
     loss_split = (problem.coupling, problem.split)
     values = (problem.b, problem.map, problem.sharp, loss_split, method, accuracy, tracker, start)
     marks: dict[str, Any] = {}
-    opaque = False
+    opaque: list[str] = []
     for part, value in zip(PARTS, values, strict=False):
-        walker = _Walker()
+        walker = _Walker(by_probe=part in _PROBED)
         walker.walk(value)
         marks[part] = walker.digest()
-        opaque |= walker.opaque and part in ("map", "oracle", "coupling")
-    marks["probe"] = probed(problem) if opaque else None
+        if walker.opaque:
+            opaque.append(part)
+    marks["probe"] = None if _PROBED.isdisjoint(opaque) else probe_problem(problem)
+    marks["opaque"] = [PARTS[part] for part in opaque if part not in _PROBED]
     return marks
 
 
 def digest_of(*values: Any) -> str:
-    """Return a digest of values; of code and objects that are not the library's it sees the names only.
+    """Return a digest of values; user-supplied code and objects enter by name only.
 
     >>> digest_of(1, "x") == digest_of(1, "x"), digest_of(1, "x") == digest_of(1.0, "x")
     (True, False)
@@ -70,20 +129,25 @@ def digest_of(*values: Any) -> str:
 
 
 def differences(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
-    """Return in words which parts of two fingerprints differ."""
-    words = [name for part, name in PARTS.items() if part != "probe" and here.get(part) != there.get(part)]
-    if not agree(here.get("probe"), there.get("probe")):
-        words.append(PARTS["probe"])
-    return words
+    """Return the names of the parts in which two fingerprints differ."""
+    names = [name for part, name in PARTS.items() if part != "probe" and here.get(part) != there.get(part)]
+    if not probes_agree(here.get("probe"), there.get("probe")):
+        names.append(PARTS["probe"])
+    return names
 
 
 class _Walker:
-    """Feeds a digest with everything that a value is made of, in a fixed order."""
+    """Feeds a digest with everything a value consists of, in a fixed order.
 
-    def __init__(self) -> None:
+    User-supplied objects enter by name only with ``by_probe``, and otherwise with their fields; ``opaque`` is set once
+    something has entered by name only.
+    """
+
+    def __init__(self, *, by_probe: bool = True) -> None:
         self._digest = hashlib.blake2b(digest_size=16)
+        self._by_probe = by_probe
         self._seen: dict[int, int] = {}
-        self._kept: list[Any] = []
+        self._alive: list[Any] = []
         self.opaque = False
 
     def digest(self) -> str:
@@ -91,71 +155,70 @@ class _Walker:
 
     def walk(self, value: Any) -> None:
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.dtype, np.generic)):
-            self._say(f"{type(value).__name__} {value!r}")
+            self._add(f"{type(value).__name__} {value!r}")
         elif isinstance(value, np.ndarray):
-            self._array(value)
+            self._add_array(value)
         elif _is_sparse(value):
-            self._sparse(value)
+            self._add_sparse(value)
         elif isinstance(value, (tuple, list)):
-            self._say(f"{type(value).__name__} {len(value)}")
+            self._add(f"{type(value).__name__} {len(value)}")
             for part in value:
                 self.walk(part)
         elif isinstance(value, Mapping):
-            self._say(f"mapping {len(value)}")
+            self._add(f"mapping {len(value)}")
             for key in sorted(value, key=repr):
                 self.walk(key)
                 self.walk(value[key])
         else:
-            self._object(value)
+            self._add_object(value)
 
-    def _say(self, text: str) -> None:
+    def _add(self, text: str) -> None:
         self._digest.update(f"{text}\n".encode())
 
-    def _array(self, array: Any) -> None:
-        self._say(f"array {array.dtype.str} {array.shape}")
+    def _add_array(self, array: Any) -> None:
+        self._add(f"array {array.dtype.str} {array.shape}")
         if array.dtype.hasobject:
             self.opaque = True
         elif array.size:
             self._digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
-    def _sparse(self, matrix: Any) -> None:
-        held = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
-        self._say(f"sparse {held.format} {held.shape}")
-        for array in (held.indptr, held.indices, held.data):
-            self._array(array)
+    def _add_sparse(self, matrix: Any) -> None:
+        compressed = matrix if matrix.format in ("csr", "csc") else matrix.tocsr()
+        self._add(f"sparse {compressed.format} {compressed.shape}")
+        for array in (compressed.indptr, compressed.indices, compressed.data):
+            self._add_array(array)
 
-    def _object(self, value: Any) -> None:
-        whole = getattr(value, "stands_for", None)  # a part of a map or oracle that is divided in a team
+    def _add_object(self, value: Any) -> None:
+        whole = getattr(value, "checkpoint_identity", None)  # a share of a distributed map or oracle, an adapter
         if whole is not None:
             self.walk(whole)
             return
         if id(value) in self._seen:
-            self._say(f"again {self._seen[id(value)]}")
+            self._add(f"again {self._seen[id(value)]}")
             return
         self._seen[id(value)] = len(self._seen)
-        self._kept.append(value)
+        self._alive.append(value)
         kind = value if isinstance(value, type) else type(value)
-        ours = kind.__module__.startswith(_OURS) or getattr(value, "__module__", "").startswith(_OURS)
+        is_ours = kind.__module__.startswith(_OURS) or getattr(value, "__module__", "").startswith(_OURS)
         name = getattr(value, "__qualname__", kind.__qualname__)
-        self._say(f"object {name}")
-        if not ours:
+        self._add(f"object {name}")
+        has_fields = kind is not value and hasattr(value, "__dict__") and kind.__name__ != "function"
+        if not is_ours and (self._by_probe or not has_fields):
             self.opaque = True
-        elif kind is value or not hasattr(value, "__dict__") or kind.__name__ == "function":
-            return
-        else:
+        elif has_fields:
             for attribute, part in sorted(vars(value).items()):
-                if not _passing(kind, attribute, part):
-                    self._say(attribute)
+                if not _is_irrelevant(kind, attribute, part):
+                    self._add(attribute)
                     self.walk(part)
 
 
-def _passing(kind: type, attribute: str, part: Any) -> bool:
-    """Whether an attribute says nothing about answers: a lock, a counter, or a value computed on demand."""
-    on_demand = isinstance(getattr(kind, attribute, None), functools.cached_property)
-    return on_demand or attribute in _IGNORED or isinstance(part, type(threading.Lock()))
+def _is_irrelevant(kind: type, attribute: str, part: Any) -> bool:
+    """Whether an attribute does not change results: a lock, a counter, or a cached property."""
+    is_cached = isinstance(getattr(kind, attribute, None), functools.cached_property)
+    return is_cached or attribute in _IGNORED or isinstance(part, type(threading.Lock()))
 
 
 def _is_sparse(value: Any) -> bool:
-    """Whether a value is a SciPy sparse matrix, without loading SciPy where nothing has."""
+    """Whether a value is a SciPy sparse matrix; does not import SciPy."""
     sparse: Any = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(value))

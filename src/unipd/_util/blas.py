@@ -1,0 +1,112 @@
+"""Single-threaded BLAS products, whose operands are blocked below BLAS's threading threshold, and thread limits.
+
+BLAS threads spin for a while after a product and take the cores from the compiled kernels that come next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+
+ENTRIES = 8000
+"""Entries of a vector, or of a real matrix times a vector, up to which OpenBLAS uses one thread."""
+PRODUCTS = 200_000
+"""Multiplications of two matrices up to which it does; a fourth of that for complex ones."""
+_LEAST = 8
+"""Least number of rows, columns or terms of a piece: thinner ones cost more than the threads."""
+vdot: Callable[[Array, Array], Any] = getattr(np.vdot, "_implementation", np.vdot)
+"""NumPy's product itself, without the dispatch to other array libraries where possible."""
+
+
+def dot(first: Array, second: Array) -> Any:
+    """Return <first, second> of arrays of one shape (the first is conjugated), its pieces added in double precision.
+
+    >>> dot(np.array([1j, 2.0]), np.array([1j, 1.0]))
+    (3+0j)
+    """
+    if first.size <= ENTRIES:
+        return vdot(first, second).item()
+    one = first.reshape(-1)
+    other = second.reshape(one.shape)
+    pieces = [slice(low, low + ENTRIES) for low in range(0, one.size, ENTRIES)]
+    return sum([vdot(one[piece], other[piece]).item() for piece in pieces])
+
+
+def product(first: Array, second: Array) -> Array:
+    """Return ``first @ second`` of two matrices, or of a matrix and a vector on either side.
+
+    The pieces are rows, columns or parts of what is summed over, whichever is longest. Where they would be too thin
+    BLAS gets the whole: its threads are worth it.
+
+    >>> product(np.ones((2, 9000)), np.ones((9000, 1)))
+    array([[9000.],
+           [9000.]])
+    """
+    if second.ndim == 2 and second.shape[1] == 1:  # for one column the operator @ does without BLAS
+        return product(first, second[:, 0])[..., np.newaxis]
+    rows, inner, columns = math.prod(first.shape[:-1]), first.shape[-1], math.prod(second.shape[1:])
+    most = ENTRIES if min(rows, columns) == 1 else PRODUCTS
+    if _are_complex(first, second):
+        most //= 2 if most == ENTRIES else 4
+    work = rows * inner * columns
+    longest = max(rows, inner, columns)
+    step = most * longest // max(work, 1)
+    if work <= most or step < _LEAST or inner != len(second):
+        return first @ second
+    if columns == longest > rows:
+        return product(second.T, first.T).T
+    out = np.zeros(first.shape[:-1] + second.shape[1:], np.result_type(first, second))
+    if rows == longest:
+        for low in range(0, rows, step):
+            np.matmul(first[low : low + step], second, out=out[low : low + step])
+        return out
+    for low in range(0, inner, step):
+        out += first[..., low : low + step] @ second[low : low + step]
+    return out
+
+
+def _are_complex(first: Array, second: Array) -> bool:
+    return "c" in (first.dtype.kind, second.dtype.kind)
+
+
+def limit_blas_threads(count: int, user_api: str | None = "blas") -> AbstractContextManager[Any]:
+    """Return a context with at most ``count`` BLAS threads (``user_api=None``: OpenMP too), given threadpoolctl.
+
+    >>> with limit_blas_threads(1):
+    ...     pass
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return contextlib.nullcontext()
+    return threadpool_limits(limits=count, user_api=user_api)
+
+
+@contextlib.contextmanager
+def limit_threads(count: int) -> Generator[None]:
+    """Limit BLAS, OpenMP and, if it is loaded, Numba to ``count`` threads.
+
+    >>> with limit_threads(1):
+    ...     pass
+    """
+    with limit_blas_threads(count, None):
+        if "numba" not in sys.modules:
+            yield
+            return
+        import numba
+        from numba.core import config
+
+        before, most = numba.get_num_threads(), int(vars(config)["NUMBA_NUM_THREADS"])
+        numba.set_num_threads(max(1, min(count, most)))
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)

@@ -1,0 +1,64 @@
+"""Atomic file writes: a file is replaced whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def atomic_write(target: Path) -> Generator[BinaryIO, None, None]:
+    """Write a temporary file next to the target and rename it: readers see the old file or the new one.
+
+    Links are followed, permissions kept, and devices written to directly. An error names the target.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_write(Path(folder, "a.txt")) as stream:
+    ...         _ = stream.write(b"whole")
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['a.txt']
+    """
+    place = Path(os.path.realpath(target))
+    try:
+        with _temporary_near(place) if place.is_file() or not place.exists() else open(place, "wb") as stream:
+            yield stream
+    except OSError as error:
+        if error.errno is None or (error.filename is not None and Path(error.filename).parent != place.parent):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+@contextlib.contextmanager
+def _temporary_near(target: Path) -> Generator[BinaryIO, None, None]:
+    part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, part)
+        os.replace(part, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write text in UTF-8, with plain line ends: the whole file or none of it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_text(Path(folder, "a.txt"), "whole")
+    ...     Path(folder, "a.txt").read_text()
+    'whole'
+    """
+    with atomic_write(target) as stream:
+        stream.write(text.encode("utf-8"))

@@ -1,0 +1,92 @@
+"""A pool of threads that take the chunks of a computation one after the other."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import IntArray
+
+
+@cache
+def _pool(helpers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(helpers, thread_name_prefix="unipd-chunks")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has the pool but not its threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def available_threads(requested: int | None) -> int:
+    """Return ``requested``, or Numba's current number of threads (NUMBA_NUM_THREADS) when it is None.
+
+    >>> available_threads(3)
+    3
+    """
+    if requested is not None:
+        return requested
+    import numba
+
+    return int(numba.get_num_threads())
+
+
+def run_chunks(work: Callable[[int], None], chunks: int, threads: int) -> None:
+    """Call ``work(i)`` for every chunk i on ``threads`` threads, this one included.
+
+    A thread that is held up leaves its share to the others, and helpers that have not begun when the work is done
+    are not waited for: a busy machine makes this no slower than one thread. ``work`` should release Python's
+    global lock, and chunks must write to different memory.
+
+    >>> done = []
+    >>> run_chunks(done.append, 3, threads=2)
+    >>> sorted(done)
+    [0, 1, 2]
+    """
+    if threads == 1 or chunks == 1:
+        for chunk in range(chunks):
+            work(chunk)
+        return
+    numbers = itertools.count()
+
+    def take() -> None:
+        while (chunk := next(numbers)) < chunks:
+            work(chunk)
+
+    run_on_threads(take, min(threads, chunks))
+
+
+def run_on_threads(work: Callable[[], object], threads: int) -> None:
+    """Call ``work()`` on ``threads`` threads, this one included; helpers that have not begun by its end are let go.
+
+    >>> run_on_threads(lambda: None, 2)
+    """
+    held = [work]  # one that is let go stays in the queue for a while: it shall not hold the arrays of the work
+    helpers = [_pool(threads - 1).submit(_run_held, held) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
+        held.clear()
+
+
+def _run_held(held: list[Callable[[], object]]) -> None:
+    held[0]()
+
+
+def share(threads: int, work: Callable[[IntArray], Any]) -> None:
+    """Call ``work(counter)`` on ``threads`` threads, this one included, with one shared counter that starts at 0.
+
+    Compiled kernels take chunk after chunk from the counter without Python's global lock.
+
+    >>> share(2, lambda counter: None)
+    """
+    counter = np.zeros(1, np.int64)
+    run_on_threads(lambda: work(counter), threads)

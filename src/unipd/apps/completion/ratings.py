@@ -1,0 +1,363 @@
+"""Ratings as users pass them (sparse matrices, triples, tables, arrays with NaN), indexed by row and column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd._typing import Array, FloatArray, IntArray
+from unipd._util import validate
+from unipd._util.context import current_communicator
+from unipd.errors import InvalidInput
+from unipd.io.ratings import Ratings, Shard, choose_columns, has_no_column_name, match_column_names
+
+LARGEST_ID = int(np.iinfo(np.int64).max)
+"""Larger integers are treated as strings."""
+_EXPECTED_TABLE = (
+    "a table with columns user, item and rating, or users as its index and items as its columns "
+    "(set_index, or read_csv with index_col=0), numbers with NaN between"
+)
+_FORMS = "a sparse matrix, (users, items, ratings), triples, a table, an array with NaN, or pairs with ratings y"
+LARGEST_RATING = 1e100
+"""Sums of squares of larger numbers may overflow."""
+
+
+class Index:
+    """Sorted distinct names and their positions; -1 for an unknown name.
+
+    >>> index = Index(np.array([30, 10, 30]))
+    >>> index.names, index.positions([10, 20, 30])
+    (array([10, 30]), array([ 0, -1,  1]))
+    """
+
+    def __init__(self, names: Any) -> None:
+        self.names: Array = np.unique(np.asarray(names))
+
+    def __len__(self) -> int:
+        return int(self.names.size)
+
+    def positions(self, names: Any) -> IntArray:
+        """Return the position of every name, -1 for unknown ones."""
+        wanted = self._convert_names(np.asarray(names))
+        nearest = np.minimum(np.searchsorted(self.names, wanted), self.names.size - 1)
+        return np.where(self.names[nearest] == wanted, nearest, -1)
+
+    def union(self, names: Any) -> Index:
+        """Return the index of these and more names."""
+        more = self._convert_names(np.asarray(names))
+        if more.size and self.names.dtype.kind != "U" and more.min() < 0:
+            raise InvalidInput("ids", "integers, like the earlier ones", repr(str(np.asarray(names)[more.argmin()])))
+        return Index(np.concatenate([self.names, more]))
+
+    def _convert_names(self, names: Array) -> Array:
+        """Return names in the type of this index: strings of digits as integers, or everything as strings."""
+        if names.dtype.kind == self.names.dtype.kind:
+            return names
+        if self.names.dtype.kind == "U":
+            return names.astype(np.str_)
+        plain = as_names("ids", names)
+        if plain.dtype.kind != "U":
+            return plain
+        numbers = (int(name) if name.isdecimal() else -1 for name in plain.tolist())
+        return np.array([number if number <= LARGEST_ID else -1 for number in numbers], np.int64)
+
+
+def as_names(argument: str, values: Any) -> Array:
+    """Return identifiers as nonnegative 64-bit integers, or as strings (larger integers too).
+
+    >>> as_names("users", [1.0, 2.0]), as_names("users", ["ann", "bob"])
+    (array([1, 2]), array(['ann', 'bob'], dtype='<U3'))
+    """
+    names = np.asarray(values)
+    if names.dtype.kind == "f" and isinstance(values, (list, tuple)):
+        names = np.array(values, dtype=object)  # NumPy turns lists with 64-bit integers into floats
+    if names.ndim != 1:
+        raise InvalidInput(argument, "a list of identifiers", f"shape {names.shape}")
+    if names.dtype.kind == "O":
+        names = _homogenize(argument, names)
+    if names.dtype.kind in "US":
+        return names.astype(np.str_)
+    if names.dtype.kind not in "iuf":
+        raise InvalidInput(argument, "integers or strings", f"dtype {names.dtype}")
+    if names.dtype.kind == "f":
+        names = _to_integers(argument, names)
+    if names.size and names.min() < 0:
+        raise InvalidInput(argument, "nonnegative identifiers", str(names.min()))
+    return names.astype(np.str_ if names.size and names.max() > LARGEST_ID else np.int64)
+
+
+def _to_integers(argument: str, names: Array) -> Array:
+    """Return floats as integers."""
+    missing = np.isnan(names)
+    if missing.any():
+        raise InvalidInput(argument, "a name for every rating", f"none at position {int(missing.argmax())}")
+    if np.any(np.abs(names) > LARGEST_ID // 2) or np.any(names != np.floor(names)):
+        raise InvalidInput(argument, "integers or strings", "numbers that are not integers, or too large for floats")
+    return names.astype(np.int64)
+
+
+def _homogenize(argument: str, names: Array) -> Array:
+    """Return an array of Python objects as strings, integers or floats, never a mixture; large integers as strings."""
+    values: list[Any] = names.tolist()
+    missing = [position for position, name in enumerate(values) if _is_missing(name)]
+    if missing:
+        raise InvalidInput(argument, "a name for every rating", f"none at position {missing[0]}")
+    if all(isinstance(name, str) for name in values):
+        return names.astype(np.str_)
+    if all(isinstance(name, Real) and not isinstance(name, bool) for name in values):
+        if not all(isinstance(name, Integral) for name in values):
+            return names.astype(np.float64)
+        large = max(values) > LARGEST_ID or min(values) < -LARGEST_ID
+        return np.array([str(name) for name in values]) if large else names.astype(np.int64)
+    found = ", ".join(sorted({type(name).__name__ for name in values}))
+    raise InvalidInput(argument, "integers or strings, not both", found)
+
+
+def _is_missing(name: Any) -> bool:
+    """Whether a name is None, NaN, NaT or pandas.NA, which is not even equal to itself."""
+    return name is None or type(name).__name__ in ("NAType", "NaTType") or bool(name != name)
+
+
+def table_columns(table: Any) -> tuple[Array, Array, Array]:
+    """Return users, items and ratings of a table."""
+    names = [str(name) for name in table.columns]
+    places, has_names = choose_columns(names), match_column_names(names) is not None
+    if not has_names and _is_wide(table, names, places):
+        return _unpivot(table)
+    if places is None or (not has_names and _have_gaps(table, places)):
+        raise InvalidInput("X", _EXPECTED_TABLE, f"columns {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}")
+    users, items, values = (np.asarray(table.iloc[:, place]) for place in places)
+    return users, items, values
+
+
+def pair_columns(table: Any) -> tuple[int, int]:
+    """Return the positions of user and item among the columns of a table of pairs."""
+    names = [str(name) for name in table.columns]
+    places = match_column_names([*names, "rating"])
+    if places is not None:
+        return places[0], places[1]
+    if len(names) < 2:
+        raise InvalidInput("X", "a table with columns user and item", f"columns {', '.join(names)}")
+    return 0, 1
+
+
+def _is_wide(table: Any, names: list[str], places: tuple[int, ...] | None) -> bool:
+    """Whether columns that are not called user, item and rating are items, as from ``pivot``.
+
+    They are if they have a common name, or if they are numeric with NaN and cannot be identifiers and ratings.
+    """
+    if table.columns.name is not None:
+        return True
+    if not has_no_column_name(names) or not all(kind.kind in "iuf" for kind in table.dtypes):
+        return False
+    gaps = table.isna().to_numpy()
+    if not gaps.any():
+        return False
+    numbered = len(names) > 3 and all(isinstance(name, (int, np.integer)) for name in table.columns)
+    return numbered or places is None or gaps[:, :2].any() or (len(names) > 3 and gaps[:, 2].any())
+
+
+def _have_gaps(table: Any, places: tuple[int, ...]) -> bool:
+    """Whether one of the columns has floats with NaN."""
+    columns = [table.iloc[:, place] for place in places]
+    return any(column.dtype.kind == "f" and column.isna().any() for column in columns)
+
+
+def _unpivot(table: Any) -> tuple[Array, Array, Array]:
+    try:
+        matrix = table.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("X", "numbers in a table with items as columns", str(error)) from error
+    rows, columns = np.nonzero(~np.isnan(matrix))
+    return np.asarray(table.index)[rows], np.asarray(table.columns)[columns], matrix[rows, columns]
+
+
+def as_ratings(X: Any, y: Any = None) -> Ratings:
+    """Return the ratings in ``X``, in the order given.
+
+    - with ``y``: ``X`` holds pairs (user, item), one per row, and ``y`` their ratings;
+    - a SciPy sparse matrix: the entries stored, explicit zeros included; SciPy adds up duplicates;
+    - a tuple (users, items, ratings), or :class:`~unipd.io.ratings.Ratings`;
+    - triples (user, item, rating), one per row: a list of tuples, or an array with three columns, no NaN, and integers
+      from 0 in the first two;
+    - a DataFrame with columns named like user, item and rating, or with these as its first three;
+    - a DataFrame as from ``pivot``: users in its index, items in its columns, NaN for missing ratings;
+    - a matrix as an array: NaN and masked entries are missing. Two columns of integers without NaN are refused as
+      pairs without ``y``.
+
+    >>> as_ratings(np.array([[1.0, np.nan], [np.nan, 4.0]])).items
+    array([0, 1])
+    """
+    if y is not None:
+        users, items = as_pairs(X)
+        return _build_ratings(users, items, y)
+    if isinstance(X, Ratings):
+        return _build_ratings(X.users, X.items, X.values)
+    if sp.issparse(X):
+        matrix: Any = X.tocsr(copy=True)
+        matrix.sum_duplicates()
+        entries = matrix.tocoo()
+        return _build_ratings(entries.row, entries.col, entries.data)
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        return _build_ratings(*table_columns(X))
+    if _is_three_columns(X):
+        return _build_ratings(*X)
+    if isinstance(X, list) and X and all(isinstance(row, tuple) and len(row) == 3 for row in X):
+        return _build_ratings(*(list(column) for column in zip(*X, strict=True)))
+    return _from_array(X)
+
+
+def _is_three_columns(X: Any) -> bool:
+    """Whether X is (users, items, ratings); a list of three arrays only if the first two are not floats."""
+    if not isinstance(X, (tuple, list)) or len(X) != 3 or any(np.ndim(part) != 1 for part in X):
+        return False
+    return isinstance(X, tuple) or all(hasattr(part, "dtype") and np.asarray(part).dtype.kind != "f" for part in X[:2])
+
+
+def as_pairs(X: Any) -> tuple[Array, Array]:
+    """Return (users, items) of pairs: rows of an array, a DataFrame, a list of pairs or two arrays.
+
+    >>> as_pairs([(1, 5), (2, 5)])
+    (array([1, 2]), array([5, 5]))
+    """
+    if isinstance(X, Ratings):
+        return as_names("users", X.users), as_names("items", X.items)
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        users, items = (np.asarray(X.iloc[:, place]) for place in pair_columns(X))
+    elif isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 1 for part in X):
+        users, items = (np.asarray(part) for part in X)
+    else:
+        table = X if isinstance(X, np.ndarray) else _pair_rows(X)
+        table = table.reshape(0, 2) if table.size == 0 else table
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise InvalidInput("X", "pairs (user, item), one per row", f"shape {table.shape}")
+        users, items = table[:, 0], table[:, 1]
+    if users.shape != items.shape:
+        raise InvalidInput("X", "as many items as users", f"{users.size} users and {items.size} items")
+    return as_names("users", users), as_names("items", items)
+
+
+def _pair_rows(X: Any) -> Array:
+    """Return rows of pairs as an array that preserves the types of users and items."""
+    try:
+        table = np.asarray(X)
+    except ValueError as error:
+        raise InvalidInput("X", "pairs (user, item), one per row", str(error)) from error
+    if table.dtype.kind not in "US":
+        return table
+    return np.array([tuple(row) for row in X], dtype=object)
+
+
+def _build_ratings(users: Any, items: Any, values: Any) -> Ratings:
+    who, what = as_names("users", users), as_names("items", items)
+    values = np.asarray(values)
+    values = as_floats("ratings", values, "numbers") if values.dtype.kind == "O" else values
+    ratings = validate.real_array("ratings", values, ndim=1).astype(np.float64)
+    if not who.size == what.size == ratings.size:
+        sizes = f"{who.size} users, {what.size} items, {ratings.size} ratings"
+        raise InvalidInput("ratings", "a user and an item for every rating", sizes)
+    if ratings.size == 0:
+        raise InvalidInput("ratings", "at least one rating", "none")
+    if np.abs(ratings).max() > LARGEST_RATING:
+        raise InvalidInput("ratings", f"numbers up to {LARGEST_RATING:g}", f"{ratings[np.abs(ratings).argmax()]:g}")
+    return Ratings(who, what, ratings)
+
+
+def as_floats(argument: str, values: Any, expected: str) -> FloatArray:
+    """Return values as floating-point numbers, or raise.
+
+    >>> as_floats("ratings", [1, 2], "numbers")
+    array([1., 2.])
+    """
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(argument, expected, str(error)) from error
+
+
+def _from_array(X: Any) -> Ratings:
+    try:
+        matrix: FloatArray = np.ma.filled(np.ma.asarray(X, dtype=np.float64), np.nan)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("X", _FORMS, type(X).__name__) from error
+    if matrix.ndim != 2:
+        raise InvalidInput("X", _FORMS, f"shape {matrix.shape}")
+    if np.isinf(matrix).any():
+        raise InvalidInput("X", "finite numbers, NaN for missing ratings", "inf")
+    if matrix.shape[1] == 2 and np.asarray(X).dtype.kind in "iu" and not np.isnan(matrix).any():
+        expected = "ratings y with pairs (user, item), or a float matrix (X.astype(float)) with one column per item"
+        raise InvalidInput("X", expected, f"{len(matrix)} rows of two integers without y")
+    if matrix.shape[1] == 3 and _has_names(matrix):
+        users, items, _ = np.asarray(X).T
+        return _build_ratings(users, items, matrix[:, 2])
+    rows, columns = np.nonzero(~np.isnan(matrix))
+    return _build_ratings(rows, columns, matrix[rows, columns])
+
+
+def _has_names(matrix: FloatArray) -> bool:
+    """Whether nothing is missing and the first two columns can be identifiers."""
+    names = matrix[:, :2]
+    return not np.isnan(matrix).any() and bool(np.all((names >= 0) & (names == np.floor(names))))
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedRatings:
+    """Ratings with row and column: one per pair, sorted by user and item (under MPI those of this rank)."""
+
+    users: Index
+    items: Index
+    rows: IntArray
+    columns: IntArray
+    values: FloatArray
+    order: IntArray | None = None
+    """Position of every rating in the input of all ranks; None if each rank had only its own."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of users and items."""
+        return len(self.users), len(self.items)
+
+    def where(self, chosen: Any) -> IndexedRatings:
+        """Return the ratings of a mask or slice."""
+        order = None if self.order is None else self.order[chosen]
+        return replace(
+            self, rows=self.rows[chosen], columns=self.columns[chosen], values=self.values[chosen], order=order
+        )
+
+    def ratings(self) -> Ratings:
+        """Return the ratings with names of users and items."""
+        return Ratings(self.users.names[self.rows], self.items.names[self.columns], self.values)
+
+
+def index_ratings(ratings: Ratings, users: Index | None = None, items: Index | None = None) -> IndexedRatings:
+    """Index ratings by row and column; of several ratings of one pair the last one counts.
+
+    >>> data = index_ratings(Ratings(np.array([7, 7]), np.array([3, 3]), np.array([1.0, 5.0])))
+    >>> data.values
+    array([5.])
+    """
+    users = Index(ratings.users) if users is None else users
+    items = Index(ratings.items) if items is None else items
+    rows, columns = users.positions(ratings.users), items.positions(ratings.items)
+    pairs = rows * np.int64(len(items)) + columns
+    _, last = np.unique(pairs[::-1], return_index=True)
+    last = pairs.size - 1 - last
+    order = np.empty(last.size, np.int64)
+    order[np.argsort(last)] = np.arange(last.size)
+    return IndexedRatings(users, items, rows[last], columns[last], ratings.values[last], order)
+
+
+def index_local_ratings(ratings: Ratings) -> IndexedRatings:
+    """Index the ratings of this rank, from its shard or from ratings that every rank has."""
+    if isinstance(ratings, Shard):
+        return replace(index_ratings(ratings, Index(ratings.all_users), Index(ratings.all_items)), order=None)
+    data, group = index_ratings(ratings), current_communicator()
+    if group.size == 1:
+        return data
+    cuts = np.arange(group.size + 1) * data.rows.size // group.size
+    edges = np.append(np.searchsorted(data.rows, data.rows[cuts[:-1]]), data.rows.size)
+    return data.where(slice(int(edges[group.rank]), int(edges[group.rank + 1])))

@@ -1,0 +1,366 @@
+"""The ranks of an MPI communicator: balanced shares of work, deterministic collectives, detection of diverged ranks.
+
+Sums are deterministic by construction, whatever algorithm MPI would choose: a rank adds its share of the entries in the
+order of the ranks, and the shares are gathered. So all ranks have the same bits, and a run with the same number of
+ranks reproduces them.
+
+Ranks that take different decisions soon wait in different exchanges, which MPI need not notice: it may wait forever. So
+every rank keeps a running digest of its exchanges (:class:`ExchangeLog`), at negligible cost, and ranks that have
+waited for long compare their digests.
+"""
+
+from __future__ import annotations
+
+import heapq
+import pickle
+import time
+import zlib
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, IntArray
+from unipd.cluster.environment import available_cores, processes
+from unipd.errors import MissingExtra, UnipdError
+
+
+def mpi() -> Any:
+    """Return mpi4py's MPI module, imported on first use."""
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise MissingExtra("mpi4py", "cluster", "running under MPI") from error
+    return MPI
+
+
+class SingleProcess:
+    """The communicator of one process, without MPI."""
+
+    def Get_rank(self) -> int:  # noqa: N802  (mpi4py's name)
+        """Return 0."""
+        return 0
+
+    def Get_size(self) -> int:  # noqa: N802
+        """Return 1."""
+        return 1
+
+
+def world_communicator() -> Any:
+    """Return the communicator of all processes; a process that no launcher started does not need mpi4py."""
+    try:
+        return mpi().COMM_WORLD
+    except MissingExtra:
+        if processes() > 1:
+            raise
+        return SingleProcess()
+
+
+def ranks_on_machine(comm: Any) -> int:
+    """Return the number of processes of a communicator on this machine, this one included."""
+    local = comm.Split_type(mpi().COMM_TYPE_SHARED)
+    count = int(local.Get_size())
+    local.Free()
+    return count
+
+
+def shares(count: int, parts: int) -> IntArray:
+    """Return the sizes of ``parts`` nearly equal parts of ``count`` items.
+
+    >>> shares(7, 3)
+    array([3, 2, 2])
+    """
+    sizes = np.full(parts, count // parts, np.int64)
+    sizes[: count % parts] += 1
+    return sizes
+
+
+def contiguous_bounds(work: Any, parts: int) -> IntArray:
+    """Return the bounds of ``parts`` runs of consecutive items with about equal work; runs may be empty.
+
+    >>> contiguous_bounds([1, 1, 4, 1, 1], 3)
+    array([0, 2, 3, 5])
+    """
+    total = np.concatenate([[0], np.cumsum(np.asarray(work, np.float64))])
+    goals = np.linspace(0.0, total[-1], parts + 1)
+    bounds = np.minimum(np.searchsorted(total, goals), total.size - 1)
+    closer = np.maximum(bounds - 1, 0)
+    bounds = np.where(goals - total[closer] < total[bounds] - goals, closer, bounds)
+    bounds[0], bounds[-1] = 0, total.size - 1
+    return np.maximum.accumulate(bounds)
+
+
+def assign_evenly(work: Any, parts: int) -> IntArray:
+    """Return the part of each item: the largest first, each to the part with the least work so far.
+
+    >>> assign_evenly([5.0, 1.0, 1.0, 3.0], 2)
+    array([0, 1, 1, 1])
+    """
+    sizes = np.asarray(work, np.float64)
+    if (sizes == sizes[0]).all():
+        return np.arange(sizes.size) % parts
+    owners = np.zeros(sizes.size, np.int64)
+    loads = [(0.0, part) for part in range(parts)]
+    for item in np.argsort(-sizes, kind="stable").tolist():
+        load, owner = loads[0]
+        owners[item] = owner
+        heapq.heapreplace(loads, (load + float(sizes[item]), owner))
+    return owners
+
+
+DIGESTS_KEPT = 64
+"""Number of digests of past exchanges to keep."""
+LOG_TAG = 30_011
+"""MPI tag of the log's messages."""
+BARRIER_POLL_SECONDS = 1e-3
+"""Seconds between two polls while a rank waits at a barrier."""
+ADVICE = "do all ranks have the same data, options and callbacks, and are the machines alike?"
+
+
+class Disagreement(UnipdError, RuntimeError):
+    """Ranks have diverged."""
+
+
+class ExchangeLog:
+    """The exchanges of a rank on one communicator, in order.
+
+    Parameters
+    ----------
+    comm
+        The communicator; messages between waiting ranks are sent on it.
+    """
+
+    def __init__(self, comm: Any) -> None:
+        self._comm = comm
+        self._count = 0
+        self._digests = {0: 0}
+        self._received: dict[int, tuple[int, int]] = {}
+        self._sent = 0
+        self._requests: list[Any] = []
+
+    @property
+    def digest(self) -> int:
+        """A hash of the exchanges so far, in order."""
+        return self._digests[self._count]
+
+    def record(self, kind: str, size: int) -> None:
+        """Record the start of an exchange."""
+        digest = zlib.crc32(f"{kind}{size}".encode(), self.digest)
+        self._count += 1
+        self._digests[self._count] = digest
+        self._digests.pop(self._count - DIGESTS_KEPT, None)
+
+    def compare(self) -> None:
+        """Send this rank's position to the others, receive theirs, and raise if they have diverged."""
+        self._requests = [request for request in self._requests if not request.Test()]
+        if self._sent != self._count:
+            self._sent = self._count
+            self._send(np.array([self._count, self.digest], np.int64))
+        self._receive()
+        ours, theirs = self._digests, self._received.items()
+        self._raise_for([rank for rank, (count, digest) in theirs if ours.get(count, digest) != digest])
+
+    def barrier(self) -> None:
+        """Wait for all ranks, by messages alone: an MPI collective might complete with another one's data."""
+        self.record("end", 0)
+        others = self._comm.Get_size() - 1
+        while True:
+            self.compare()
+            if sum(count >= self._count for count, _ in self._received.values()) == others:
+                return
+            time.sleep(BARRIER_POLL_SECONDS)
+
+    def check(self, digests: IntArray) -> None:
+        """Raise unless all ranks have sent this rank's digest with an exchange."""
+        self._raise_for(np.flatnonzero(digests != self.digest).tolist())
+
+    def _raise_for(self, ranks: list[int]) -> None:
+        if ranks:
+            who = ", ".join(str(rank) for rank in sorted(ranks))
+            raise Disagreement(f"the ranks have diverged: rank {who} is in another exchange than this rank; {ADVICE}")
+
+    def _send(self, position: Array) -> None:
+        others = set(range(self._comm.Get_size())) - {self._comm.Get_rank()}
+        self._requests += [self._comm.Isend(position, other, LOG_TAG) for other in sorted(others)]
+
+    def _receive(self) -> None:
+        status, position = mpi().Status(), np.empty(2, np.int64)
+        while self._comm.Iprobe(mpi().ANY_SOURCE, LOG_TAG, status):
+            self._comm.Recv(position, status.Get_source(), LOG_TAG)
+            self._received[status.Get_source()] = int(position[0]), int(position[1])
+
+
+def get_exchange_log(comm: Any) -> ExchangeLog:
+    """Return the log of a communicator, shared by all objects that use it."""
+    log = comm.Get_attr(_exchange_log_key())
+    if log is None:
+        log = ExchangeLog(comm)
+        comm.Set_attr(_exchange_log_key(), log)
+    return log
+
+
+@cache
+def _exchange_log_key() -> int:
+    return mpi().Comm.Create_keyval()
+
+
+SMALL_BYTES = 1 << 13
+"""Bytes up to which every rank receives all parts and adds them itself."""
+POLL_SECONDS = 5e-5
+"""Seconds of sleep between two polls of a slow exchange."""
+SPIN_SECONDS, SPIN_SECONDS_PER_BYTE = 1e-2, 1e-8
+"""Seconds of polling without sleep, and more for every byte sent, where every rank has a core of its own: sleep would
+delay long messages, which travel in pieces."""
+STALL_SECONDS, STALL_POLL_SECONDS = 2.0, 0.1
+"""Seconds of waiting after which ranks compare their logs, and between two comparisons."""
+
+
+class Ranks:
+    """Collective operations between the processes of a communicator.
+
+    Parameters
+    ----------
+    comm
+        An mpi4py communicator; default: all processes.
+
+    Examples
+    --------
+    >>> from unipd.cluster.communicator import SingleProcess
+    >>> ranks = Ranks(SingleProcess())
+    >>> ranks.size, ranks.allreduce(np.array([1.0, 2.0]))
+    (1, array([1., 2.]))
+    """
+
+    checkpoint_identity = "ranks"
+    """What a checkpoint compares: the number of ranks may differ."""
+
+    def __init__(self, comm: Any = None) -> None:
+        self.comm: Any = world_communicator() if comm is None else comm
+        self.rank = int(self.comm.Get_rank())
+        self.size = int(self.comm.Get_size())
+        self.seconds = 0.0
+        """Time spent in exchanges, waiting for other ranks included."""
+        self.bytes = 0
+        """Bytes that this rank has sent."""
+        self._crowded = self.size > 1 and ranks_on_machine(self.comm) > available_cores()
+
+    def __repr__(self) -> str:
+        return f"Ranks(rank={self.rank}, size={self.size})"
+
+    def allreduce(self, array: Array) -> Array:
+        """Return the sum of the ranks' arrays, the same bits on every rank."""
+        if self.size == 1:
+            return array
+        flat = np.ascontiguousarray(array).reshape(-1)
+        if flat.nbytes <= SMALL_BYTES:
+            return _sum_in_order(self._allgather_short(flat)).reshape(array.shape)
+        counts = shares(flat.size, self.size)
+        mine = int(counts[self.rank])
+        parts = np.empty((self.size, mine), flat.dtype)
+        self._log("sum", flat.nbytes)
+        request = self.comm.Ialltoallv([flat, _spans(counts)], [parts, _spans(np.full(self.size, mine))])
+        self._wait(request, flat.nbytes)
+        return self._allgatherv(_sum_in_order(parts), counts).reshape(array.shape)
+
+    def allgather(self, array: Array, counts: IntArray | None = None) -> Array:
+        """Return the ranks' arrays, concatenated along the first axis; known lengths ``counts`` save an exchange."""
+        if self.size == 1:
+            return array
+        rest = array.shape[1:]
+        if counts is None:
+            counts = self._allgather_short(np.array([array.shape[0]], np.int64))[:, 0]
+        width = int(np.prod(rest, dtype=np.int64))
+        flat = np.ascontiguousarray(array).reshape(-1)
+        return self._allgatherv(flat, counts * width).reshape(-1, *rest)
+
+    def allgather_into(self, array: Array, counts: IntArray) -> Array:
+        """Fill in the other ranks' parts of a vector in which this rank has written its own, and return it.
+
+        Untouched pages of the vector take no memory while the local part is computed.
+        """
+        if self.size > 1:
+            self._log("complete", array.nbytes)
+            request = self.comm.Iallgatherv(mpi().IN_PLACE, [array, _spans(counts)])
+            self._wait(request, int(counts[self.rank]) * array.itemsize)
+        return array
+
+    def local_slice(self, counts: IntArray) -> slice:
+        """Return this rank's part of a vector to which rank r contributes ``counts[r]`` entries."""
+        first = int(counts[: self.rank].sum())
+        return slice(first, first + int(counts[self.rank]))
+
+    def allgather_objects(self, value: Any) -> list[Any]:
+        """Return every rank's value (pickled)."""
+        if self.size == 1:
+            return [value]
+        own = np.frombuffer(pickle.dumps(value, protocol=5), np.uint8)
+        sizes = self._allgather_short(np.array([own.size], np.int64))[:, 0]
+        parts = np.split(self._allgatherv(own, sizes), np.cumsum(sizes)[:-1])
+        return [pickle.loads(part.data) for part in parts]
+
+    def alltoall(self, parts: list[Array]) -> list[Array]:
+        """Send part i to rank i, and return the parts received, in the order of the ranks."""
+        if self.size == 1:
+            return parts
+        counts = np.array([part.size for part in parts], np.int64)
+        table = self._allgather_short(counts)
+        incoming = table[:, self.rank]
+        out = np.empty(int(incoming.sum()), parts[0].dtype)
+        sent = np.concatenate(parts)
+        self._log("exchange", int(table.sum()))
+        self._wait(self.comm.Ialltoallv([sent, _spans(counts)], [out, _spans(incoming)]), sent.nbytes)
+        return np.split(out, np.cumsum(incoming)[:-1])
+
+    def barrier(self) -> None:
+        """Wait until every rank is here; a rank that waits in another exchange raises :class:`Disagreement`."""
+        if self.size > 1:
+            get_exchange_log(self.comm).barrier()
+
+    def _allgather_short(self, array: Array) -> Array:
+        """Return the ranks' short vectors; the digests of the logs travel with them and are compared."""
+        log = self._log("gather", array.nbytes)
+        own = np.concatenate([np.array([log.digest], np.int64).view(np.uint8), array.view(np.uint8)])
+        parts = np.empty((self.size, own.size), np.uint8)
+        self._wait(self.comm.Iallgather(own, parts), own.nbytes)
+        log.check(parts[:, :8].copy().view(np.int64)[:, 0])
+        return parts[:, 8:].copy().view(array.dtype)
+
+    def _allgatherv(self, part: Array, counts: IntArray) -> Array:
+        out = np.empty(int(counts.sum()), part.dtype)
+        self._log("spread", out.nbytes)
+        self._wait(self.comm.Iallgatherv(part, [out, _spans(counts)]), part.nbytes)
+        return out
+
+    def _log(self, kind: str, size: int) -> ExchangeLog:
+        """Record an exchange: its kind and a size that is the same on every rank."""
+        log = get_exchange_log(self.comm)
+        log.record(kind, size)
+        return log
+
+    def _wait(self, request: Any, sent: int) -> None:
+        """Wait for an exchange by polling, so that signals are handled; ranks that share a core sleep at once."""
+        begun = time.perf_counter()
+        spin_end = begun + (0.0 if self._crowded else SPIN_SECONDS + SPIN_SECONDS_PER_BYTE * sent)
+        stalled = begun + STALL_SECONDS
+        while not request.Test():
+            now = time.perf_counter()
+            if now > spin_end:
+                time.sleep(POLL_SECONDS)
+            if now > stalled:
+                get_exchange_log(self.comm).compare()
+                stalled = now + STALL_POLL_SECONDS
+        self.seconds += time.perf_counter() - begun
+        self.bytes += sent
+
+
+def _spans(counts: IntArray) -> tuple[IntArray, IntArray]:
+    """Return counts and displacements as MPI takes them."""
+    return counts, np.cumsum(counts) - counts
+
+
+def _sum_in_order(parts: Array) -> Array:
+    """Return the sum of the rows, first to last."""
+    total = parts[0].copy()
+    for row in parts[1:]:
+        total += row
+    return total

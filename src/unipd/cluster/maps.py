@@ -1,0 +1,388 @@
+"""Maps on several ranks: rows of any map; the Pauli map and the semidefinite map, whose products are divided too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd._typing import Array, FloatArray, IntArray
+from unipd._util import validate
+from unipd.cluster.communicator import Ranks, contiguous_bounds
+from unipd.cluster.consistency import Distributed, require_same
+from unipd.errors import InvalidInput
+from unipd.maps.base import Map, MatrixOperator, frobenius_bound
+from unipd.maps.pauli import DenseOperator, HermitianOperator, PauliMap
+from unipd.maps.pauli.layout import BLOCK_BITS, LONGEST, list_keys, longest_light
+from unipd.maps.pauli.map import pauli_norm_bound
+from unipd.maps.pauli.strings import bit_count
+from unipd.maps.sampling import Sampling
+from unipd.maps.sdp import SdpMap, SymmetricOperator
+
+
+class DistributedRows(Distributed, Map):
+    """A x = (A_0 x, A_1 x, ...), rank r with the map A_r; the adjoint is the sum of the ranks' adjoints.
+
+    Parameters
+    ----------
+    part
+        This rank's map, with images that are vectors; None when it has no measurements.
+    ranks
+        The ranks.
+    whole
+        The undivided map, which checkpoints compare; None where no rank has it.
+
+    Examples
+    --------
+    >>> from unipd.cluster.communicator import SingleProcess
+    >>> from unipd.maps import DenseMatrix
+    >>> DistributedRows(DenseMatrix(np.eye(2)), Ranks(SingleProcess())).image(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+
+    def __init__(self, part: Any, ranks: Ranks, whole: Any = None) -> None:
+        self.part, self.ranks, self.whole = part, ranks, whole
+        self.work, domain, dtype = _agree_on_shapes(part, ranks)
+        self.own = ranks.local_slice(self.work)
+        """Positions of this rank's measurements."""
+        super().__init__(domain, (int(self.work.sum()),), dtype)
+        self._heights = _find_row_blocks(part, domain, ranks)
+        self._kind: tuple[bool, Any] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on this rank."""
+        return 0 if self.part is None else self.part.nbytes
+
+    @property
+    def checkpoint_identity(self) -> Any:
+        """What a checkpoint compares, the same for any number of ranks; a collective operation."""
+        if self.whole is not None:
+            return self.whole
+        own = None if self.part is None else self.part.identity(self.own.start)
+        known = [one for one in self.ranks.allgather_objects(own) if one is not None]
+        return (*known[0][:-1], sum(one[-1] for one in known) % (1 << 64))
+
+    def image(self, atom: Any) -> Array:
+        """Return the images of all ranks, concatenated."""
+        values = np.empty(self.codomain, self.dtype)
+        if self.part is not None:
+            values[self.own] = self.part.image(atom)
+        return self.ranks.allgather_into(values, self.work)
+
+    def adjoint(self, dual: Array) -> Any:
+        """Return the sum of the ranks' adjoints: arrays are added up here, operators at every product."""
+        vector = self._check_dual(dual)
+        self.require_same_dual(vector)
+        own = None if self.part is None else self.part.adjoint(vector[self.own])
+        dense, dtype = self._kind_of(own)
+        if not dense:
+            return SummedOperator(own, self.domain, dtype, self.ranks, self._heights)
+        return self.ranks.allreduce(np.zeros(self.domain, dtype) if own is None else own)
+
+    def _kind_of(self, own: Any) -> tuple[bool, Any]:
+        """Return whether adjoints are arrays, and their dtype: exchanged once, for ranks without measurements."""
+        if self._kind is None:
+            kind = None if own is None else (isinstance(own, np.ndarray), own.dtype)
+            self._kind = next(one for one in self.ranks.allgather_objects(kind) if one is not None)
+        assert self._kind is not None
+        return self._kind
+
+
+class SummedOperator(MatrixOperator):
+    """The sum of the ranks' matrices, through its products; a rank without measurements has none.
+
+    Where rank r has the nonzero rows of a block of ``heights[r]`` rows, M x is gathered, which is faster.
+
+    >>> from unipd.cluster.communicator import SingleProcess
+    >>> from unipd.maps import Sampling
+    >>> own = Sampling([0, 1], [1, 0], (2, 2)).adjoint(np.array([3.0, 4.0]))
+    >>> SummedOperator(own, (2, 2), np.float64, Ranks(SingleProcess())).matvec(np.array([1.0, 2.0]))
+    array([6., 4.])
+    """
+
+    def __init__(self, own: Any, shape: Any, dtype: Any, ranks: Ranks, heights: IntArray | None = None) -> None:
+        super().__init__(tuple(shape), dtype)
+        self._own, self._ranks, self._heights = own, ranks, heights
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        vector = np.reshape(x, -1)
+        return self._join_rows(self._zeros(0, vector) if self._own is None else self._own.matvec(vector))
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return M^* x."""
+        vector = np.reshape(x, -1)
+        return self._ranks.allreduce(self._zeros(1, vector) if self._own is None else self._own.rmatvec(vector))
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X."""
+        return self._join_rows(self._zeros(0, x) if self._own is None else self._own.matmat(x))
+
+    def rmatmat(self, x: Array) -> Array:
+        """Return M^* X."""
+        return self._ranks.allreduce(self._zeros(1, x) if self._own is None else self._own.rmatmat(x))
+
+    def _zeros(self, axis: int, x: Array) -> Array:
+        return np.zeros((self.shape[axis], *x.shape[1:]), np.result_type(self.dtype, x))
+
+    def _join_rows(self, product: Array) -> Array:
+        if self._heights is None:
+            return self._ranks.allreduce(product)
+        return self._ranks.allgather(product[self._ranks.local_slice(self._heights)], self._heights)
+
+    def frobenius(self) -> float:
+        """Return the sum of the ranks' bounds."""
+        own = 0.0 if self._own is None else frobenius_bound(self._own)
+        return float(self._ranks.allgather(np.array([own])).sum())
+
+
+def _agree_on_shapes(part: Any, ranks: Ranks) -> tuple[Any, Any, np.dtype[Any]]:
+    """Return the ranks' counts, and domain and dtype, which must be the same on all that have measurements."""
+    own = None if part is None else (part.codomain, part.domain, np.dtype(part.dtype))
+    known = ranks.allgather_objects(own)
+    some = [one for one in known if one is not None]
+    if not some:
+        raise InvalidInput("map", "measurements on some rank", "none")
+    for codomain, domain, dtype in some:
+        if len(codomain) != 1 or domain != some[0][1] or dtype != some[0][2]:
+            raise InvalidInput("map", "images that are vectors, of points of one shape and dtype", f"{codomain, dtype}")
+    counts = np.array([0 if one is None else one[0][0] for one in known], np.int64)
+    return counts, some[0][1], some[0][2]
+
+
+def _find_row_blocks(part: Any, domain: Any, ranks: Ranks) -> IntArray | None:
+    """Return the heights of consecutive blocks of rows, one for each rank, if the ranks sample those; else None."""
+    rows = part.rows if isinstance(part, Sampling) else None
+    ends: list[Any] = ranks.allgather_objects(None if rows is None else (int(rows.min()), int(rows.max())))
+    last = [-1]  # row of each rank
+    for pair in ends:
+        if pair is not None and pair[0] <= last[-1]:
+            return None
+        last.append(last[-1] if pair is None else pair[1])
+    if last[-1] < 0:
+        return None
+    last[-1] = domain[0] - 1
+    return np.diff(last)
+
+
+class DistributedPauliMap(Distributed, PauliMap):
+    """A Pauli map whose strings are divided by x masks: a rank makes the tables of its own strings only.
+
+    A product adds the ranks' vectors (p numbers are exchanged), an image concatenates their values (n numbers).
+
+    Parameters
+    ----------
+    map
+        The whole map; its strings are not sorted for the kernels.
+    ranks
+        The ranks.
+    """
+
+    def __init__(self, map: PauliMap, ranks: Ranks) -> None:
+        method = "dense" if map.dense else "matrix-free"
+        super().__init__(map.qubits, map.x, map.z, map.precision, map.threads, method=method)
+        require_same(ranks, "the Pauli map", {"qubits": map.qubits, "x": map.x, "z": map.z, "precision": map.precision})
+        self.whole, self.ranks = map, ranks
+        parts = partition_strings(self.qubits, self.x, self.z, ranks.size, single=self.precision == "single")
+        self.work = np.array([part.size for part in parts], np.int64)
+        self._order: IntArray = np.concatenate(parts).astype(np.int32)
+        self._mine: IntArray = parts[ranks.rank]
+        self.part: PauliMap | None = None
+        if self._mine.size:
+            x, z = self.x[self._mine], self.z[self._mine]
+            self.part = PauliMap(self.qubits, x, z, self.precision, self.threads, method=method)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on this rank."""
+        return self.x.nbytes + self.z.nbytes + self._order.nbytes + (0 if self.part is None else self.part.nbytes)
+
+    def adjoint(self, dual: Array) -> HermitianOperator:
+        """Return sum_k lam_k P_k; its products are exchanged."""
+        vector = validate.real_array("dual", dual, shape=self.codomain)
+        self.require_same_dual(vector)
+        own = None if self.part is None else self.part.adjoint(vector[self._mine])
+        if self.dense:
+            matrix = np.zeros(self.domain, self.operator_dtype) if own is None else own.toarray()
+            return DenseOperator(self.ranks.allreduce(matrix))
+        return _DistributedOperator(self, own, vector)
+
+    def image(self, atom: Any) -> FloatArray:
+        """Return Re tr(P_k X)."""
+        own = np.empty(0) if self.part is None else self.part.image(atom)
+        result = np.empty(self.codomain)
+        result[self._order] = self.ranks.allgather(own, self.work)
+        return result
+
+
+class _DistributedOperator(HermitianOperator):
+    """The sum of the ranks' operators."""
+
+    def __init__(self, map: DistributedPauliMap, own: HermitianOperator | None, dual: Array) -> None:
+        super().__init__(map.domain[0], map.operator_dtype)
+        self._ranks, self._own = map.ranks, own
+        self._bound = pauli_norm_bound(dual, self.shape[0], map.repeats, self.dtype)
+
+    def norm_bound(self) -> float:
+        """Return the bound of :class:`~unipd.maps.pauli.PauliOperator` for all strings."""
+        return self._bound
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        vector = self._check_vector(x)
+        own = np.zeros(self.shape[0], self.dtype) if self._own is None else self._own.matvec(vector)
+        return self._ranks.allreduce(own)
+
+    def matmat(self, x: Array) -> Array:
+        """Return M X, in one exchange."""
+        block = np.asarray(x)
+        own = np.zeros(block.shape, self.dtype) if self._own is None else self._own.matmat(block)
+        return np.asfortranarray(self._ranks.allreduce(own.T).T)
+
+
+def partition_strings(qubits: int, x: IntArray, z: IntArray, parts: int, *, single: bool = True) -> list[IntArray]:
+    """Return the strings of each rank: whole groups of x masks in the kernels' order, about equal work each.
+
+    The kernels sweep the vector once for a pair of masks x and x ^ 32 (more than once for many strings), whatever
+    the strings: sweeps are the work that is balanced.
+
+    >>> [part.tolist() for part in partition_strings(6, np.array([0, 1, 2, 1]), np.zeros(4, np.int64), 2)]
+    [[0, 1, 3], [2]]
+    """
+    key = list_keys(qubits, x, z, bit_count(x & z), lanes=8 if single else 4)
+    order = np.argsort(key >> 3, kind="stable")
+    key = key[order]
+    is_first = np.diff(key >> 3, prepend=-1) != 0
+    first = np.flatnonzero(is_first)
+    slot = 8 * (np.cumsum(is_first) - 1) + (key & 7)
+    longest = np.bincount(slot, minlength=8 * first.size).reshape(-1, 8).max(axis=1)
+    work = np.where(longest > longest_light(max(qubits, BLOCK_BITS)), 1 + qubits, -(-longest // LONGEST))
+    cuts = np.append(first, x.size)[contiguous_bounds(work, parts)]
+    return [order[cuts[rank] : cuts[rank + 1]] for rank in range(parts)]
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOperator(SymmetricOperator):
+    """A symmetric matrix with a block of rows on each rank: ``starts``, ``indices`` and ``data`` are local."""
+
+    order: int
+    """Rows of the whole matrix."""
+    bounds: IntArray
+    """First row of each rank, and the order."""
+    ranks: Ranks
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (n, n)."""
+        return (self.order, self.order)
+
+    @cached_property
+    def checkpoint_identity(self) -> SymmetricOperator:
+        """The whole matrix, which checkpoints compare; a collective operation."""
+        heights, indices, data = (
+            self.ranks.allgather(part) for part in (np.diff(self.starts), self.indices, self.data)
+        )
+        starts = np.concatenate([[0], np.cumsum(heights)]).astype(self.starts.dtype)
+        return SymmetricOperator(starts, indices, data, self.vectors, self.coefficients)
+
+    @cached_property
+    def sparse_part(self) -> Any:
+        """The rows of M on this rank."""
+        return sp.csr_array((self.data, self.indices, self.starts), shape=(self.starts.size - 1, self.order))
+
+    def diagonal(self) -> Array:
+        """Return the diagonal entries: the ranks' own, concatenated."""
+        first = int(self.bounds[self.ranks.rank])
+        own = self.sparse_part.diagonal(k=first)[: self.starts.size - 1]
+        entries = self.ranks.allgather(own, np.diff(self.bounds))
+        return entries + self.vectors**2 @ self.coefficients
+
+    def tocsr(self) -> Any:
+        """Return S as a SciPy CSR array."""
+        return self.checkpoint_identity.tocsr()
+
+    def toarray(self) -> Array:
+        """Return S as an array."""
+        return self.checkpoint_identity.toarray()
+
+    def _sparse_product(self, other: Array) -> Array:
+        return self.ranks.allgather(super()._sparse_product(other), np.diff(self.bounds))
+
+
+class DistributedSdpMap(Distributed, Map):
+    """A(X)_i = <A_i, X>, with the constraints divided for images and the rows of the matrix for the adjoint.
+
+    Each number is computed on one rank, as a single process does: results are the same to the last bit.
+
+    Parameters
+    ----------
+    map
+        The whole map; each rank keeps the data of its parts.
+    ranks
+        The ranks.
+    """
+
+    def __init__(self, map: SdpMap, ranks: Ranks) -> None:
+        super().__init__(map.domain, map.codomain, map.dtype)
+        matrix, pattern = map.matrix, map.pattern
+        arrays = {"order": map.domain, "places": pattern.indices, "values": matrix.data, "vectors": pattern.vectors}
+        require_same(ranks, "the semidefinite map", arrays)
+        self.whole, self.ranks = map, ranks
+        rows = contiguous_bounds(np.diff(matrix.indptr) + 1, ranks.size)
+        self._counts = np.diff(rows)
+        first, last = int(rows[ranks.rank]), int(rows[ranks.rank + 1])
+        own: Any = matrix[first:last]
+        pairs = np.unique(own.indices)
+        self._matrix: Any = own[:, pairs]
+        terms = (pattern.owners >= first) & (pattern.owners < last)
+        self._image_pattern = replace(
+            pattern,
+            rows=pattern.rows[pairs],
+            cols=pattern.cols[pairs],
+            owners=pattern.owners[terms] - first,
+            coefficients=pattern.coefficients[terms],
+            vectors=np.ascontiguousarray(pattern.vectors[:, terms]),
+        )
+        self._lines = contiguous_bounds(np.diff(pattern.starts) + 1, ranks.size)
+        self.work = self._counts + np.diff(self._lines)
+        low, high = int(self._lines[ranks.rank]), int(self._lines[ranks.rank + 1])
+        places = slice(int(pattern.starts[low]), int(pattern.starts[high]))
+        needed, source = np.unique(pattern.source[places], return_inverse=True)
+        self._transposed: Any = sp.csr_array(matrix[:, needed].T)
+        self._weights = map.weights[needed]
+        self._adjoint_pattern = replace(
+            pattern,
+            starts=pattern.starts[low : high + 1] - pattern.starts[low],
+            indices=pattern.indices[places].copy(),
+            source=source.reshape(-1),
+            rows=np.zeros(0, np.int32),
+            cols=np.zeros(0, np.int32),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on this rank."""
+        held = sum(part.data.nbytes + part.indices.nbytes for part in (self._matrix, self._transposed))
+        return held + self._image_pattern.nbytes + self._adjoint_pattern.nbytes
+
+    def image(self, atom: Any) -> Array:
+        """Return A(X); for an X that is not symmetric, the image of its symmetric part."""
+        self._check_atom(atom)
+        entries, quadratic = self._image_pattern.products(atom)
+        out = self._matrix @ entries
+        if quadratic.size:
+            out[self._image_pattern.owners] += self._image_pattern.coefficients * quadratic
+        return self.ranks.allgather(out, self._counts)
+
+    def adjoint(self, dual: Array) -> RowsOperator:
+        """Return A^*(lam) = sum_i lam_i A_i as an operator."""
+        lam = self._check_dual(dual)
+        self.require_same_dual(lam)
+        values = (self._transposed @ lam) * self._weights
+        own = self._adjoint_pattern.adjoint(values, lam)
+        parts = (own.starts, own.indices, own.data, own.vectors, own.coefficients)
+        return RowsOperator(*parts, order=self.domain[0], bounds=self._lines, ranks=self.ranks)

@@ -1,0 +1,106 @@
+"""A set moved by a vector, or scaled by a factor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd.couplings.base import ConvexSet, Rescaling, require_like, require_set
+from unipd.protocols import Coupling, inner
+
+
+class Translated(ConvexSet):
+    """K = shift + K_0, with h(lam) = <lam, shift> + h_0(lam).
+
+    Examples
+    --------
+    >>> from unipd.couplings import L2Ball
+    >>> Translated(L2Ball(1.0), np.array([3.0, 0.0])).project(np.array([0.0, 0.0]))
+    array([2., 0.])
+    """
+
+    def __init__(self, part: Coupling, shift: Any) -> None:
+        self.part = require_set("part", part)
+        self.shift = validate.finite_array("shift", shift, copy=True)
+
+    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise unless the shift has the shape of the data, is real where it is, and the set takes it."""
+        require_like("shift", self.shift, shape, dtype)
+        self.part.check(shape, dtype)
+
+    def project(self, vector: Array) -> Array:
+        """Return shift + P_0(v - shift)."""
+        shift = self.shift.astype(vector.dtype, copy=False)
+        return shift + self.part.prox(vector - shift, 1.0)
+
+    def conjugate(self, dual: Array) -> float:
+        """Return <lam, shift> + h_0(lam)."""
+        return self.part.conjugate(dual) + inner(dual, self.shift)
+
+    def distance(self, residual: Array) -> float:
+        """Return the distance of r - shift to the set that was moved."""
+        return self.part.distance(residual - self.shift.astype(residual.dtype, copy=False))
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Return the prox of step h_0 at v - step shift."""
+        moved = vector - (float(step) * self.shift).astype(vector.dtype, copy=False)
+        return self.part.prox_conjugate(moved, step)
+
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Return that of step h_0 at v - step shift."""
+        moved = (vector - step * self.shift).astype(vector.dtype, copy=False)
+        return self.part.prox_jacobian(moved, step, directions)
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Rescale the set, and the shift with it."""
+        part = self.part.rescale(norms)
+        if part is None:
+            return None
+        return Rescaling(part.factors, Translated(part.coupling, self.shift * part.factors.reshape(self.shift.shape)))
+
+
+class Scaled(ConvexSet):
+    """K = factor * K_0 with factor > 0, with h(lam) = factor * h_0(lam).
+
+    Examples
+    --------
+    >>> from unipd.couplings import LInfBall
+    >>> Scaled(LInfBall(1.0), 3.0).project(np.array([5.0, -1.0]))
+    array([ 3., -1.])
+    """
+
+    def __init__(self, part: Coupling, factor: float) -> None:
+        self.part = require_set("part", part)
+        self.factor = validate.positive("factor", factor)
+
+    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise unless the set takes such data."""
+        self.part.check(shape, dtype)
+
+    def project(self, vector: Array) -> Array:
+        """Return factor * P_0(v / factor)."""
+        return self.factor * self.part.prox(vector / self.factor, 1.0)
+
+    def conjugate(self, dual: Array) -> float:
+        """Return factor * h_0(lam)."""
+        return self.factor * self.part.conjugate(dual)
+
+    def distance(self, residual: Array) -> float:
+        """Return factor times the distance of r / factor to the set that was stretched."""
+        return self.factor * self.part.distance(residual / self.factor)
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Return the prox of (step factor) h_0 at v."""
+        return self.part.prox_conjugate(vector, self.factor * float(step))
+
+    def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
+        """Return that of (step factor) h_0 at v."""
+        return self.part.prox_jacobian(vector, self.factor * step, directions)
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Rescale the set; the factor stays."""
+        part = self.part.rescale(norms)
+        return part and Rescaling(part.factors, Scaled(part.coupling, self.factor))

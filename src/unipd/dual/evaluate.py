@@ -1,0 +1,193 @@
+"""Oracle calls at a dual vector: g, its gradient and the atom, or the value alone (paper, (7))."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.errors import InvalidInput, OracleError, UnboundedOracle, UnipdError
+from unipd.problem import Problem
+from unipd.protocols import SharpAnswer, inner
+
+
+@dataclass(frozen=True)
+class DualValue:
+    """g at a dual vector and the oracle's answer there, without the gradient."""
+
+    dual: Array
+    """lam."""
+    value: float
+    """g(lam) as attained by the atom: a lower bound of the true g(lam)."""
+    error: float
+    """Certified: the true g(lam) is at most ``value + error``."""
+    conjugate: float
+    """Certified upper bound of max <-A^* lam, x> - f(x)."""
+    upper_value: float
+    """Certified upper bound of max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term."""
+    linear: float
+    """<lam, b>."""
+    dual_norm_sq: float
+    """||lam||^2."""
+    slack_conjugate: float | None
+    """phi^*(lam) in the slack split, where it is part of the value."""
+    atom: Any
+    """x^*(lam); None where only the value was computed."""
+    objective: float
+    """f(x^*(lam))."""
+    matvecs: int
+    """Products with A, A^* or its operator spent."""
+    bound_kind: str
+    """Kind of the certified error: "rigorous", "probabilistic" or "residual" (see SharpAnswer)."""
+
+
+@dataclass(frozen=True)
+class DualPoint(DualValue):
+    """g at a dual vector with its gradient and the image of the atom."""
+
+    gradient: Array
+    """(Sub)gradient of g at lam: b - A x^* (+ r^* in the slack split)."""
+    image: Array
+    """A x^*(lam)."""
+
+
+def call_oracle(
+    problem: Problem,
+    dual: Array,
+    *,
+    direction: Any = None,
+    tolerance: float = 0.0,
+    start: Any = None,
+    certified: bool = False,
+    alone: bool = False,
+) -> SharpAnswer:
+    """Call the sharp oracle at -A^* lam.
+
+    Parameters
+    ----------
+    problem, dual
+        The problem, and lam.
+    direction
+        -A^* lam, if already computed.
+    tolerance, start
+        Absolute error allowed to an inexact oracle, and an atom to start from.
+    certified
+        Ask for the oracle's strongest affordable certificate, if it offers one.
+    alone
+        Ask for the value alone; the answer's atom may then be None.
+    """
+    oracle = problem.sharp.value if alone else problem.sharp
+    if certified:
+        oracle = problem.sharp.call_certified
+    return call_oracle_along(problem, dual, direction, oracle, tolerance, start)[1]
+
+
+def call_oracle_along(
+    problem: Problem, dual: Array, direction: Any, oracle: Callable[..., SharpAnswer], tolerance: float, start: Any
+) -> tuple[Any, SharpAnswer]:
+    """Return -A^* lam and an oracle's answer there; parameters as in :func:`call_oracle`."""
+    try:
+        if direction is None:
+            direction = problem.map.negated_adjoint(dual)
+        answer = oracle(direction, tolerance=tolerance, start=start)
+        if not math.isfinite(answer.value):
+            _require_bounded(answer)
+    except Exception as error:
+        raise_oracle_error(error)
+    return direction, answer
+
+
+def image_of(problem: Problem, atom: Any) -> Array:
+    """Return A x of an atom, checked."""
+    try:
+        image = problem.map.image(atom)
+        if type(image) is not np.ndarray or image.dtype is not problem.b.dtype:
+            image = np.asarray(image, problem.b.dtype)
+    except Exception as error:
+        raise_oracle_error(error)
+    if image.shape != problem.b.shape:
+        raise OracleError(f"the image of an atom has shape {image.shape}, not {problem.b.shape}")
+    return image
+
+
+def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
+    """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
+    return dual_value(problem, dual, call_oracle(problem, dual, tolerance=tolerance, start=start, alone=True))
+
+
+def dual_value(
+    problem: Problem, dual: Array, answer: SharpAnswer, sums: tuple[float, float] | None = None
+) -> DualValue:
+    """Return g(lam) from an oracle's answer: no product. ``sums`` are <lam, b> and ||lam||^2, if already computed."""
+    linear, norm_sq = (inner(dual, problem.b), inner(dual, dual)) if sums is None else sums
+    slack = slack_value(problem, dual, norm_sq)
+    value = require_finite(answer.value + linear + (slack or 0.0))
+    return DualValue(
+        dual,
+        value,
+        answer.error,
+        answer.value + answer.error,
+        answer.value + answer.error + linear,
+        linear,
+        norm_sq,
+        slack,
+        answer.atom,
+        answer.objective,
+        answer.matvecs or 1,
+        answer.bound_kind,
+    )
+
+
+def slack_value(problem: Problem, dual: Array, dual_norm_sq: float) -> float | None:
+    """Return phi^*(lam) in the slack split, else None."""
+    if not problem.split or problem.loss is None:
+        return None
+    curvature = problem.conjugate_curvature
+    return problem.loss.slack(dual)[1] if curvature is None else 0.5 * curvature * dual_norm_sq
+
+
+def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: float) -> Array:
+    """Return prox_{h/M}(lam - grad / M), the universal gradient step (paper, (9))."""
+    moved = dual - (1.0 / smoothness) * gradient
+    return moved if problem.free_dual else problem.coupling.prox_conjugate(moved, 1.0 / smoothness)
+
+
+def require_finite(value: float) -> float:
+    """Return a value of g; NaN or infinity in iterates, images or answers survives in it and is refused."""
+    if not math.isfinite(value):
+        raise OracleError(f"the sharp oracle or the map returned a value that is {value}")
+    return value
+
+
+def raise_oracle_error(error: Exception) -> NoReturn:
+    """Raise an error from inside an oracle or a map again, naming its source unless it does so itself."""
+    if isinstance(error, (UnipdError, MemoryError)) and not isinstance(error, InvalidInput):
+        raise error
+    raise OracleError(f"the sharp oracle or the map failed: {type(error).__name__}: {error}") from error
+
+
+class _OracleErrors:
+    """Context that names the oracle or the map as the source of errors inside it."""
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception):
+            raise_oracle_error(error)
+
+
+oracle_errors = _OracleErrors()
+
+
+def _require_bounded(answer: SharpAnswer) -> None:
+    """Raise when an oracle's answer means that there is no maximizer."""
+    if answer.value == math.inf or (isinstance(answer.atom, np.ndarray) and np.isinf(answer.atom).any()):
+        raise UnboundedOracle(
+            "the sharp operator has no maximiser: <-A^* lam, x> - f(x) is unbounded above over X; "
+            "bound X, or use an objective that grows faster (a squared norm)"
+        )

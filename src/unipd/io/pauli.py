@@ -1,0 +1,353 @@
+"""Measured Pauli expectation values and counts: the data and their files (.csv, .npz, .json)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.files import atomic_write, write_text
+from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.archive import DamagedArchive, read_arrays
+from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse, write
+from unipd.memory import require_room_for_state
+
+SIGMAS = 6.0
+"""Standard errors by which a value may differ from what it should be."""
+UNKNOWN_NOISE = 0.1
+"""The same when neither shots nor standard errors are known."""
+
+
+@dataclass(frozen=True, eq=False)
+class PauliData:
+    """Measured expectation values tr(P_k rho) of Pauli strings, with shots or standard errors when known.
+
+    >>> PauliData(2, np.array([3]), np.array([0]), np.array([0.5])).labels()
+    ['XX']
+    """
+
+    qubits: int
+    """Number of qubits."""
+    x: IntArray
+    """x masks of the strings: bit b is set when qubit b has X or Y."""
+    z: IntArray
+    """z masks of the strings: bit b is set when qubit b has Z or Y."""
+    expectations: FloatArray
+    """Measured values."""
+    shots: FloatArray | None = None
+    """Number of shots behind each value."""
+    stderr: FloatArray | None = None
+    """Standard error of each value; takes precedence over ``shots``."""
+
+    def __post_init__(self) -> None:
+        arrays = {"z": self.z, "expectations": self.expectations, "shots": self.shots, "stderr": self.stderr}
+        for name, array in arrays.items():
+            if array is not None and array.shape != self.x.shape:
+                raise InvalidInput(name, f"{self.x.size} values, one per Pauli string", f"shape {array.shape}")
+        fault = find_fault(self.expectations, self.shots, self.stderr)
+        if fault is not None:
+            raise InvalidInput("expectations", "finite values in [-1, 1] up to noise", f"row {fault[0]}: {fault[1]}")
+
+    @property
+    def size(self) -> int:
+        """Number of measurements."""
+        return int(self.x.size)
+
+    def labels(self) -> list[str]:
+        """Return the strings' labels; the rightmost letter is qubit 0."""
+        return write(self.qubits, self.x, self.z)
+
+
+def noise_tolerance(expectations: FloatArray, shots: FloatArray | None, stderr: FloatArray | None) -> FloatArray:
+    """Return the error of each value that noise explains."""
+    if stderr is not None:
+        return np.maximum(SIGMAS * stderr, 1e-6)
+    if shots is not None:
+        return SIGMAS / np.sqrt(np.where(shots > 0, shots, np.inf))
+    return np.full(expectations.shape, UNKNOWN_NOISE)
+
+
+def find_fault(expectations: FloatArray, shots: FloatArray | None, stderr: FloatArray | None) -> tuple[int, str] | None:
+    """Return the first row that cannot be a measurement, and the reason.
+
+    >>> find_fault(np.array([0.5, 1.7]), None, None)
+    (1, 'the expectation value 1.7 lies outside [-1, 1] by more than noise explains')
+    """
+    columns = {
+        "the expectation value {:g} is not a finite number": (expectations, -np.inf),
+        "the number of shots {:g} is not above zero": (shots, np.nextafter(0.0, 1.0)),
+        "the standard error {:g} is not a finite number >= 0": (stderr, 0.0),
+    }
+    checks = [
+        (text, values, ~(np.isfinite(values) & (values >= least)))
+        for text, (values, least) in columns.items()
+        if values is not None
+    ]
+    outside = np.isfinite(expectations) & (np.abs(expectations) > 1.0 + noise_tolerance(expectations, shots, stderr))
+    text = "the expectation value {:g} lies outside [-1, 1] by more than noise explains"
+    faults = [
+        (int(np.argmax(wrong)), text.format(values[np.argmax(wrong)]))
+        for text, values, wrong in [*checks, (text, expectations, outside)]
+        if wrong.any()
+    ]
+    return min(faults, default=None)
+
+
+COLUMNS = ("pauli", "expectation", "shots", "stderr")
+"""Names of the columns; the last two are optional."""
+FORMATS = (".csv", ".npz", ".json")
+"""Endings of the files that are read and written."""
+Counts: TypeAlias = dict[str, dict[str, int]]
+"""Counts of bit-strings by measurement basis."""
+
+
+def read_pauli_data(path: str | os.PathLike[str]) -> PauliData | Counts:
+    r"""Read measurements; malformed content raises :class:`~unipd.errors.FileFormatError` naming the row.
+
+    - ``.csv``: a header with the columns ``pauli, expectation`` and, if known, ``shots`` or ``stderr``; then one
+      measurement per line, e.g. ``XIZ,0.25,1000``, separated by commas, semicolons or tabs. The rightmost letter is
+      qubit 0.
+    - ``.json``: a list of objects with these names, or one object with a list under each name, or
+      ``{"counts": {"XZ": {"00": 480, "11": 520}}}`` for raw counts by basis (or these counts alone), which are
+      returned as they are.
+    - ``.npz``: arrays of these names, ``pauli`` as strings or replaced by the masks ``x`` and ``z`` (integers, bit b
+      is qubit b) with a number ``qubits``. Pickled content is refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "data.csv"
+    ...     _ = path.write_text("pauli,expectation\nXX,1.0\nZZ,0.5\n")
+    ...     data = read_pauli_data(path)
+    >>> data.labels(), data.expectations
+    (['XX', 'ZZ'], array([1. , 0.5]))
+    """
+    name = os.fspath(path)
+    return {".csv": _read_csv, ".json": _read_json, ".npz": _read_archive}[_file_format(name)](name)
+
+
+def write_pauli_data(data: PauliData, path: str | os.PathLike[str]) -> None:
+    """Write measurements to a ``.csv``, ``.json`` or ``.npz`` file that :func:`read_pauli_data` reads back.
+
+    >>> import tempfile
+    >>> data = PauliData(1, np.array([1]), np.array([0]), np.array([0.5]), shots=np.array([100.0]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_pauli_data(data, f"{folder}/data.csv")
+    ...     print(Path(f"{folder}/data.csv").read_text())
+    pauli,expectation,shots
+    X,0.5,100
+    """
+    target, kind = Path(path), _file_format(os.fspath(path))
+    columns = {"expectation": data.expectations, "shots": data.shots, "stderr": data.stderr}
+    known = {key: values for key, values in columns.items() if values is not None}
+    if kind == ".npz":
+        with atomic_write(target) as stream:
+            np.savez(stream, allow_pickle=False, qubits=np.array(data.qubits), x=data.x, z=data.z, **known)
+        return
+    lists = {"pauli": data.labels(), **{key: [_shorten(value) for value in values] for key, values in known.items()}}
+    if kind == ".json":
+        write_text(target, json.dumps(lists))
+        return
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(lists)
+    writer.writerows(zip(*lists.values(), strict=True))
+    write_text(target, table.getvalue())
+
+
+def _file_format(name: str) -> str:
+    kind = Path(name).suffix.lower()
+    if kind not in FORMATS:
+        raise InvalidInput("path", f"a file name ending in {', '.join(FORMATS)}", repr(name))
+    return kind
+
+
+def _shorten(value: float) -> float | int:
+    return int(value) if float(value).is_integer() and abs(value) > 1 else float(value)
+
+
+def _read_csv(name: str) -> PauliData:
+    cells: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        with open(name, newline="", encoding="utf-8-sig") as stream:
+            first = next((line for line in iter(stream.readline, "") if line.strip()), "")
+            stream.seek(0)
+            separator = next((mark for mark in ",;\t" if mark in first), ",")
+            reader = csv.reader(stream, strict=True, skipinitialspace=separator != "\t", delimiter=separator)
+            for row in reader:
+                if any(cell.strip() for cell in row):
+                    cells.append([cell.strip() for cell in row])
+                    lines.append(reader.line_num)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise FileFormatError(name, f"not a text file with columns ({error})") from error
+    if not cells:
+        raise FileFormatError(name, "the file is empty")
+    header = [cell.lower() for cell in cells[0]]
+    if len(set(header)) < len(header):
+        raise FileFormatError(name, f"expected distinct columns, got {', '.join(header)}", lines[0])
+    for row, line in zip(cells, lines, strict=True):
+        if len(row) != len(header):
+            raise FileFormatError(name, f"expected {len(header)} cells, got {len(row)}", line)
+    columns = {key: [row[column] for row in cells[1:]] for column, key in enumerate(header)}
+    return _Columns(name, "line", lines[1:], lines[0]).assemble(columns)
+
+
+def _read_json(name: str) -> PauliData | Counts:
+    try:
+        content: Any = json.loads(Path(name).read_bytes(), object_pairs_hook=_unique_names)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(name, f"not JSON ({error})") from error
+    if isinstance(content, dict) and "counts" in content:
+        return _check_counts(name, content["counts"])
+    if isinstance(content, dict) and content and all(isinstance(part, dict) for part in content.values()):
+        return _check_counts(name, content)
+    if isinstance(content, dict) and {"pauli", "expectation"} <= set(content):
+        columns = {key: part for key, part in content.items() if key in COLUMNS or isinstance(part, list)}
+    elif isinstance(content, list) and content and all(isinstance(record, dict) for record in content):
+        header = list(content[0])
+        for number, record in enumerate(content, start=1):
+            if set(record) != set(header):
+                names = f"expected the names {', '.join(header)} as in record 1, got {', '.join(record) or 'none'}"
+                raise FileFormatError(name, f"record {number}: {names}")
+        columns = {key: [record[key] for record in content] for key in header}
+    else:
+        expected = 'a list of {"pauli": ..., "expectation": ...}, an object of such lists, or {"counts": ...}'
+        raise FileFormatError(name, f"expected {expected}")
+    return _Columns(name, "record", range(1, sys.maxsize)).assemble(columns)
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; refuse repeated names, of which JSON would keep only the last."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in names if names.count(key) > 1)!r} occurs twice in one object")
+    return content
+
+
+def _check_counts(name: str, counts: Any) -> Counts:
+    """Return counts by basis after a check of the types; bit-strings are checked where they are used."""
+    if not isinstance(counts, dict) or not counts:
+        raise FileFormatError(name, 'expected "counts" to hold an object of counts by basis')
+    for basis, outcomes in counts.items():
+        if not isinstance(outcomes, dict) or not all(type(count) is int for count in outcomes.values()):
+            raise FileFormatError(name, f"basis {basis!r}: expected an object of whole numbers by bit-string")
+    return counts
+
+
+def _read_archive(name: str) -> PauliData:
+    """Read a ``.npz`` file; nothing in it is unpickled."""
+    try:
+        arrays = read_arrays(name)
+        strings = None if "pauli" in arrays else _read_masks(arrays)
+    except DamagedArchive as error:
+        raise FileFormatError(name, f"not a NumPy archive (.npz), or damaged ({error})") from error
+    except InvalidInput as error:
+        raise FileFormatError(name, str(error)) from error
+    shape = arrays["pauli"].shape if strings is None else strings[1].shape
+    columns = {
+        key: values.tolist()
+        for key, values in arrays.items()
+        if key in COLUMNS or (key not in ("x", "z", "qubits") and values.shape == shape)
+    }
+    return _Columns(name, "row index", range(sys.maxsize)).assemble(columns, strings)
+
+
+def _read_masks(arrays: dict[str, Array]) -> tuple[int, IntArray, IntArray]:
+    """Return the strings of an archive without labels."""
+    if not {"x", "z", "qubits"} <= set(arrays):
+        raise InvalidInput("pauli", "an array pauli, or x, z and qubits", f"the arrays {', '.join(arrays) or 'none'}")
+    number = arrays["qubits"]
+    if number.size != 1 or number.dtype.kind not in "iu":
+        raise InvalidInput("qubits", f"a whole number from 1 to {MOST_QUBITS}", repr(number.tolist()))
+    qubits = require_room_for_state(int(number.reshape(-1)[0]), 1)
+    x, z = masks("x", qubits, arrays["x"]), masks("z", qubits, arrays["z"])
+    if x.shape != z.shape:
+        raise InvalidInput("z", f"{x.size} masks, as many as x", f"{z.size}")
+    return qubits, x, z
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Turns the columns of a file into measurements; every error names the place."""
+
+    name: str
+    """The file."""
+    place: str
+    """What a row is called in messages."""
+    numbers: Sequence[int]
+    """The number of every row."""
+    header_line: int | None = None
+    """Line of the names of the columns."""
+
+    def assemble(self, columns: Mapping[str, Any], strings: tuple[int, IntArray, IntArray] | None = None) -> PauliData:
+        """Return the measurements; ``strings`` replaces the column of labels."""
+        header = [*columns] if strings is None else ["pauli", *columns]
+        if not {"pauli", "expectation"} <= set(header) <= set(COLUMNS):
+            names = ", ".join(map(repr, header))
+            expected = f"expected the columns pauli, expectation and perhaps shots or stderr, got {names}"
+            raise FileFormatError(self.name, expected, self.header_line)
+        if not all(isinstance(cells, list) for cells in columns.values()):
+            raise FileFormatError(self.name, "expected a list for each of the columns")
+        lengths = {key: len(cells) for key, cells in columns.items()}
+        if strings is not None:
+            lengths["x"] = strings[1].size
+        if len(set(lengths.values())) > 1:
+            raise FileFormatError(self.name, f"expected columns of one length, got {lengths}")
+        qubits, x, z = self._parse_labels(columns["pauli"]) if strings is None else strings
+        values, shots, stderr = (self._parse_numbers(columns, key) for key in COLUMNS[1:])
+        assert values is not None
+        fault = find_fault(values, shots, stderr)
+        if fault is not None:
+            raise self._error(*fault)
+        return PauliData(qubits, x, z, values, shots, stderr)
+
+    def _parse_labels(self, labels: list[Any]) -> tuple[int, IntArray, IntArray]:
+        if not labels:
+            raise FileFormatError(self.name, "no measurements")
+        for row, label in enumerate(labels):
+            if not isinstance(label, str) or not label or label.strip("IXYZ"):
+                raise self._error(row, f"expected a Pauli string of the letters I, X, Y, Z, got {_quote(label)}")
+            if len(label) != len(labels[0]):
+                first = f"{len(labels[0])} letters as in {self.place} {self.numbers[0]}"
+                raise self._error(row, f"expected a Pauli string of {first}, got {_quote(label)}")
+        require_room_for_state(len(labels[0]), len(labels))
+        return parse(labels)
+
+    def _parse_numbers(self, columns: Mapping[str, Any], key: str) -> FloatArray | None:
+        if key not in columns:
+            return None
+        numbers = [_as_float(cell) for cell in columns[key]]
+        if None in numbers:
+            row = numbers.index(None)
+            raise self._error(row, f"expected a number for {key}, got {_quote(columns[key][row])}")
+        return np.array(numbers, np.float64)
+
+    def _error(self, row: int, problem: str) -> FileFormatError:
+        number = self.numbers[row]
+        if self.place == "line":
+            return FileFormatError(self.name, problem, number)
+        return FileFormatError(self.name, f"{self.place} {number}: {problem}")
+
+
+def _as_float(cell: Any) -> float | None:
+    try:
+        return None if isinstance(cell, bool) else float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _quote(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

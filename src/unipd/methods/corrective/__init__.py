@@ -1,0 +1,42 @@
+"""The fully corrective (proximal bundle) method.
+
+It collects atoms of X in a bundle, which models the dual function g from below, and alternates:
+
+1. master: the best point over the atoms, and its multiplier lam, near the dual centre;
+2. pricing: the oracle at lam gives a new atom, the dual value G(lam) and a bound;
+3. a serious step moves the centre to lam, a null step keeps it; the prox parameter M is updated;
+4. the bundle is pruned to its memory, and the new atoms enter.
+
+Read corrective (the method), model (the bundle), master and quadratic_program (Newton steps on the weights),
+dual_master (the master of many blocks, by semismooth Newton steps on lam).
+"""
+
+from unipd.methods.corrective.corrective import Corrective, CorrectiveState, price_vertices
+from unipd.methods.corrective.dual_master import DualMaster, minimize_dual
+from unipd.methods.corrective.master import Master, solve_master
+from unipd.methods.corrective.model import Bundle, Columns, has_blocks
+from unipd.methods.corrective.quadratic_program import (
+    block_averages,
+    block_starts,
+    minimize_quadratic,
+    project_simplex,
+    project_simplices,
+)
+
+__all__ = [
+    "Bundle",
+    "Columns",
+    "Corrective",
+    "CorrectiveState",
+    "DualMaster",
+    "Master",
+    "block_averages",
+    "block_starts",
+    "has_blocks",
+    "minimize_dual",
+    "minimize_quadratic",
+    "price_vertices",
+    "project_simplex",
+    "project_simplices",
+    "solve_master",
+]

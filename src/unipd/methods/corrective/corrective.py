@@ -1,0 +1,353 @@
+"""The corrective method: re-optimize over the atoms collected so far, call the oracle at the multiplier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array
+from unipd._util import validate
+from unipd.dual import DualPoint, dual_point, evaluate, image_of, oracle_errors
+from unipd.errors import OracleError
+from unipd.methods.base import (
+    ORACLE_SHARE,
+    Certificate,
+    Counts,
+    State,
+    empty_certificate,
+    measure_point,
+    relative_eps,
+    require_domain,
+    target_eps,
+)
+from unipd.methods.corrective.dual_master import solve_dual_master
+from unipd.methods.corrective.master import solve_master
+from unipd.methods.corrective.model import Bundle
+from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
+from unipd.problem import Problem
+from unipd.protocols import SharpAnswer, Tracker, inner, is_user_supplied, norm
+
+MASTER_SHARE = 1e-3
+"""Share of the requested accuracy that the last Newton step of the master may still be worth."""
+DESCENT_SHARE = 0.1
+"""A step is serious when G decreases by this share of what the model predicts."""
+MOST_PRICED = 30
+"""Vertices that one oracle call may add where pricing is cheap."""
+_ROUNDING_BY_BYTES = {4: 1e-3, 8: 1e-9}
+"""Relative rounding errors to allow for, by the bytes of a real number."""
+
+
+@dataclass(frozen=True)
+class CorrectiveState(State):
+    """State of the corrective method."""
+
+    bundle: Bundle
+    """The atoms, of x or of every block of x; its weights give the primal point."""
+    centre: Array
+    """The dual vector of the last serious step."""
+    centre_value: float
+    """G at the centre."""
+    null_steps: int
+    """Null steps since the last serious one."""
+    eps: float
+    """Requested absolute accuracy."""
+
+    @property
+    def absolute_accuracy(self) -> float:
+        """The absolute accuracy requested."""
+        return self.eps
+
+
+@dataclass(frozen=True)
+class Corrective:
+    """Fully corrective primal-dual method: a proximal bundle method on G, seen from the primal side.
+
+    Every iteration solves the master problem, min over x in the hull of the atoms and r in K of
+    f(x) + <lam_c, A x - r - b> + (1/2M)||A x - r - b||^2, takes lam = lam_c + (A x - r - b)/M, and calls the oracle
+    there once. The centre moves (a serious step) when G decreases by a tenth of what the model predicts; otherwise
+    the new atom improves the model (a null step). Smooth losses need no proximal term: that is fully corrective
+    Frank-Wolfe. Converges for every problem of the library; finitely in practice over polytopes.
+
+    Parameters
+    ----------
+    memory
+        Largest number of atoms; idle ones are dropped and light ones merged into one, which keeps convergence.
+    smoothness
+        Initial M of the dual proximal term; default: the universal line search's estimate.
+    eps
+        Absolute accuracy for inexact oracles; default: the relative accuracy times the problem's scale.
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    >>> unipd.solve(problem, unipd.Corrective(), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    memory: int = 500
+    smoothness: float | None = None
+    eps: float | None = None
+
+    def __post_init__(self) -> None:
+        validate.integer("memory", self.memory, minimum=2)
+        if self.smoothness is not None:
+            validate.positive("smoothness", self.smoothness)
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "corrective"
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> CorrectiveState:
+        """Call the oracle at lam_0 and estimate M; the tracker is always the bundle's."""
+        require_domain(problem, dual)
+        point = evaluate(problem, dual, tolerance=ORACLE_SHARE * accuracy * problem.typical_objective)
+        eps = target_eps(problem, self.eps, accuracy, point.objective)
+        counts = Counts(1, 0, point.matvecs)
+        smoothness = 0.0 if problem.has_smooth_loss else self.smoothness
+        if smoothness is None:
+            estimate = initial_smoothness(problem, point, eps, ORACLE_SHARE * eps)
+            smoothness = estimate.smoothness
+            counts += estimate.work
+        bundle = Bundle.of(problem, point)
+        return CorrectiveState(
+            iteration=0,
+            dual=dual,
+            primal=bundle.tracker(),
+            image=point.image,
+            mean_objective=bundle.objective(),
+            certificate=empty_certificate(dual).update_bound(problem, point),
+            counts=counts,
+            smoothness=smoothness,
+            dual_step=math.nan,
+            gradient_change=math.nan,
+            failure=None,
+            bundle=bundle,
+            centre=dual,
+            centre_value=_dual_objective(problem, point),
+            null_steps=0,
+            eps=eps,
+        )
+
+    def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
+        """Solve the master, price atoms at its multiplier, move the centre or stay, and update the bundle."""
+        # 1: the master over the atoms collected so far gives the primal point and lam
+        bundle, dual = optimize_weights(problem, state.bundle, state.centre, state.smoothness, state.eps)
+        image, cost, tracker = bundle.image(problem), bundle.objective(), bundle.tracker()
+
+        # 2: the oracle prices atoms at lam, and gives G(lam) and hence a bound
+        tolerance = ORACLE_SHARE * state.eps
+        point, others = price_atoms(problem, bundle, dual, tolerance)
+        model, value = bundle.lower_model(problem, dual), _dual_objective(problem, point)
+        require_maximum(problem, model, point, tolerance, bundle.extent)
+        measures = measure_point(problem, tracker, image, cost)
+        certificate = state.certificate.update_point_and_bound(problem, measures, point)
+        counts = state.counts.plus(oracle_calls=1, matvecs=point.matvecs + len(others))
+        is_claimed = certificate.relative_error(problem) <= relative_eps(problem, state.eps, cost)
+        if is_claimed and is_user_supplied(problem.sharp):
+            calls, products = require_no_better(problem, certificate.dual, tolerance)
+            counts = counts.plus(oracle_calls=calls, matvecs=products)
+
+        # 3: a serious step moves the centre, a null step does not; then M for the next master
+        predicted = state.centre_value - model - problem.coupling.conjugate(dual)
+        actual = state.centre_value - value
+        is_serious = actual >= DESCENT_SHARE * predicted
+        null_steps = 0 if is_serious else state.null_steps + 1
+        change = Change(predicted, actual, null_steps, state.eps, certificate)
+        smoothness = state.smoothness * prox_factor(problem, bundle, change)
+        least = min(state.smoothness, least_smoothness(problem, norm(image - problem.b)))
+
+        return CorrectiveState(
+            iteration=state.iteration + 1,
+            dual=dual,
+            primal=tracker,
+            image=image,
+            mean_objective=cost,
+            certificate=certificate,
+            counts=counts,
+            smoothness=max(smoothness, least),
+            dual_step=norm(dual - state.dual),
+            gradient_change=math.nan,
+            failure=None,
+            # 4: prune the bundle, and add the new atoms
+            bundle=add_atoms(problem, bundle, (point, *others), self.memory),
+            centre=dual if is_serious else state.centre,
+            centre_value=value if is_serious else state.centre_value,
+            null_steps=null_steps,
+            eps=state.eps,
+        )
+
+
+def optimize_weights(
+    problem: Problem, bundle: Bundle, centre: Array, smoothness: float, eps: float
+) -> tuple[Bundle, Array]:
+    """Solve the master: exactly where the bundle keeps its Gram matrix, else in the dual with a proximal term."""
+    if bundle.gram is None:
+        return solve_dual_master(problem, bundle, centre, smoothness, eps)
+    return solve_master(problem, bundle, centre, smoothness, MASTER_SHARE * eps)
+
+
+def price_atoms(problem: Problem, bundle: Bundle, dual: Array, tolerance: float) -> tuple[DualPoint, list[DualPoint]]:
+    """Call the oracle at lam; return its answer, and further vertices above the model where they cost little."""
+    start: Any = None if bundle.by_block else bundle.atoms[-1]
+    if bundle.by_block or not problem.map.has_cheap_images:
+        return evaluate(problem, dual, tolerance=tolerance, start=start), []
+    with oracle_errors:
+        direction = problem.map.adjoint(-dual)
+    point = evaluate(problem, dual, direction=direction, tolerance=tolerance, start=start)
+    model = bundle.lower_model(problem, dual)
+    return point, price_vertices(problem, dual, direction, MOST_PRICED, above=model)[1:]
+
+
+def price_vertices(
+    problem: Problem, dual: Array, direction: Array, count: int, above: float = -math.inf
+) -> list[DualPoint]:
+    """Return the ``count`` best vertices for the direction -A^* lam, best first, each with its image and f.
+
+    Every one is a point of X and hence a valid cut <lam, b - A x> - f(x) <= g(lam); their certified errors are unknown.
+    Only vertices whose cut at lam is higher than ``above`` are returned; none when the oracle cannot price them.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), np.zeros(3), "=")
+    >>> lam = np.array([2.0, 1.0, 3.0])
+    >>> [point.value for point in price_vertices(problem, lam, -lam, 3, above=-2.5)]
+    [-1.0, -2.0]
+    """
+    points: list[DualPoint] = []
+    for atom in problem.sharp.best_vertices(direction, count, above - inner(dual, problem.b)) or []:
+        answer = SharpAnswer(atom, 0.0, problem.sharp.objective(atom), math.inf)
+        points.append(dual_point(problem, dual, answer, image_of(problem, atom)))
+    return points
+
+
+def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], memory: int) -> Bundle:
+    """Prune the bundle to make room for new atoms, then add them, the best one first."""
+    if bundle.by_block:  # one point has an atom a block
+        each = memory if problem.coupling.dual_sign is not None else max(2, memory // bundle.count)
+        return bundle.prune(each - 1, points[0].dual).with_atoms(problem, points[0])
+    points = points[: max(1, memory // 4)]
+    return bundle.prune(memory - len(points), points[0].dual).with_atoms(problem, *points)
+
+
+def _dual_objective(problem: Problem, point: DualPoint) -> float:
+    """Return G = g + h at a dual point, whether or not a loss is split."""
+    return point.value if problem.split else point.value + problem.coupling.conjugate(point.dual)
+
+
+# The prox parameter M: how far lam may move from its centre
+
+_SMALL_SHARE = 0.1
+"""Share of the requested accuracy below which a change of G is small, and A x - b of several blocks near enough."""
+_FEASIBLE_SHARE = 0.5
+"""Share of the requested accuracy that is near enough for A x - b."""
+_EXACT_SHARE = 0.9
+"""Where G decreases by this share of the prediction, the model holds all along the step."""
+_PATIENCE = 40
+"""Null steps after which M is doubled."""
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True)
+class Change:
+    """The predicted and the actual change of G in a step."""
+
+    predicted: float
+    """Decrease of G that the model predicts."""
+    actual: float
+    """Decrease of G."""
+    null_steps: int
+    eps: float
+    certificate: Certificate
+
+
+def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
+    """Return the factor of M after a step.
+
+    With one model of the whole x, M decreases by what a parabola through G and its slope along the step suggests, a
+    factor of 2 to 10, when at least half of the prediction came true, and is doubled after every forty null steps; so
+    too for a loss with kinks. For constraints, a model a block learns much from a call: M is halved after every
+    prediction that came true, and doubled when G increased by as much. In both cases M stays when A x - b is well
+    within the requested accuracy, since a smaller one would only let lam diverge; unless the gap is open and the model
+    held all along the step, as where no multiplier is large enough (no Slater point). Where the prediction is far below
+    the requested accuracy, M is halved for what is left.
+    """
+    predicted, actual, eps, certificate = change.predicted, change.actual, change.eps, change.certificate
+    scale = problem.scale(certificate.objective)
+    small = _SMALL_SHARE * eps
+    share = _SMALL_SHARE if bundle.by_block else _FEASIBLE_SHARE
+    is_infeasible = certificate.infeasibility > share * relative_eps(problem, eps, certificate.objective)
+    if bundle.by_block and problem.loss is None:
+        if actual >= 0.5 * predicted - small and is_infeasible and bundle.is_solved:
+            return 0.5
+        return 2.0 if actual < -max(predicted, small) else 1.0
+    is_short = is_infeasible or (abs(certificate.absolute_gap) > eps and actual >= _EXACT_SHARE * predicted)
+    if abs(predicted) <= small and actual >= -small:
+        return 0.5 if is_short and predicted > _ROUNDING * scale else 1.0
+    if predicted > 0.0 and actual >= 0.5 * predicted:
+        parabola = max(_least_factor(problem), 2.0 * (1.0 - actual / predicted))
+        return min(0.5, parabola) if is_short else 1.0
+    is_stuck = change.null_steps > 0 and change.null_steps % _PATIENCE == 0
+    return 2.0 if is_stuck and actual < DESCENT_SHARE * predicted else 1.0
+
+
+def _least_factor(problem: Problem) -> float:
+    """Return the least factor of M; where G may decrease for ever, as for an infeasible problem, haste overflows."""
+    return 0.5 if math.isinf(problem.sharp.maximum()) and problem.sharp.degree != 2.0 else 0.1
+
+
+def require_maximum(
+    problem: Problem, model: float, point: DualPoint, tolerance: float, extent: Callable[[], float] = lambda: 0.0
+) -> None:
+    """Raise when the oracle's certified maximum lies below what a point of X attains.
+
+    Every x in X gives <lam, b - A x> - f(x) <= g(lam), and ``model`` is the largest such value over the atoms. If the
+    oracle's g(lam) is smaller by more than its certified error, rounding and ``tolerance`` explain, the oracle does not
+    maximize, and every bound that rests on it may be wrong. Only errors claimed to be rigorous are checked. ``extent``
+    bounds ||A x - b|| + |f(x)| over the atoms, the terms that cancel in the model; it is evaluated in case of doubt.
+
+    >>> import unipd
+    >>> from unipd.dual import evaluate
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.0, 0.0], "=")
+    >>> point = evaluate(problem, np.array([-1.0, 1.0]))
+    >>> require_maximum(problem, 1.0, point, 1e-9)
+    """
+    if point.bound_kind != "rigorous":
+        return
+    linear = inner(point.dual, problem.b)
+    claimed, attained = point.conjugate, model - linear
+    size = norm(point.dual) * (norm(point.image) + problem.norm_b) + abs(point.objective) + abs(attained)
+    rounding = _ROUNDING_BY_BYTES.get(np.finfo(problem.dtype).dtype.itemsize, 1e-9)
+    excess = attained - claimed - tolerance - rounding * size
+    if excess > 0.0 and excess > rounding * (1.0 + norm(point.dual)) * extent():
+        raise OracleError(
+            f"the sharp oracle's maximum {claimed:.8g} lies below {attained:.8g}, which a point of X that it returned "
+            "earlier attains: it does not maximise, or the adjoint of the map is wrong; "
+            "run unipd.doctor.check (unipd doctor FILE.py:NAME) to locate the error"
+        )
+
+
+def require_no_better(problem: Problem, dual: Array, tolerance: float) -> tuple[int, int]:
+    """Call an oracle at -A^* lam, then at that direction tilted towards its answer; return the calls and products.
+
+    An oracle that maximizes gives no better point there. One that returns a wrong point, such as the second best,
+    returns a better one, which proves that its answer at -A^* lam was not a maximizer.
+    """
+    with oracle_errors:
+        direction: Any = problem.map.adjoint(-dual)
+    point = evaluate(problem, dual, direction=direction, tolerance=tolerance)
+    if not (isinstance(direction, np.ndarray) and isinstance(point.atom, (np.ndarray, atoms.SparsePoint))):
+        return 1, point.matvecs
+    answer = np.asarray(atoms.dense(point.atom))
+    length = norm(answer)
+    if length == 0.0:
+        return 1, point.matvecs
+    tilted = direction + 2.0 * norm(direction) * (answer / length).astype(direction.dtype)
+    other = evaluate(problem, dual, direction=tilted, tolerance=tolerance)
+    require_maximum(problem, inner(dual, problem.b - other.image) - other.objective, point, tolerance)
+    return 2, point.matvecs + other.matvecs

@@ -1,0 +1,241 @@
+"""The augmented Lagrangian over the factor: objective and gradient, state, multiplier updates.
+
+For residual r = A X - b it is f(X) + max over lam of { <lam, r> - h(lam) - ||lam - lam_c||^2 / (2 sigma) }: the
+augmented Lagrangian with multipliers lam_c and penalty sigma for every set and every loss, through the prox of h. A
+smooth loss needs no multipliers; there lam is its gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd._util.context import notify
+from unipd.dual import DualPoint, oracle_errors
+from unipd.methods.base import State, primal_certificate
+from unipd.methods.factored.lbfgs import Memory
+from unipd.methods.step_size import minimize_convex
+from unipd.problem import Problem
+from unipd.protocols import inner, norm
+from unipd.sharp.spectral.factors import Factors
+from unipd.sharp.spectral.operators import LazyDifference
+from unipd.trackers import Fixed
+
+TYPICAL_SHARE = 1e-3
+"""Share of the typical objective below which a value of f tells nothing about its scale."""
+PENALTY_GROWTH = 3.0
+"""Factor by which the penalty grows when feasibility lags."""
+SMALLEST_TOLERANCE = 1e-2
+"""Inner tolerances fall to this share of the accuracy at most, and by this factor at most between oracle calls."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The objective at a factor, with the by-products of its computation."""
+
+    value: float
+    gradient: Array
+    """Gradient in R, orthogonal to R."""
+    point: Any
+    """X."""
+    image: Array
+    """A X."""
+    cost: float
+    """f(X)."""
+    dual: Array
+    """lam: the multipliers implied by X."""
+    matvecs: int
+    """Products with A and with A^* lam."""
+
+
+@dataclass(frozen=True)
+class AugmentedLagrangian:
+    """Loss or augmented Lagrangian over the factors of a spectral set."""
+
+    problem: Problem
+    factors: Factors
+    centre: Array
+    """Multipliers lam_c (unused for a smooth loss)."""
+    penalty: float
+    """sigma > 0, or 0 for a smooth loss."""
+
+    @property
+    def is_linear_on_spheres(self) -> bool:
+        """Whether f is linear and all constraints hold by construction: then Newton steps apply."""
+        return self.problem.sharp.linear_cost is not None and self.factors.fixes_all(self.problem.b.size)
+
+    def dual(self, residual: Array) -> Array:
+        """Return lam for a residual r = A X - b."""
+        if self.penalty == 0.0:
+            assert self.problem.loss is not None
+            return self.problem.loss.gradient(residual)
+        return self.problem.coupling.prox_conjugate(self.centre + self.penalty * residual, self.penalty)
+
+    def evaluate(self, factor: Array) -> Evaluation:
+        """Return value and gradient at R: one image and one product with A^* lam for every column."""
+        point = self.factors.point(factor)
+        with oracle_errors:
+            cost, image = self._cost_and_image(point)
+        residual = image - self.problem.b
+        dual = self.dual(residual)
+        with oracle_errors:
+            gradient = self._gradient(dual, factor)
+        matvecs = 2 * max(1, self.factors.rank(factor))
+        notify("quasi-Newton steps", matvecs)
+        return Evaluation(cost + self._coupling_value(residual, dual), gradient, point, image, cost, dual, matvecs)
+
+    def _cost_and_image(self, point: Any) -> tuple[float, Array]:
+        """Return f(X) and A X."""
+        problem, cost_map = self.problem, self.problem.sharp.cost_map
+        if cost_map is None:
+            cost, image = problem.sharp.objective(point), problem.map.image(point)
+        else:
+            cost, image = cost_map.cost_and_image(point)
+        return cost, np.asarray(image).astype(problem.dtype, copy=False)
+
+    def _gradient(self, dual: Array, factor: Array) -> Array:
+        """Return the gradient in R of f(X) + <lam, A X>, from the one matrix C + A^* lam where a map forms it."""
+        sharp = self.problem.sharp
+        if sharp.cost_map is not None:
+            return self.factors.gradient(sharp.cost_map.slack(dual), factor)
+        gradient = self.factors.gradient(self.problem.map.adjoint(dual), factor)
+        if sharp.linear_cost is not None:
+            gradient = gradient + self.factors.gradient(sharp.linear_cost, factor)
+        return gradient
+
+    def _coupling_value(self, residual: Array, dual: Array) -> float:
+        if self.penalty == 0.0:
+            assert self.problem.loss is not None
+            return self.problem.loss.value(residual)
+        step = dual - self.centre
+        return inner(dual, residual) - self.problem.coupling.conjugate(dual) - inner(step, step) / (2.0 * self.penalty)
+
+    def complete_dual(self, here: Evaluation, factor: Array) -> Array:
+        """Return lam with the multipliers of the constraints that hold by construction."""
+        dual = self.factors.zero_fixed_multipliers(here.dual)
+        with oracle_errors:
+            descent = self.problem.map.adjoint(-dual)
+            if self.problem.sharp.linear_cost is not None:
+                descent = LazyDifference(descent, self.problem.sharp.linear_cost)
+            return self.factors.complete_dual(dual, descent, factor)
+
+    def best_gamma(self, here: Evaluation, image: Array, cost: float) -> float:
+        """Return the gamma in [0, 1] that minimizes the objective from X towards an atom."""
+        residual, direction = here.image - self.problem.b, image - here.image
+
+        def slope(gamma: float) -> float:
+            return inner(self.dual(residual + gamma * direction), direction) + cost - here.cost
+
+        return minimize_convex(slope, 1.0)
+
+
+@dataclass(frozen=True)
+class CertifyingState(State):
+    """State of a method that descends without the oracle and calls it to certify."""
+
+    accuracy: float
+    """Requested relative accuracy."""
+    warm_start: Any
+    """The last atom of the oracle."""
+
+
+AnyCertifying = TypeVar("AnyCertifying", bound=CertifyingState)
+
+
+@dataclass(frozen=True)
+class FactoredState(CertifyingState):
+    """State of the factored method."""
+
+    defers_oracle: ClassVar[bool] = True
+
+    model: AugmentedLagrangian
+    """The objective over the factor: loss, or augmented Lagrangian with multipliers and penalty."""
+    factor: Array
+    """R."""
+    here: Evaluation
+    """The model at R."""
+    memory: Memory
+    """Pairs of the quasi-Newton directions."""
+    inner_tolerance: float
+    """Relative stationarity at which the multipliers are updated (constrained problems)."""
+    least_infeasibility: float
+    """Smallest infeasibility at a multiplier update so far."""
+    radius: float = 0.0
+    """Radius of the trust region of Newton steps; 0 before the first."""
+
+    def shared_objects(self, problem: Problem) -> dict[str, Any]:
+        """Return the problem and the factored form of its set."""
+        return {"problem": problem, "factors": self.model.factors}
+
+
+def stationarity(state: FactoredState) -> float:
+    """Return ||grad|| ||R||: to first order, the decrease over a step of the length of R."""
+    return norm(state.here.gradient) * norm(state.factor)
+
+
+def target(problem: Problem, state: CertifyingState) -> float:
+    """Return the requested absolute accuracy at the current objective."""
+    objective = state.certificate.objective
+    return state.accuracy * (problem.scale(objective if math.isfinite(objective) else 0.0) or problem.typical_objective)
+
+
+def objective_scale(problem: Problem, objective: float) -> float:
+    """Return the scale of gaps, at least a share of the typical one: the first points may have f = 0."""
+    return max(problem.scale(objective), TYPICAL_SHARE * problem.typical_objective)
+
+
+def refresh_certificate(problem: Problem, state: FactoredState) -> FactoredState:
+    """Return the state with point, image and certificate of the current factor."""
+    here, tracker = state.here, Fixed(state.here.point)
+    return replace(
+        state,
+        dual=here.dual,
+        primal=tracker,
+        image=here.image,
+        mean_objective=here.cost,
+        certificate=primal_certificate(problem, tracker, here.image, here.cost, state.certificate),
+        dual_step=norm(here.dual - state.dual),
+    )
+
+
+def first_penalty(problem: Problem, point: DualPoint, first: Any) -> float:
+    """Return sigma_0 = 2 |f| / ||b||^2, which balances the penalty of X = 0 and the objective of a typical point.
+
+    Typical is the larger of the atom and the first point: an atom that minimizes f may have f = 0.
+    """
+    typical = max(abs(point.objective), objective_scale(problem, problem.sharp.objective(first)))
+    return 2.0 * typical / (problem.norm_b or problem.feasibility_scale or 1.0) ** 2
+
+
+def update_multipliers(problem: Problem, state: FactoredState) -> FactoredState:
+    """Move the multipliers to the current dual vector; raise the penalty only when feasibility lags."""
+    infeasibility = state.certificate.infeasibility
+    lags = infeasibility > 0.25 * state.least_infeasibility and infeasibility > 0.3 * state.accuracy
+    penalty = state.model.penalty * (PENALTY_GROWTH if lags else 1.0)
+    model = replace(state.model, centre=state.here.dual, penalty=penalty)
+    here = model.evaluate(state.factor)
+    feasible = infeasibility <= 0.1 * state.accuracy
+    floor = (SMALLEST_TOLERANCE if feasible else 0.1) * state.accuracy
+    return replace(
+        state,
+        model=model,
+        here=here,
+        memory=Memory(limit=state.memory.limit),
+        counts=state.counts.plus(0, 0, here.matvecs),
+        inner_tolerance=max(0.3 * state.inner_tolerance, floor),
+        least_infeasibility=min(infeasibility, state.least_infeasibility),
+    )
+
+
+def with_inner_tolerance(problem: Problem, state: FactoredState, reached: float) -> FactoredState:
+    """Return the state with the stationarity for the next oracle call, when constraints hold by construction.
+
+    The gap falls about as fast as the stationarity; the aim is a gap of a third of the accuracy.
+    """
+    share = target(problem, state) / max(3.0 * abs(state.certificate.absolute_gap), 1e-300)
+    tolerance = reached * min(max(share, SMALLEST_TOLERANCE), 0.3)
+    return replace(state, inner_tolerance=max(tolerance, SMALLEST_TOLERANCE * state.accuracy))

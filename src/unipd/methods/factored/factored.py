@@ -1,0 +1,298 @@
+"""The factored method for spectral sets: descend on the factors, then let the oracle certify or escape."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd._util import validate
+from unipd.dual import DualPoint, evaluate
+from unipd.errors import InvalidInput
+from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, primal_certificate
+from unipd.methods.factored.augmented_lagrangian import (
+    AnyCertifying,
+    AugmentedLagrangian,
+    Evaluation,
+    FactoredState,
+    first_penalty,
+    objective_scale,
+    refresh_certificate,
+    stationarity,
+    target,
+    update_multipliers,
+    with_inner_tolerance,
+)
+from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
+from unipd.methods.factored.lbfgs import ROUNDING, Memory, lbfgs_steps
+from unipd.methods.factored.trust_region import newton_steps
+from unipd.problem import Problem
+from unipd.protocols import OracleDefaults, Tracker, inner, unwrap
+from unipd.sharp.spectral.factors import Factors
+from unipd.status import Status
+from unipd.trackers import Fixed
+
+LEAST_DECREASE = 0.3
+"""A loss is minimized without the oracle while an iteration decreases it by this share of the gap."""
+EXACT = 1e-11
+"""Relative infeasibility below which the constraints hold by construction, and only stationarity can improve."""
+CERTIFIABLE_INFEASIBILITY = 1e-2
+"""The oracle is called only below this relative infeasibility, unless a prescribed rank allows no less."""
+LARGEST_PENALTY_TERM = 30.0
+"""When the penalty term exceeds the objective by this factor, steps do nothing but lower the infeasibility."""
+SLOWEST_DECREASE = 0.7
+"""Steps lost in rounding continue while an iteration lowers the stationarity to this share."""
+FEASIBLE_SHARE = 0.1
+"""Near the end the oracle waits until the infeasibility is this share of the accuracy, while it falls fast."""
+START_TOLERANCE = 1e-2
+"""Tolerance of the first oracle call, relative to the problem's scale."""
+INFORMATIVE_ERROR = 20.0
+"""An answer with an error above this multiple of the accuracy does not show whether a certificate is within reach."""
+MISSED_TOLERANCE = 10.0
+"""If the error exceeds this multiple of the tolerance, retry without a warm start."""
+FEW_ROWS = 1000
+"""Rows of the coupling up to which the retry uses the strongest certificate."""
+LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
+"""Weights of an escape atom: the largest, the first when the line search finds none, and when to give up."""
+
+
+@dataclass(frozen=True)
+class Factored:
+    """Factored (Burer-Monteiro) method: quasi-Newton steps on X = R R^* or U V^*, certified by the oracle.
+
+    A smooth loss is minimized over the factor directly; a constraint enters through its augmented Lagrangian, whose
+    multipliers are the dual vector. When the steps stall, the oracle is called at that dual vector: its value gives
+    the bound -G, and its atom, mixed in with the best weight, escapes from a local optimum at the current rank. The
+    factored problem is not convex, but the certificate does not rely on it.
+
+    Parameters
+    ----------
+    rank
+        Initial number of columns of R; default 1 for losses, about sqrt(2 n) (at most 40) for n constraints.
+    inner_steps
+        Quasi-Newton steps per iteration.
+    memory
+        Pairs stored for the quasi-Newton directions.
+    seed
+        Seed of the random columns after the first.
+    factors
+        The factored form of the set; default: that of the oracle (``sharp.factors()``).
+
+    Examples
+    --------
+    >>> import unipd
+    >>> target = np.diag([0.75, 0.25])
+    >>> pauli = unipd.maps.DenseMatrix(np.eye(4), domain=(2, 2))
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.Spectrahedron(2), pauli, target.ravel(), loss)
+    >>> unipd.solve(problem, unipd.Factored(), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    rank: int | None = None
+    inner_steps: int = 10
+    memory: int = 8
+    seed: int = 0
+    factors: Factors | None = None
+
+    def __post_init__(self) -> None:
+        if self.rank is not None:
+            validate.integer("rank", self.rank, minimum=1)
+        validate.integer("inner_steps", self.inner_steps, minimum=1)
+        validate.integer("memory", self.memory, minimum=1)
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "factored"
+
+    def rebuild(self, problem: Problem) -> dict[str, Any]:
+        """Return the problem and the factored form of its set, which all states of a run share."""
+        has_factors = self.factors is not None or is_factorable(problem.sharp)
+        return {"problem": problem, **({"factors": self._choose_factors(problem)} if has_factors else {})}
+
+    def _choose_factors(self, problem: Problem) -> Factors:
+        fixed = fixed_diagonal_factors(problem) if problem.sharp.linear_cost is not None else None
+        return self.factors or fixed or factors_of(problem.sharp)
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
+        """Start from the atom at the given dual vector; for a loss by default its gradient at X = 0."""
+        smooth = problem.has_smooth_loss
+        if smooth and problem.loss is not None and not np.any(dual):
+            dual = problem.loss.gradient(-problem.b)
+        point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.typical_objective)
+        certificate = empty_certificate(dual).update_bound(problem, point)
+        factors = self._choose_factors(problem)
+        columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
+        factor = factors.start(point.atom, columns, self.seed)
+        penalty = 0.0 if smooth else first_penalty(problem, point, factors.point(factor))
+        model = AugmentedLagrangian(problem, factors, dual, penalty)
+        here = model.evaluate(factor)
+        return FactoredState(
+            iteration=0,
+            dual=here.dual,
+            primal=Fixed(here.point),
+            image=here.image,
+            mean_objective=here.cost,
+            certificate=primal_certificate(problem, Fixed(here.point), here.image, here.cost, certificate),
+            counts=Counts(1, 0, point.matvecs + here.matvecs),
+            smoothness=math.nan,
+            dual_step=math.nan,
+            gradient_change=math.nan,
+            failure=None,
+            model=model,
+            factor=factor,
+            here=here,
+            memory=Memory(limit=self.memory),
+            accuracy=accuracy,
+            inner_tolerance=0.1,
+            least_infeasibility=math.inf,
+            warm_start=point.atom,
+        )
+
+    def step(self, problem: Problem, state: FactoredState) -> FactoredState:
+        """Descend on the factors; when the steps stall, update the multipliers and call the oracle."""
+        if state.model.is_linear_on_spheres:
+            moved = newton_steps(state, state.inner_tolerance * objective_scale(problem, state.here.cost))
+        else:
+            moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * target(problem, state))
+        moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
+        decrease = state.here.value - moved.here.value
+        if state.model.penalty == 0.0:
+            gap = moved.certificate.absolute_gap
+            done = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
+            return moved if done else certify_or_escape(problem, moved)
+        stuck = decrease <= ROUNDING * abs(moved.here.value)
+        stuck = stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
+        if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not stuck:
+            return moved
+        moved = update_multipliers(problem, moved)
+        infeasibility = moved.certificate.infeasibility
+        rank_limited = self.rank is not None and self.factors is None and _is_penalty_dominated(problem, moved)
+        too_early = infeasibility > CERTIFIABLE_INFEASIBILITY and not rank_limited
+        if too_early or _is_nearly_feasible(moved, state, infeasibility):
+            return moved
+        answered = certify_or_escape(problem, moved)
+        if infeasibility > EXACT:
+            return answered
+        idle = answered.factor is state.factor and answered.certificate.dual_bound <= state.certificate.dual_bound
+        failure = Status.STALLED if idle and answered.counts.oracle_calls > 2 else None
+        return replace(with_inner_tolerance(problem, answered, state.inner_tolerance), failure=failure)
+
+
+def factors_of(sharp: OracleDefaults) -> Factors:
+    """Return the factored form of a set, or raise when it has none.
+
+    >>> from unipd.sharp import Spectrahedron
+    >>> factors_of(Spectrahedron(4, trace=2.0)).radius
+    2.0
+    """
+    factors = sharp.factors()
+    if factors is None:
+        expected = "a spectral set (possibly with quadratic blocks without costs) for the factored method"
+        raise InvalidInput("sharp", expected, type(unwrap(sharp)).__name__)
+    return factors
+
+
+def is_factorable(sharp: OracleDefaults) -> bool:
+    """Whether the oracle has a factored form with columns."""
+    factors = sharp.factors()
+    return factors is not None and factors.is_spectral
+
+
+def _is_penalty_dominated(problem: Problem, state: FactoredState) -> bool:
+    """Whether sigma ||A X - b||^2 outweighs f(X): X is a local minimum of the infeasibility at its rank."""
+    weight = state.model.penalty * state.certificate.violation**2
+    return weight >= LARGEST_PENALTY_TERM * objective_scale(problem, state.here.cost)
+
+
+def _is_nearly_feasible(state: FactoredState, previous: FactoredState, infeasibility: float) -> bool:
+    """Whether X is feasible to the accuracy, and its infeasibility still falls fast.
+
+    The objective errs by ||lam|| ||A X - b|| besides the gap: the last oracle call is worth waiting for.
+    """
+    falls = state.certificate.infeasibility <= 0.5 * previous.least_infeasibility
+    return falls and FEASIBLE_SHARE * state.accuracy < infeasibility <= state.accuracy
+
+
+def certify_or_escape(problem: Problem, state: FactoredState) -> FactoredState:
+    """Call the oracle at the current dual vector: for the bound, and for a direction that the factor lacks."""
+    dual = state.model.complete_dual(state.here, state.factor)
+    eps = target(problem, state)
+    loose = 0.0 if state.model.is_linear_on_spheres else 0.03 * abs(state.certificate.absolute_gap)
+    tolerance = max(ORACLE_SHARE * eps, loose)
+    if not math.isfinite(tolerance):
+        tolerance = START_TOLERANCE * problem.typical_objective
+    state, point = certify_at(problem, state, dual, tolerance)
+    here = state.here
+    predicted = inner(dual, here.image - point.image) + here.cost - point.objective
+    if predicted <= max(0.25 * eps, 2.0 * stationarity(state)):
+        return state
+    return rank_one_escape(problem, state, point)
+
+
+def certify_at(
+    problem: Problem, state: AnyCertifying, dual: Array, tolerance: float
+) -> tuple[AnyCertifying, DualPoint]:
+    """Return the state with the oracle's bound at a dual vector, and the oracle's point.
+
+    When the gap is within reach of the accuracy, the oracle is called once more for its strongest certificate.
+    """
+    eps, known = target(problem, state), state.certificate.dual_bound
+    point = evaluate(problem, dual, tolerance=tolerance, start=state.warm_start)
+    state = with_bound(problem, state, point)
+    if point.error > MISSED_TOLERANCE * tolerance:  # a warm start may be confined to a known cluster of eigenvalues
+        point = evaluate(problem, dual, tolerance=tolerance, certified=problem.b.size <= FEW_ROWS)
+        state = with_bound(problem, state, point)
+    # Within a cluster of top eigenvalues residuals may never become small: an unchanged bound is informative as well.
+    informative = point.error <= INFORMATIVE_ERROR * eps or state.certificate.dual_bound <= known
+    gap = state.certificate.absolute_gap
+    if gap > eps >= gap - point.error and informative:
+        certified = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
+        state = with_bound(problem, state, certified)
+    return state, point
+
+
+def with_bound(problem: Problem, state: AnyCertifying, point: DualPoint) -> AnyCertifying:
+    """Return the state with the bound of an oracle call."""
+    certificate = state.certificate.update_bound(problem, point)
+    counts = state.counts.plus(1, 0, point.matvecs)
+    return replace(state, certificate=certificate, counts=counts, warm_start=point.atom)
+
+
+def rank_one_escape(problem: Problem, state: FactoredState, point: DualPoint) -> FactoredState:
+    """Mix the oracle's atom into the factor with the best weight gamma.
+
+    With rows of fixed length the mixture is not a segment: gamma shrinks until the objective falls, and grows while
+    it falls further.
+    """
+    model, matvecs = state.model, 0
+    gamma = model.best_gamma(state.here, point.image, point.objective)
+    gamma = min(gamma, LARGEST_GAMMA) if gamma > 0.0 else FIRST_GAMMA
+
+    def mix(gamma: float) -> tuple[Array, Evaluation]:
+        nonlocal matvecs
+        factor = model.factors.mix_atom(state.factor, point.atom, gamma)
+        here = model.evaluate(factor)
+        matvecs += here.matvecs
+        return factor, here
+
+    factor, here = mix(gamma)
+    while here.value >= state.here.value and gamma > SMALLEST_GAMMA:
+        gamma *= 0.1
+        factor, here = mix(gamma)
+    while 4.0 * gamma <= LARGEST_GAMMA:
+        gamma *= 4.0
+        larger, there = mix(gamma)
+        if there.value >= here.value:
+            break
+        factor, here = larger, there
+    state = replace(state, counts=state.counts.plus(0, 0, matvecs))
+    if here.value >= state.here.value:
+        return state
+    return refresh_certificate(
+        problem, replace(state, factor=factor, here=here, memory=Memory(limit=state.memory.limit))
+    )

@@ -1,0 +1,173 @@
+"""Truncated Newton steps in a trust region over factors with rows of fixed length (Steihaug, 1983).
+
+When all constraints hold by construction, <C, X(R)> is a quadratic function on a product of spheres; its Hessian along
+a tangent D is 2 P (C D - radial D), one product with C for each column. Conjugate gradients inside a trust region
+solve for the step: a product costs a fraction of a quasi-Newton direction with its many inner products. A step with
+too little decrease is shortened along its line.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd._util.context import notify
+from unipd.atoms import apply
+from unipd.methods.factored.augmented_lagrangian import FactoredState, objective_scale, stationarity
+from unipd.methods.factored.fixed_diagonal import RowFactors
+from unipd.methods.factored.lbfgs import ROUNDING, interpolate
+from unipd.protocols import inner, norm
+
+PRODUCTS = 200
+"""Products with C per step, and per iteration."""
+FORCING = 0.1
+"""A step lowers the residual to this share, or to the relative stationarity where that is smaller."""
+LEAST_RATIO = 0.1
+"""A step is accepted when actual / predicted decrease is at least this."""
+LEAST_CURVATURE = 1e-2
+"""Floor of the preconditioner's diagonal, relative to its mean."""
+
+
+def newton_steps(state: FactoredState, goal: float) -> FactoredState:
+    """Take trust-region steps until the stationarity is at most ``goal`` or the products are used up."""
+    factor = state.model.factors.point(state.factor).left
+    state = replace(state, factor=factor, memory=replace(state.memory, pairs=()))
+    spent = 0
+    while spent < PRODUCTS and stationarity(state) > goal:
+        quadratic = _Quadratic.at(state)
+        radius = state.radius if state.radius > 0.0 else 0.25 * norm(state.factor)
+        relative = stationarity(state) / objective_scale(state.model.problem, state.here.cost)
+        tolerance = max(min(FORCING, relative) * norm(quadratic.gradient), 0.25 * goal / norm(state.factor))
+        step = quadratic.minimize(radius, tolerance)
+        spent += step.products
+        moved = _line_search(state, quadratic, step)
+        moved = replace(moved, counts=moved.counts.plus(0, 0, step.products * state.factor.shape[1]))
+        if moved.factor is state.factor:
+            return moved
+        state = moved
+    return state
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A solution of the trust-region subproblem."""
+
+    step: Array
+    length: float
+    """Its length in the norm of the preconditioner."""
+    interior: bool
+    """Whether it lies inside the region."""
+    change: float
+    """Half the predicted change of the objective."""
+    products: int
+
+
+@dataclass(frozen=True)
+class _Quadratic:
+    """Half the quadratic model of the objective at R: <G, E> + <E, H E> / 2 for tangent E."""
+
+    operator: Any
+    factors: RowFactors
+    unit: Array
+    gradient: Array
+    """G = C R - radial R, half the gradient."""
+    radial: Array
+    inverse: Array
+    """M: the inverse of the diagonal of C - radial by rows, scaled to mean one."""
+
+    @classmethod
+    def at(cls, state: FactoredState) -> _Quadratic:
+        factors: Any = state.model.factors
+        operator = state.model.problem.sharp.linear_cost
+        unit = np.ascontiguousarray(state.factor)
+        radial = factors.radial(apply(operator, unit), unit)
+        inverse = _preconditioner(operator, factors, radial)
+        return cls(operator, factors, unit, 0.5 * state.here.gradient, radial, inverse)
+
+    def product(self, direction: Array) -> tuple[Array, float]:
+        """Return H D and <D, H D>."""
+        from unipd.methods.factored import kernels
+
+        image = apply(self.operator, direction)
+        targets, groups = self.factors.targets, self.factors.groups
+        if targets.size == groups.size:
+            by_row = (targets[groups], self.radial[groups])
+            return image, kernels.project_rows(*by_row, self.unit, direction, image)
+        sums = np.zeros(targets.size)
+        return image, kernels.project_groups(groups, targets, self.radial, self.unit, direction, image, sums)
+
+    def minimize(self, radius: float, tolerance: float) -> _Step:
+        """Minimize the model in the trust region by conjugate gradients, to a residual norm of ``tolerance``."""
+        from unipd.methods.factored import kernels
+
+        residual, step = self.gradient.copy(), np.zeros_like(self.gradient)
+        direction = np.zeros_like(self.gradient)
+        kernels.update_direction(0.0, self.inverse, residual, direction)
+        weighted = -inner(residual, direction)
+        square, mixed, along = 0.0, 0.0, weighted  # <E, E>, <E, D>, <D, D> in the norm of the preconditioner
+        interior, products = True, 0
+        while products < PRODUCTS:
+            image, curvature = self.product(direction)
+            products += 1
+            notify("Newton steps", direction.shape[1])
+            length = weighted / curvature if curvature > 0.0 else math.inf
+            interior = curvature > 0.0 and square + length * (2.0 * mixed + length * along) < radius**2
+            if not interior:
+                length = (math.sqrt(mixed**2 + along * (radius**2 - square)) - mixed) / along
+            plain, after = kernels.take_step(length, direction, image, self.inverse, step, residual)
+            square += length * (2.0 * mixed + length * along)
+            if not interior or math.sqrt(plain) <= tolerance or after <= 0.0:
+                break
+            share, weighted = after / weighted, after
+            mixed, along = share * (mixed + length * along), weighted + share**2 * along
+            kernels.update_direction(share, self.inverse, residual, direction)
+        change = 0.5 * (inner(self.gradient, step) + inner(residual, step))
+        return _Step(step, math.sqrt(max(square, 0.0)), interior, change, products)
+
+
+def _preconditioner(operator: Any, factors: RowFactors, radial: Array) -> Array:
+    """Return the preconditioner by rows; ones for an operator without ``diagonal``.
+
+    The rows of a group share the inverse of their mean curvature, so that it maps tangents to tangents.
+    """
+    if not hasattr(operator, "diagonal"):
+        return np.ones(factors.groups.size)
+    curvature = operator.diagonal() - radial[factors.groups]
+    mean = float(np.abs(curvature).mean())
+    if mean == 0.0:
+        return np.ones(factors.groups.size)
+    by_group = np.bincount(factors.groups, curvature) / np.bincount(factors.groups)
+    return (mean / np.maximum(by_group, LEAST_CURVATURE * mean))[factors.groups]
+
+
+def _line_search(state: FactoredState, quadratic: _Quadratic, step: _Step) -> FactoredState:
+    """Return the state after the step, shortened until the decrease suffices, with the radius of the next one."""
+    start, slope = state.here.value, 2.0 * inner(quadratic.gradient, step.step)
+    curvature = 2.0 * step.change - slope
+    share, matvecs = 1.0, state.factor.shape[1]
+    for _ in range(10):
+        factor = state.model.factors.point(quadratic.unit + share * step.step).left
+        here = state.model.evaluate(factor)
+        matvecs += here.matvecs
+        actual, predicted = here.value - start, share * (slope + share * curvature)
+        lost = abs(actual) <= ROUNDING * abs(start) and norm(here.gradient) < norm(state.here.gradient)
+        ratio = 1.0 if lost else actual / predicted if predicted < 0.0 else 0.0
+        if ratio >= LEAST_RATIO:
+            radius = _next_radius(ratio, share, step, state)
+            return replace(state, factor=factor, here=here, radius=radius, counts=state.counts.plus(0, 0, matvecs))
+        share *= interpolate(share * slope, actual)
+    return replace(state, counts=state.counts.plus(0, 0, matvecs))
+
+
+def _next_radius(ratio: float, share: float, step: _Step, state: FactoredState) -> float:
+    if share < 1.0:
+        return share * step.length
+    if ratio < 0.25:
+        return 0.5 * step.length
+    if ratio > 0.75 and not step.interior:
+        return min(2.0 * step.length, 5.0 * norm(state.factor))
+    return max(state.radius, step.length)

@@ -1,0 +1,311 @@
+"""The active set: x as a convex combination of vertices, and the Frank-Wolfe iteration that moves their weights."""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array, FloatArray, IntArray
+from unipd.atoms import Atom
+from unipd.dual import (
+    call_oracle,
+    call_oracle_along,
+    dual_value,
+    image_of,
+)
+from unipd.methods.base import (
+    ORACLE_SHARE,
+    Counts,
+    Measures,
+    State,
+    WarmPoint,
+    empty_certificate,
+    fast_replace,
+    known_objective,
+    zero_image,
+)
+from unipd.methods.frank_wolfe.frank_wolfe import linear_score, require_smooth_loss
+from unipd.methods.step_size import LossGradient, direction_between, exact_step, loss_gradient, step_along
+from unipd.problem import Problem
+from unipd.protocols import SharpAnswer, Tracker, inner
+from unipd.trackers.atoms import is_low_rank, vertex_key
+
+REFRESH = 256
+"""Iterations after which the sum of the weights and A x are computed anew, so that rounding does not accumulate."""
+_SMALLEST = 1e-14
+"""Weights up to which a vertex is dropped."""
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """An atom with its image and its cost."""
+
+    atom: Atom
+    image: Array
+    objective: float
+    key: bytes
+    """See :func:`~unipd.trackers.atoms.vertex_key`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ActiveSet:
+    """Tracker of x = sum_i w_i v_i over distinct vertices; a vertex whose weight reaches zero is dropped."""
+
+    vertices: tuple[Vertex, ...]
+    weights: FloatArray
+
+    error = None
+    has_shared_atoms = False
+
+    @property
+    def exact_objective(self) -> bool:
+        """Whether f(x) is evaluated at x: not for low-rank atoms, whose sum is expensive to decompose."""
+        return not any(is_low_rank(vertex.atom) for vertex in self.vertices)
+
+    @cached_property
+    def _nonzeros(self) -> tuple[IntArray, Array, IntArray] | None:
+        """Indices and values of the nonzeros of all vertices, and where each begins; None unless all are sparse."""
+        points: list[Any] = [vertex.atom for vertex in self.vertices]
+        if not all(type(point) is atoms.SparsePoint and point.indices.size > 0 for point in points):
+            return None
+        sizes = np.array([point.indices.size for point in points])
+        indices = np.concatenate([point.indices for point in points])
+        return indices, np.concatenate([point.values for point in points]), np.cumsum(sizes) - sizes
+
+    @cached_property
+    def _objectives(self) -> FloatArray:
+        return np.array([vertex.objective for vertex in self.vertices])
+
+    @cached_property
+    def _places(self) -> dict[bytes, int]:
+        return {vertex.key: place for place, vertex in enumerate(self.vertices)}
+
+    def scores(self, dual: Array, direction: Any) -> FloatArray:
+        """Return <lam, A v> + f(v) of every vertex; sparse ones read it from ``direction``, -A^* lam."""
+        if self._nonzeros is None or not isinstance(direction, np.ndarray):
+            return np.array([inner(dual, vertex.image) for vertex in self.vertices]) + self._objectives
+        indices, values, starts = self._nonzeros
+        return self._objectives - np.add.reduceat(np.real(values.conj() * direction.take(indices)), starts)
+
+    def find(self, key: bytes) -> Vertex | None:
+        """Return the vertex of this key, if there is one."""
+        place = self._places.get(key)
+        return None if place is None else self.vertices[place]
+
+    def move_weight(self, gamma: float, toward: Vertex | None, away: int | None) -> ActiveSet:
+        """Move weight gamma to a vertex (None: to all in proportion) from the one at ``away`` (None: from all)."""
+        factor = 1.0 - gamma if away is None else 1.0 + gamma if toward is None else 1.0
+        vertices, weights = self.vertices, factor * self.weights
+        if away is not None:
+            weights[away] -= gamma
+        if toward is not None:
+            place = self._places.get(toward.key)
+            if place is None:
+                vertices, weights = (*vertices, toward), np.append(weights, gamma)
+            else:
+                weights[place] += gamma
+        moved = ActiveSet(vertices, weights) if vertices is not self.vertices else self._reweight(weights)
+        is_drop_step = gamma >= 1.0 or (away is not None and weights[away] <= _SMALLEST)
+        return moved.normalize() if is_drop_step else moved
+
+    def _reweight(self, weights: FloatArray) -> ActiveSet:
+        """Return the same vertices with other weights; what is cached of the vertices stays."""
+        other = copy.copy(self)
+        object.__setattr__(other, "weights", weights)
+        return other
+
+    def normalize(self) -> ActiveSet:
+        """Return the set without vertices of weight zero, whose weights sum to one."""
+        kept = np.flatnonzero(self.weights > _SMALLEST)
+        weights = self.weights[kept]
+        return ActiveSet(tuple(self.vertices[place] for place in kept), weights / weights.sum())
+
+    def mix(self, gamma: float, atom: Any) -> ActiveSet:
+        """Refuse: vertices enter with their images, through :meth:`move_weight`."""
+        raise NotImplementedError("an active set moves weight between vertices; it does not mix atoms")
+
+    def image(self) -> Array:
+        """Return A x."""
+        total = np.zeros_like(self.vertices[0].image)
+        for weight, vertex in zip(self.weights, self.vertices, strict=True):
+            total += weight * vertex.image
+        return total
+
+    def objective(self) -> float:
+        """Return sum_i w_i f(v_i)."""
+        return inner(self.weights, self._objectives)
+
+    @property
+    def atoms(self) -> list[Any]:
+        """The atoms, in the order of the weights."""
+        return [vertex.atom for vertex in self.vertices]
+
+    def point(self) -> Any:
+        """Return x."""
+        return atoms.combination(self.weights.tolist(), self.atoms)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the vertices and their images."""
+        return sum(vertex.atom.nbytes + vertex.image.nbytes for vertex in self.vertices) + self.weights.nbytes
+
+
+@dataclass(frozen=True)
+class ActiveSetState(State):
+    """State of a Frank-Wolfe method with an active set."""
+
+    active: ActiveSet
+    """The vertices that make up x; it is also the primal tracker."""
+    oracle_tolerance: float
+    """Absolute error allowed to an inexact oracle."""
+    cached_gradient: tuple[Array, LossGradient] | None = None
+    """An image A x, and grad phi(A x - b) with its sums."""
+
+
+class Iterate(NamedTuple):
+    """What a method knows of x when it chooses a move."""
+
+    active: ActiveSet
+    cost: float
+    """f(x), or its bound by the vertices."""
+    score: float
+    """<lam, A x> + f(x)."""
+    answer: SharpAnswer
+    """The oracle's vertex v, with value -<lam, A v> - f(v)."""
+    away: int
+    """The place of the away vertex: the active one with the largest <lam, A v> + f(v)."""
+    away_score: float
+    """<lam, A v> + f(v) of the away vertex."""
+
+
+class Move(NamedTuple):
+    """Where weight moves to and from."""
+
+    toward: bool
+    """Whether weight moves to the oracle's vertex; else to all active ones in proportion."""
+    away: int | None
+    """The place of the vertex that loses weight; None: all do in proportion."""
+    decrease: float
+    """Initial rate of decrease of the objective along the move."""
+    cost_change: float
+    """Change of f along the whole move."""
+    upper: float
+    """Largest step."""
+
+
+@dataclass(frozen=True)
+class ActiveSetFrankWolfe(ABC):
+    """Base of the methods that move weight between vertices, with exact line search."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name on the command line."""
+
+    @abstractmethod
+    def choose_move(self, here: Iterate) -> Move:
+        """Return the vertices between which weight moves."""
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> ActiveSetState:
+        """Start from x^*(lam_0), for lam_0 = 0 from the vertex that the gradient at x = 0 points to.
+
+        The tracker is always the active set.
+        """
+        require_smooth_loss(problem, self.name)
+        lam = dual if dual.any() else loss_gradient(problem, zero_image(problem))[0]
+        answer = call_oracle(problem, lam, tolerance=ORACLE_SHARE * accuracy * problem.typical_objective)
+        state = _first_state(problem, ActiveSet((_vertex(problem, answer),), np.ones(1)), lam, accuracy)
+        certificate = state.certificate.update_bound(problem, dual_value(problem, lam, answer))
+        return fast_replace(state, certificate=certificate, counts=Counts(1, 0, 1 + (answer.matvecs or 1)))
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> ActiveSetState | None:
+        """Start from the atoms of an earlier point, each a vertex; None where they are not known."""
+        require_smooth_loss(problem, self.name)
+        if not warm.atoms:
+            return None
+        vertices: dict[bytes, Vertex] = {}
+        weights: dict[bytes, float] = {}
+        for weight, atom in zip(warm.weights, warm.atoms, strict=True):
+            key = vertex_key(atom)
+            if key not in vertices:
+                vertices[key] = Vertex(atom, image_of(problem, atom), problem.sharp.objective(atom), key)
+            weights[key] = weights.get(key, 0.0) + weight
+        active = ActiveSet(tuple(vertices.values()), np.array(list(weights.values()))).normalize()
+        state = _first_state(problem, active, loss_gradient(problem, active.image())[0], accuracy)
+        return fast_replace(state, counts=Counts().plus(matvecs=len(vertices)))
+
+    def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
+        """Call the oracle at the gradient and move weight."""
+        # 1: the gradient, the oracle's vertex, and the bound that both give
+        active, image, cost, known = state.active, state.image, state.mean_objective, state.cached_gradient
+        lam, sums = known[1] if known is not None and known[0] is image else loss_gradient(problem, image)
+        start = None if problem.exact else active.vertices[-1].atom
+        direction, answer = call_oracle_along(problem, lam, None, problem.sharp, state.oracle_tolerance, start)
+        bound = dual_value(problem, lam, answer, sums)
+        products = answer.matvecs or 1
+
+        # 2: the away vertex, and the method's move
+        scores = active.scores(lam, direction)
+        away = int(scores.argmax())
+        score = linear_score(problem, state, bound)
+        move = self.choose_move(Iterate(active, cost, score, answer, away, float(scores[away])))
+        tail = image if move.away is None else active.vertices[move.away].image
+        vertex, head = None, image
+        if move.toward:
+            vertex = active.find(vertex_key(answer.atom))
+            if vertex is None:
+                vertex, products = _vertex(problem, answer), products + 1
+            head = vertex.image
+
+        # 3: exact line search, and the weights after it
+        segment = direction_between(tail, head)
+        gamma = exact_step(problem, image, segment, move.decrease, move.cost_change, move.upper)
+        image, gradient, loss = step_along(problem, image, gamma, segment[0])
+        active, cost = active.move_weight(gamma, vertex, move.away), cost + gamma * move.cost_change
+        if (state.iteration + 1) % REFRESH == 0:
+            active = active.normalize()
+            image, cost = active.image(), active.objective()
+            image, gradient, loss = step_along(problem, image, 0.0, image)
+        objective = loss + (cost if problem.linear else known_objective(problem, active, cost))
+        return fast_replace(
+            state,
+            iteration=state.iteration + 1,
+            dual=lam,
+            primal=active,
+            active=active,
+            image=image,
+            mean_objective=cost,
+            cached_gradient=(image, gradient),
+            certificate=state.certificate.update_point_and_bound(problem, Measures(objective, 0.0, 0.0), bound),
+            counts=state.counts.plus(1, 0, products),
+        )
+
+
+def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:
+    return ActiveSetState(
+        iteration=0,
+        dual=lam,
+        primal=active,
+        image=active.image(),
+        mean_objective=active.objective(),
+        certificate=empty_certificate(lam),
+        counts=Counts(),
+        smoothness=math.nan,
+        dual_step=math.nan,
+        gradient_change=math.nan,
+        failure=None,
+        active=active,
+        oracle_tolerance=ORACLE_SHARE * accuracy * problem.typical_objective,
+    )
+
+
+def _vertex(problem: Problem, answer: SharpAnswer) -> Vertex:
+    """Return the oracle's vertex with its image: one product."""
+    return Vertex(answer.atom, image_of(problem, answer.atom), answer.objective, vertex_key(answer.atom))

@@ -1,0 +1,145 @@
+"""Steps along a segment: the exact step of a convex function, Armijo backtracking, and a loss after a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+from unipd._typing import Array
+from unipd.errors import InvalidInput
+from unipd.problem import Problem
+from unipd.protocols import Loss, inner
+
+_BISECTIONS = 60
+
+T = TypeVar("T")
+LossGradient: TypeAlias = tuple[Array, tuple[float, float] | None]
+"""lam = grad phi(A x - b), and <lam, b> and ||lam||^2 if already computed."""
+Direction: TypeAlias = tuple[Array, float]
+"""A direction d in the image, and ||d||^2."""
+
+
+def exact_step(
+    problem: Problem, image: Array, direction: Direction, decrease: float, cost_change: float, upper: float = 1.0
+) -> float:
+    """Return the best gamma in [0, upper] from A x along d = A (x' - x).
+
+    A loss problem minimizes the primal objective, a constrained one the distance dist(A x - b, K); both are convex in
+    gamma.
+
+    Parameters
+    ----------
+    direction
+        d and ||d||^2.
+    decrease
+        Initial rate of decrease of the objective, -<grad phi, d> - cost_change; used for quadratic losses only.
+    cost_change
+        f(x') - f(x).
+    """
+    step, squared = direction
+    loss = problem.loss
+    if loss is not None and loss.quadratic_weights is not None:
+        curvature = problem.conjugate_curvature
+        return parabola_step(decrease, 2.0 * loss.value(step) if curvature is None else squared / curvature, upper)
+    residual = image - problem.b
+
+    def slope(gamma: float) -> float:
+        moved = residual + gamma * step
+        if loss is not None:
+            return inner(loss.gradient(moved), step) + cost_change
+        return inner(moved - problem.coupling.prox(moved, 1.0), step)
+
+    return minimize_convex(slope, upper)
+
+
+def parabola_step(decrease: float, curvature: float, upper: float = 1.0) -> float:
+    """Return the minimizer over [0, upper] of -decrease gamma + curvature gamma^2 / 2.
+
+    >>> parabola_step(1.0, 2.0), parabola_step(3.0, 2.0), parabola_step(-1.0, 2.0)
+    (0.5, 1.0, 0.0)
+    """
+    return 0.0 if decrease <= 0.0 else upper if upper * curvature <= decrease else decrease / curvature
+
+
+def minimize_convex(slope: Callable[[float], float], upper: float) -> float:
+    """Return the minimizer over [0, upper] of a convex function, by bisection on its slope.
+
+    >>> round(minimize_convex(lambda t: 2.0 * t - 0.5, 1.0), 12)
+    0.25
+    """
+    if slope(0.0) >= 0.0:
+        return 0.0
+    if slope(upper) <= 0.0:
+        return upper
+    low, high = 0.0, upper
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+def backtrack(
+    trial: Callable[[float], T], accept: Callable[[float, T], bool], *, shrink: float = 0.5, shortest: float = 1e-6
+) -> tuple[T, bool]:
+    """Return the first trial point that is accepted, over lengths 1, shrink, shrink^2, ..., and True.
+
+    Below ``shortest`` the search ends with the last trial point and False.
+
+    >>> backtrack(lambda length: length, lambda length, point: point**2 <= 0.1)
+    (0.25, True)
+    """
+    length = 1.0
+    while True:
+        point = trial(length)
+        if accept(length, point):
+            return point, True
+        if length < shortest:
+            return point, False
+        length *= shrink
+
+
+def loss_gradient(problem: Problem, image: Array) -> LossGradient:
+    """Return lam = grad phi(A x - b).
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 2.0], unipd.couplings.LeastSquares())
+    >>> loss_gradient(problem, np.zeros(2))[0]
+    array([-1., -2.])
+    """
+    residual: Array = image - problem.b
+    return residual if problem.conjugate_curvature == 1.0 else _loss(problem).gradient(residual), None
+
+
+def step_along(problem: Problem, image: Array, gamma: float, direction: Array) -> tuple[Array, LossGradient, float]:
+    """Return A x = image + gamma * direction, lam there with its sums, and phi(A x - b).
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [1.0, 2.0], unipd.couplings.LeastSquares())
+    >>> step_along(problem, np.zeros(2), 0.5, np.array([2.0, 0.0]))
+    (array([1., 0.]), (array([ 0., -2.]), (-4.0, 4.0)), 2.0)
+    """
+    moved = image + gamma * direction
+    residual, curvature = moved - problem.b, problem.conjugate_curvature
+    if curvature is None:
+        loss = _loss(problem)
+        return moved, (loss.gradient(residual), None), loss.value(residual)
+    lam = residual if curvature == 1.0 else (1.0 / curvature) * residual
+    norm_sq = inner(lam, lam)
+    return moved, (lam, (inner(lam, problem.b), norm_sq)), 0.5 * curvature * norm_sq
+
+
+def direction_between(tail: Array, head: Array) -> Direction:
+    """Return d = head - tail, and ||d||^2.
+
+    >>> import numpy as np
+    >>> direction_between(np.zeros(2), np.array([3.0, 4.0]))
+    (array([3., 4.]), 25.0)
+    """
+    direction = head - tail
+    return direction, inner(direction, direction)
+
+
+def _loss(problem: Problem) -> Loss:
+    if problem.loss is None:
+        raise InvalidInput("coupling", "a loss", type(problem.coupling).__name__)
+    return problem.loss

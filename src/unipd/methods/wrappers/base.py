@@ -1,0 +1,80 @@
+"""What every wrapper shares: it holds the method ``inner``, and its state holds that method's state as ``inner``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from unipd._typing import Array
+from unipd.methods.base import Method, State, fast_replace, method_options, rebuild_shared
+from unipd.problem import Problem
+
+W = TypeVar("W", bound="WrapperState")
+
+
+@dataclass(frozen=True)
+class WrapperState(State):
+    """State of a method around another one."""
+
+    inner: State
+    """The state of the method inside."""
+
+    def inner_state(self) -> State:
+        """Return the state from which the method inside continues, with all work counted: that of the loop too."""
+        return fast_replace(self.inner, counts=self.counts)
+
+    def unwrap(self) -> State:
+        """Return the state of the method at work, however deep."""
+        return self.inner.unwrap()
+
+    def cap_bound(self: W, bound: float, bound_kind: str) -> W:
+        """Return the state with no dual bound above ``bound``, here and inside."""
+        inner = self.inner.cap_bound(self.bound_inside(bound), bound_kind)
+        return fast_replace(super().cap_bound(bound, bound_kind), inner=inner)
+
+    def clear_history(self: W, dual: Array) -> W:
+        """Return the state with the state inside at a dual vector, without averages or momentum."""
+        return fast_replace(self, inner=self.inner.clear_history(self.dual_inside(dual)))
+
+    def dual_inside(self, dual: Array) -> Array:
+        """Return a dual vector in the units of the state inside."""
+        return dual
+
+    def bound_inside(self, bound: float) -> float:
+        """Return a dual bound in the units of the state inside."""
+        return bound
+
+    def shared_objects(self, problem: Problem) -> dict[str, Any]:
+        """Return the problem and what the state inside shares."""
+        return {"problem": problem, **prefix_names("inner", self.inner.shared_objects(problem))}
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A method around another one, known by its name."""
+
+    inner: Method
+
+    @property
+    def name(self) -> str:
+        """Name of the method inside."""
+        return self.inner.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options for the record: those of the method inside, and the wrapper's own fields."""
+        own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "inner"}
+        return {**method_options(self.inner), **own}
+
+    def rebuild(self, problem: Problem) -> dict[str, Any]:
+        """Return what the states share, rebuilt."""
+        return {"problem": problem, **prefix_names("inner", rebuild_shared(self.inner, problem))}
+
+
+def prefix_names(field: str, named: dict[str, Any]) -> dict[str, Any]:
+    """Return objects under names that start with the field in which their state lies.
+
+    >>> prefix_names("inner", {"factors": 1})
+    {'inner.factors': 1}
+    """
+    return {f"{field}.{name}": value for name, value in named.items()}

@@ -1,0 +1,152 @@
+"""Row equilibration: any method on the problem in better units, reported in the original ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unipd._typing import Array
+from unipd.maps.compose import RowScaled
+from unipd.methods.base import Certificate, State, common_fields, method_options, rebuild_shared
+from unipd.methods.wrappers.base import Wrapper, WrapperState, prefix_names
+from unipd.problem import Problem
+from unipd.protocols import Tracker
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """A problem with its rows in other units, and the conversions back."""
+
+    problem: Problem
+    """min f(x) over x in X, D A x - D b in D K."""
+    factors: Array
+    """The diagonal of D, in the shape of b; powers of two, so that nothing is rounded."""
+
+    def dual_to_original(self, dual: Array) -> Array:
+        """Return the dual vector in the original units, D mu."""
+        return self.factors * dual
+
+    def dual_to_scaled(self, dual: Array) -> Array:
+        """Return the dual vector in the scaled units, lam / D."""
+        return dual / self.factors
+
+    def image_to_original(self, image: Array) -> Array:
+        """Return the image in the original units."""
+        return image / self.factors
+
+
+def equilibrate(problem: Problem) -> Scaling | None:
+    """Return the problem with rows of about unit norm, or None where that is impossible or gains little.
+
+    The set X, the objective, the optimal value and what :attr:`Problem.rows` measures do not change; only the metric of
+    the dual space does, and with it the steps of every method. Columns need no scaling: methods see x only through A x
+    and f(x), which do not depend on the units of x, and a common factor of A and b or of f changes none of their steps.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.diag([1.0, 1e-5]), [0.5, 0.5e-5], "=")
+    >>> equilibrate(problem).problem.b
+    array([0.5    , 0.65536])
+    """
+    rows = problem.rows
+    if rows is None:
+        return None
+    scaled = Problem(problem.sharp, RowScaled(problem.map, rows.factors), rows.factors * problem.b, rows.coupling)
+    return Scaling(scaled, rows.factors)
+
+
+@dataclass(frozen=True)
+class RescalingState(WrapperState):
+    """State of a method in other units; everything that the loop sees is in the original ones."""
+
+    scaling: Scaling | None
+    """The equilibrated problem; None when there is nothing to equilibrate."""
+
+    def dual_inside(self, dual: Array) -> Array:
+        """Return a dual vector of the problem as one of the equilibrated problem."""
+        return dual if self.scaling is None else self.scaling.dual_to_scaled(dual)
+
+    def improve(self, problem: Problem, update: Callable[[Problem, State], State]) -> State:
+        """Return the state with the point and bound that ``update`` finds for the equilibrated problem."""
+        if self.scaling is None:
+            return update(problem, self)
+        return to_original_units(problem, self.scaling, self.inner.improve(self.scaling.problem, update))
+
+    def shared_objects(self, problem: Problem) -> dict[str, Any]:
+        """Return the problem, the scaling and what the state inside shares."""
+        return _share(problem, self.scaling, self.inner.shared_objects)
+
+
+@dataclass(frozen=True)
+class Rescaling(Wrapper):
+    """Run a method on the problem with its rows scaled to about unit norm, and report in the original units.
+
+    Everything reported is that of the original problem. Guarantees of the method inside hold in the scaled units.
+
+    Parameters
+    ----------
+    inner
+        The method to run.
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> A = np.array([[1e6, 2e6, 0.0], [0.0, 1e-6, 3e-6]])
+    >>> oracle = unipd.sharp.Linear([1.0, 2.0, 3.0], unipd.sharp.Simplex(3))
+    >>> problem = unipd.Problem(oracle, A, A @ [0.2, 0.3, 0.5], "=")
+    >>> unipd.solve(problem, unipd.Rescaling(unipd.Corrective()), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options for the record: those of the method inside, and that rows were scaled."""
+        return {**method_options(self.inner), "scaling": "rows"}
+
+    def rebuild(self, problem: Problem) -> dict[str, Any]:
+        """Return what the states share, rebuilt."""
+        return _share(problem, equilibrate(problem), lambda target: rebuild_shared(self.inner, target))
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> RescalingState:
+        """Equilibrate, and start the method inside from the dual vector in the new units."""
+        scaling = equilibrate(problem)
+        if scaling is None:
+            return to_original_units(problem, None, self.inner.start(problem, tracker, dual, accuracy))
+        inner = self.inner.start(scaling.problem, tracker, scaling.dual_to_scaled(dual), accuracy)
+        return to_original_units(problem, scaling, inner)
+
+    def step(self, problem: Problem, state: RescalingState) -> RescalingState:
+        """Do one step of the method inside."""
+        target = problem if state.scaling is None else state.scaling.problem
+        return to_original_units(problem, state.scaling, self.inner.step(target, state.inner_state()))
+
+
+def _share(
+    problem: Problem, scaling: Scaling | None, share_inside: Callable[[Problem], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return the problem, the scaling, and what is shared inside, where the problem is the equilibrated one."""
+    if scaling is None:
+        return {"problem": problem, **prefix_names("inner", share_inside(problem))}
+    return {"problem": problem, "scaling": scaling, **prefix_names("inner", share_inside(scaling.problem))}
+
+
+def to_original_units(problem: Problem, scaling: Scaling | None, inner: State) -> RescalingState:
+    """Return the state in the original units."""
+    common = common_fields(inner)
+    if scaling is not None:
+        image = scaling.image_to_original(inner.image)
+        common |= {
+            "dual": scaling.dual_to_original(inner.dual),
+            "image": image,
+            "certificate": _original_certificate(problem, scaling, image, inner.certificate),
+        }
+    return RescalingState(**common, inner=inner, scaling=scaling)
+
+
+def _original_certificate(problem: Problem, scaling: Scaling, image: Array, certificate: Certificate) -> Certificate:
+    """Return the certificate with violation and dual vector in the original units; the rest has none."""
+    is_known = math.isfinite(certificate.violation)
+    violation = problem.coupling.distance(image - problem.b) if is_known else certificate.violation
+    ray = scaling.dual_to_original(certificate.dual)
+    return replace(certificate, violation=violation, ray=ray, ray_scale=1.0)

@@ -1,0 +1,526 @@
+"""The nouns of the paper as small protocols: what a sharp oracle, a map, a coupling and a tracker must answer.
+
+The library is written against these. A user-supplied class implements the required members; whatever it can do beyond
+them it declares by defining an optional member, and gets the same fast paths as the classes of this library. The
+defaults are those of :class:`OracleDefaults`, :class:`MapDefaults`, :class:`TrackerDefaults` and, for couplings,
+:class:`unipd.couplings.ConvexSet` and ``ConvexLoss``; a class that derives from none of them is adapted when the
+:class:`~unipd.Problem` is made.
+A member counts as declared when the class or the instance defines it, not when ``__getattr__`` passes it on.
+
+Sharp oracle: required ``__call__``, ``value``, ``objective``, ``support``, ``contains``, ``maximum``, ``shape``,
+``exact``, ``degree``, ``linear``.
+
+========================  ==========================================  =========================
+optional                  gives                                       default
+========================  ==========================================  =========================
+``call_certified``        the strongest affordable certificate        ``__call__``
+``best_vertices``         pricing of many atoms at one pass           None: one atom a call
+``factors``               the factored (Burer-Monteiro) method        None: not factorable
+``linear_cost``           C of a linear objective                     None
+``cost_map``              <C, x> and A x together, C + A^* lam        None: one after the other
+``quadratic_diagonal``    the curvature of a quadratic objective      None
+``is_strictly_convex``    restarts before atoms ("auto")              False
+``inner_oracles``         the oracles inside this one                 ()
+``block_oracles``         one model a block (corrective method)       (): one block
+``runs_user_code``        further checks of the answers               False
+``hermitian``             matrices as factors, Hermitian or not       None: not such a set
+``certification``         parameters of certified spectral bounds     None
+``atom_entries``          entries of an atom, for memory forecasts    None: all entries of x
+``real_only``             complex maps are refused                    False
+``takes_operators``       directions may be operators                 True
+``has_membership_test``   warm starts at points of other problems     True
+``display_value``         the sign and offset of reported values      the value itself
+``checkpoint_identity``   what a checkpoint compares                  None: the object
+========================  ==========================================  =========================
+
+Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``.
+
+========================  ==========================================  =========================
+``negated_adjoint``       -A^* lam without a copy of -lam             ``adjoint`` of -lam
+``has_cheap_images``      pricing of many atoms                       False
+``has_image_parts``       images in parts for very long dual vectors  False
+``image_lines``           the arrays of those parts                   required by the former
+``has_adjoint_entries``   smaller certificates (memory forecasts)     False
+``diagonals``             diagonal constraints held by construction   None: none known
+``row_norms``             row equilibration of maps with many rows    None: not known
+``inner_maps``            the maps inside this one                    ()
+``block_maps``            one model a block (corrective method)       (): not given by block
+``runs_user_code``        a check of the adjoint                      False
+``nbytes``                memory forecasts                            0
+``checkpoint_identity``   what a checkpoint compares                  None: the object
+========================  ==========================================  =========================
+
+Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``distance``, ``prox``, ``conjugate``,
+``prox_conjugate``; a loss also ``gradient``, ``curvature``, ``slack``, ``splittable``.
+
+========================  ==========================================  =========================
+``prox_jacobian``         Newton steps of the corrective method       finite differences
+``prox_curvature``        the same, in the span of a few columns      from ``prox_jacobian``
+``gradient_jacobian``     the same, for a smooth loss                 finite differences
+``rescale``               row equilibration                           None: rows are left alone
+``dual_sign``             masters of many blocks                      None: not known
+``is_equality``           a free dual vector (K = {0})                False
+``quadratic_weights``     steps in closed form for quadratic losses   None: not quadratic
+``slack_radius``          the bounded slack block of the split        None: unbounded
+========================  ==========================================  =========================
+
+Tracker: required ``mix``, ``point``; optional ``nbytes`` (0), ``exact_objective`` (False), ``error`` (None),
+``has_shared_atoms`` (False).
+
+Inner products are real throughout: Re <., .>.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd._util import blas
+
+
+@dataclass(frozen=True)
+class SharpAnswer:
+    """Answer of a sharp oracle at a direction y: a (near-)maximiser of <y, x> - f(x) over X."""
+
+    atom: Any
+    """The point x, as an array or a structured atom (see :mod:`unipd.atoms`)."""
+    value: float
+    """<y, x> - f(x) at the point returned: a lower bound of the maximum."""
+    objective: float
+    """f(x)."""
+    error: float = 0.0
+    """Certified: the maximum is at most ``value + error``."""
+    matvecs: int = 0
+    """Products with the direction that were spent (0 for oracles that read y as an array)."""
+    bound_kind: str = "rigorous"
+    """Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
+    probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the top
+    one unless the run has missed it)."""
+
+
+class SharpOracle(Protocol):
+    """A set X and an objective f, known through [y]^# = argmax over x in X of <y, x> - f(x)."""
+
+    @property
+    def shape(self) -> Any:
+        """Shape of x: a tuple of ints, or a tuple of shapes for several blocks."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether answers are exact up to rounding (then ``error`` is 0 and ``tolerance`` is ignored)."""
+        ...
+
+    @property
+    def degree(self) -> float | None:
+        """d when the conjugate is positively homogeneous, f^*(t y) = t^d f^*(y) for t > 0; else None."""
+        ...
+
+    @property
+    def linear(self) -> bool:
+        """Whether f is linear (or zero) on X, so that averaging atoms averages f exactly."""
+        ...
+
+    def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return a maximiser; ``tolerance`` is the absolute error allowed, ``start`` an atom to start from."""
+        ...
+
+    def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return the maximum alone: an answer whose ``atom`` may be None when that is cheaper."""
+        ...
+
+    def objective(self, x: Any) -> float:
+        """Return f(x) for x in X."""
+        ...
+
+    def support(self, direction: Any) -> float:
+        """Return the support function of X, sup over x in X of <y, x> (inf when X is unbounded)."""
+        ...
+
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether x lies in X, up to ``tolerance`` relative to the size of X."""
+        ...
+
+    def maximum(self) -> float:
+        """Return an upper bound of f over X (inf when none is known): beyond it a bound proves infeasibility."""
+        ...
+
+
+class LinearMap(Protocol):
+    """The map A from the space of x to the space of b, with real adjoint: Re <A x, lam> = Re <x, A^* lam>."""
+
+    @property
+    def domain(self) -> Any:
+        """Shape of x (a tuple of shapes for several blocks)."""
+        ...
+
+    @property
+    def codomain(self) -> tuple[int, ...]:
+        """Shape of A x."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of A x, hence of the dual vector."""
+        ...
+
+    def image(self, atom: Any) -> Array:
+        """Return A x for an array or a structured atom."""
+        ...
+
+    def adjoint(self, dual: Array) -> Any:
+        """Return A^* lam: an array, or for spectral sets an operator with matvec and rmatvec, never formed."""
+        ...
+
+
+class Operator(Protocol):
+    """A matrix known through its products (SciPy's ``LinearOperator`` and PyLops operators match).
+
+    What a map returns as A^* lam may have optional members as well: ``matmat`` and ``rmatmat`` (products with several
+    columns at once), ``hermitian`` (False when only the Hermitian part counts), ``toarray`` (small matrices, rigorous
+    certificates), ``norm_bound`` and ``frobenius`` (upper bounds of the norms, for certificates), ``diagonal``
+    (preconditioner of Newton steps), ``has_compiled_run`` (a Golub-Kahan run in compiled code).
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        ...
+
+    @property
+    def dtype(self) -> Any:
+        """Dtype of the products."""
+        ...
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        ...
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return M^* x."""
+        ...
+
+
+@runtime_checkable
+class Coupling(Protocol):
+    """The set K of the inclusion A x - b in K, or a loss phi(A x - b); sets are losses that are 0 or infinite.
+
+    Derive from :class:`~unipd.couplings.ConvexSet`, which has defaults for all but the projection and the support
+    function, or from :class:`~unipd.couplings.ConvexLoss`: value, gradient, curvature, conjugate and prox.
+    """
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether this is a finite loss (then every x in X is feasible)."""
+        ...
+
+    @property
+    def conjugate_degree(self) -> float | None:
+        """d when h(t lam) = t^d h(lam) for t > 0; else None. Sets have 1."""
+        ...
+
+    def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise :class:`~unipd.errors.InvalidInput` when vectors of this shape and dtype do not fit."""
+        ...
+
+    def value(self, residual: Array) -> float:
+        """Return phi(r); for a set 0 when r is in it (up to rounding) and inf otherwise."""
+        ...
+
+    def distance(self, residual: Array) -> float:
+        """Return dist(r, K); 0 for a loss."""
+        ...
+
+    def prox(self, vector: Array, step: float) -> Array:
+        """Return argmin_r phi(r) + ||r - v||^2 / (2 step); for a set the projection, whatever the step."""
+        ...
+
+    def conjugate(self, dual: Array) -> float:
+        """Return h(lam) = sup_r <lam, r> - phi(r): the support function for a set; inf outside its domain."""
+        ...
+
+    def prox_conjugate(self, vector: Array, step: float) -> Array:
+        """Return prox of ``step * h`` at v; by Moreau v - step * prox(v / step, 1 / step)."""
+        ...
+
+
+@runtime_checkable
+class Loss(Coupling, Protocol):
+    """A finite convex loss phi; what the slack split and Frank-Wolfe ask on top of :class:`Coupling`."""
+
+    @property
+    def splittable(self) -> bool:
+        """Whether :meth:`slack` has a finite answer everywhere (a slack radius is known where needed)."""
+        ...
+
+    def gradient(self, residual: Array) -> Array:
+        """Return a (sub)gradient of phi at r."""
+        ...
+
+    def curvature(self) -> float:
+        """Return a Lipschitz constant of the gradient of phi (inf when nonsmooth)."""
+        ...
+
+    def slack(self, dual: Array) -> tuple[Array, float]:
+        """Return (r, value): the maximiser of <lam, r> - phi(r) over the slack block and the maximum."""
+        ...
+
+
+class Tracker(Protocol):
+    """What is kept of the primal average xbar; immutable, ``mix`` returns a new one."""
+
+    def mix(self, gamma: float, atom: Any) -> Tracker:
+        """Return the tracker of (1 - gamma) xbar + gamma atom."""
+        ...
+
+    def point(self) -> Any:
+        """Return xbar in the form kept, or None when only the image is kept."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        ...
+
+    @property
+    def exact_objective(self) -> bool:
+        """Whether f(xbar) is evaluated at the point kept; otherwise the mean of f over the atoms bounds it."""
+        ...
+
+    @property
+    def error(self) -> float | None:
+        """Bound or estimate of the Frobenius distance between the point kept and xbar; None for xbar itself."""
+        ...
+
+    @property
+    def has_shared_atoms(self) -> bool:
+        """Whether trackers of consecutive iterations share their atoms, so that an earlier one takes no memory."""
+        ...
+
+
+if TYPE_CHECKING:  # the defaults complete the protocols, but at run time must not stand in for a required member
+    _Oracle = SharpOracle
+    _Map = LinearMap
+else:
+    _Oracle = _Map = object
+
+
+class OracleDefaults(_Oracle):
+    """What a sharp oracle may offer beyond :class:`SharpOracle`, with the default of an oracle that does not."""
+
+    real_only: bool = False
+    """Whether complex directions and points are refused."""
+    runs_user_code: bool = False
+    """Whether the oracle wraps a user-supplied function, whose answers are checked more often."""
+    takes_operators: bool = True
+    """Whether directions may be operators, known through their products; otherwise they are read as arrays."""
+    has_membership_test: bool = True
+    """Whether ``contains`` decides membership in X; False when it checks shapes only."""
+    is_strictly_convex: bool = False
+    """Whether X is bounded and X or f strictly convex, so that maximisers are unique (X: away from y = 0)."""
+    hermitian: bool | None = None
+    """For a set of matrices whose atoms are factors: whether its points are Hermitian. None for other sets."""
+    certification: Any = None
+    """Parameters of the certified spectral bounds (:class:`unipd.spectral.Certification`), None without any."""
+    linear_cost: Any = None
+    """C where f(x) = <C, x>, plus the objective of the oracle inside if there is one; None for other f."""
+    cost_map: Any = None
+    """A map that returns <C, x> and A x together and forms C + A^* lam: ``cost_and_image``, ``slack``; or None."""
+
+    @property
+    def checkpoint_identity(self) -> Any:
+        """The object that a checkpoint compares in place of this one (the whole of which this is a part), or None."""
+        return None
+
+    @property
+    def inner_oracles(self) -> tuple[Any, ...]:
+        """The oracles inside: the blocks of a product, the set under a linear objective."""
+        return ()
+
+    @property
+    def block_oracles(self) -> tuple[Any, ...]:
+        """The oracles of (f_i, X_i) where x = (x_1, ..., x_m) and f(x) = sum_i f_i(x_i); () for one block."""
+        return ()
+
+    @property
+    def atom_entries(self) -> int | None:
+        """Largest number of entries that an atom stores, for memory forecasts; None for as many as x has."""
+        return None
+
+    def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return an answer with the strongest certificate that is affordable, as final certificates need it."""
+        return self(direction, tolerance=tolerance, start=start)
+
+    def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
+        """Return up to ``count`` vertices with the largest <y, x> - f(x) above a value, best first; None if costly.
+
+        Column generation adds them all at one pass over the direction (partial pricing).
+        """
+        return None
+
+    def factors(self) -> Any:
+        """Return the factored form of X (:class:`unipd.sharp.Factors`), or None when there is none."""
+        return None
+
+    def quadratic_diagonal(self) -> Any:
+        """Return D with f(x) = <x, D x>/2 + a linear function on X, or None when f is not of this form."""
+        return None
+
+    def display_value(self, value: float) -> float:
+        """Return an objective value or bound as it is reported: negated for a maximization, shifted by a constant."""
+        return float(value)
+
+
+class MapDefaults(_Map):
+    """What a linear map may offer beyond :class:`LinearMap`, with the default of a map that does not."""
+
+    runs_user_code: bool = False
+    """Whether the map wraps user-supplied products."""
+    has_cheap_images: bool = False
+    """Whether the image of a sparse atom costs a few columns of a matrix, so that pricing many atoms pays."""
+    has_adjoint_entries: bool = False
+    """Whether A^* lam knows its entries: certificates then form blocks of its columns only, never all of it."""
+
+    @property
+    def checkpoint_identity(self) -> Any:
+        """The object that a checkpoint compares in place of this one (the whole of which this is a part), or None."""
+        return None
+
+    @property
+    def has_image_parts(self) -> bool:
+        """Whether images can be made a few lines at a time (``image_lines``), for dual vectors too long to copy."""
+        return False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the map's data, as far as they are known."""
+        return 0
+
+    @property
+    def inner_maps(self) -> tuple[Any, ...]:
+        """The maps inside: the blocks of a block map, the parts of a stack."""
+        return ()
+
+    @property
+    def block_maps(self) -> tuple[Any, ...]:
+        """The maps A_i where A x = sum_i A_i x_i is given block by block; () elsewhere."""
+        return ()
+
+    def negated_adjoint(self, dual: Array) -> Any:
+        """Return -A^* lam."""
+        return self.adjoint(-1.0 * dual)
+
+    def image_lines(self, atom: Any) -> tuple[Array, Array, Array, Array, Array]:
+        """Return the arrays from which compiled passes compute the image of a low-rank atom line by line.
+
+        They are (starts, places, line_factors, cross_factors, bounds): the lines divide the image in its order, entry k
+        of line i, ``starts[i] <= k < starts[i + 1]``, is <line_factors[i], cross_factors[places[k]]>, and the lines
+        from ``bounds[c]`` up to ``bounds[c + 1]`` are part c. Required where :attr:`has_image_parts` is True.
+        """
+        raise NotImplementedError("a map with has_image_parts defines image_lines")
+
+    def diagonals(self) -> Any:
+        """Return the diagonals of the A_i that are diagonal as rows of a CSR matrix, or None when unknown."""
+        return None
+
+    def row_norms(self) -> Array | None:
+        """Return ||A^* e_i|| for every row i, flat, or None when unknown."""
+        return None
+
+
+class TrackerDefaults:
+    """The defaults of a tracker that has only ``mix`` and ``point``."""
+
+    nbytes: int = 0
+    exact_objective: bool = False
+    error: float | None = None
+    has_shared_atoms: bool = False
+
+
+def declares(part: Any, name: str) -> bool:
+    """Whether a part defines a member, in its class or in the instance, rather than through ``__getattr__``.
+
+    >>> declares("text", "upper"), declares("text", "factors")
+    (True, False)
+    """
+    return hasattr(type(part), name) or name in getattr(part, "__dict__", ())
+
+
+class Adapted:
+    """A user-supplied part with the defaults of the optional members that it does not declare."""
+
+    defaults: type
+    """The class of the defaults."""
+
+    def __init__(self, part: Any) -> None:
+        self.part = part
+
+    @property
+    def checkpoint_identity(self) -> Any:
+        """The part itself."""
+        return self.part
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "part":  # not set yet, as when unpickling
+            raise AttributeError(name)
+        if not hasattr(self.defaults, name) or declares(self.part, name):
+            return getattr(self.part, name)
+        default = inspect.getattr_static(self.defaults, name)
+        return default.__get__(self) if hasattr(default, "__get__") else default
+
+    def __repr__(self) -> str:
+        return repr(self.part)
+
+
+def unwrap(part: Any) -> Any:
+    """Return a user-supplied part as it was given, without its adapter.
+
+    >>> unwrap(3)
+    3
+    """
+    return part.part if isinstance(part, Adapted) else part
+
+
+def is_user_supplied(part: Any) -> bool:
+    """Whether an oracle or a map, or one inside it, runs code that is not the library's own.
+
+    >>> from unipd.sharp import Linear, Simplex
+    >>> is_user_supplied(Linear(np.ones(2), Simplex(2)))
+    False
+    """
+    inside = part.inner_maps if hasattr(part, "adjoint") else part.inner_oracles
+    own = type(unwrap(part)).__module__.startswith("unipd.") and not part.runs_user_code
+    return not own or any(map(is_user_supplied, inside))
+
+
+_DOUBLE = np.dtype(np.float64)
+_PART = blas.ENTRIES
+"""Entries of single precision that are turned to double precision at a time: in cache, and BLAS wakes no threads."""
+
+
+def inner(left: Array, right: Array) -> float:
+    """Return the real inner product Re <left, right>, summed in double precision."""
+    if left.dtype is _DOUBLE is right.dtype:
+        return float(blas.vdot(left, right) if left.size <= blas.ENTRIES else blas.dot(left, right))
+    if left.size <= _PART or left.dtype.char not in "fF":
+        return float(blas.dot(_in_double(left), right).real)
+    one, other = left.reshape(-1), right.reshape(-1)
+    parts = (slice(first, first + _PART) for first in range(0, one.size, _PART))
+    return float(sum(np.vdot(_in_double(one[part]), _in_double(other[part])).real for part in parts))
+
+
+def norm(vector: Array) -> float:
+    """Return the Euclidean norm of an array of any shape, summed in double precision."""
+    return math.sqrt(inner(vector, vector))
+
+
+def _in_double(array: Array) -> Array:
+    kind = array.dtype.char
+    if kind == "f":
+        return array.astype(np.float64)
+    return array.astype(np.complex128) if kind == "F" else array

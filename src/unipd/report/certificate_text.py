@@ -1,0 +1,109 @@
+"""The certificate of a result in plain sentences: what is proven, on what the proof rests, and what to do next."""
+
+from __future__ import annotations
+
+import math
+
+from unipd.run import Result
+from unipd.run.result import problem_facts
+from unipd.status import Status
+
+BOUND_KINDS = {
+    "rigorous": "The bound is proven: every error in it is bounded from the safe side, up to floating-point rounding.",
+    "probabilistic": "The bound holds with probability 1 - 1e-9 (unless the run set another): the extreme eigenvalue "
+    "or singular value behind it was bounded with a random vector.",
+    "residual": "The bound is likely, not proven: it rests on the residual of an iterative eigenvalue solver, which "
+    "shows that an eigenvalue is near, but not that it is the largest one.",
+}
+"""What each kind of bound promises."""
+
+_LESS = "The point is valid but less accurate than requested."
+MEANINGS = {
+    Status.SOLVED: "The solution can be used as it is; the accuracy was verified at the returned point.",
+    Status.STOPPED: f"{_LESS} See its gap and infeasibility.",
+    Status.ITERATION_LIMIT: f"{_LESS} Allow more iterations, request a lower accuracy, or try another method.",
+    Status.ORACLE_LIMIT: f"{_LESS} Allow more oracle calls, request a lower accuracy, or try another method.",
+    Status.TIME_LIMIT: f"{_LESS} Allow more time, request a lower accuracy, or try another method.",
+    Status.MEMORY_LIMIT: f"{_LESS} Allow more memory, or use a tracker or a method that needs less.",
+    Status.STALLED: f"{_LESS} More iterations would not help; another method, better scaled data or a tracker that "
+    "keeps more of the point may.",
+    Status.INTERRUPTED: f"{_LESS} It is the best point of the completed iterations.",
+    Status.LINE_SEARCH_FAILED: f"{_LESS} Request a lower accuracy, or use an oracle of higher precision.",
+    Status.INFEASIBLE: "No point satisfies the constraints; the dual vector of the result proves it.",
+    Status.RUNNING: "The point is that of the last completed iteration.",
+}
+"""What each status means for the use of a result, and what to do next."""
+
+
+def describe_certificate(result: Result) -> list[str]:
+    """Return sentences that state what is proven about a result.
+
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> describe_certificate(unipd.solve(problem, "corrective"))[-1]
+    'The requested accuracy, 0.001, was reached in gap and infeasibility.'
+    """
+    if result.status is Status.INFEASIBLE:
+        return [*_infeasible(result), *_kind(result)]
+    return [_point(result), *_bound(result), *_kind(result), _verdict(result)]
+
+
+def _infeasible(result: Result) -> list[str]:
+    proof = "The dual vector gives a bound above every value of the objective on the set"
+    return [f"No point satisfies all constraints. {proof}.", f"The bound is {_number(result.dual_bound)}."]
+
+
+def _point(result: Result) -> str:
+    point = "current point" if result.status is Status.RUNNING else "returned point"
+    value = f"The {point} has the objective value {_number(result.objective)}."
+    if problem_facts(result).loss:
+        return f"{value} The problem has no constraints other than its set."
+    if result.infeasibility == 0.0:
+        return f"{value} It satisfies the constraints to machine precision."
+    return (
+        f"{value} It violates the constraints by {_number(result.infeasibility, 3)}, relative to the right-hand side."
+    )
+
+
+def _bound(result: Result) -> list[str]:
+    if not math.isfinite(result.dual_bound):
+        return ["No bound of the optimal value is known yet."]
+    facts = problem_facts(result)
+    side, sign, beyond = ("above", "at most", "larger") if facts.maximise else ("below", "at least", "smaller")
+    points = "no point of the set" if facts.loss else "no feasible point"
+    bound = f"The optimal value is {sign} {_outward(result)}: {points} has a value {side} that."
+    if result.gap >= 0.0:
+        scale = "relative to the loss at zero" if facts.loss else "relative"
+        return [bound, f"So the objective value is within {_number(result.gap, 3)} ({scale}) of the optimal one."]
+    excess = f"The objective value is {beyond} than the bound by {_number(-result.gap, 3)} (relative)."
+    return [bound, f"{excess} That is no contradiction: the point violates the constraints slightly."]
+
+
+def _outward(result: Result) -> str:
+    """Return the bound with few digits where they round to the safe side, else with all."""
+    bound = float(result.dual_bound)
+    short = float(_number(bound))
+    safe = short >= bound if problem_facts(result).maximise else short <= bound
+    return _number(bound, 8 if safe else 17)
+
+
+def _kind(result: Result) -> list[str]:
+    kind = str(result.bound_kind)
+    if kind not in BOUND_KINDS or not math.isfinite(result.dual_bound):
+        return []
+    return [f"Kind of bound: {kind}. {BOUND_KINDS[kind]}"]
+
+
+def _verdict(result: Result) -> str:
+    if not math.isfinite(result.accuracy):
+        return "The requested accuracy is not on record."
+    accuracy = f"The requested accuracy, {_number(result.accuracy, 3)},"
+    if result.status is Status.RUNNING:
+        return f"{accuracy} has not been certified yet."
+    if result.status is Status.SOLVED:
+        return f"{accuracy} was reached in {'the gap' if problem_facts(result).loss else 'gap and infeasibility'}."
+    return f"{accuracy} was not certified."
+
+
+def _number(value: float, digits: int = 8) -> str:
+    return f"{float(value) + 0.0:.{digits}g}"

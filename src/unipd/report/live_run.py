@@ -1,0 +1,270 @@
+"""Runs that have not ended, as results: collected live or read from a checkpoint, and served to local browsers."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from unipd._typing import Array
+from unipd.errors import InvalidInput
+from unipd.methods import Counts
+from unipd.report.page import render_page, render_sections, run_data
+from unipd.run import Result
+from unipd.run.checkpoint.checkpoint import decode_history
+from unipd.run.checkpoint.codec import unpack
+from unipd.run.checkpoint.file import MAGIC, read_checkpoint, unusable
+from unipd.run.history import COLUMNS, History, IterationInfo
+from unipd.run.result import certificate_figures, problem_facts
+from unipd.status import Status
+
+MOST_RUNS = 12
+"""Maximum number of runs on a page; the last ones are shown."""
+
+
+def _running_result(method: str, accuracy: float, info: IterationInfo) -> Result:
+    """Return a run at one of its iterations as a result, without those that have come since."""
+    state, rows, display = info.state, info.history.table, info.problem.sharp.display_value
+    figures = certificate_figures(info.problem, state.certificate)
+    figures |= {name: display(figures[name]) for name in ("objective", "dual_bound")}
+    run = Result(
+        status=Status.RUNNING,
+        image=state.image,
+        **figures,
+        accuracy=accuracy,
+        method=method,
+        iterations=state.iteration,
+        counts=state.counts,
+        seconds=info.seconds,
+        history=History(rows[rows[:, 0] <= state.iteration]).convert_values(display),
+        problem=info.problem,
+        state=state,
+    )
+    return replace(run, facts=replace(problem_facts(run), maximise=display(1.0) < display(0.0)))
+
+
+class RunCollector:
+    """Collects running solves: a watcher for :func:`unipd.run.progress.watch_runs`, and the source of a live page.
+
+    An iteration costs one assignment; everything else happens on request, in the thread of the server.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[str, Callable[[], Result]] = {}
+        self._begun = 0
+
+    def __call__(self, method: str, accuracy: float) -> Any:
+        """Begin a run; return the callback for its iterations."""
+        self._begun += 1
+        name = method if self._begun == 1 else f"{method} #{self._begun}"
+
+        def note(info: IterationInfo) -> None:
+            self._runs[name] = partial(_running_result, method, accuracy, info)
+
+        return note
+
+    def finish(self, name: str, result: Result) -> None:
+        """Replace the last run by its result."""
+        if self._runs:
+            self._runs.popitem()
+        self._runs[name] = lambda: result
+
+    def runs(self) -> Mapping[str, Result]:
+        """Return the last runs by name, as of now."""
+        return {name: result() for name, result in list(self._runs.items())[-MOST_RUNS:]}
+
+
+def is_checkpoint(path: str | os.PathLike[str]) -> bool:
+    """Whether a file starts with the signature of checkpoints."""
+    with open(path, "rb") as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
+def load_checkpoint(path: str | os.PathLike[str]) -> list[Result]:
+    """Return the runs in a checkpoint as results with the figures of their last iteration, without points.
+
+    A damaged or foreign file raises :class:`~unipd.errors.FileFormatError`.
+    """
+    header, arrays = read_checkpoint(Path(path))
+    try:
+        return [
+            _checkpoint_result(header, run, arrays[run["first"] : run["first"] + run["count"]])
+            for run in header["runs"]
+        ]
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise unusable(Path(path), f"the checkpoint is inconsistent ({error})") from error
+
+
+def _checkpoint_result(header: dict[str, Any], run: dict[str, Any], arrays: list[Array]) -> Result:
+    history, status = History(decode_history(run, arrays)), unpack(run["status"], arrays)
+    last: Any = dict(zip(COLUMNS, history.table[-1].tolist(), strict=True)) if len(history) else {}
+    return Result(
+        status=status or Status.RUNNING,
+        **{name: last[name] for name in ("objective", "dual_bound", "gap", "infeasibility", "seconds") if last},
+        iterations=int(last.get("iteration", 0)),
+        counts=Counts(*(int(last.get(name, 0)) for name in ("oracle_calls", "trials", "matvecs"))),
+        history=history,
+        versions=dict(header["versions"]),
+        saved=str(header["written"]),
+    )
+
+
+HOST = "127.0.0.1"
+"""The only interface."""
+PATIENCE = 1.5
+"""Seconds for which closing waits for an open page to fetch the end."""
+_SHARE = 0.05
+"""Largest share of the time spent on building answers."""
+_WATCHED = 3.0
+Source = Callable[[], Mapping[str, Any]]
+
+
+class LiveServer:
+    """Serves the page of what ``source`` returns, and fresh data on every request, while the block lasts.
+
+    There are two addresses, ``/`` and ``/data``; requests that name another host are refused, so that no foreign page
+    can read them. The thread ends with the block, or with the process.
+
+    Parameters
+    ----------
+    source
+        Returns the results by name; called from another thread.
+    port
+        Port to listen on; 0 takes a free one.
+    title
+        Heading of the page.
+
+    Examples
+    --------
+    >>> from urllib.request import urlopen
+    >>> with LiveServer(dict) as server, urlopen(server.url) as answer:
+    ...     answer.status
+    200
+    """
+
+    def __init__(self, source: Source, port: int = 0, title: str = "Live run") -> None:
+        self.source, self.title = source, title
+        self.done = False
+        self._lock = threading.Lock()
+        self._answer: bytes | None = None
+        self._next = 0.0
+        self._last_request = -_WATCHED
+        self._told = threading.Event()
+        try:
+            self._server = _Server((HOST, port), partial(_Handler, self))
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or "not a port"
+            raise InvalidInput("--live-port", "a free port between 1024 and 65535", f"{port} ({reason})") from error
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="unipd-live", daemon=True)
+
+    @property
+    def port(self) -> int:
+        """Port of the server."""
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return f"http://{HOST}:{self.port}/"
+
+    def __enter__(self) -> LiveServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Tell an open page that the run has ended, and stop."""
+        with self._lock:
+            self.done, self._answer = True, None
+            watched = time.monotonic() - self._last_request < _WATCHED
+        if watched:
+            self._told.wait(PATIENCE)
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(PATIENCE)
+
+    def page(self) -> bytes:
+        """Return the page."""
+        return render_page(dict(self.source()), title=self.title, live="data").encode()
+
+    def data(self) -> bytes:
+        """Return the current data, or the last answer if a new one would take too large a share of the time."""
+        with self._lock:
+            self._last_request = begun = time.monotonic()
+            done = self.done
+            if self._answer is None or begun >= self._next:
+                runs = dict(self.source())
+                content = {
+                    "runs": [run_data(name, run) for name, run in runs.items()],
+                    "done": done,
+                    **render_sections(runs),
+                }
+                self._answer = json.dumps(content, allow_nan=False).encode()
+                spent = time.monotonic() - begun
+                self._next = begun + spent / _SHARE
+            answer = self._answer
+        if done:
+            self._told.set()
+        return answer
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore browsers that hang up."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    timeout = 5
+    server_version = "unipd"
+    sys_version = ""
+
+    def __init__(self, live: LiveServer, *connection: Any) -> None:
+        self.live = live
+        super().__init__(*connection)
+
+    def do_GET(self) -> None:
+        """Serve the two addresses."""
+        live = self.live
+        routes = {"/": (live.page, "text/html; charset=utf-8"), "/data": (live.data, "application/json")}
+        if self.headers.get("Host") not in (f"{HOST}:{live.port}", f"localhost:{live.port}"):
+            self._refuse(HTTPStatus.MISDIRECTED_REQUEST)
+        elif self.path not in routes:
+            self._refuse(HTTPStatus.NOT_FOUND)
+        else:
+            make, kind = routes[self.path]
+            self._send(HTTPStatus.OK, make(), kind)
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        self._send(status, f"{status.phrase}\n".encode(), "text/plain; charset=utf-8")
+
+    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        headers = {
+            "Content-Type": kind,
+            "Content-Length": str(len(body)),
+            "Content-Security-Policy": "frame-ancestors 'none'",
+            "Cache-Control": "no-store",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+        }
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log nothing: standard error belongs to the run."""

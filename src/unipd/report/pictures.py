@@ -1,0 +1,452 @@
+"""Pictures of runs: the convergence of one, several on one problem, and the spectrum of a solution."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd.atoms import LowRank
+from unipd.errors import InvalidInput
+from unipd.report import style
+from unipd.report.curves import (
+    AXES,
+    Curves,
+    best_bound,
+    clip_to_floor,
+    compute_curves,
+    decimate,
+    drawable_accuracy,
+    group_extremes,
+    positive_or_nan,
+)
+from unipd.report.style import set_horizontal, set_log_limits
+from unipd.run import Result
+
+_VISIBLE = 5.0
+"""The theorem's bound is shown up to this multiple of its least value."""
+
+
+def plot_convergence(
+    result: Result,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    axis: str = "iterations",
+    show_bound: bool = True,
+    start: Array | None = None,
+    xscale: str = "auto",
+    width: str | float = "column",
+    theme: str = "light",
+    title: str | None = None,
+) -> Any:
+    """Draw the errors of a run, and for the universal methods the local smoothness M_k and the running estimate of nu.
+
+    Errors below a millionth of the requested accuracy are drawn at that level: smaller ones are rounding.
+
+    Parameters
+    ----------
+    result
+        The result of a run, fresh or loaded.
+    path
+        File for the picture (.png, .svg or .pdf); without one the figure is only returned.
+    axis
+        Horizontal axis: "iterations", "oracle_calls", "matvecs" or "seconds".
+    show_bound
+        Draw the bound from the proofs of the theorems, with the run's own S_k (the sum of the weights 1/M_k or t_k/M_k)
+        and the best dual vector found instead of lam^*: an estimate. It bounds the infeasibility of a constrained
+        problem and the objective residual of a loss. There is none for greedy weights or methods without a theorem.
+    start
+        lam_0 of a warm start, for that bound.
+    xscale
+        "log" (rates are straight lines), "linear" (linear convergence is), or "auto": by the length of the run.
+    width
+        "column" (3.4 in), "page" (7 in, panels side by side) or inches.
+    theme
+        "light" or "dark".
+    title
+        A line above the picture.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    >>> figure = plot_convergence(unipd.solve(problem, accuracy=1e-2))
+    >>> figure.axes[0].get_ylabel()
+    'relative error'
+    """
+    colours, inches = style.check_look(width, theme, path)
+    data = compute_curves(result, axis, start=start)
+    figure, panels = _panels(data, inches, colours)
+    draw_errors(panels[0], data, result.accuracy, colours, show_bound=show_bound)
+    style.legend(panels[0], colours, title=title)
+    for panel, draw in zip(panels[1:], (_draw_smoothness, _draw_exponent), strict=False):
+        draw(panel, data, colours)
+    for panel in panels:
+        set_horizontal(panel, [data.position], xscale, whole=axis != "seconds")
+    for panel in (panels[0], panels[-1]) if _side_by_side(inches) else panels[-1:]:
+        panel.set_xlabel(data.label)
+    return style.finish(figure, path)
+
+
+def _side_by_side(width: float) -> bool:
+    return width >= style.WIDE
+
+
+def _panels(data: Curves, width: float, theme: style.Theme) -> tuple[Any, list[Any]]:
+    """Return the figure and its panels: errors, and smoothness and exponent where the run has them."""
+    more = (data.smoothness is not None) + (data.smoothness is not None and data.exponent is not None)
+    wide = _side_by_side(width)
+    height = (0.42 if wide else 0.85 + 0.3 * more) * width
+    figure = style.new_figure(width, height, theme)
+    if more and wide:
+        grid = figure.add_gridspec(more, 2, width_ratios=(1.55, 1.0))
+        panels = [figure.add_subplot(grid[:, 0]), *(figure.add_subplot(grid[row, 1]) for row in range(more))]
+        inner = panels[1:-1]
+    else:
+        grid = figure.add_gridspec(1 + more, 1, height_ratios=(2.4, 1.0, 1.0)[: 1 + more])
+        panels = [figure.add_subplot(grid[row, 0]) for row in range(1 + more)]
+        inner = panels[:-1]
+    for panel in inner:
+        panel.tick_params(labelbottom=False)
+    return figure, panels
+
+
+def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *, show_bound: bool = True) -> None:
+    """Draw the relative errors, the theorem's bound (if there is one) and the requested accuracy."""
+    blue, red, green = theme.cycle[:3]
+    lines = [("objective residual", data.residual, blue, 1.0), ("certified gap", data.gap, green, 1.6)]
+    if data.infeasibility is not None:
+        lines.append(("infeasibility", data.infeasibility, red, 1.6))
+    kept = decimate(data.position.size)
+    at, marker = data.position[kept], "o" if data.position.size < 10 else None
+    axes.set_yscale("log")
+    requested = drawable_accuracy(accuracy)
+    heights = [requested]
+    for label, values, colour, thickness in lines:
+        shown = clip_to_floor(positive_or_nan(values), accuracy)
+        if np.isfinite(shown).any():
+            look = {"color": colour, "linewidth": thickness, "zorder": 4.0 - thickness}  # thin ones above thick ones
+            axes.plot(at, shown[kept], label=label, marker=marker, markersize=1.0 + 2.0 * thickness, **look)
+            heights += [np.nanmin(shown), np.nanmax(shown)]
+    if show_bound and data.bound is not None:
+        bound, colour = clip_to_floor(data.bound, accuracy), blue if data.infeasibility is None else red
+        axes.plot(at, bound[kept], color=colour, linewidth=1.0, linestyle="--", label="theorem's bound (estimate)")
+        heights.append(min(_VISIBLE * np.nanmin(bound), np.nanmax(bound)))
+    if np.isfinite(requested):
+        axes.axhline(requested, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="requested accuracy")
+    set_log_limits(axes, float(np.nanmin(heights)), float(np.nanmax(heights)))
+    axes.set_ylabel("relative error")
+    style.dress(axes, theme)
+
+
+def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
+    """Draw M_k: the medians of groups of iterations as a line, their extremes as a band."""
+    assert data.smoothness is not None
+    colour = theme.cycle[3]
+    axes.set_yscale("log")
+    at, low, middle, high = group_extremes(data.position, data.smoothness)
+    axes.fill_between(at, low, high, step="mid", color=colour, alpha=0.35, linewidth=0)
+    axes.step(at, middle, where="mid", color=colour, linewidth=1.0)
+    set_log_limits(axes, float(low.min()), float(high.max()))
+    axes.set_ylabel("local\nsmoothness $M_k$")
+    style.dress(axes, theme)
+
+
+def _draw_exponent(axes: Any, data: Curves, theme: style.Theme) -> None:
+    """Draw the running estimate of nu between 0 (bounded gradients' differences) and 1 (Lipschitz gradients)."""
+    assert data.exponent is not None
+    kept = decimate(data.position.size)
+    axes.plot(data.position[kept], data.exponent[kept], color=theme.cycle[4], linewidth=1.0)
+    axes.set_ylim(-0.08, 1.08)
+    axes.set_yticks([0.0, 0.5, 1.0])
+    axes.set_ylabel("Hölder exponent\n$\\nu$ (estimate)")
+    style.dress(axes, theme)
+
+
+QUANTITIES = {
+    "objective": ("residual", "objective residual"),
+    "infeasibility": ("infeasibility", "infeasibility"),
+    "gap": ("gap", "certified gap"),
+}
+"""Quantities of a comparison: the field of the curves and the label."""
+NARROW_MEASURES = ("oracle_calls", "seconds")
+"""Measures of work that fit in a narrow picture."""
+
+
+def plot_comparison(
+    results: Mapping[str, Result],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    axis: str = "oracle_calls",
+    quantities: tuple[str, ...] | None = None,
+    xscale: str = "auto",
+    width: str | float = "column",
+    theme: str = "light",
+    title: str | None = None,
+) -> Any:
+    """Draw runs on the same problem against each other, one panel per quantity.
+
+    Parameters
+    ----------
+    results
+        Results by the name that the legend shows.
+    path
+        File for the picture (.png, .svg or .pdf); without one the figure is only returned.
+    axis
+        Horizontal axis: "oracle_calls" (the fair one), "iterations", "matvecs" or "seconds".
+    quantities
+        Of "objective" (its distance to the best bound that any run found), "gap" (certified by the run itself)
+        and "infeasibility"; default: the objective, and the infeasibility when there are constraints.
+    xscale, width, theme, title
+        As in :func:`~unipd.report.plot_convergence`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import unipd
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.9], loss)
+    >>> runs = {name: unipd.solve(problem, name) for name in ("frank-wolfe", "accunipdgrad")}
+    >>> figure = plot_comparison(runs)
+    >>> [line.get_label() for line in figure.axes[0].lines]
+    ['frank-wolfe', 'accunipdgrad']
+    """
+    colours, inches = style.check_look(width, theme, path)
+    runs = _curves_by_measure(results, (axis,))[axis]
+    known = _known_quantities(runs)
+    panels = tuple(name for name in known if name != "gap") if quantities is None else quantities
+    if not set(panels) <= set(known):
+        raise InvalidInput("quantities", f"some of {', '.join(known)}", repr(panels))
+    accuracy = min(float(result.accuracy) for result in results.values())
+    wide = _side_by_side(inches)
+    shape = (1, len(panels)) if wide else (len(panels), 1)
+    height = 0.45 if wide else 0.35 + 0.55 * len(panels)
+    figure = style.new_figure(inches, height * inches, colours)
+    grid = figure.subplots(*shape, sharex=True, squeeze=False).reshape(-1)
+    for axes, quantity in zip(grid, panels, strict=True):
+        _draw_runs(axes, runs, quantity, accuracy, colours)
+        _fit_limits([axes])
+        axes.set_ylabel(f"relative {QUANTITIES[quantity][1]}")
+        set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
+    for axes in grid if wide else grid[-1:]:
+        axes.set_xlabel(AXES[axis][1])
+    style.legend(grid[0], colours, title=title)
+    return style.finish(figure, path)
+
+
+def plot_methods(
+    results: Mapping[str, Result],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    truth: float | None = None,
+    measures: Sequence[str] | None = None,
+    xscale: str = "log",
+    width: str | float = "page",
+    theme: str = "light",
+    title: str | None = None,
+) -> Any:
+    """Draw runs on one problem: a row for each quantity, a column for each measure of work.
+
+    Parameters
+    ----------
+    results
+        Results by the name that the legend shows.
+    path
+        File for the picture (.png, .svg or .pdf); without one the figure is only returned.
+    truth
+        The optimal value that objectives are measured against; default: the best bound that any run found.
+    measures
+        Columns: some of "iterations", "oracle_calls", "matvecs", "seconds"; default: all on a page, oracle calls and
+        seconds where the picture is narrower.
+    xscale, width, theme, title
+        As in :func:`~unipd.report.plot_convergence`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    >>> runs = {name: unipd.solve(problem, name) for name in ("accunipdgrad", "corrective")}
+    >>> len(plot_methods(runs).axes)
+    12
+    """
+    colours, inches = style.check_look(width, theme, path)
+    wide = _side_by_side(inches)
+    columns = (tuple(AXES) if wide else NARROW_MEASURES) if measures is None else tuple(measures)
+    if not columns or not set(columns) <= set(AXES):
+        raise InvalidInput("measures", f"some of {', '.join(AXES)}", repr(columns))
+    curves = _curves_by_measure(results, columns, truth)
+    rows = _known_quantities(curves[columns[0]])
+    figure = style.new_figure(inches, (0.12 + (0.24 if wide else 0.42) * len(rows)) * inches, colours)
+    grid = figure.subplots(len(rows), len(columns), sharex="col", sharey="row", squeeze=False)
+    for column, (measure, runs) in zip(grid.T, curves.items(), strict=True):
+        for axes, quantity in zip(column, rows, strict=True):
+            _draw_runs(axes, runs, quantity, np.nan, colours)
+        set_horizontal(column[-1], [run.position for run in runs.values()], xscale, whole=measure != "seconds")
+        column[-1].set_xlabel(AXES[measure][1])
+    for row, quantity in zip(grid, rows, strict=True):
+        row[0].set_ylabel(QUANTITIES[quantity][1])
+        _fit_limits(row)
+    style.legend(grid[0, 0], colours, title=title, columns=4 if wide else 2)
+    return style.finish(figure, path)
+
+
+def _curves_by_measure(
+    results: Mapping[str, Result], measures: Sequence[str], truth: float | None = None
+) -> dict[str, dict[str, Curves]]:
+    """Return the curves of every run against every measure, objectives measured against one reference value."""
+    if not results:
+        raise InvalidInput("results", "at least one result", "none")
+    reference = best_bound(results) if truth is None else truth
+    return {
+        measure: {name: compute_curves(run, measure, best=reference) for name, run in results.items()}
+        for measure in measures
+    }
+
+
+def _known_quantities(runs: Mapping[str, Curves]) -> list[str]:
+    """Return the quantities that the runs have: no infeasibility for losses."""
+    constrained = any(run.infeasibility is not None for run in runs.values())
+    return [name for name in QUANTITIES if name != "infeasibility" or constrained]
+
+
+def _draw_runs(axes: Any, runs: Mapping[str, Curves], quantity: str, accuracy: float, theme: style.Theme) -> None:
+    """Draw one quantity of every run, with a marker at its end."""
+    axes.set_yscale("log")
+    for place, (name, run) in enumerate(runs.items()):
+        values = getattr(run, QUANTITIES[quantity][0])
+        if values is None:
+            continue
+        shown = decimate(run.position.size)
+        axes.plot(
+            run.position[shown],
+            clip_to_floor(positive_or_nan(values), accuracy)[shown],
+            color=theme.cycle[place % len(theme.cycle)],
+            linestyle=style.LINES[place // len(theme.cycle) % len(style.LINES)],
+            linewidth=1.2,
+            label=name,
+            marker=style.MARKERS[place % len(style.MARKERS)],
+            markersize=3.2,
+            markevery=[len(shown) - 1],
+        )
+    style.dress(axes, theme)
+
+
+def _fit_limits(panels: Any) -> None:
+    """Set the vertical limits of panels that share an axis by all their curves, at most sixteen decades."""
+    drawn = np.concatenate([line.get_ydata() for axes in panels for line in axes.lines])
+    drawn = drawn[np.isfinite(drawn)]
+    if drawn.size:
+        highest = float(drawn.max())
+        set_log_limits(panels[0], max(float(drawn.min()), 1e-16 * highest), highest)
+
+
+def plot_spectrum(
+    values: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    label: str = "singular value",
+    floor: float = 1e-16,
+    width: str | float = "column",
+    theme: str = "light",
+    title: str | None = None,
+) -> Any:
+    """Draw magnitudes of eigenvalues or singular values in decreasing order on a logarithmic axis.
+
+    Parameters
+    ----------
+    values
+        The values, or several sets of them by name (such as estimate and truth).
+    path
+        File for the picture (.png, .svg or .pdf); without one the figure is only returned.
+    label
+        Label of the vertical axis.
+    floor
+        Values below this share of the largest are omitted as rounding.
+    width, theme, title
+        As in :func:`~unipd.report.plot_convergence`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> figure = plot_spectrum([3.0, 0.1, 1.0])
+    >>> figure.axes[0].lines[0].get_ydata().tolist()
+    [3.0, 1.0, 0.1]
+    """
+    colours, inches = style.check_look(width, theme, path)
+    named = values if isinstance(values, Mapping) else {"": values}
+    if not named:
+        raise InvalidInput("values", "at least one set of values", "none")
+    figure = style.new_figure(inches, (0.4 if inches >= style.WIDE else 0.75) * inches, colours)
+    axes = figure.subplots()
+    axes.set_yscale("log")
+    for place, (name, given) in enumerate(named.items()):
+        array = validate.finite_array("values", given).reshape(-1)
+        if array.size == 0:
+            raise InvalidInput("values", "at least one value", "none")
+        sizes = np.sort(np.abs(array))[::-1].astype(np.float64)
+        sizes = sizes[sizes > floor * sizes[0]] if sizes[0] > 0 else sizes[:1]
+        _draw_values(axes, sizes, name, place, colours)
+    axes.set_xlim(0.5, 0.5 + max(line.get_xdata().size for line in axes.lines))
+    axes.set_xlabel("index")
+    axes.set_ylabel(label)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    style.dress(axes, colours)
+    if any(named):
+        style.legend(axes, colours, title=title)
+    else:
+        style.caption(figure, title, colours)
+    return style.finish(figure, path)
+
+
+def spectrum_of(result: Result) -> FloatArray:
+    """Return the singular values of a result's point (the eigenvalues of a psd one), from its factors if it has them.
+
+    >>> import unipd
+    >>> spectrum_of(unipd.Result(unipd.Status.SOLVED, x=np.diag([1.0, 3.0]))).tolist()
+    [3.0, 1.0]
+    """
+    if "eigenvalues" in result.extras:
+        return np.asarray(result.extras["eigenvalues"], dtype=np.float64)
+    x = result.x
+    if isinstance(x, LowRank):
+        left: Any = np.linalg.qr(x.left * x.weights, mode="r")
+        right: Any = np.linalg.qr(x.right, mode="r")
+        return np.linalg.svd(left @ right.conj().T, compute_uv=False).astype(np.float64)
+    if isinstance(x, np.ndarray) and x.ndim == 2:
+        return np.linalg.svd(x, compute_uv=False).astype(np.float64)
+    raise InvalidInput("result", "one whose point is a matrix", type(x).__name__)
+
+
+def _draw_values(axes: Any, sizes: Any, name: str, place: int, theme: style.Theme) -> None:
+    colour = theme.cycle[place % len(theme.cycle)]
+    marker = style.MARKERS[place % len(style.MARKERS)]
+    size = (3.5 if sizes.size <= 60 else 1.5) + 1.5 * place
+    axes.plot(
+        np.arange(1, sizes.size + 1),
+        positive_or_nan(sizes),
+        color=colour,
+        linewidth=0.7,
+        marker=marker,
+        markersize=size,
+        markeredgewidth=0 if place == 0 else 0.9,
+        markerfacecolor=colour if place == 0 else "none",
+        label=name or None,
+    )

@@ -1,0 +1,118 @@
+"""Run several methods on one problem and record their curves: what the paper's figures share."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import FloatArray
+from unipd._util.files import write_text
+from unipd.methods import Method
+from unipd.problem import Problem
+from unipd.run import History, iterate
+
+Progress = Callable[[str, int, float], Any]
+"""Called with a run's name, the iteration and the figure of merit."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method of the comparison."""
+
+    name: str
+    """Name in the legend."""
+    family: str
+    """Runs of one family share a colour."""
+    has_line_search: bool
+    """Whether weights (or step sizes) come from a line search; drawn dashed."""
+    method: Method
+    formulation: str = ""
+    """Which of the figure's problems it solves."""
+    paper_trials: float | None = None
+    """Line-search trials per iteration printed in the paper."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One run of the comparison."""
+
+    contestant: Contestant
+    history: History
+    merit: FloatArray
+    """Figure of merit after each iteration."""
+
+    @property
+    def name(self) -> str:
+        """Name in the legend."""
+        return self.contestant.name
+
+    @property
+    def trials(self) -> float | None:
+        """Line-search trials per iteration; None for methods without a line search."""
+        total = float(self.history["trials"][-1])
+        return total / len(self.history) if total else None
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures at the end of the run."""
+        last = {name: float(self.history[name][-1]) for name in ("iteration", "seconds", "objective", "matvecs")}
+        return {
+            "method": self.name,
+            "iterations": int(last["iteration"]),
+            "seconds": last["seconds"],
+            "objective": last["objective"],
+            "matvecs": int(last["matvecs"]),
+            "trials_per_iteration": self.trials,
+        }
+
+
+def run_trace(
+    problem: Problem,
+    contestant: Contestant,
+    merit: Callable[[Any], float],
+    *,
+    accuracy: float,
+    tracker: Any,
+    iterations: int,
+    time_limit: float | None,
+    progress: Progress | None,
+    warm_up: int = 0,
+) -> Trace:
+    """Run one method after ``warm_up`` untimed iterations.
+
+    The clock stops while ``merit(state)`` is computed, recorded and reported.
+    """
+    for _ in itertools.islice(iterate(problem, contestant.method, accuracy=accuracy, tracker=tracker), warm_up):
+        pass
+    history, values, seconds, begin = History(), list[float](), 0.0, time.perf_counter()
+    name = f"{contestant.name} ({contestant.formulation})" if contestant.formulation else contestant.name
+    for state in iterate(problem, contestant.method, accuracy=accuracy, tracker=tracker):
+        seconds += time.perf_counter() - begin
+        history.record(problem, state, seconds)
+        values.append(merit(state))
+        if progress is not None:
+            progress(name, state.iteration, values[-1])
+        if state.iteration >= iterations or (time_limit is not None and seconds >= time_limit):
+            break
+        begin = time.perf_counter()
+    return Trace(contestant, history, np.array(values))
+
+
+def write_table(
+    path: str | os.PathLike[str], header: Sequence[str], curves: Iterable[tuple[Sequence[str], Sequence[FloatArray]]]
+) -> None:
+    """Write curves to a CSV file, one row per run and iteration: the labels of the run, then its columns."""
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(header)
+    for labels, columns in curves:
+        writer.writerows((*labels, *(f"{value:.10g}" for value in row)) for row in zip(*columns, strict=True))
+    write_text(Path(path), table.getvalue())

@@ -1,0 +1,269 @@
+"""The paper's Figure 2: universal methods and Frank-Wolfe on matrix completion, in both formulations."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd.apps.completion import SolverOptions, ball_formulation, factored_norm_method, norm_problem, solve_completion
+from unipd.apps.completion.radius_search import root_mean_square
+from unipd.io.ratings import Ratings
+from unipd.maps import Sampling
+from unipd.methods import AccUniPDGrad, FrankWolfe, UniPDGrad
+from unipd.protocols import TrackerDefaults
+from unipd.report import style
+from unipd.report.curves import decimate, positive_or_nan
+from unipd.reproduce.comparison import Contestant, Progress, Trace, run_trace, write_table
+from unipd.run import MaxIterations, Result, solve
+from unipd.spectral import PRECISION, fixed_tolerance_engine
+
+EPS = 1e-3
+"""The paper's accuracy."""
+NORM_EPS_SHARE = 1.0
+"""Accuracy for formulation (b) as a share of its optimum: with the paper's 1e-3 the methods hardly move."""
+BALL, NORM = "ball", "norm"
+COLUMNS = ("iteration", "seconds", "objective", "infeasibility", "oracle_calls", "trials", "matvecs")
+REFERENCE_ACCURACY = 1e-6
+NORM_ACCURACY = 1e-2
+"""Certified accuracy of the optimum of (b), far finer than the methods reach."""
+_NORM_STEPS, _NORM_COLUMNS = 200, 220
+_WARM_UP_ITERATIONS = 2
+"""Iterations of every method before its clock starts, so that compilation is not timed."""
+
+FAMILIES = {"fw": 1, "uni": 2, "acc": 0}
+"""Colours of the families of methods, by their place in the theme's cycle."""
+HIGHEST = 2.2
+"""Largest test error shown, as a multiple of the best."""
+_MARKS = 6
+_PANELS = ("objective, by iterations", "objective, by seconds", "test error, by iterations", "test error, by seconds")
+
+
+def contestants(norm_eps: float) -> tuple[Contestant, ...]:
+    """Return the curves of the figure; ``norm_eps`` is the accuracy of formulation (b)."""
+    return (
+        Contestant("Frank-Wolfe", "fw", False, FrankWolfe("open-loop"), BALL),
+        Contestant("Frank-Wolfe, line search", "fw", True, FrankWolfe("line-search"), BALL),
+        Contestant("UniPDGrad", "uni", False, UniPDGrad(eps=EPS), BALL),
+        Contestant("AccUniPDGrad", "acc", False, AccUniPDGrad(eps=EPS), BALL),
+        Contestant("AccUniPDGrad, greedy weights", "acc", True, AccUniPDGrad(eps=EPS, weights="greedy"), BALL),
+        Contestant("UniPDGrad", "uni", False, UniPDGrad(eps=norm_eps), NORM),
+        Contestant("AccUniPDGrad", "acc", False, AccUniPDGrad(eps=norm_eps), NORM),
+        Contestant("AccUniPDGrad, greedy weights", "acc", True, AccUniPDGrad(eps=norm_eps, weights="greedy"), NORM),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TestImage(TrackerDefaults):
+    """Tracker of the predictions on the test ratings, all that the figure needs of xbar."""
+
+    sampling: Sampling
+    image: Array
+
+    __test__ = False
+
+    def mix(self, gamma: float, atom: Any) -> TestImage:
+        """Return the tracker of (1 - gamma) xbar + gamma atom."""
+        return TestImage(self.sampling, (1.0 - gamma) * self.image + gamma * self.sampling.image(atom))
+
+    def point(self) -> None:
+        """Return None: the matrix is not kept."""
+        return
+
+
+@dataclass(frozen=True, eq=False)
+class Figure2:
+    """Curves and reference optima."""
+
+    traces: list[Trace]
+    optima: dict[str, Result]
+    """Reference solves by formulation; the point of (b) is nearly feasible, so its objective may be below psi^*."""
+    test_errors: dict[str, float]
+    """Test errors at the reference optima."""
+
+
+def run_figure2(
+    train: Ratings,
+    test: Ratings,
+    shape: tuple[int, int],
+    radius: float,
+    *,
+    iterations: int = 500,
+    time_limit: float | None = None,
+    precision: float | None = PRECISION,
+    progress: Progress | None = None,
+) -> Figure2:
+    """Run the methods one after the other and return their curves.
+
+    Parameters
+    ----------
+    train, test
+        Ratings whose users and items are rows and columns from 0.
+    shape, radius
+        Shape of the matrix, and kappa of formulation (a).
+    iterations, time_limit
+        Limits of each run. Its clock excludes two warm-up iterations, test errors and progress.
+    precision
+        Largest relative residual of the oracle's singular vectors; None for the tolerance each method requests.
+    progress
+        Called with a run's name, the iteration and the test error.
+    """
+    limit = validate.integer("iterations", iterations, minimum=1)
+    data = (train.users, train.items, train.values, shape)
+    ball = ball_formulation(*data)
+    sampling = Sampling(test.users, test.items, shape)
+    start = TestImage(sampling, np.zeros(test.values.size))
+    problems = {
+        BALL: ball.problem(radius, fixed_tolerance_engine(precision)),
+        NORM: norm_problem(*data, precision=precision),
+    }
+    norm = norm_problem(*data, precision=None)
+    norm_method = factored_norm_method(ball, norm, min(_NORM_COLUMNS, *shape))
+    optima = {
+        BALL: solve_completion(ball, radius, SolverOptions(accuracy=REFERENCE_ACCURACY)),
+        NORM: solve(norm, norm_method, accuracy=NORM_ACCURACY, stop=MaxIterations(_NORM_STEPS)),
+    }
+
+    def test_error(predictions: Array) -> float:
+        return root_mean_square(predictions - test.values)[1]
+
+    norm_eps = NORM_EPS_SHARE * radius**2 / train.values.size
+    traces = [
+        run_trace(
+            problems[contestant.formulation],
+            contestant,
+            lambda state: test_error(state.primal.image),
+            accuracy=EPS,
+            tracker=start,
+            iterations=limit,
+            time_limit=time_limit,
+            progress=progress,
+            warm_up=_WARM_UP_ITERATIONS,
+        )
+        for contestant in contestants(norm_eps)
+    ]
+    return Figure2(traces, optima, {name: test_error(sampling.image(best.x)) for name, best in optima.items()})
+
+
+def summarize_trace(trace: Trace) -> dict[str, Any]:
+    """Return the figures at the end of a run, with its test error and infeasibility."""
+    return {
+        **trace.summary(),
+        "formulation": trace.contestant.formulation,
+        "infeasibility": float(trace.history["infeasibility"][-1]),
+        "rmse": float(trace.merit[-1]),
+        "oracle_calls": int(trace.history["oracle_calls"][-1]),
+    }
+
+
+def write_figure2(figure: Figure2, path: str | os.PathLike[str]) -> None:
+    """Write the curves to a CSV file, one row per run and iteration."""
+    curves = (
+        (
+            (trace.contestant.formulation, trace.name),
+            [*(trace.history[column] for column in COLUMNS), residual(figure, trace), trace.merit],
+        )
+        for trace in figure.traces
+    )
+    write_table(path, ("formulation", "method", *COLUMNS, "objective_residual", "test_rmse"), curves)
+
+
+def residual(figure: Figure2, trace: Trace) -> FloatArray:
+    """Return |phi - phi^*| / phi^*, and |psi - psi^*| / psi^* for formulation (b).
+
+    Iterates of (b) do not satisfy A(X) = b, so psi may be below its optimum; it is the weighted mean of psi at the
+    atoms, which bounds psi at their mean from above.
+    """
+    best = figure.optima[trace.contestant.formulation].objective
+    return np.abs(trace.history["objective"] - best) / best
+
+
+def plot_figure2(
+    figure2: Figure2,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    width: str | float = "page",
+    theme: str = "light",
+    title: str | None = None,
+) -> Any:
+    """Draw the relative objective residual and the test error of every run.
+
+    As in the paper, dashed runs use a line search for the weights (or the step size); empty markers are
+    formulation (a), the nuclear ball, and filled ones (b), the squared nuclear norm.
+
+    Parameters
+    ----------
+    figure2
+        The runs of :func:`run_figure2`.
+    path
+        Where to write the picture (.png, .svg or .pdf); only returned when None.
+    width, theme, title
+        As in :func:`~unipd.report.plot_convergence`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    colours, inches = style.check_look(width, theme, path)
+    figure = style.new_figure(inches, (0.8 if inches >= style.WIDE else 1.7) * inches, colours)
+    panels = figure.subplots(2, 2, sharey="row", sharex="col")
+    for place, column in enumerate(("iteration", "seconds")):
+        top, bottom = panels[0][place], panels[1][place]
+        for trace in figure2.traces:
+            _draw(top, trace, column, positive_or_nan(residual(figure2, trace)), colours, labelled=False)
+            _draw(bottom, trace, column, trace.merit, colours, labelled=place == 0)
+        for letter, formulation in (("a", BALL), ("b", NORM)):
+            label = f"RMSE at the optimum of ({letter})" if place == 0 else None
+            dots = (0, (1, 2)) if letter == "a" else (0, (4, 2))
+            error = figure2.test_errors[formulation]
+            bottom.axhline(error, color=colours.faint, linewidth=0.9, linestyle=dots, label=label)
+        bottom.set_xlabel({"iteration": "iterations", "seconds": "seconds"}[column])
+        for axes in (top, bottom):
+            style.set_horizontal(axes, [trace.history[column] for trace in figure2.traces], "log", whole=False)
+            style.dress(axes, colours)
+        top.set_yscale("log")
+    panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
+    panels[1][0].set_ylabel("RMSE on the test ratings")
+    for letter, axes, name in zip("ABCD", panels.flat, _PANELS, strict=True):
+        axes.set_title(f"{letter}  {name}", loc="left", fontsize=7, color=colours.ink)
+    _set_error_axis(panels[1][0], figure2)
+    style.legend(panels[1][0], colours, title=title, columns=3 if inches >= style.WIDE else 1)
+    return style.finish(figure, path)
+
+
+def _draw(axes: Any, trace: Trace, column: str, values: Any, theme: style.Theme, *, labelled: bool) -> None:
+    run = trace.contestant
+    colour = theme.cycle[FAMILIES[run.family]]
+    empty = run.formulation == BALL
+    points = decimate(len(trace.history))
+    marks = np.unique(np.geomspace(1, len(points), _MARKS).astype(int)) - 1
+    axes.plot(
+        trace.history[column][points],
+        values[points],
+        color=colour,
+        linestyle="--" if run.has_line_search else "-",
+        linewidth=1.2,
+        marker="o" if empty else "s",
+        markersize=3.8,
+        markevery=marks.tolist(),
+        markerfacecolor=theme.background if empty else colour,
+        markeredgewidth=0.9,
+        label=f"({'a' if empty else 'b'}) {run.name}" if labelled else None,
+    )
+
+
+def _set_error_axis(axes: Any, figure2: Figure2) -> None:
+    """Show test errors from just below the best to those of the first iterations, logarithmically."""
+    from matplotlib.ticker import MaxNLocator, NullLocator
+
+    best = min(*figure2.test_errors.values(), *(float(trace.merit.min()) for trace in figure2.traces))
+    first = min(float(trace.merit[0]) for trace in figure2.traces)
+    axes.set_yscale("log")
+    axes.set_ylim(0.97 * best, max(min(first, HIGHEST * best), 1.1 * best))
+    axes.yaxis.set_major_locator(MaxNLocator(8))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter("{x:g}")

@@ -1,0 +1,277 @@
+"""Consistency checks of oracle, map and coupling: no point of X may contradict a certified bound."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.atoms import Blocks, LowRank, dense, inner_product
+from unipd.dual import evaluate, release_workspace
+from unipd.errors import OracleError, UnboundedOracle
+from unipd.methods import Certificate, State
+from unipd.methods.base import ORACLE_SHARE, fast_replace
+from unipd.problem import Problem
+from unipd.protocols import SharpAnswer, inner, is_user_supplied, norm
+from unipd.run.result import remeasure, tracker_error
+from unipd.sharp.spectral.operators import pairing
+from unipd.spectral import RESIDUAL, RIGOROUS
+from unipd.trackers.atoms import HasAtoms
+
+S = TypeVar("S", bound=State)
+_REVISION_ROUNDING = 1e4
+"""Units of rounding by which a point may lie below a bound."""
+_ADVICE = "run unipd.doctor.check (unipd doctor FILE.py:NAME) for details"
+_NOT_MAXIMAL = f"the sharp oracle does not maximise: a point of X that it returned beats its answer; {_ADVICE}"
+_WRONG_ADJOINT = f"the map's adjoint does not match its image: Re <A x, lam> and Re <x, A^* lam> differ; {_ADVICE}"
+_LONG_DIRECTION = 1e6
+"""Length of directions in which an oracle that ignores its objective returns ever larger points."""
+_RANDOM_QUERIES = 8
+"""Random directions in which a user-supplied oracle is queried before a proof of infeasibility is accepted."""
+_QUERY_SLACK = 1e-3
+"""Relative amount by which another point may beat an answer."""
+_ROUNDING = {4: 1e-3, 8: 1e-6}
+"""Relative size of what rounding may explain, by the bytes of a real number."""
+_ACCURACY_MULTIPLES = 100.0
+"""Multiples of the accuracy that are tolerated in addition."""
+
+
+def known_points(problem: Problem, primal: Any) -> list[Any]:
+    """Return the known points of X: xbar, and the atoms of a user-supplied oracle.
+
+    The point of a tracker that approximates may lie outside X and is left out.
+    """
+    points = [] if tracker_error(primal) else [primal.point()]
+    if is_user_supplied(problem.sharp):
+        points += primal.atoms if isinstance(primal, HasAtoms) else []
+    return [point for point in points if point is not None]
+
+
+def query_oracle(problem: Problem, negated_direction: Any) -> tuple[list[Any], int]:
+    """Return points that the oracle gives around y, of which -y is given, and the number of queries.
+
+    The oracle is queried at -y. A user-supplied one is also queried at y; at long multiples of y and -y, where one with
+    a forgotten objective (``from_callable(lambda y: y, n)``) returns points that grow; at y tilted towards its answer,
+    where one that prefers the second best returns the best; and at random directions around y. No point that it
+    returns may beat its answer in another direction.
+    """
+    parts: tuple[Any, ...] = negated_direction if isinstance(negated_direction, tuple) else (negated_direction,)
+    is_array = all(isinstance(part, np.ndarray) for part in parts)
+    length = (math.hypot(*(norm(part) for part in parts)) or 1.0) if is_array else math.inf
+    answers: list[tuple[list[Array], SharpAnswer]] = []
+    queries = 0
+
+    def query(direction: list[Any]) -> None:
+        nonlocal queries
+        queries += 1
+        with suppress(UnboundedOracle):  # there is no best point in this direction
+            answer = problem.sharp(tuple(direction) if isinstance(negated_direction, tuple) else direction[0])
+            answers.append((direction, answer))
+
+    query(list(parts))
+    if is_user_supplied(problem.sharp) and length < math.inf:
+        generator = np.random.default_rng(0)
+        for factor in (_LONG_DIRECTION / length, -_LONG_DIRECTION / length, -1.0):
+            query([factor * part for part in parts])
+        if answers:
+            query(_tilt(parts, _arrays(answers[-1][1].atom), 2.0 * length))
+        for _ in range(_RANDOM_QUERIES):
+            query(_tilt(parts, [generator.standard_normal(part.shape) for part in parts], length))
+        for direction, answer in answers:
+            _require_maximal(direction, answer, [other for _, other in answers])
+    return [answer.atom for _, answer in answers], queries
+
+
+def _tilt(negated_direction: tuple[Array, ...], goal: list[Array], length: float) -> list[Array]:
+    """Return y + length * goal / ||goal||, given -y; y where the goal is zero."""
+    size = math.hypot(*(norm(part) for part in goal))
+    share = 0.0 if size == 0.0 else length / size
+    return [(share * piece).astype(part.dtype) - part for part, piece in zip(negated_direction, goal, strict=True)]
+
+
+def _require_maximal(direction: list[Array], answer: SharpAnswer, others: list[SharpAnswer]) -> None:
+    """Raise where a point that the oracle returned in another direction beats its answer in this one."""
+    length = math.hypot(*(norm(part) for part in direction))
+    for other in others if answer.bound_kind == RIGOROUS else ():
+        excess = _inner_with_atom(direction, other.atom) - other.objective - answer.value - answer.error
+        size = length * (_size(other.atom) + _size(answer.atom)) + abs(other.objective) + abs(answer.objective)
+        if excess > _QUERY_SLACK * size:
+            raise OracleError(_NOT_MAXIMAL)
+
+
+def _inner_with_atom(direction: list[Array], atom: Any) -> float:
+    """Return Re <y, x>."""
+    parts = atom.parts if isinstance(atom, Blocks) else (atom,)
+    return sum(inner_product(*pair) for pair in zip(direction, parts, strict=True))
+
+
+def _size(atom: Any) -> float:
+    return math.hypot(*(norm(part) for part in _arrays(atom)))
+
+
+def _arrays(atom: Any) -> list[Array]:
+    """Return the blocks of an atom as arrays."""
+    parts = atom.parts if isinstance(atom, Blocks) else (atom,)
+    return [np.asarray(dense(part)) for part in parts]
+
+
+def require_consistent(problem: Problem, state: State, accuracy: float) -> None:
+    """Raise when a point of X contradicts a rigorous bound.
+
+    Every x in X has f(x) + phi(A x - b) >= bound - ||lam|| dist(A x - b, K), where lam is the dual vector of the
+    bound: the last term accounts for the violation of x. Points that violate the constraints by more than the accuracy
+    are not checked.
+    """
+    certificate = state.certificate
+    if certificate.bound_kind != RIGOROUS:
+        return
+    if certificate.infeasibility > accuracy:
+        return
+    tolerance = _rounding_share(problem) + _ACCURACY_MULTIPLES * accuracy
+    if bound_violation(problem, certificate, tolerance) <= 0.0:
+        return
+    x = state.primal.point()
+    if x is not None:
+        certificate = remeasure(problem, x, certificate)[1]
+    if bound_violation(problem, certificate, tolerance) > 0.0:
+        raise OracleError(
+            f"a point with objective {certificate.objective:.8g} lies below the certified lower bound "
+            f"{certificate.dual_bound:.8g}: the sharp oracle, the map or the coupling is inconsistent; {_ADVICE}"
+        )
+
+
+def require_proof(problem: Problem, state: State, proof: Certificate) -> tuple[int, int]:
+    """Raise when a point of X contradicts a proof of infeasibility; return the oracle calls and products made.
+
+    The proof claims f(x) + <lam, A x - b> - h(lam) >= bound for every x in X, and was computed from A^* lam. The points
+    that the run has kept, and those that further oracle calls return, must satisfy that and
+    Re <A x, lam> = Re <x, A^* lam>: an oracle that does not maximise, or a wrong adjoint, can prove anything. So can a
+    ``maximum`` of f that a point of X exceeds.
+    """
+    if proof.bound_kind != RIGOROUS or problem.loss is not None:
+        return 0, 0
+    direction = problem.map.adjoint(proof.dual)
+    given, questions = query_oracle(problem, direction)
+    points = [*known_points(problem, state.primal), *given]
+    for point in points:
+        _require_maximum(problem, point)
+        _require_bounded(problem, proof, direction, point)
+    return questions, 1 + len(points)
+
+
+def _require_maximum(problem: Problem, x: Any) -> None:
+    """Raise when f(x) exceeds the ``maximum`` of f on X that a user-supplied oracle states."""
+    if not is_user_supplied(problem.sharp):
+        return
+    largest, value = problem.sharp.maximum(), problem.sharp.objective(x)
+    if value > largest + _rounding_share(problem) * max(1.0, abs(largest)):
+        raise OracleError(
+            f"the sharp oracle's maximum of f on X is {largest:.8g}, but a point of X has f(x) = {value:.8g}; {_ADVICE}"
+        )
+
+
+def require_adjoint(problem: Problem, state: State) -> tuple[int, int]:
+    """Raise when a user-supplied map has a wrong adjoint; return the oracle calls and products made."""
+    x = state.primal.point() if is_user_supplied(problem.map) else None
+    if x is None:
+        return 0, 0
+    dual = state.certificate.dual
+    _require_adjoint_identity(problem, dual, problem.map.image(x), problem.map.adjoint(dual), x)
+    return 0, 2
+
+
+def _require_bounded(problem: Problem, proof: Certificate, direction: Any, x: Any) -> None:
+    """Raise unless Re <A x, lam> = Re <x, A^* lam> and the Lagrangian at x is not below the bound."""
+    dual, image = proof.dual, problem.map.image(x)
+    tolerance = _require_adjoint_identity(problem, dual, image, direction, x)
+    separation = inner(dual, image - problem.b) - problem.coupling.conjugate(dual)
+    missing = -separation  # a ray whose bound is infinite separates b from A X
+    if math.isfinite(proof.dual_bound):
+        missing += proof.dual_bound - problem.sharp.objective(x)
+        tolerance = max(tolerance, _rounding_share(problem) * max(1.0, abs(proof.dual_bound)))
+    if missing > tolerance:
+        raise OracleError(_NOT_MAXIMAL)
+
+
+def _require_adjoint_identity(problem: Problem, dual: Array, image: Array, direction: Any, x: Any) -> float:
+    """Return the size of rounding errors; raise unless Re <A x, lam> = Re <x, A^* lam> up to that."""
+    tolerance = _rounding_share(problem) * max(
+        norm(dual) * max(norm(image), problem.norm_b), _adjoint_size(direction, x)
+    )
+    if abs(inner(dual, image) - _adjoint_inner(direction, x)) > tolerance:
+        raise OracleError(_WRONG_ADJOINT)
+    return tolerance
+
+
+def _rounding_share(problem: Problem) -> float:
+    return _ROUNDING.get(np.finfo(problem.dtype).dtype.itemsize, 1e-6)
+
+
+def _adjoint_inner(direction: Any, x: Any) -> float:
+    """Return Re <A^* lam, x>, block by block where there are blocks."""
+    if isinstance(x, Blocks):
+        return sum(_adjoint_inner(*pair) for pair in zip(direction, x.parts, strict=True))
+    return pairing(direction, x)
+
+
+def _adjoint_size(direction: Any, x: Any) -> float:
+    """Return ||A^* lam|| ||x||, which may exceed ||lam|| ||A x||; 0 where it is expensive."""
+    if isinstance(x, Blocks):
+        return sum(_adjoint_size(*pair) for pair in zip(direction, x.parts, strict=True))
+    point = dense(x) if isinstance(direction, np.ndarray) and not isinstance(x, LowRank) else None
+    return 0.0 if point is None else norm(direction) * norm(np.asarray(point))
+
+
+def bound_violation(problem: Problem, certificate: Certificate, tolerance: float) -> float:
+    """Return by how much the objective lies below the bound beyond what the violation of x explains.
+
+    Every x in X has f(x) + phi(A x - b) >= bound - ||lam|| dist(A x - b, K); ``tolerance`` is relative.
+    """
+    if not (math.isfinite(certificate.objective) and math.isfinite(certificate.dual_bound)):
+        return -math.inf
+    length = norm(certificate.dual)
+    violation_allowance, objective = length * certificate.violation, certificate.objective
+    scale = max(problem.scale(objective), abs(objective), length * problem.norm_b, violation_allowance)
+    return certificate.dual_bound - objective - violation_allowance - tolerance * scale
+
+
+def certify_bound(
+    problem: Problem, certificate: Certificate, accuracy: float, tolerance: float = 0.0
+) -> tuple[Certificate, tuple[int, int]]:
+    """Return the certificate with the oracle's strongest bound at its dual vector, and the oracle calls and products.
+
+    The oracle may err by a tenth of the accuracy, or by ``tolerance`` if that is more.
+    """
+    release_workspace()
+    absolute = max(tolerance, ORACLE_SHARE * accuracy * problem.scale(certificate.objective))
+    point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
+    return replace(certificate, dual_bound=-math.inf).update_bound(problem, point), (1, point.matvecs)
+
+
+def revise_bound(problem: Problem, state: S, accuracy: float) -> S:
+    """Return the state, its bound revised where its own point disproves it.
+
+    A bound that is not rigorous rests on an eigenvalue that the solver may have missed once, and would then remain the
+    best one forever. As soon as a point lies below it, or it claims that no feasible point exists, it is
+    recertified; a bound that is disproved even then is dropped. Rigorous bounds are not revised: a point below one of
+    those is an error of the oracle, the map or the coupling.
+    """
+    certificate = state.certificate
+    if certificate.bound_kind == RIGOROUS or certificate.absolute_gap >= 0.0:
+        return state
+    claims_infeasible = certificate.dual_bound == math.inf and certificate.bound_kind == RESIDUAL
+    if not (claims_infeasible or _is_disproved(problem, certificate)):
+        return state
+    certified, (calls, products) = certify_bound(problem, certificate, accuracy)
+    if certified.bound_kind != RIGOROUS and _is_disproved(problem, certified):
+        certified = fast_replace(certified, dual_bound=-math.inf)
+    capped = state.cap_bound(certified.dual_bound, certified.bound_kind)
+    return fast_replace(capped, certificate=certified, counts=state.counts.plus(calls, 0, products))
+
+
+def _is_disproved(problem: Problem, certificate: Certificate) -> bool:
+    return bound_violation(problem, certificate, _REVISION_ROUNDING * problem.epsilon) > 0.0

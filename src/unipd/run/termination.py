@@ -1,0 +1,276 @@
+"""Termination: whether a run is solved, infeasible, stalled or out of budget.
+
+:meth:`Termination.decide` ends a run, after an iteration. :meth:`Termination.conclude` measures the point that is
+returned and gives the final status: a result is ``SOLVED`` if and only if it says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unipd._typing import Array
+from unipd.errors import OracleError
+from unipd.memory import is_over_limit, memory_limit
+from unipd.methods import Certificate, State
+from unipd.methods.base import fast_replace
+from unipd.problem import Problem
+from unipd.run.consistency import certify_bound, require_adjoint, require_consistent, require_proof
+from unipd.run.history import IterationInfo
+from unipd.run.infeasibility import PROJECTIONS, is_separating, nearest_ray
+from unipd.run.result import lies_in_set, remeasure, tracker_error
+from unipd.run.stopping import Accuracy, MaxIterations, Stall, StoppingRule
+from unipd.spectral import RESIDUAL, Certification
+from unipd.status import Status
+
+Callback = Callable[[IterationInfo], "bool | None"]
+DEFAULT_ITERATIONS = 10_000
+"""Iteration limit of runs without a stopping rule."""
+STALL = Stall(window=1000, factor=0.9999)
+"""Ends every run whose gap and infeasibility have reached what the precision allows."""
+CERTIFICATE_PRODUCTS = 6000
+"""A run of this many products can afford a probabilistic certificate at its end, whose cost is then minor."""
+GAP_SHARE = 0.1
+"""Share of the remaining gap by which a final certificate may err."""
+RAY_CHECK_EVERY = 8
+"""Iterations between two checks for a separating ray."""
+FIRST_ORACLE_CALL = 16
+"""First iteration at which the oracle is called for a method that defers it."""
+FAR_FROM_FEASIBLE = 1e-2
+"""Relative infeasibility above which such a method does not call the oracle itself."""
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """The final status of a run and what was measured at its point."""
+
+    status: Status
+    state: State
+    """The state with the final certificate, all work counted."""
+    x: Any
+    """The primal point; None where the tracker keeps its image only."""
+    image: Array
+    """A x."""
+    certificate: Certificate
+    """Objective and violation of x itself, and the final bound."""
+    tracker_error: float | None
+    """Error of x as an approximation of the average, None where it is the average."""
+
+
+class Termination:
+    """Decides when a run ends, and how it ended.
+
+    An iterative oracle usually certifies its error by a residual, which costs nothing and proves nothing. Before a run
+    may end as solved or infeasible, the oracle computes its strongest affordable certificate (rigorous or
+    probabilistic) at the best dual vector, and the decision rests on the bound that this gives.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    accuracy
+        The requested relative accuracy of infeasibility and gap.
+    stop
+        The caller's limits; default: 10,000 iterations.
+    callback
+        Called after every iteration; returning True stops.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        accuracy: float,
+        stop: StoppingRule | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.problem, self.accuracy = problem, accuracy
+        self.stop, self.callback = stop or MaxIterations(DEFAULT_ITERATIONS), callback
+        self._goal = Accuracy(accuracy)
+        self._next_gap = math.inf
+        """Gap below which a claimed accuracy is certified again: half the one at which that failed."""
+        self._next_bound = -math.inf
+        """Bound above which infeasibility is certified again: twice the one at which that failed."""
+        self._work = (0, 0)
+        """Oracle calls and products that the checks of this run have taken."""
+
+    def decide(self, info: IterationInfo) -> tuple[Status | None, Certificate]:
+        """Return the status to end the run with, None to continue, and the certificate that supports it.
+
+        The callback is called in any case. Infeasible and solved come first, the caller's limits next, stalling last.
+        """
+        wants_stop = self.callback is not None and self.callback(info)
+        problem, state, certificate = info.problem, info.state, info.state.certificate
+        if certificate.objective < certificate.dual_bound:
+            require_consistent(problem, state, self.accuracy)
+        proof = None if problem.loss is not None else self._prove_infeasible(info)
+        if proof is not None:
+            self._count(require_proof(problem, state, proof))
+            return Status.INFEASIBLE, proof
+        verified = self._verify_accuracy(certificate)
+        if verified is not None:
+            self._count(require_adjoint(problem, state))
+            return Status.SOLVED, verified
+        status = self.stop(info) or state.failure or (Status.MEMORY_LIMIT if is_over_limit() else None)
+        if status is None and wants_stop:
+            status = Status.STOPPED
+        if status is None and state.iteration % STALL.window == 0:  # it compares whole windows
+            status = STALL(info)
+        if status is not None and (status is Status.SOLVED or status is True):
+            status = Status.STOPPED  # a user's stopping rule fired, which is not the requested accuracy
+        return status, certificate
+
+    def conclude(self, state: State, ended: Status, *, verify: bool = True) -> Conclusion:
+        """Measure the point that is returned and decide the status of its run, which ``ended`` for some reason.
+
+        The status is ``SOLVED`` if and only if, measured at x itself, infeasibility and gap are within the accuracy,
+        the bound is the oracle's strongest certificate, x lies in X, and user-supplied parts are consistent. A run
+        ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has stalled
+        if x falls short of that: by rounding, or because its tracker approximates.
+
+        Without ``verify`` the oracle is not called and the status is the given one: the run had to end at once, or its
+        oracle has failed.
+        """
+        problem, x = self.problem, state.primal.point()
+        image, certificate = (state.image, state.certificate) if x is None else remeasure(problem, x, state.certificate)
+        error, status, is_solved = tracker_error(state.primal), ended, False
+        if verify:
+            with suppress(KeyboardInterrupt, OracleError):  # what is known then stands, as certain as its kind says
+                certificate, is_certified = self._certify_final(state, certificate)
+                measured = fast_replace(state, certificate=certificate)
+                is_solved = (
+                    ended is not Status.INFEASIBLE
+                    and (is_certified or ended is Status.SOLVED)
+                    and self._goal.is_met(problem, certificate)
+                    and lies_in_set(problem, x, error, self.accuracy)
+                )
+                if is_solved and ended is not Status.SOLVED:
+                    require_consistent(problem, measured, self.accuracy)
+                    self._count(require_adjoint(problem, measured))
+                if is_solved:
+                    status = Status.SOLVED
+            if status is Status.SOLVED and not is_solved:
+                status = Status.STALLED
+        final = self.count_work(fast_replace(state, certificate=certificate))
+        return Conclusion(status, final, x, image, certificate, error)
+
+    def next_check(self, iteration: int) -> float:
+        """Return the iteration before which nothing can end the run but its accuracy or a failure; the next in doubt.
+
+        A loss problem whose gap is positive and larger than requested needs no other check.
+        """
+        if self.callback is not None or self.problem.loss is None or memory_limit() is not None:
+            return iteration + 1
+        return min(self.stop.earliest(), (iteration // STALL.window + 1) * STALL.window)
+
+    def count_work(self, state: State) -> State:
+        """Return the state with the work of the checks added to its counts."""
+        calls, products = self._work
+        return state if calls == products == 0 else fast_replace(state, counts=state.counts.plus(calls, 0, products))
+
+    def memory(self) -> dict[str, Any]:
+        """Return what the decisions remember between iterations, for checkpoints."""
+        check = {"next_gap": self._next_gap, "next_bound": self._next_bound, "work": self._work}
+        return {"check": check, "stop": self.stop.memory()}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Restore what :meth:`memory` returned."""
+        check = memory["check"]
+        self._next_gap, self._next_bound = check["next_gap"], check["next_bound"]
+        calls, products = check["work"]
+        self._work = (int(calls), int(products))
+        self.stop.recall(memory["stop"])
+
+    def _verify_accuracy(self, certificate: Certificate) -> Certificate | None:
+        """Return a certificate that verifies the accuracy, None while it is not reached or cannot be verified."""
+        if not self._goal.is_met(self.problem, certificate):
+            return None
+        if certificate.bound_kind != RESIDUAL:
+            return certificate
+        if abs(certificate.absolute_gap) > self._next_gap:
+            return None
+        certified = self._certify(certificate)
+        if self._goal.is_met(self.problem, certified):
+            return certified
+        self._next_gap = 0.5 * abs(certificate.absolute_gap)
+        return None
+
+    def _prove_infeasible(self, info: IterationInfo) -> Certificate | None:
+        """Return a certificate that proves the problem infeasible, or None."""
+        problem, certificate = info.problem, info.state.certificate
+        if _is_ray_check_due(info) and certificate.bound_kind != RESIDUAL:
+            self._count((0, 2))
+            if is_separating(problem, certificate.ray):
+                return certificate
+            if _is_projection_due(info.state):
+                ray = nearest_ray(problem, certificate.ray)
+                self._count((0, 2 * PROJECTIONS))
+                if is_separating(problem, ray):
+                    return replace(certificate, ray=ray, ray_scale=1.0, dual_bound=math.inf)
+        if _is_oracle_call_due(problem, info.state):
+            certificate = self._certify(replace(certificate, ray=info.state.dual, ray_scale=1.0))
+        if not certificate.proves_infeasible(problem):
+            return None
+        if certificate.bound_kind != RESIDUAL:
+            return certificate
+        if certificate.dual_bound <= self._next_bound:
+            return None
+        certified = self._certify(certificate)
+        if certified.proves_infeasible(problem):
+            return certified
+        self._next_bound = 2.0 * abs(certificate.dual_bound)
+        return None
+
+    def _certify_final(self, state: State, certificate: Certificate) -> tuple[Certificate, bool]:
+        """Return the certificate and whether its bound is certified, recertified where that is needed or affordable."""
+        if certificate.bound_kind != RESIDUAL or not math.isfinite(certificate.dual_bound):
+            return certificate, certificate.bound_kind != RESIDUAL
+        is_claimed = self._goal.is_met(self.problem, certificate)
+        if not (is_claimed or state.counts.matvecs >= CERTIFICATE_PRODUCTS or _is_small(self.problem)):
+            return certificate, False
+        certified = self._certify(certificate, GAP_SHARE * abs(certificate.absolute_gap))
+        return (certificate, False) if certified.bound_kind == RESIDUAL and not is_claimed else (certified, True)
+
+    def _certify(self, certificate: Certificate, tolerance: float = 0.0) -> Certificate:
+        certified, work = certify_bound(self.problem, certificate, self.accuracy, tolerance)
+        self._count(work)
+        return certified
+
+    def _count(self, work: tuple[int, int]) -> None:
+        self._work = (self._work[0] + work[0], self._work[1] + work[1])
+
+
+def _is_small(problem: Problem) -> bool:
+    """Whether matrices are so small that a rigorous certificate takes no time."""
+    shape, limit = problem.sharp.shape, (problem.sharp.certification or Certification()).dense_limit
+    return all(isinstance(size, int) for size in shape) and min(shape) <= limit
+
+
+def _is_ray_check_due(info: IterationInfo) -> bool:
+    """Whether to look for a separating ray: every few iterations, far from feasible, where f has no maximum on X."""
+    problem, state = info.problem, info.state
+    if problem.loss is not None or state.iteration % RAY_CHECK_EVERY or problem.sharp.maximum() < math.inf:
+        return False
+    return state.certificate.infeasibility > FAR_FROM_FEASIBLE
+
+
+def _is_projection_due(state: State) -> bool:
+    """Whether to look for the nearest ray as well: at iterations 32, 64, 128, ..."""
+    return state.iteration > FIRST_ORACLE_CALL and _is_power_of_two(state.iteration)
+
+
+def _is_oracle_call_due(problem: Problem, state: State) -> bool:
+    """Whether to call the oracle at the current dual vector: the method at work does not while far from feasible.
+
+    That is at iterations 16, 32, 64, ...: for an infeasible problem the multipliers grow along a separating ray.
+    """
+    if not state.unwrap().defers_oracle or problem.loss is not None or state.iteration < FIRST_ORACLE_CALL:
+        return False
+    is_far = state.certificate.infeasibility > FAR_FROM_FEASIBLE
+    return is_far and _is_power_of_two(state.iteration)
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number & (number - 1) == 0

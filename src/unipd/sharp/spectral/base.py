@@ -1,0 +1,249 @@
+"""Shared behaviour of the matrix oracles: directions known by products, certified errors, spectra of points."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from unipd import atoms
+from unipd._typing import Array, Shape
+from unipd._util import validate
+from unipd._util.printing import ReprMixin
+from unipd.atoms import LowRank
+from unipd.errors import InvalidInput
+from unipd.protocols import OracleDefaults, SharpAnswer
+from unipd.sharp.base import Membership
+from unipd.sharp.spectral.operators import HermitianPart
+from unipd.spectral import BOUND_KINDS, PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
+from unipd.spectral.certify.rigorous import affords_rigorous
+from unipd.spectral.dense import is_small
+from unipd.spectral.operators import is_explicit
+
+
+def singular_values(x: Any, shape: Shape) -> Array | None:
+    """Return the nonzero singular values of a point (and perhaps zeros), or None when it does not fit the shape.
+
+    Factors U diag(w) V^* are reduced by QR: U = Q_u R_u, V = Q_v R_v leave R_u diag(w) R_v^*.
+
+    >>> u = np.array([[3.0], [4.0]])
+    >>> singular_values(atoms.LowRank(u, u, np.array([2.0])), (2, 2)).round(12)
+    array([50.])
+    """
+    if tuple(getattr(x, "shape", np.shape(x))) != shape:
+        return None
+    if isinstance(x, atoms.LowRank) and x.rank == 0:
+        return np.zeros(1, np.finfo(x.dtype).dtype)
+    core = _core(x) if isinstance(x, atoms.LowRank) and x.rank < min(shape) else _array(x)
+    return np.linalg.svd(core, compute_uv=False) if np.isfinite(core).all() else None
+
+
+def eigenvalues(x: Any, size: int, tolerance: float) -> Array | None:
+    """Return the eigenvalues of a Hermitian point, increasing, or None when it is not Hermitian or does not fit.
+
+    Factors are reduced to the joint span of U and V; the zeros outside it are represented by one.
+
+    >>> u = np.array([[0.0], [2.0]])
+    >>> eigenvalues(atoms.LowRank(u, u, np.array([1.0])), 2, 1e-9)
+    array([0., 4.])
+    """
+    if tuple(getattr(x, "shape", np.shape(x))) != (size, size):
+        return None
+    if isinstance(x, atoms.LowRank) and x.rank == 0:
+        return np.zeros(1, np.finfo(x.dtype).dtype)
+    factored = isinstance(x, atoms.LowRank) and 2 * x.rank < size
+    core = _joint_core(x) if factored else _array(x)
+    if not np.isfinite(core).all():
+        return None
+    if np.abs(core - core.conj().T).max() > tolerance * max(1.0, float(np.abs(core).max())):
+        return None
+    values = np.linalg.eigvalsh(0.5 * (core + core.conj().T))
+    return np.sort(np.append(values, 0.0)).astype(values.dtype) if factored else values
+
+
+def _array(x: Any) -> Array:
+    return np.asarray(x.toarray()) if hasattr(x, "toarray") else atoms.as_array(x)
+
+
+def _core(x: atoms.LowRank) -> Array:
+    left = np.linalg.qr(x.left)[1]
+    right = left if x.hermitian else np.linalg.qr(x.right)[1]
+    return (left * x.weights) @ right.conj().T
+
+
+def _joint_core(x: atoms.LowRank) -> Array:
+    if x.hermitian:
+        return _core(x)
+    span = np.linalg.qr(np.concatenate([x.left, x.right], axis=1))[0]
+    return (span.conj().T @ x.left * x.weights) @ (x.right.conj().T @ span)
+
+
+LOOSEST_RESIDUAL = 0.1
+"""Relative residual norm that every answer has, however large the tolerance."""
+
+
+class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
+    """Base of the oracles over matrices, whose directions are arrays, sparse matrices or operators.
+
+    The maximum is a function of the top of the spectrum of y, computed by Lanczos from products with y alone.
+    ``tolerance`` bounds the error of the value. The Ritz value's own error is at most the residual norm rho and,
+    with a gap to the rest of the spectrum, about rho^2 / gap: a run stops when the smaller of the two is within the
+    tolerance and rho is at most a tenth of the spread of the spectrum. Tolerance 0 asks for all that the dtype has.
+
+    ``error`` in the answer is certified as ``certify`` says:
+
+    - "residual" (free): Ritz value plus rho. It bounds an eigenvalue, and the top one unless the run has missed it;
+      a random share in every start makes that a matter of probability zero, but nothing is proven;
+    - "probabilistic": one more run from an independent random vector; wrong with probability ``delta`` at most;
+    - "rigorous": LAPACK or a factorisation for matrices that are small or at hand, else the norm bound of the
+      operator. Rectangular matrices count as small by their shorter side: where entries are at hand only the Gram
+      matrix of that side is formed. Operators known by their products alone are made dense for it; a final
+      certificate (:meth:`call_certified`) does that only if the longer side is at most 16 times the limit as well.
+
+    Parameters
+    ----------
+    shape
+        Shape of x.
+    certify
+        The kind of certified error of every answer; small matrices are always rigorous.
+    engine
+        How eigenpairs and singular triples are computed; the default depends on the oracle (``default_engine``).
+    certification
+        Failure probability, steps and seed of the certified errors.
+    """
+
+    hermitian: bool | None = False
+    """Whether the points are Hermitian matrices."""
+    default_engine: Engine = Engine()
+    """The engine of oracles that are given none."""
+
+    def __init__(
+        self,
+        shape: Shape,
+        *,
+        certify: str = RESIDUAL,
+        engine: Engine | None = None,
+        certification: Certification | None = None,
+    ) -> None:
+        if not isinstance(shape, (tuple, list)) or len(shape) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInput("shape", "two sizes, rows and columns", repr(shape))
+        rows, columns = (validate.integer("shape", size, minimum=1) for size in shape)
+        if certify not in BOUND_KINDS:
+            raise InvalidInput("certify", f"one of {', '.join(BOUND_KINDS[::-1])}", repr(certify))
+        self._shape = (rows, columns)
+        self.certify = certify
+        self.engine = self.default_engine if engine is None else engine
+        self.certification = Certification() if certification is None else certification
+
+    @property
+    def shape(self) -> Shape:
+        """Shape of x."""
+        return self._shape
+
+    @property
+    def exact(self) -> bool:
+        """Whether every direction is small enough to be made dense; errors are then those of rounding."""
+        small = is_small(self._shape, self.engine.operator_limit)
+        return self.engine.solver == "dense" or (self.engine.solver == "auto" and small)
+
+    @property
+    def degree(self) -> float | None:
+        """Degree of homogeneity of the conjugate: 1 for a set with f = 0."""
+        return 1.0
+
+    @property
+    def linear(self) -> bool:
+        """Whether f is linear on X."""
+        return True
+
+    @abstractmethod
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return the answer at a checked direction with an error of the requested kind (or a stronger one)."""
+
+    @abstractmethod
+    def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
+        """Whether x lies in X."""
+
+    def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return a maximiser of <y, x> - f(x) as factors; ``start`` is a recent atom to begin from."""
+        return self.answer(
+            self._validate_direction(direction), validate.nonnegative("tolerance", tolerance), start, self.certify
+        )
+
+    def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return the maximum; the maximiser comes with it for nothing."""
+        return self(direction, tolerance=tolerance, start=start)
+
+    def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
+        """Return an answer for a final certificate: rigorous where that is affordable, else probabilistic."""
+        y = self._validate_direction(direction)
+        affordable = affords_rigorous(y, bool(self.hermitian), self.certification.dense_limit)
+        return self.answer(y, validate.nonnegative("tolerance", tolerance), start, self.final_kind(affordable))
+
+    def final_kind(self, affordable: bool) -> str:
+        """Return the kind of a final certificate, given whether a rigorous one is affordable."""
+        return RIGOROUS if affordable or self.certify == RIGOROUS else PROBABILISTIC
+
+    def objective(self, x: Any) -> float:
+        """Return f(x): zero for a bare set."""
+        return 0.0
+
+    def support(self, direction: Any) -> float:
+        """Return sup over X of <y, x>, as attained."""
+        return self.value(direction).value
+
+    def maximum(self) -> float:
+        """Return an upper bound of f over X: zero for a bare set."""
+        return 0.0
+
+    def _validate_direction(self, direction: Any) -> Any:
+        """Return the direction as a finite array, a sparse matrix or an operator of the right shape, or raise.
+
+        Only the Hermitian part of a matrix meets Hermitian points. Operators are taken for Hermitian unless they have
+        an attribute ``hermitian`` that is False.
+        """
+        known = hasattr(direction, "matvec") or is_explicit(direction)
+        y = direction if known else validate.finite_array("direction", direction)
+        if tuple(y.shape) != self._shape:
+            raise InvalidInput("direction", f"shape {self._shape}", f"shape {tuple(y.shape)}")
+        if not self.hermitian:
+            return y
+        if is_explicit(y):
+            return 0.5 * (y + y.conj().T)
+        return y if getattr(y, "hermitian", True) else HermitianPart(y)
+
+
+def is_stronger(certify: str, bound_kind: str) -> bool:
+    """Whether the requested kind is stronger than the one at hand.
+
+    >>> is_stronger("probabilistic", "residual"), is_stronger("residual", "rigorous")
+    (True, False)
+    """
+    return certify != RESIDUAL and BOUND_KINDS.index(certify) < BOUND_KINDS.index(bound_kind)
+
+
+def warm_start(start: Any, shape: Shape) -> tuple[Array, Array] | None:
+    """Return the factors of a recent atom, or None when it has none that fit."""
+    if not isinstance(start, LowRank):
+        return None
+    left, right = start.left, start.right
+    fits = (left.shape[0], right.shape[0]) == shape and left.shape[1] > 0
+    return (left, right) if fits else None
+
+
+def weights_of(values: Any, dtype: Any) -> Array:
+    """Return weights of a low-rank atom in the real dtype of its factors."""
+    return np.array(values, _real_dtype(dtype))
+
+
+@cache
+def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.finfo(dtype).dtype
+
+
+def excess(upper: float, value: float) -> float:
+    """Return upper - value, not below zero (and inf for an unknown upper bound)."""
+    return max(upper - value, 0.0) if not math.isnan(upper) else math.inf

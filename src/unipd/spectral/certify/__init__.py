@@ -1,0 +1,30 @@
+"""Certified upper bounds of top eigenvalues and singular values.
+
+Read :mod:`~unipd.spectral.certify.probabilistic` (a Lanczos run from a random vector, with its proof), then
+:mod:`~unipd.spectral.certify.rigorous` (norm bounds, factorizations, the Gram matrix), then
+:mod:`~unipd.spectral.certify.vectors` (both, around vectors already computed: an answer becomes a certificate).
+"""
+
+from unipd.spectral.certify.probabilistic import Certification, Certified, certified_norm, certified_upper
+from unipd.spectral.certify.rigorous import (
+    affords_rigorous,
+    gershgorin_upper,
+    is_psd_shifted,
+    norm_bound,
+    rigorous_upper,
+)
+from unipd.spectral.certify.vectors import certify_eigenvalues, certify_singular_value
+
+__all__ = [
+    "Certification",
+    "Certified",
+    "affords_rigorous",
+    "certified_norm",
+    "certified_upper",
+    "certify_eigenvalues",
+    "certify_singular_value",
+    "gershgorin_upper",
+    "is_psd_shifted",
+    "norm_bound",
+    "rigorous_upper",
+]

@@ -1,0 +1,343 @@
+"""Matrices known by their products: counted products, adjoint and Gram matrix, and powers of two.
+
+A Gram matrix squares the operator, and certified bounds square it again: both are scaled by a power of two, which
+rounds nothing, where squares would leave the range of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import scipy
+
+from unipd._typing import Array, Shape
+from unipd._util import validate
+from unipd._util.context import notify
+from unipd.errors import InvalidInput, OracleError
+
+LARGEST_EXPONENT = 1000
+"""Exponents stay within this, so that the power and its inverse are ordinary doubles."""
+
+
+def exponent_of(size: float) -> int:
+    """Return an e with size about 2^e (0 for zero); for numbers near the ends of the range it stays short of them.
+
+    >>> exponent_of(5.0), exponent_of(1e-320), exponent_of(0.0)
+    (3, -1000, 0)
+    """
+    return max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, math.frexp(size)[1]))
+
+
+def times_power(value: float, exponent: int) -> float:
+    """Return value 2^e; raises where that is beyond the range of doubles.
+
+    >>> times_power(0.75, 2)
+    3.0
+    """
+    return finite_bound(value * 2.0**exponent)
+
+
+def finite_bound(value: float) -> float:
+    """Return a bound, which must not be beyond the range of doubles."""
+    if value == math.inf:
+        raise OracleError("the spectral norm of the operator is beyond the range of double precision")
+    return value
+
+
+def largest_part(array: Array) -> float:
+    """Return the largest modulus of a real or imaginary part, without a copy; raises where that is not finite.
+
+    >>> largest_part(np.array([3.0 - 4.0j, 1.0]))
+    4.0
+    """
+    size = _size_of(array)
+    if not math.isfinite(size):
+        raise OracleError("a product with the operator has entries that are NaN or infinite")
+    return size
+
+
+def _size_of(array: Array) -> float:
+    """Return the same, inf or NaN where there is one."""
+    parts = (np.real(array), np.imag(array)) if array.dtype.kind == "c" else (array,)
+    ends = [abs(float(end)) for part in parts if part.size for end in (part.min(), part.max())]
+    return math.nan if any(map(math.isnan, ends)) else max(ends, default=0.0)
+
+
+def frobenius(array: Array) -> float:
+    """Return the Frobenius norm of an array, whose squares may be out of range.
+
+    >>> round(frobenius(np.array([[3e200, 4e200j]])) / 1e200, 12)
+    5.0
+    """
+    exponent = exponent_of(largest_part(array))
+    return times_power(float(np.linalg.norm(array * 2.0**-exponent)), exponent)
+
+
+class LazyMatrix(ABC):
+    """Base of matrices known by their products with blocks of columns."""
+
+    def __init__(self, shape: Any, dtype: Any) -> None:
+        self.shape: tuple[int, int] = tuple(shape)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+
+    @abstractmethod
+    def matmat(self, block: Array, /) -> Array:
+        """Return M X."""
+
+    @abstractmethod
+    def rmatmat(self, block: Array, /) -> Array:
+        """Return M^* X."""
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        return self.matmat(np.reshape(x, (-1, 1)))[:, 0]
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return M^* x."""
+        return self.rmatmat(np.reshape(x, (-1, 1)))[:, 0]
+
+
+class Multiplier(Protocol):
+    """What the Krylov methods ask of a matrix: products with blocks of columns, counted."""
+
+    @property
+    def shape(self) -> Shape:
+        """Rows and columns."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the products."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Products spent so far, one per column."""
+        ...
+
+    def forward(self, block: Array) -> Array:
+        """Return M X."""
+        ...
+
+    def adjoint(self, block: Array) -> Array:
+        """Return M^* Y."""
+        ...
+
+
+_ACCEPTED = "a matrix, a SciPy sparse matrix, or an operator with shape, dtype and matvec"
+
+
+class Products:
+    """A matrix M seen through its products M x and M^* y, each counted once per column.
+
+    Accepts NumPy arrays, SciPy sparse matrices and anything with ``shape``, ``dtype``, ``matvec`` and (unless
+    Hermitian) ``rmatvec``; ``matmat`` and ``rmatmat`` are used on blocks where they exist. Results have the
+    working dtype: single or double precision, real or complex, as the operator.
+
+    Parameters
+    ----------
+    operator
+        The matrix M.
+    hermitian
+        Whether M = M^*; then only ``matvec`` (or ``matmat``) is used.
+
+    Examples
+    --------
+    >>> products = Products(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> products.forward(np.eye(2)), products.adjoint(np.eye(2)[:, :1]), products.count
+    (array([[1., 2.], [3., 4.]]), array([[1.], [2.]]), 3)
+    """
+
+    def __init__(self, operator: Any, *, hermitian: bool = False) -> None:
+        self.operator = _validate_operator(operator)
+        self.shape = _matrix_shape(self.operator)
+        self.dtype = working_dtype(getattr(self.operator, "dtype", None))
+        self.hermitian = hermitian
+        self.count = 0
+        if hermitian and self.shape[0] != self.shape[1]:
+            raise InvalidInput("operator", "a square matrix", f"shape {self.shape}")
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the entries are at hand (an array or a sparse matrix), so that making it dense costs no product."""
+        return is_explicit(self.operator)
+
+    def forward(self, block: Array) -> Array:
+        """Return M X for a block X of columns."""
+        self.count += block.shape[1]
+        if self.explicit:
+            return self._cast_product(self.operator @ block, self.shape[0], block)
+        return self._cast_product(_by_columns(self.operator, "matmat", "matvec", block), self.shape[0], block)
+
+    def adjoint(self, block: Array) -> Array:
+        """Return M^* Y for a block Y of columns."""
+        if self.hermitian:
+            return self.forward(block)
+        self.count += block.shape[1]
+        if not self.explicit:
+            return self._cast_product(_by_columns(self.operator, "rmatmat", "rmatvec", block), self.shape[1], block)
+        if self.dtype.kind == "c":
+            return self._cast_product((self.operator.T @ block.conj()).conj(), self.shape[1], block)
+        return self._cast_product(self.operator.T @ block, self.shape[1], block)
+
+    def dense(self) -> Array:
+        """Return M as an array; an operator is multiplied by the identity of its smaller side."""
+        if scipy.sparse.issparse(self.operator):
+            return np.asarray(self.operator.toarray()).astype(self.dtype, copy=False)
+        if self.explicit:
+            return self.operator
+        rows, columns = self.shape
+        if columns <= rows:
+            return self.forward(np.eye(columns, dtype=self.dtype))
+        return self.adjoint(np.eye(rows, dtype=self.dtype)).conj().T
+
+    def _cast_product(self, result: Any, rows: int, block: Array) -> Array:
+        array = np.asarray(result)
+        if array.shape != (rows, block.shape[1]):
+            raise OracleError(f"a product has shape {array.shape}, not {(rows, block.shape[1])}")
+        if array.dtype.kind == "c" and self.dtype.kind != "c":
+            raise OracleError(f"an operator of dtype {self.dtype} returned complex numbers")
+        notify("eigenvector" if self.hermitian else "singular vectors", block.shape[1])
+        return array.astype(self.dtype, copy=False)
+
+
+def is_explicit(operator: Any) -> bool:
+    """Whether an operator is an array or a sparse matrix."""
+    return isinstance(operator, np.ndarray) or bool(scipy.sparse.issparse(operator))
+
+
+def working_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype in which products are taken: single or double precision, real or complex.
+
+    >>> working_dtype(np.int64), working_dtype(np.complex64)
+    (dtype('float64'), dtype('complex64'))
+    """
+    kind = np.dtype(np.float64 if dtype is None else dtype)
+    if kind in (np.float32, np.float64, np.complex64, np.complex128):
+        return kind
+    if kind.kind not in "biufc":
+        raise InvalidInput("operator", "real or complex numbers", f"dtype {kind}")
+    return np.dtype(np.complex128 if kind.kind == "c" else np.float64)
+
+
+def _validate_operator(operator: Any) -> Any:
+    if scipy.sparse.issparse(operator):
+        data = validate.finite_array("operator", operator.tocoo().data)
+        return operator if data.dtype == operator.dtype else operator.astype(data.dtype)
+    if hasattr(operator, "matvec"):
+        return operator
+    if isinstance(operator, (np.ndarray, list, tuple)):
+        return validate.finite_array("operator", operator, ndim=2)
+    raise InvalidInput("operator", _ACCEPTED, type(operator).__name__)
+
+
+def _matrix_shape(operator: Any) -> Shape:
+    shape = tuple(int(size) for size in operator.shape)
+    if len(shape) != 2 or min(shape) < 1:
+        raise InvalidInput("operator", "a matrix with at least one entry", f"shape {shape}")
+    return shape
+
+
+def _by_columns(operator: Any, of_block: str, of_vector: str, block: Array) -> Array:
+    """Multiply a block: at once where the operator can (and there is more than one column), else by columns."""
+    together: Callable[[Array], Any] | None = getattr(operator, of_block, None)
+    alone: Callable[[Array], Any] | None = getattr(operator, of_vector, None)
+    if together is not None and (alone is None or block.shape[1] > 1):
+        return np.asarray(together(block))
+    if alone is None:
+        raise InvalidInput("operator", f"a method {of_vector}", type(operator).__name__)
+    if block.shape[1] == 1:
+        return np.asarray(alone(block[:, 0])).reshape(-1, 1)
+    return np.stack([np.asarray(alone(column)).reshape(-1) for column in block.T], axis=1)
+
+
+class Transposed:
+    """M^* seen through the products of M.
+
+    >>> from unipd.spectral.operators import Products
+    >>> Transposed(Products(np.array([[1.0, 2.0]]))).forward(np.ones((1, 1)))
+    array([[1.],
+           [2.]])
+    """
+
+    def __init__(self, source: Multiplier) -> None:
+        self._source = source
+
+    @property
+    def shape(self) -> Shape:
+        """Shape of M^*."""
+        return self._source.shape[::-1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the products."""
+        return self._source.dtype
+
+    @property
+    def count(self) -> int:
+        """Products of M and M^* spent."""
+        return self._source.count
+
+    def forward(self, block: Array) -> Array:
+        """Return M^* X."""
+        return self._source.adjoint(block)
+
+    def adjoint(self, block: Array) -> Array:
+        """Return M Y."""
+        return self._source.forward(block)
+
+
+_SQUARABLE, _SQUARABLE_SINGLE = 1e60, 1e15
+"""Sizes up to which (and from whose inverse) fourth powers of a double, and squares of a single, stay in range."""
+
+
+class Gram(Transposed):
+    """M^* M or M M^*, whichever is smaller; each product costs two of M's.
+
+    Where squares would leave the range it is that of 2^-e M, with e from the first product that is not zero.
+
+    >>> from unipd.spectral.operators import Products
+    >>> Gram(Products(np.array([[1.0, 2.0]]))).forward(np.ones((1, 1)))
+    array([[5.]])
+    """
+
+    @property
+    def shape(self) -> Shape:
+        """Square, of the size of the shorter side."""
+        return (min(self._source.shape),) * 2
+
+    exponent = 0
+    """The e above."""
+    _has_exponent = False
+    _unit: Any = 1.0
+
+    def forward(self, block: Array) -> Array:
+        """Return the Gram matrix times X."""
+        rows, columns = self._source.shape
+        forward, adjoint = self._source.forward, self._source.adjoint
+        if columns > rows:
+            forward, adjoint = adjoint, forward
+        if not self._has_exponent:
+            inner = forward(block)
+            self._choose_exponent(inner)
+            return adjoint(inner) if self.exponent == 0 else adjoint(inner * self._unit * self._unit)
+        return adjoint(forward(block)) if self.exponent == 0 else adjoint(forward(block * self._unit) * self._unit)
+
+    def adjoint(self, block: Array) -> Array:
+        """Return the same: Gram matrices are Hermitian."""
+        return self.forward(block)
+
+    def root(self, value: float) -> float:
+        """Return the singular value of M whose square, scaled, is an eigenvalue (0 for what rounding made negative)."""
+        return math.sqrt(max(value, 0.0)) * 2.0**self.exponent
+
+    def _choose_exponent(self, image: Array) -> None:
+        size, limit = largest_part(image), _SQUARABLE if np.finfo(self.dtype).bits == 64 else _SQUARABLE_SINGLE
+        self._has_exponent = size != 0.0
+        if self._has_exponent and not 1.0 / limit < size < limit:
+            self.exponent = exponent_of(size)
+            self._unit = np.finfo(self.dtype).dtype.type(2.0**-self.exponent)

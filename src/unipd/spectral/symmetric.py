@@ -1,0 +1,282 @@
+"""Symmetric matrices, sparse plus rank-one terms, with proved and likely bounds on their extreme eigenvalues.
+
+The adjoint of a semidefinite map (:mod:`unipd.maps.sdp`) is such a matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy
+
+from unipd._typing import Array, IntArray
+from unipd._util import validate
+from unipd._util.context import notify
+from unipd.errors import InvalidInput, MemoryForecastError, OracleError
+from unipd.spectral.certify.probabilistic import bracket_of_run, weight_quantile
+
+DENSE_LIMIT = 20_000
+"""Largest order that is made dense (3.2 GB of doubles)."""
+_ZERO_MARGIN = 1e-290
+"""Margin for zero matrices, far above the smallest double."""
+_FIRST_CHECK = 48
+"""Lanczos steps before the bracket is computed first; the interval then grows by half each time."""
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricOperator:
+    """S = M + V diag(c) V^T with M symmetric sparse (both triangles, CSR) and V a few dense columns.
+
+    Accessed through products (``matvec``, ``matmat`` and their adjoints, which are the same); ``toarray`` and
+    ``tocsr`` form the matrix, for small orders.
+
+    Examples
+    --------
+    >>> from unipd.maps.sdp import Entries, SdpMap
+    >>> operator = SdpMap((2, 2), Entries.from_matrices([np.diag([1.0, 2.0])]), 1).adjoint(np.array([3.0]))
+    >>> operator.matvec(np.array([1.0, 1.0]))
+    array([3., 6.])
+    """
+
+    starts: IntArray
+    """CSR row pointers of M."""
+    indices: IntArray
+    """CSR column indices of M."""
+    data: Array
+    """CSR values of M."""
+    vectors: Array
+    """V, of shape (n, k)."""
+    coefficients: Array
+    """c, of shape (k,)."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (n, n)."""
+        order = self.starts.size - 1
+        return (order, order)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the entries."""
+        return self.data.dtype
+
+    @cached_property
+    def sparse_part(self) -> Any:
+        """M as a SciPy CSR array, which shares its data."""
+        return scipy.sparse.csr_array((self.data, self.indices, self.starts), shape=self.shape)
+
+    def matvec(self, x: Array) -> Array:
+        """Return S x."""
+        return self @ np.reshape(x, -1)
+
+    def matmat(self, block: Array) -> Array:
+        """Return S B for a block of columns B."""
+        return self @ block
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return S^T x = S x."""
+        return self.matvec(x)
+
+    def rmatmat(self, block: Array) -> Array:
+        """Return S^T B = S B."""
+        return self.matmat(block)
+
+    def __matmul__(self, other: Array) -> Array:
+        if other.shape[0] != self.shape[0]:
+            raise InvalidInput("x", f"{self.shape[0]} rows", f"shape {other.shape}")
+        if other.dtype.kind == "c":
+            raise InvalidInput("x", "real numbers", f"dtype {other.dtype}")
+        out = self._sparse_product(other)
+        if self.coefficients.size:
+            out += (self.vectors * self.coefficients) @ (self.vectors.T @ other)
+        return out
+
+    def _sparse_product(self, other: Array) -> Array:
+        """Return M B; blocks by a kernel, since making a SciPy array takes longer than many a product."""
+        if other.ndim == 1:
+            return self.sparse_part @ other
+        from unipd.spectral import symmetric_kernels as kernels  # compiled on first use
+
+        out = np.empty((self.starts.size - 1, other.shape[1]), np.result_type(self.dtype, other.dtype))
+        kernels.csr_block(self.starts, self.indices, self.data, np.ascontiguousarray(other), out)
+        return out
+
+    def __sub__(self, other: SymmetricOperator) -> SymmetricOperator:
+        """Return the difference of two matrices on one pattern, with the same V."""
+        return replace(self, data=self.data - other.data, coefficients=self.coefficients - other.coefficients)
+
+    def diagonal(self) -> Array:
+        """Return the diagonal entries."""
+        return self.sparse_part.diagonal() + self.vectors**2 @ self.coefficients
+
+    def tocsr(self) -> Any:
+        """Return S as a SciPy CSR array; rank-one terms make it dense."""
+        return scipy.sparse.csr_array(self.toarray()) if self.coefficients.size else self.sparse_part
+
+    def toarray(self) -> Array:
+        """Return S as an array, for orders up to 20,000."""
+        if self.shape[0] > DENSE_LIMIT:
+            raise MemoryForecastError(f"a dense matrix of order {self.shape[0]} is too large: use matvec or tocsr")
+        out = self.sparse_part.toarray()
+        if self.coefficients.size:
+            outer = (self.vectors * self.coefficients) @ self.vectors.T
+            out += (outer + outer.T) / 2
+        return out
+
+
+@dataclass(frozen=True)
+class SmallestEigenpair:
+    """The smallest eigenvalue of S, its eigenvector, and a proved bound from below."""
+
+    value: float
+    """theta, as computed."""
+    vector: Array
+    """A unit eigenvector."""
+    lower: float
+    """Proved: the smallest eigenvalue is at least this."""
+
+
+def cholesky_bound(operator: Any, shift: float) -> float | None:
+    """Return a proved lower bound of the smallest eigenvalue of S when S + shift I factorizes, else None.
+
+    A Cholesky factorisation of B that runs to its end in floating point proves B + E psd for an
+    ||E|| <= gamma tr(B), gamma = (n + 2) u / (1 - (n + 2) u) with u the unit of rounding (Demmel; Rump, 2006);
+    hence lambda_min(S) >= -shift - gamma tr(B), up to the rounding of the diagonal, which is counted too.
+
+    Examples
+    --------
+    >>> matrix = np.diag([1.0, -2.0])
+    >>> round(cholesky_bound(matrix, 2.5), 6), cholesky_bound(matrix, 1.5)
+    (-2.5, None)
+    """
+    matrix, order = as_dense(operator), operator.shape[0]
+    shifted = matrix.copy()
+    shifted.flat[:: order + 1] += validate.number("shift", shift)
+    diagonal = shifted.diagonal().copy()
+    try:
+        scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=True)
+    except scipy.linalg.LinAlgError:
+        return None
+    unit = float(np.finfo(np.float64).eps)
+    gamma = (order + 2) * unit / (1.0 - (order + 2) * unit)
+    return -shift - gamma * float(diagonal.sum()) - unit * (float(diagonal.max()) + abs(shift)) - _ZERO_MARGIN
+
+
+def smallest_eigenpair(operator: Any) -> SmallestEigenpair:
+    """Return the smallest eigenpair by a dense eigensolver, with a bound proved by :func:`cholesky_bound`.
+
+    Examples
+    --------
+    >>> pair = smallest_eigenpair(np.diag([1.0, -2.0]))
+    >>> round(pair.value, 9), pair.lower <= -2.0
+    (-2.0, True)
+    """
+    matrix = as_dense(operator)
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[0, 0])
+    theta = float(values[0])
+    size = float(np.abs(matrix).sum(axis=1).max())
+    margin = max(matrix.shape[0] * float(np.finfo(np.float64).eps) * size, _ZERO_MARGIN)
+    lower = None
+    while lower is None:
+        lower = cholesky_bound(matrix, margin - theta)
+        margin *= 4.0
+    return SmallestEigenpair(theta, vectors[:, 0], lower)
+
+
+def as_dense(operator: Any) -> Array:
+    """Return a symmetric operator or array as an array of doubles."""
+    matrix = operator if isinstance(operator, np.ndarray) else operator.toarray()
+    return matrix.astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True)
+class TopEigenvalue:
+    """Bracket of the top eigenvalue from a Lanczos run."""
+
+    lower: float
+    """The largest Ritz value."""
+    upper: float
+    """Upper bound, wrong with the requested probability at most."""
+    vector: Array | None
+    """A unit Ritz vector, if requested."""
+    matvecs: int
+
+
+def has_compiled_lanczos(operator: Any) -> bool:
+    """Whether the compiled Lanczos recurrence applies: sparse, double precision, all rows in this process."""
+    return (
+        type(operator) is SymmetricOperator
+        and operator.coefficients.size == 0
+        and operator.dtype == np.dtype(np.float64)
+    )
+
+
+def top_eigenvalue(
+    operator: SymmetricOperator, width: float, delta: float, steps: int, seed: list[int], *, vector: bool = False
+) -> TopEigenvalue:
+    """Run Lanczos from a random vector until the bracket of the top eigenvalue is as narrow as ``width``.
+
+    Parameters
+    ----------
+    operator
+        The symmetric matrix; it must not depend on the random vector of this seed.
+    width
+        Stop once upper and lower bound are this close.
+    delta
+        Probability with which the upper bound may be wrong.
+    steps
+        Largest number of steps.
+    seed
+        Words of the seed of the starting vector.
+    vector
+        Whether to return a Ritz vector (doubles the products).
+
+    Examples
+    --------
+    >>> from unipd.maps.sdp import Entries, SdpMap
+    >>> operator = SdpMap((3, 3), Entries.from_matrices([np.diag([1.0, 3.0, 2.0])]), 1).adjoint(np.ones(1))
+    >>> found = top_eigenvalue(operator, 1e-9, 1e-9, 10, [0], vector=True)
+    >>> round(found.lower, 9), abs(found.vector).round(6) + 0.0
+    (3.0, array([0., 1., 0.]))
+    """
+    from unipd.spectral import symmetric_kernels as kernels  # compiled on first use
+
+    order = operator.shape[0]
+    start = np.random.default_rng(seed).standard_normal(order)
+    start /= np.linalg.norm(start)
+    alpha, beta, work = np.empty(steps), np.empty(steps), _lanczos_workspace(start)
+    matrix = (operator.starts, operator.indices, operator.data)
+    weight = weight_quantile(order, delta, False)
+    eps = float(np.finfo(np.float64).eps)
+    done, check = 0, _FIRST_CHECK
+    while True:
+        before, wanted = done, min(check, steps)
+        done = kernels.lanczos_steps(*matrix, work, alpha, beta, before, wanted, _NO_VECTOR, _NO_VECTOR)
+        notify("eigenvector", done - before)
+        if not (np.isfinite(alpha[:done]).all() and np.isfinite(beta[:done]).all()):
+            raise OracleError("a product with the operator has entries that are NaN or infinite")
+        lower, upper = bracket_of_run(alpha[:done].tolist(), beta[:done].tolist(), weight)
+        upper += eps * (8.0 + done) * float((np.abs(alpha[:done]) + beta[:done]).max())
+        if done < wanted or done >= steps or beta[done - 1] == 0.0 or upper - lower <= width:
+            break
+        check += check // 2
+    if not vector:
+        return TopEigenvalue(lower, upper, None, done)
+    top = (done - 1, done - 1)
+    shares = scipy.linalg.eigh_tridiagonal(alpha[:done], beta[: done - 1], select="i", select_range=top)[1][:, 0]
+    total = np.zeros(order)
+    kernels.lanczos_steps(*matrix, _lanczos_workspace(start), alpha, beta, 0, done, shares, total)
+    notify("eigenvector", done)
+    return TopEigenvalue(lower, upper, total / np.linalg.norm(total), 2 * done)
+
+
+_NO_VECTOR = np.zeros(0)
+
+
+def _lanczos_workspace(start: Array) -> Array:
+    out = np.zeros((3, start.size))
+    out[1] = start
+    return out

@@ -1,0 +1,25 @@
+"""Trackers: what is kept of the primal average xbar.
+
+dense (an array, one tracker a block, one fixed point, or nothing), atoms (a list, or a combination with weights of a
+method's own), lowrank and sketch. A further one is :class:`~unipd.methods.frank_wolfe.ActiveSet`.
+"""
+
+from __future__ import annotations
+
+from unipd.trackers.atoms import AtomList, Combination, vertex_key
+from unipd.trackers.dense import ByBlock, Dense, Fixed, ImageOnly
+from unipd.trackers.lowrank import LowRankTracker, compress
+from unipd.trackers.sketch import SketchTracker
+
+__all__ = [
+    "AtomList",
+    "ByBlock",
+    "Combination",
+    "Dense",
+    "Fixed",
+    "ImageOnly",
+    "LowRankTracker",
+    "SketchTracker",
+    "compress",
+    "vertex_key",
+]

@@ -1,0 +1,60 @@
+"""The thread pool: chunks of work on several threads."""
+
+import functools
+import threading
+import weakref
+
+import numba
+import numpy as np
+import pytest
+
+from unipd._util import thread_pool
+from unipd._util.thread_pool import available_threads, run_chunks, run_on_threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("chunks", [0, 1, 3, 40])
+def test_every_chunk_is_done_once(chunks, threads):
+    done = []
+    run_chunks(done.append, chunks, threads)
+    assert sorted(done) == list(range(chunks))
+
+
+def test_two_threads_work_at_once():
+    meeting = threading.Barrier(2)
+    run_chunks(lambda _: meeting.wait(timeout=10) and None, 2, threads=2)
+    assert not meeting.broken
+
+
+@pytest.mark.parametrize("bad", [0, 3])
+def test_failures_reach_the_caller(bad):
+    def work(chunk):
+        if chunk == bad:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_chunks(work, 4, threads=2)
+
+
+def test_threads_follow_numba():
+    assert available_threads(None) == numba.get_num_threads()
+    assert available_threads(7) == 7
+
+
+def test_work_that_a_busy_thread_has_not_begun_is_not_held():
+    """A helper that is let go stays in the queue; the arrays of the work do not."""
+    free, begun = threading.Event(), threading.Event()
+
+    def busy():
+        begun.set()
+        free.wait(timeout=10)
+
+    blocked = thread_pool._pool(1).submit(busy)
+    begun.wait(timeout=10)
+    array = np.ones(3)
+    run_on_threads(functools.partial(np.sum, array), 2)
+    gone = weakref.ref(array)
+    del array
+    assert gone() is None
+    free.set()
+    blocked.result()

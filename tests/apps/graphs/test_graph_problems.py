@@ -1,0 +1,84 @@
+"""Theta, bisection and clustering against known values and brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from unipd.apps.graphs import bisect, cut_value
+from unipd.apps.graphs.theta import theta
+from unipd.apps.learning import communities, kmeans, partition_program
+from unipd.errors import InvalidInput
+from unipd.io import Graph
+
+
+def cycle(nodes):
+    here = np.arange(nodes)
+    return Graph.of(nodes, here, (here + 1) % nodes, np.ones(nodes))
+
+
+@pytest.mark.parametrize("nodes", [5, 7])
+def test_theta_of_odd_cycles(nodes):
+    angle = np.pi / nodes
+    value = nodes * np.cos(angle) / (1 + np.cos(angle))
+    result = theta(cycle(nodes))
+    assert result.objective == pytest.approx(value, rel=1e-5)
+    assert result.dual_bound >= value - 1e-9
+    other = theta(cycle(nodes).complement())
+    assert result.objective * other.objective == pytest.approx(nodes, rel=1e-5)
+    assert theta(cycle(nodes), complement=True).objective == other.objective
+
+
+def test_theta_of_perfect_graphs_is_the_independence_number():
+    assert theta(cycle(6)).objective == pytest.approx(3.0, rel=1e-5)
+    assert theta(Graph.of(4, [], [], [])).objective == pytest.approx(4.0, rel=1e-5)
+
+
+def test_bisection_against_every_one():
+    generator = np.random.default_rng(2)
+    rows, cols = np.triu_indices(8, 1)
+    graph = Graph.of(8, rows, cols, generator.integers(0, 4, rows.size).astype(float))
+    values = []
+    for half in itertools.combinations(range(1, 8), 3):
+        side = -np.ones(8)
+        side[[0, *half]] = 1
+        values.append(cut_value(graph, side))
+    found = bisect(graph)
+    assert found.sides.sum() == 0
+    assert found.sdp_bound <= min(values) + 1e-6
+    assert found.cut_value == pytest.approx(min(values))
+
+
+def test_bisection_needs_an_even_number_of_nodes():
+    with pytest.raises(InvalidInput):
+        bisect(cycle(5))
+
+
+def test_kmeans_finds_separated_clusters_and_bounds_every_partition():
+    generator = np.random.default_rng(3)
+    centres = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
+    points = np.concatenate([centre + 0.3 * generator.standard_normal((4, 2)) for centre in centres])
+    found = kmeans(points, 3, 1e-4)
+    assert [len(set(found.labels[4 * k : 4 * k + 4])) for k in range(3)] == [1, 1, 1]
+    inertia = sum(np.sum((points[4 * k : 4 * k + 4] - points[4 * k : 4 * k + 4].mean(0)) ** 2) for k in range(3))
+    assert found.cost == pytest.approx(inertia)
+    assert found.sdp_bound <= inertia * (1 + 1e-9)
+    assert found.sdp_bound == pytest.approx(inertia, rel=1e-2)
+
+
+def test_communities_of_joined_cliques():
+    blocks = [(i, j) for start in (0, 4) for i, j in itertools.combinations(range(start, start + 4), 2)]
+    edges = np.array([*blocks, (0, 4)])
+    found = communities(Graph.of(8, edges[:, 0], edges[:, 1], np.ones(len(edges))), 2)
+    assert len(set(found.labels[:4])) == len(set(found.labels[4:])) == 1
+    assert found.labels[0] != found.labels[4]
+
+
+def test_partition_is_refused_for_many_points():
+    with pytest.raises(InvalidInput):
+        partition_program(np.zeros((300, 300)), 2)
+
+
+def test_there_are_no_more_clusters_than_points():
+    with pytest.raises(InvalidInput, match="at most as many clusters as points, 3, got 4"):
+        kmeans(np.eye(3), 4)

@@ -1,0 +1,89 @@
+"""Sparse recovery and regression in a ball: against CVXPY and scikit-learn's own checks."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from unipd import sharp
+from unipd.errors import InvalidInput
+
+pytest.importorskip("sklearn")
+pytest.importorskip("cvxpy")
+
+import cvxpy as cp
+from sklearn.utils.estimator_checks import check_estimator
+
+from unipd.apps.learning import NormConstrainedRegressor, basis_pursuit
+
+LOSSES = {"squared": lambda r: 0.5 * cp.sum_squares(r), "huber": lambda r: 0.5 * cp.sum(cp.huber(r))}
+
+
+def sample(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 20))
+    return X, X[:, :3] @ [2.0, -1.0, 0.5] + 3.0 + 0.1 * rng.standard_t(2, 80)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("norm", "p"), [("l1", 1), ("l2", 2), ("linf", "inf")])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_optimal_value(loss: str, norm: str, p: Any, intercept: bool) -> None:
+    X, y = sample(0)
+    model = NormConstrainedRegressor(1.5, norm, loss, intercept).fit(X, y)
+    w, c = cp.Variable(20), cp.Variable()
+    free = [] if intercept else [c == 0]
+    truth = cp.Problem(cp.Minimize(LOSSES[loss](X @ w + c - y)), [cp.norm(w, p) <= 1.5, *free])
+    truth.solve(solver=cp.CLARABEL)
+    assert model.result_.status.success
+    assert model.result_.objective == pytest.approx(truth.value, rel=1e-3)
+    fitted = LOSSES[loss](model.predict(X) - y).value
+    assert fitted == pytest.approx(model.result_.objective, rel=1e-6)
+    assert np.linalg.norm(model.coef_, np.inf if p == "inf" else p) <= 1.5 + 1e-6
+
+
+def test_any_oracle_takes_the_place_of_the_norm() -> None:
+    X, y = sample(1)
+    model = NormConstrainedRegressor(norm=sharp.KSparsePolytope(20, 3, 2.0)).fit(X, y)
+    assert model.result_.status.success
+    assert np.abs(model.coef_).max() <= 2.0 + 1e-9
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_basis_pursuit_recovers(noise: float, sparse: bool) -> None:
+    rng = np.random.default_rng(2)
+    A, truth = rng.standard_normal((60, 120)), np.zeros(120)
+    truth[[3, 50, 99]] = 1.0, -2.0, 0.5
+    error = rng.standard_normal(60)
+    b = A @ truth + noise * error / np.linalg.norm(error)
+    result = basis_pursuit(sp.csr_array(A) if sparse else A, b, noise)
+    assert result.status.success
+    np.testing.assert_allclose(result.x, truth, atol=1e-4 + noise)
+
+
+def test_bad_input() -> None:
+    X, y = sample(3)
+    with pytest.raises(InvalidInput, match="noise"):
+        basis_pursuit(X, y, -1.0)
+    with pytest.raises(InvalidInput, match="A"):
+        basis_pursuit(y, y)
+    for options, argument in [
+        ({"norm": "l7"}, "norm"),
+        ({"norm": sharp.L1Ball(3)}, "norm"),
+        ({"loss": "cubic"}, "loss"),
+        ({"radius": -1.0}, "radius"),
+        ({"accuracy": 0.0}, "accuracy"),
+    ]:
+        with pytest.raises(InvalidInput, match=argument):
+            NormConstrainedRegressor(**options).fit(X, y)
+
+
+def test_scikit_learn_accepts_it() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(NormConstrainedRegressor(accuracy=1e-4))

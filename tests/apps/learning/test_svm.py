@@ -1,0 +1,100 @@
+"""Support vector machines: against NuSVC, its optimality conditions, and scikit-learn's own checks."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unipd.errors import InvalidInput
+
+pytest.importorskip("sklearn")
+
+from sklearn.datasets import make_classification, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import NuSVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from unipd.apps.learning import SupportVectorClassifier
+
+
+def data(kernel: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    if kernel == "rbf":
+        return make_moons(150, noise=0.2, random_state=seed)
+    return make_classification(200, 6, n_informative=4, class_sep=1.5, random_state=seed)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_agrees_with_nusvc(kernel: str, seed: int) -> None:
+    X, y = data(kernel, seed)
+    ours = SupportVectorClassifier(nu=0.6, kernel=kernel).fit(X, y)
+    theirs = NuSVC(nu=0.6, kernel=kernel, tol=1e-8).fit(X, y)
+    result = ours.result_
+    assert ours.gap_ == result.gap <= ours.suboptimality_ <= 1e-5
+    assert ours.suboptimality_ == pytest.approx((result.objective - result.dual_bound) / result.objective)
+    assert separation(ours) == pytest.approx(separation(theirs), rel=1e-4)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=0.05)
+    assert (ours.predict(X) == theirs.predict(X)).mean() >= 0.99
+
+
+def separation(model: Any) -> float:
+    """Return the distance of the reduced hulls: ||w|| with weights that sum to one in each class."""
+    weights = 2.0 * model.dual_coef_[0] / np.abs(model.dual_coef_).sum()
+    vectors = model.support_vectors_
+    gram = vectors @ vectors.T if model.kernel == "linear" else rbf_kernel(vectors, gamma=model._gamma)
+    return float(np.sqrt(weights @ gram @ weights))
+
+
+def test_nu_bounds_margin_errors_and_support_vectors() -> None:
+    X, y = data("linear", 2)
+    model = SupportVectorClassifier(nu=0.5).fit(X, y)
+    signed = np.where(y == model.classes_[1], 1.0, -1.0) * model.decision_function(X)
+    assert (signed < 1.0 - 1e-3).mean() <= 0.5
+    assert model.support_.size / y.size >= 0.5
+    np.testing.assert_allclose(model.dual_coef_ @ model.support_vectors_, model.coef_, atol=1e-9)
+
+
+def test_names_of_classes_are_kept() -> None:
+    X, y = data("linear", 3)
+    names = np.where(y == 1, "spam", "ham")
+    assert set(SupportVectorClassifier().fit(X, names).predict(X)) == {"spam", "ham"}
+
+
+def test_hulls_that_meet_are_said_so_and_the_larger_class_is_predicted() -> None:
+    X = np.array([[-1.0], [1.0], [0.0], [0.5], [-0.5]])
+    with pytest.warns(UserWarning, match="no margin"):
+        model = SupportVectorClassifier(nu=0.3).fit(X, [0, 0, 1, 1, 1])
+    assert (model.predict(X) == 1).all()
+
+
+def test_a_fit_that_is_cut_short_warns() -> None:
+    X, y = data("linear", 4)
+    with pytest.warns(ConvergenceWarning, match="gap"):
+        SupportVectorClassifier(max_iterations=1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"nu": 0.0}, "nu"),
+        ({"nu": 0.99}, "nu"),
+        ({"nu": float("nan")}, "nu"),
+        ({"kernel": "cubic"}, "kernel"),
+        ({"kernel": "rbf", "gamma": -1.0}, "gamma"),
+        ({"accuracy": 0.0}, "accuracy"),
+    ],
+)
+def test_bad_parameters(options: dict[str, object], argument: str) -> None:
+    X, y = make_classification(60, 4, weights=[0.7], random_state=0)
+    with pytest.raises(InvalidInput, match=argument):
+        SupportVectorClassifier(**options).fit(X, y)  # type: ignore[arg-type]
+
+
+def test_scikit_learn_accepts_it() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(SupportVectorClassifier())

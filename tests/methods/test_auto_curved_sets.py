@@ -1,0 +1,69 @@
+"""Which method "auto" chooses for curved and spectral sets under a nonsmooth loss, and that it converges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from unipd import Problem, Status, solve
+from unipd.couplings import Absolute, LeastSquares
+from unipd.maps import DenseMatrix
+from unipd.sharp import (
+    Entropy,
+    L1Ball,
+    L2Ball,
+    Linear,
+    LpBall,
+    NuclearBall,
+    QuadraticBox,
+    Sharp,
+    Spectrahedron,
+    TraceBall,
+)
+
+SIZE = 25
+
+
+def oracle(name: str, random: np.random.Generator) -> Sharp | Linear:
+    cost = random.standard_normal(SIZE)
+    makers = {
+        "l2": lambda: Linear(cost, L2Ball(SIZE, 1.5)),
+        "lp": lambda: Linear(cost, LpBall(SIZE, 3.0, 1.2)),
+        "quadratic": lambda: QuadraticBox(random.random(SIZE) + 0.1, cost, -np.ones(SIZE), np.ones(SIZE)),
+        "entropy": lambda: Entropy(SIZE),
+    }
+    return makers[name]()
+
+
+@pytest.mark.parametrize("seed", [1, 4, 7])
+@pytest.mark.parametrize("name", ["l2", "lp", "quadratic", "entropy"])
+def test_absolute_losses_over_round_sets_are_solved(name: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    matrix, b = random.standard_normal((6, SIZE)), random.standard_normal(6)
+    result = solve(Problem(oracle(name, random), matrix, b, Absolute()), accuracy=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.method == ("corrective" if name == "quadratic" else "accunipdgrad")
+
+
+@pytest.mark.parametrize("make", [Spectrahedron, TraceBall, lambda size: NuclearBall((size, size))])
+def test_absolute_losses_over_spectral_sets_are_solved(make: Callable[[int], Sharp]) -> None:
+    random = np.random.default_rng(0)
+    rows = random.standard_normal((20, 8, 8))
+    symmetric = (rows + rows.transpose(0, 2, 1)).reshape(20, 64)
+    matrix = DenseMatrix(0.1 * symmetric, (8, 8))
+    result = solve(Problem(make(8), matrix, random.standard_normal(20), Absolute()), accuracy=1e-6)
+    assert result.status is Status.SOLVED
+    assert result.method == "corrective"
+    assert result.counts.oracle_calls <= 100
+
+
+def test_smooth_losses_and_polytopes_keep_the_corrective_method() -> None:
+    random = np.random.default_rng(0)
+    matrix, b = random.standard_normal((6, SIZE)), random.standard_normal(6)
+    for problem in (
+        Problem(oracle("l2", random), matrix, b, LeastSquares()),
+        Problem(Linear(np.ones(SIZE), L1Ball(SIZE)), matrix, b, Absolute()),
+    ):
+        assert solve(problem, accuracy=1e-3).method == "corrective"

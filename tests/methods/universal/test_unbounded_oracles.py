@@ -1,0 +1,111 @@
+"""Oracles without a maximiser, and other requirements of the universal methods on oracles and losses."""
+
+import numpy as np
+import pytest
+
+import unipd
+from unipd import couplings, sharp
+from unipd.errors import OracleError, UnboundedOracle
+from unipd.methods.universal import has_analytic_step
+from unipd.protocols import SharpAnswer
+
+METHODS = ["auto", "unipdgrad", "accunipdgrad"]
+
+
+def _orthant(direction: np.ndarray) -> np.ndarray:
+    """Return the maximiser of a linear function over the nonnegative orthant, at infinity unless y <= 0."""
+    return np.where(direction > 0, np.inf, 0.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_linear_objective_on_a_cone_is_unbounded(method: str) -> None:
+    cone = sharp.from_callable(_orthant, 3)
+    problem = unipd.Problem(sharp.Linear(np.array([-1.0, 1.0, 1.0]), cone), np.eye(3), np.ones(3), "=")
+    with pytest.raises(UnboundedOracle, match="unbounded"):
+        unipd.solve(problem, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_infinite_value_is_unboundedness(method: str) -> None:
+    class Half(sharp.Sharp):
+        def maximiser(self, direction: np.ndarray) -> np.ndarray:
+            return np.zeros(2)
+
+        def contains(self, x: np.ndarray, tolerance: float = 1e-9) -> bool:
+            return True
+
+        def __call__(self, direction: np.ndarray, **_: object) -> SharpAnswer:
+            value = np.inf if direction[0] > 0 else 0.0
+            return SharpAnswer(np.zeros(2), value, 0.0)
+
+    with pytest.raises(UnboundedOracle, match="squared norm"):
+        unipd.solve(unipd.Problem(Half(2), np.eye(2), [1.0, 1.0], "="), method)
+
+
+def test_nan_is_not_unboundedness() -> None:
+    oracle = sharp.from_callable(lambda y: np.full(2, np.nan), 2)
+    with pytest.raises(OracleError) as caught:
+        unipd.solve(unipd.Problem(oracle, np.eye(2), [1.0, 1.0], "="))
+    assert not isinstance(caught.value, UnboundedOracle)
+
+
+class Squared(couplings.ConvexLoss):
+    """phi(r) = ||r||_1^2 / 2: its conjugate ||lam||_inf^2 / 2 has degree 2 and is not quadratic."""
+
+    @property
+    def conjugate_degree(self) -> float:
+        return 2.0
+
+    def value(self, residual: np.ndarray) -> float:
+        return 0.5 * float(np.abs(residual).sum()) ** 2
+
+    def gradient(self, residual: np.ndarray) -> np.ndarray:
+        return np.abs(residual).sum() * np.sign(residual)
+
+    def curvature(self) -> float:
+        return np.inf
+
+    def conjugate(self, dual: np.ndarray) -> float:
+        return 0.5 * float(np.abs(dual).max()) ** 2
+
+    def slack(self, dual: np.ndarray) -> tuple[np.ndarray, float]:
+        place = int(np.argmax(np.abs(dual)))
+        return np.where(np.arange(dual.size) == place, dual, 0.0), self.conjugate(dual)
+
+    def prox(self, vector: np.ndarray, step: float) -> np.ndarray:
+        raise NotImplementedError
+
+
+def test_degree_two_is_not_quadratic() -> None:
+    for loss, expected in [(Squared(), False), (couplings.LeastSquares(), True)]:
+        problem = unipd.Problem(sharp.L1Ball(3), np.eye(3), [1.0, 2.0, 3.0], loss)
+        assert has_analytic_step(problem) is expected
+        assert (problem.coupling.quadratic_weights is not None) is expected
+    problem = unipd.Problem(sharp.L1Ball(3), np.eye(3), [1.0, 2.0, 3.0], Squared())
+    with pytest.raises(unipd.errors.InvalidInput, match="quadratic"):
+        unipd.solve(problem, unipd.UniPDGrad(step_rule="analytic"))
+    result = unipd.solve(problem, unipd.AccUniPDGrad(weights="greedy"), stop=unipd.MaxIterations(30))
+    assert result.dual_bound <= 12.5 + 1e-9 <= result.objective + 1e-6
+
+
+def test_the_first_oracle_call_knows_a_given_eps() -> None:
+    asked: list[float] = []
+
+    class Listening(sharp.Simplex):
+        def __call__(self, direction: np.ndarray, *, tolerance: float = 0.0, start: object = None) -> SharpAnswer:
+            asked.append(tolerance)
+            return super().__call__(direction, tolerance=tolerance, start=start)
+
+    problem = unipd.Problem(Listening(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    unipd.solve(problem, unipd.UniPDGrad(eps=1e-6), accuracy=1e-1, stop=unipd.MaxIterations(1))
+    assert asked[0] <= 1e-6
+
+
+def test_the_analytic_step_names_an_oracle_that_fails() -> None:
+    class Broken(sharp.Simplex):
+        def value(self, direction: np.ndarray, **_: object) -> SharpAnswer:
+            raise ZeroDivisionError("no value today")
+
+    problem = unipd.Problem(Broken(3), np.eye(3), [0.2, 0.3, 0.5], couplings.LeastSquares())
+    with pytest.raises(OracleError, match="no value today"):
+        unipd.solve(problem, unipd.UniPDGrad(step_rule="analytic"))

@@ -1,0 +1,130 @@
+"""Accuracy in any units: scaling f, A and b, a row of both, or x changes neither the status nor the answer."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unipd
+from unipd import Status, couplings, sharp
+
+UNITS = [1e-12, 1e-6, 1e-3, 1e3, 1e6, 1e12]
+RANDOM = np.random.default_rng(0)
+A = RANDOM.standard_normal((6, 30))
+COST = RANDOM.standard_normal(30)
+B = A @ RANDOM.dirichlet(np.ones(30))
+SPARSE = np.zeros(30)
+SPARSE[[3, 17]] = [1.0, -2.0]
+GRAPH = np.triu(RANDOM.random((8, 8)) < 0.5, 1).astype(float)
+LAPLACIAN = np.diag((GRAPH + GRAPH.T).sum(1)) - GRAPH - GRAPH.T
+
+
+def program(relation: str) -> Callable[..., unipd.Problem]:
+    """Return the maker of a linear program over the simplex; ``size`` is the unit of x."""
+
+    def make(cost: float = 1.0, rows: Any = 1.0, size: float = 1.0) -> unipd.Problem:
+        oracle = sharp.Linear(cost * COST / size, sharp.Simplex(30, size))
+        factors = np.broadcast_to(rows, 6)
+        return unipd.Problem(oracle, factors[:, None] * A / size, factors * B, relation)
+
+    return make
+
+
+def basis_pursuit(cost: float = 1.0, rows: Any = 1.0, size: float = 1.0) -> unipd.Problem:
+    factors = np.broadcast_to(rows, 6)
+    oracle = sharp.L1NormSquared(30, cost / size**2)
+    return unipd.Problem(oracle, factors[:, None] * A / size, factors * (A @ SPARSE), "=")
+
+
+def l1_ball(cost: float = 1.0, rows: Any = 1.0, size: float = 1.0) -> unipd.Problem:
+    factors = np.broadcast_to(rows, 6)
+    oracle = sharp.L1NormOnBall(30, 5.0 * size, cost / size)
+    return unipd.Problem(oracle, factors[:, None] * A / size, factors * (A @ SPARSE), couplings.Equality())
+
+
+def maxcut(cost: float = 1.0, rows: Any = 1.0, size: float = 1.0) -> unipd.Problem:
+    factors = np.resize(np.broadcast_to(rows, 6), 8)
+    diagonal = np.zeros((8, 8, 8))
+    diagonal[range(8), range(8), range(8)] = factors / size
+    oracle = sharp.Linear(-cost * LAPLACIAN / size, sharp.Spectrahedron(8, 8.0 * size))
+    return unipd.Problem(oracle, unipd.maps.DenseMatrix(diagonal.reshape(8, 64), domain=(8, 8)), factors, "=")
+
+
+PROBLEMS = {
+    "equalities": program("="),
+    "inequalities": program("<="),
+    "squared norm": basis_pursuit,
+    "norm on a ball": l1_ball,
+    "semidefinite": maxcut,
+}
+
+
+def objective_and_image(result: unipd.Result, cost: float, rows: Any) -> tuple[float, np.ndarray]:
+    """Return the objective in the units of the plain problem, and A x there."""
+    factors = np.resize(np.broadcast_to(rows, 6), result.image.size)
+    return result.objective / cost, result.image / factors
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("what", ["cost", "rows", "one row", "size"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_units_change_neither_status_nor_answer(name: str, what: str, unit: float) -> None:
+    make = PROBLEMS[name]
+    one_row = np.where(np.arange(6) == 0, unit, 1.0)
+    changes: dict[str, Any] = {"rows": one_row} if what == "one row" else {what: unit}
+    plain, other = (unipd.solve(make(**kinds), accuracy=1e-7) for kinds in ({}, changes))
+    assert plain.status is other.status is Status.SOLVED
+    cost, rows = changes.get("cost", 1.0), changes.get("rows", 1.0)
+    objective, image = objective_and_image(other, cost, rows)
+    assert objective == pytest.approx(plain.objective, rel=1e-5)
+    np.testing.assert_allclose(image, plain.image, rtol=0, atol=1e-5 * np.linalg.norm(plain.image))
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad", "corrective"])
+def test_a_common_factor_changes_no_iterate(method: str, unit: float) -> None:
+    make, limit = program("="), unipd.MaxIterations(40)
+    plain = unipd.solve(make(), method, accuracy=1e-2, stop=limit)
+    for changes in ({"cost": unit}, {"rows": unit}, {"size": unit}):
+        other = unipd.solve(make(**changes), method, accuracy=1e-2, stop=limit)
+        assert (other.status, other.iterations) == (plain.status, plain.iterations)
+        assert other.infeasibility == pytest.approx(plain.infeasibility, rel=1e-6, abs=1e-9)
+        assert other.gap == pytest.approx(plain.gap, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("method", ["auto", "pairwise", "accunipdgrad"])
+def test_losses_in_any_unit(method: str, unit: float) -> None:
+    """Least squares over the simplex: A and b, or x, in other units."""
+    for size, rows in ((unit, 1.0), (1.0, unit)):
+        problem = unipd.Problem(sharp.Simplex(30, size), rows / size * A, rows * (B + 0.5), couplings.LeastSquares())
+        plain = unipd.Problem(sharp.Simplex(30), A, B + 0.5, couplings.LeastSquares())
+        result, known = (unipd.solve(each, method, accuracy=1e-3) for each in (problem, plain))
+        assert result.status is known.status is Status.SOLVED
+        assert result.objective / rows**2 == pytest.approx(known.objective, abs=1e-3 * plain.scale(known.objective))
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e-6, 1e-8, 0.0])
+def test_a_small_loss_beside_an_objective_is_solved(size: float) -> None:
+    oracle = sharp.Linear(COST, sharp.Simplex(30))
+    problem = unipd.Problem(oracle, A, size * np.ones(6), couplings.LeastSquares())
+    assert unipd.solve(problem, accuracy=1e-6).status is Status.SOLVED
+
+
+def test_a_constraint_in_small_units_is_not_ignored() -> None:
+    """A point at which the constraint is violated by its whole size is infeasible by 1, whatever the unit."""
+    for unit in UNITS:
+        problem = program("=")(rows=unit)
+        assert problem.infeasibility(-problem.b) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_bound_above_a_maximum_of_zero_by_rounding_proves_nothing(unit: float) -> None:
+    """f <= 0 with maximum 0: the size of f, not that of its maximum, tells what rounding is."""
+    oracle = sharp.Linear(unit * np.array([0.0, -1.0, -2.0]), sharp.Simplex(3))
+    problem = unipd.Problem(oracle, np.eye(3), [1.0, 0.0, 0.0], "=")
+    state = next(unipd.iterate(problem, "unipdgrad"))
+    for bound, is_proof in ((1e-15 * unit, False), (1e-3 * unit, True)):
+        assert replace(state.certificate, dual_bound=bound).proves_infeasible(problem) == is_proof

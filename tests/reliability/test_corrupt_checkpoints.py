@@ -1,0 +1,40 @@
+"""Checkpoints with a valid checksum and invalid content: runs resume from them, or refuse them by name."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.corruption import corrupt_checkpoint
+from support.runs import cases
+from unipd import MaxIterations, solve
+from unipd.errors import CheckpointMismatch, FileFormatError, OracleError
+
+CASES = cases()
+TRIALS = 10
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers may be senseless too
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("limit", [2, 4])
+def test_a_run_goes_on_from_senseless_content_or_refuses_it(name: str, limit: int, tmp_path: Path) -> None:
+    """The limit is the one of the run that wrote the file, which had ended (its result is made anew), or higher."""
+    (problem, method, tracker), path = CASES[name], tmp_path / "file.ckpt"
+    run = functools.partial(solve, problem(), method, tracker=tracker, accuracy=1e-9, checkpoint=path)
+    run(stop=MaxIterations(2))
+    content, rng = path.read_bytes(), np.random.default_rng(limit)
+    run(stop=MaxIterations(limit), resume=True)  # as it was written
+    refused: list[str] = []
+    for _ in range(TRIALS):
+        path.write_bytes(corrupt_checkpoint(content, rng))
+        try:
+            run(stop=MaxIterations(limit), resume=True)
+        except (FileFormatError, CheckpointMismatch) as error:
+            refused.append(str(error))
+        except OracleError:
+            continue  # numbers of the right kind, and yet so large that the iterates overflow
+    assert refused
+    assert [message for message in refused if path.name not in message] == []

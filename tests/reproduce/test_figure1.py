@@ -1,0 +1,66 @@
+"""The paper's figure 1."""
+
+import csv
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from unipd.errors import InvalidInput
+from unipd.reproduce import figure1_problem, plot_figure1, run_figure1, write_figure1
+from unipd.reproduce.figure1 import COLUMNS, METHODS, summarize_trace
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return run_figure1(figure1_problem(6, seed=0), iterations=120)
+
+
+def test_the_order_of_the_methods_is_the_papers(traces):
+    """Acc is the clear winner; line search improves Frank-Wolfe; UniPDGrad is like plain Frank-Wolfe."""
+    final = {trace.name: trace.history["objective"][-1] for trace in traces}
+    assert final["AccUniPDGrad"] < 0.2 * final["Frank-Wolfe, line search"] < final["Frank-Wolfe"]
+    assert final["AccUniPDGrad, greedy weights"] < 0.1 * final["AccUniPDGrad"]
+    assert 0.1 < final["UniPDGrad"] / final["Frank-Wolfe"] < 10
+
+
+def test_the_line_search_takes_as_many_trials_as_the_paper_prints(traces):
+    found = {trace.name: trace.trials for trace in traces}
+    assert found["UniPDGrad"] == pytest.approx(1.978, abs=0.05)
+    assert found["AccUniPDGrad"] == pytest.approx(1.057, abs=0.08)
+    assert found["Frank-Wolfe"] is None
+
+
+def test_the_table_has_every_iteration(traces, tmp_path):
+    write_figure1(traces, tmp_path / "fig1.csv")
+    with open(tmp_path / "fig1.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 6 * 120
+    assert set(rows[0]) == {"method", *COLUMNS}
+    last = rows[119]
+    assert last["method"] == "UniPDGrad"
+    assert float(last["objective"]) == pytest.approx(traces[0].history["objective"][-1])
+
+
+def test_the_picture_has_six_curves_in_two_panels(traces, tmp_path):
+    figure = plot_figure1(traces, tmp_path / "fig1.png", title="a title")
+    assert (tmp_path / "fig1.png").stat().st_size > 5000
+    for axes in figure.axes:
+        assert len(axes.lines) == 6
+        assert sum(line.get_linestyle() == "--" for line in axes.lines) == 3
+    np.testing.assert_array_equal(figure.axes[0].lines[0].get_xdata(), np.arange(1, 121))
+    with pytest.raises(InvalidInput):
+        plot_figure1([])
+
+
+def test_limits_and_progress():
+    seen = []
+    few = run_figure1(
+        figure1_problem(3), iterations=50, time_limit=0.0, methods=METHODS[:2], progress=lambda *part: seen.append(part)
+    )
+    assert [len(trace.history) for trace in few] == [1, 1]
+    assert seen[0][:2] == ("UniPDGrad", 1)
+    assert summarize_trace(few[0])["paper_trials_per_iteration"] == 1.978
+    with pytest.raises(InvalidInput):
+        run_figure1(figure1_problem(3), iterations=0)

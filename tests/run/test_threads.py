@@ -1,0 +1,104 @@
+"""Runs in two threads: the context of one thread never affects the other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unipd
+from unipd._util.context import (
+    Communicator,
+    bind_process_context,
+    current_communicator,
+    current_context,
+    notify,
+    subscribe,
+    use_communicator,
+)
+from unipd.memory import limited_memory, memory_limit
+from unipd.run import watch_runs, write_progress_to
+
+
+def record_work(listener: list[str]) -> Callable[[str, int], None]:
+    return lambda work, products: listener.append(work)
+
+
+def overlap(first: AbstractContextManager[Any], second: AbstractContextManager[Any], inside: Callable[[], Any]) -> Any:
+    """Leave the first block, in another thread, while this one is in the second; return what this one sees then."""
+    entered, leave, left = threading.Event(), threading.Event(), threading.Event()
+
+    def other() -> None:
+        with first:
+            entered.set()
+            leave.wait(10)
+        left.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert entered.wait(10)
+    with second:
+        leave.set()
+        assert left.wait(10)
+        seen = inside()
+    thread.join()
+    return seen
+
+
+def test_leaving_a_memory_limit_leaves_the_other_threads_limit_in_place() -> None:
+    assert overlap(limited_memory(10**12), limited_memory(2 * 10**12), memory_limit) == 2 * 10**12
+    assert memory_limit() is None
+
+
+def test_leaving_a_communicator_leaves_the_other_threads_in_place() -> None:
+    mine = Communicator()
+    assert overlap(use_communicator(Communicator()), use_communicator(mine), current_communicator) is mine
+    assert current_communicator() is not mine
+
+
+def test_listeners_hear_their_own_thread_only() -> None:
+    theirs: list[str] = []
+    mine: list[str] = []
+    overlap(subscribe(record_work(theirs)), subscribe(record_work(mine)), lambda: notify("eigenvector", 1))
+    assert (theirs, mine) == ([], ["eigenvector"])
+
+
+def test_nested_memory_limits_keep_the_lowest() -> None:
+    with limited_memory(10**12), limited_memory(2 * 10**12):
+        assert memory_limit() == 10**12
+
+
+@pytest.mark.parametrize("observe", [watch_runs, write_progress_to])
+def test_runs_of_another_thread_are_not_observed(observe: Callable[[Any], AbstractContextManager[Any]]) -> None:
+    problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    seen: list[Any] = []
+
+    def run() -> None:
+        unipd.solve(problem, "unipdgrad", stop=unipd.MaxIterations(3), accuracy=1e-9)
+
+    def watch(*_: Any) -> Callable[[Any], None]:
+        seen.append(1)
+        return seen.append
+
+    with observe(watch):
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        assert not seen
+        run()
+    assert seen
+
+
+def test_work_handed_to_a_thread_keeps_communicator_and_memory_limit_and_nothing_else() -> None:
+    seen: list[Any] = []
+    mine = Communicator()
+    with use_communicator(mine), limited_memory(10**12), subscribe(record_work([])):
+        work = bind_process_context(lambda _: seen.append(current_context()))
+        thread = threading.Thread(target=work, args=(None,))
+        thread.start()
+        thread.join()
+    assert (seen[0].communicator, seen[0].memory_limit, seen[0].listeners) == (mine, 10**12, ())
