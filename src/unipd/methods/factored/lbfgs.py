@@ -60,7 +60,8 @@ class Memory:
         direction = precondition(direction)
         if self.pairs:
             change = self.pairs[-1][1]
-            direction = direction * (curvatures[-1] / inner(change, precondition(change)))
+            size = inner(change, precondition(change))
+            direction = direction * (curvatures[-1] / size) if size > 0.0 else direction
         for (step, change), curvature, share in zip(self.pairs, curvatures, reversed(shares), strict=True):
             back = inner(change, direction) / curvature
             direction = _axpy(direction, share - back, step)
