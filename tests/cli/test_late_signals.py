@@ -10,7 +10,7 @@ import pytest
 
 from unipd.apps.graphs.maxcut import _LocalSearch
 from unipd.cli.commands import tomography
-from unipd.io.results import load
+from unipd.io import load
 from unipd.run import interruption
 
 

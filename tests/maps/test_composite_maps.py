@@ -12,13 +12,14 @@ from unipd.maps import (
     DenseMatrix,
     Identity,
     InnerProducts,
+    OperatorSum,
     RankOneMeasurements,
     SampledMatrix,
     Sampling,
     Stacked,
     TwoSidedMap,
+    frobenius_bound,
 )
-from unipd.maps.base import OperatorSum, frobenius_bound
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ import scipy.sparse.linalg  # noqa: F401
 
 from support.runs import bits, cases
 from unipd import MaxIterations, solve
+from unipd.run import COLUMNS
 from unipd.run.checkpoint import file
-from unipd.run.history import COLUMNS
 
 ITERATIONS = 6
 KILLS = 3

@@ -7,8 +7,7 @@ import threading
 import pytest
 
 from report.runs import HOSTILE, hostile, save_and_load, solve_constrained, solve_least_squares
-from unipd.report import write_report
-from unipd.report.live_run import LiveServer, RunCollector
+from unipd.report import LiveServer, RunCollector, write_report
 from unipd.run import watch_runs
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

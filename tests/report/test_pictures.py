@@ -13,11 +13,10 @@ import unipd
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import load, save
-from unipd.report import decimate, plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
+from unipd.report import THEMES, decimate, plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
 from unipd.report.curves import group_extremes
-from unipd.report.style import THEMES, WIDTHS
-from unipd.run import History
-from unipd.run.history import COLUMNS
+from unipd.report.style import WIDTHS
+from unipd.run import COLUMNS, History
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 MATRIX = np.random.default_rng(3).standard_normal((4, 9))

@@ -5,7 +5,7 @@ import pytest
 
 import unipd
 from unipd import couplings, sharp
-from unipd.run.compare import Comparison, Truth
+from unipd.run import Comparison, Truth
 
 
 @pytest.fixture

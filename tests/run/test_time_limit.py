@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import unipd
+from unipd import Status
 from unipd._util.context import Communicator, use_communicator
 from unipd.protocols import SharpAnswer
-from unipd.status import Status
 
 
 class Slow(unipd.sharp.Simplex):

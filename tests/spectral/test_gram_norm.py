@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
 from spectral.matrices import CountingOperator
-from unipd import maps, memory
+from unipd import Problem, maps, memory
 from unipd.errors import OracleError
-from unipd.problem import Problem
 from unipd.sharp import GroupNuclearBall, Linear, NuclearBall, WeightedNuclearBall
 from unipd.spectral import PROBABILISTIC, RIGOROUS, Certification, gram_norm_upper
 from unipd.spectral.certify import rigorous

@@ -12,8 +12,8 @@ from unipd import Problem, sharp
 from unipd.couplings import Equality, L2Ball, LeastSquares
 from unipd.maps import DenseMatrix
 from unipd.methods import Factored
-from unipd.run.checkpoint.codec import Packer
-from unipd.run.history import COLUMNS
+from unipd.run import COLUMNS
+from unipd.run.checkpoint import Packer
 
 
 def vector_problem(dtype: Any = np.float64) -> Problem:

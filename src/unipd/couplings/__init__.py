@@ -18,13 +18,13 @@ separable, from :class:`BoundedSlackLoss`. Optional methods with documented defa
 
 from unipd.couplings.absolute import Absolute
 from unipd.couplings.affine_image import Scaled, Translated
-from unipd.couplings.base import BoundedSlackLoss, ConvexLoss, ConvexSet, Rescaling
+from unipd.couplings.base import BoundedSlackLoss, ConvexLoss, ConvexSet, CouplingBase, Rescaling
 from unipd.couplings.box import Box
 from unipd.couplings.equality import Equality
 from unipd.couplings.half_space import HalfSpace
 from unipd.couplings.huber import Huber
 from unipd.couplings.l1_ball import L1Ball
-from unipd.couplings.l2_ball import L2Ball
+from unipd.couplings.l2_ball import Ellipsoid, L2Ball
 from unipd.couplings.least_squares import LeastSquares, WeightedLeastSquares
 from unipd.couplings.linf_ball import LInfBall
 from unipd.couplings.logistic import Logistic
@@ -42,6 +42,8 @@ __all__ = [
     "Box",
     "ConvexLoss",
     "ConvexSet",
+    "CouplingBase",
+    "Ellipsoid",
     "Equality",
     "HalfSpace",
     "Huber",

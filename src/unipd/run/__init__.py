@@ -6,8 +6,8 @@ checkpoint/, progress and interruption; polish and compare work on finished runs
 """
 
 from unipd.run.checkpoint import Checkpoint, CheckpointWarning
-from unipd.run.compare import Comparison, compare
-from unipd.run.history import History, IterationInfo
+from unipd.run.compare import Comparison, Truth, compare
+from unipd.run.history import COLUMNS, History, IterationInfo
 from unipd.run.infeasibility import is_separating, nearest_ray
 from unipd.run.loop import Run, iterate, solve
 from unipd.run.polish import polish
@@ -17,6 +17,7 @@ from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSecon
 from unipd.run.termination import Termination
 
 __all__ = [
+    "COLUMNS",
     "Accuracy",
     "Checkpoint",
     "CheckpointWarning",
@@ -34,6 +35,7 @@ __all__ = [
     "Stall",
     "StoppingRule",
     "Termination",
+    "Truth",
     "compare",
     "is_separating",
     "iterate",

@@ -70,8 +70,8 @@ def test_the_guess_of_nothing_is_positive():
 
 
 def test_an_interrupt_ends_the_search(instance, monkeypatch):
+    from unipd import Status
     from unipd.apps.completion import radius_search as module
-    from unipd.status import Status
 
     design, _ = instance
     real = module.solve_completion

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import unipd
+from unipd import Status
 from unipd._util.context import Communicator
 from unipd.apps.completion import CompletionModel, model, radius_search
 from unipd.apps.completion.model import SEARCH_CUT
 from unipd.apps.completion.solver import Deadline
 from unipd.reproduce import generate_ratings
-from unipd.status import Status
 
 SETS = 5
 """Sets held out of so few ratings: fits a trial."""

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unipd import Status
 from unipd.apps.graphs import MaxCut, best_cut, cut_value, hyperplane_cuts, kernels
 from unipd.apps.graphs.maxcut import _best_distinct, _crossover, maxcut
 from unipd.errors import InvalidInput
 from unipd.io import Graph
-from unipd.status import Status
 
 
 def random_graph(seed, nodes=9, density=0.6):

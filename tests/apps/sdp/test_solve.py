@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from apps.sdp.checks import check, dense, reference
+from unipd import Status
 from unipd.apps.graphs import bisection_program, maxcut_program, theta_program
 from unipd.apps.sdp import SDP, InteriorPoint
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
-from unipd.report.curves import best_bound, compute_curves
+from unipd.report import compute_curves
+from unipd.report.curves import best_bound
 from unipd.run import MaxIterations
-from unipd.status import Status
 
 
 @pytest.mark.parametrize("make", [maxcut_program, theta_program])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unipd import Status
 from unipd.apps.tomography import (
     FitSettings,
     Noise,
@@ -27,7 +28,6 @@ from unipd.apps.tomography.counts import (
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import OutcomeMap
 from unipd.run import MaxIterations
-from unipd.status import Status
 
 from . import naive
 

@@ -11,10 +11,9 @@ import pytest
 from support.runs import bits, cases, constrained_problem, same_run, vector_problem
 from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
 from unipd.methods import as_method
-from unipd.run import IterationInfo, StoppingRule
+from unipd.run import COLUMNS, IterationInfo, StoppingRule
 from unipd.run.checkpoint import Snapshot
 from unipd.run.checkpoint.checkpoint import decode_record, encode_snapshot
-from unipd.run.history import COLUMNS
 
 CASES = cases()
 LENGTH = 12

@@ -9,15 +9,18 @@ diagonal constraints, as in MaxCut: ``fixed_diagonal`` (factors for which they h
 
 from unipd.methods.factored.augmented_lagrangian import AugmentedLagrangian, FactoredState, stationarity
 from unipd.methods.factored.factored import Factored, factors_of, is_factorable
-from unipd.methods.factored.fixed_diagonal import RowFactors, fixed_diagonal_factors
+from unipd.methods.factored.fixed_diagonal import RowFactors, find_groups, fixed_diagonal_factors
+from unipd.methods.factored.lbfgs import Memory
 from unipd.methods.factored.trust_region import newton_steps
 
 __all__ = [
     "AugmentedLagrangian",
     "Factored",
     "FactoredState",
+    "Memory",
     "RowFactors",
     "factors_of",
+    "find_groups",
     "fixed_diagonal_factors",
     "is_factorable",
     "newton_steps",

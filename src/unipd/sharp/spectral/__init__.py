@@ -12,6 +12,7 @@ from unipd.sharp.spectral.base import SpectralSharp
 from unipd.sharp.spectral.fantope import Fantope
 from unipd.sharp.spectral.group_nuclear import GroupNuclearBall
 from unipd.sharp.spectral.nuclear import BalancedNuclearNormSquared, NuclearBall, NuclearNormSquared
+from unipd.sharp.spectral.operators import LazyDifference, difference, pairing
 from unipd.sharp.spectral.rank_one import HermitianSharp, RankOneSharp, SingularSharp, SquaredSharp
 from unipd.sharp.spectral.spectrahedron import Spectrahedron, TraceBall, TraceSquared
 from unipd.sharp.spectral.spectral_ball import SpectralBall
@@ -22,6 +23,7 @@ __all__ = [
     "Fantope",
     "GroupNuclearBall",
     "HermitianSharp",
+    "LazyDifference",
     "NuclearBall",
     "NuclearNormSquared",
     "RankOneSharp",
@@ -33,4 +35,6 @@ __all__ = [
     "TraceBall",
     "TraceSquared",
     "WeightedNuclearBall",
+    "difference",
+    "pairing",
 ]
