@@ -14,7 +14,7 @@ from unipd.run.polish import polish
 from unipd.run.progress import Heartbeat, remaining_seconds, watch_runs, write_progress_to
 from unipd.run.result import ProblemFacts, Result, problem_facts, tracker_error
 from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget, Stall, StoppingRule
-from unipd.run.termination import Termination
+from unipd.run.termination import Termination, downgrade, recheck
 
 __all__ = [
     "COLUMNS",
@@ -37,11 +37,13 @@ __all__ = [
     "Termination",
     "Truth",
     "compare",
+    "downgrade",
     "is_separating",
     "iterate",
     "nearest_ray",
     "polish",
     "problem_facts",
+    "recheck",
     "remaining_seconds",
     "solve",
     "tracker_error",

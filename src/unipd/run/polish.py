@@ -90,7 +90,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     better = state.improve(problem, lambda problem, state: _polish(problem, state, goal))
     if better.primal is state.primal and better.certificate.dual_bound <= result.dual_bound:
         return replace(result, counts=better.counts, seconds=result.seconds + time.perf_counter() - begun)
-    ended = Status.STOPPED if result.status is Status.SOLVED else result.status
+    ended = Status.STOPPED if result.status.success else result.status
     end = Termination(problem, goal).conclude(replace(better, iteration=state.iteration + 1), ended)
     seconds = result.seconds + time.perf_counter() - begun
     history = History(result.history.table)

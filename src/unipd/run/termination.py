@@ -1,7 +1,9 @@
 """Termination: whether a run is solved, infeasible, stalled or out of budget.
 
 :meth:`Termination.decide` ends a run, after an iteration. :meth:`Termination.conclude` measures the point that is
-returned and gives the final status: a result is ``SOLVED`` if and only if it says so.
+returned and gives the final status: a result is ``SOLVED`` if and only if it says so. What follows a run can only lower
+its status: :func:`recheck` compares figures that an application has computed anew with the accuracy, and
+:func:`downgrade` gives another status.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from unipd.problem import Problem
 from unipd.run.consistency import certify_bound, require_adjoint, require_consistent, require_proof
 from unipd.run.history import IterationInfo
 from unipd.run.infeasibility import PROJECTIONS, is_separating, nearest_ray
-from unipd.run.result import lies_in_set, remeasure, tracker_error
+from unipd.run.result import Result, lies_in_set, remeasure, tracker_error
 from unipd.run.stopping import Accuracy, MaxIterations, Stall, StoppingRule
 from unipd.spectral import RESIDUAL, Certification
 from unipd.status import Status
@@ -240,6 +242,25 @@ class Termination:
 
     def _count(self, work: tuple[int, int]) -> None:
         self._work = (self._work[0] + work[0], self._work[1] + work[1])
+
+
+def recheck(result: Result, otherwise: Status, note: str = "") -> Result:
+    """Return a result whose figures were computed anew, solved only if it was and still is: else ``otherwise``.
+
+    >>> moved = Result(Status.SOLVED, gap=2e-3, infeasibility=0.0, accuracy=1e-3)
+    >>> recheck(moved, Status.STALLED).status.value, recheck(replace(moved, gap=1e-4), Status.STALLED).status.value
+    ('stalled', 'solved')
+    """
+    if not result.status.success or result.relative_error <= result.accuracy:
+        return result
+    return downgrade(result, otherwise, note)
+
+
+def downgrade(result: Result, status: Status, note: str = "") -> Result:
+    """Return the result with another status, for what came after its run; no result becomes solved here."""
+    if status.success:
+        raise ValueError("a result is solved only by the decision of its run")
+    return replace(result, status=status, note=note)
 
 
 def _is_small(problem: Problem) -> bool:

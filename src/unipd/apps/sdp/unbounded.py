@@ -25,7 +25,7 @@ from unipd.errors import InvalidInput
 from unipd.maps.sdp import Entries, SdpMap
 from unipd.methods import Factored
 from unipd.problem import Problem
-from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, solve
+from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, solve
 from unipd.sharp.spectral.sdp import CHOLESKY_ORDER, FixedTrace
 from unipd.spectral import smallest_eigenpair
 from unipd.status import Status
@@ -193,7 +193,7 @@ def solve_without_trace(solver: BoundedSolver) -> Result:
     if not level.is_marginal(data.order):
         return solve_by_continuation(solver, trace)
     result = replace(solver, stop=(solver.stop or MaxIterations(ITERATIONS)) | NoProgress()).solve(trace)
-    if result.status in (Status.SOLVED, Status.INTERRUPTED):
+    if result.status.success or result.status is Status.INTERRUPTED:
         return result
     raise _no_trace_error(
         "some psd matrix of trace 1 changes them and the objective, all of unit norm, by only "
@@ -246,21 +246,21 @@ def solve_by_continuation(solver: BoundedSolver, trace: TraceBound) -> Result:
     result, stop = solver.solve(trace), solver.stop
     excluded = trace.value if result.status is Status.INFEASIBLE else 0.0
     for _ in range(ENLARGEMENTS):
-        is_done = result.status in (Status.SOLVED, Status.INTERRUPTED) or result.x is None
+        is_done = result.status.success or result.status is Status.INTERRUPTED or result.x is None
         if is_done or not (result.status is Status.INFEASIBLE or _is_trace_active(result, trace)):
             break
         limit = MaxIterations(min(max(LEAST_ITERATIONS, ITERATION_GROWTH * result.iterations), ITERATIONS))
         trace = replace(trace, value=ENLARGEMENT_FACTOR * trace.value)
         result = replace(solver, stop=limit | stop if stop else limit, method=_next_method(solver, result)).solve(trace)
         excluded = trace.value if result.status is Status.INFEASIBLE else excluded
-    if not excluded or result.status is Status.SOLVED:
+    if not excluded or result.status.success:
         return result
     message = (
         f"No X of trace at most {excluded:.4g} is feasible (proved): the program has no feasible X, or only larger "
         "ones (give a trace bound to search for them)."
     )
     status = result.status if result.status is Status.INTERRUPTED else Status.STALLED
-    return replace(result, status=status, note=message)
+    return downgrade(result, status, message)
 
 
 def search_trace(solver: BoundedSolver, multiples: tuple[float, ...], reason: str) -> Result:
@@ -274,8 +274,8 @@ def search_trace(solver: BoundedSolver, multiples: tuple[float, ...], reason: st
     for multiple in multiples if is_small else ():
         trace = TraceBound(multiple * data.order, False, "a trace enlarged until X gained nothing by a larger one")
         result = solver.solve(trace)
-        is_limited = result.status not in (Status.SOLVED, Status.INFEASIBLE, Status.STALLED)
-        if is_limited or (result.status is Status.SOLVED and not _is_limited_by_trace(data, result, trace)):
+        is_limited = not result.status.is_conclusive and result.status is not Status.STALLED
+        if is_limited or (result.status.success and not _is_limited_by_trace(data, result, trace)):
             return result
         solver = replace(solver, method=_next_method(solver, result))
     raise _no_trace_error(reason)

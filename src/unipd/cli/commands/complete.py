@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -145,8 +144,9 @@ class TotalLimits:
         if self.limit_status is None or result.status is not Status.STOPPED:
             return result
         from unipd.apps.completion.minimum_norm import add_remedy
+        from unipd.run import downgrade
 
-        return add_remedy(replace(result, status=self.limit_status, note=""))
+        return add_remedy(downgrade(result, self.limit_status))
 
 
 def _radius(text: str) -> float | str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -225,4 +224,6 @@ def _add_error_bars(
     if bootstrap.replicates == replicates:
         return result
     detail = f"The bootstrap was interrupted after {bootstrap.replicates} of {replicates} replicates."
-    return replace(result, status=Status.INTERRUPTED, note=f"{result.message} {detail}")
+    from unipd.run import downgrade
+
+    return downgrade(result, Status.INTERRUPTED, f"{result.message} {detail}")
