@@ -5,22 +5,16 @@ import re
 import pytest
 
 from unipd.cli.runtime import LOGGER, log_to
-from unipd.run import progress
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO ")
 FULL = "/dev/full"
-
-
-@pytest.fixture
-def every_iteration(monkeypatch):
-    monkeypatch.setattr(progress, "LINE_INTERVAL", 0.0)
 
 
 @pytest.mark.parametrize("more", [(), ("--quiet",), ("--live",)])
 @pytest.mark.parametrize(
     "command", [("demo", "--method", "unipdgrad"), ("tomography", "--simulate", "ghz", "--qubits", 3)]
 )
-def test_the_log_has_the_progress_with_times(command, more, invoke, tmp_path, every_iteration):
+def test_the_log_has_the_progress_with_times(command, more, invoke, tmp_path):
     log = tmp_path / "run.log"
     result = invoke(*command, "--log-file", log, *more)
     assert result.exit_code == 0
@@ -38,7 +32,7 @@ def test_the_log_has_the_progress_with_times(command, more, invoke, tmp_path, ev
 
 
 @pytest.mark.parametrize("command", [("demo", "-q"), ("tomography", "--simulate", "ghz", "--qubits", 3, "-q")])
-def test_a_log_on_a_full_disk_costs_one_line(command, invoke, every_iteration):
+def test_a_log_on_a_full_disk_costs_one_line(command, invoke):
     result = invoke(*command, "--log-file", FULL)
     assert result.exit_code == 0
     assert result.stderr == (

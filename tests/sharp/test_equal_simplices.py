@@ -71,12 +71,11 @@ def test_runs_hold_what_is_alike():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_long_runs_are_cut(monkeypatch, threads):
-    monkeypatch.setattr(equal_simplices, "_TOGETHER", 10)
+def test_long_runs_are_cut(threads):
     rng = np.random.default_rng(0)
-    product = Product([Linear(rng.standard_normal(3), Simplex(3)) for _ in range(8)], threads=threads)
-    assert runs_of(product.oracles) == [(0, 3), (3, 6), (6, 8)]
-    directions = tuple(rng.standard_normal((8, 3)))
+    product = Product([Linear(rng.standard_normal(8000), Simplex(8000)) for _ in range(70)], threads=threads)
+    assert runs_of(product.oracles) == [(0, 32), (32, 64), (64, 70)]
+    directions = tuple(rng.standard_normal((70, 8000)))
     same(product(directions), one_by_one(product, "__call__", directions))
 
 

@@ -7,7 +7,7 @@ checkpoint/, progress and interruption; polish and compare work on finished runs
 
 from unipd.run.checkpoint import Checkpoint, CheckpointWarning
 from unipd.run.compare import Comparison, Truth, compare
-from unipd.run.history import COLUMNS, History, IterationInfo
+from unipd.run.history import COLUMNS, History, Incumbent, IterationInfo
 from unipd.run.infeasibility import is_separating, nearest_ray
 from unipd.run.loop import Run, iterate, solve
 from unipd.run.polish import polish
@@ -24,6 +24,7 @@ __all__ = [
     "Comparison",
     "Heartbeat",
     "History",
+    "Incumbent",
     "IterationInfo",
     "MaxIterations",
     "MaxOracleCalls",

@@ -9,8 +9,7 @@ from scipy.linalg import block_diag
 
 from apps.sdp.checks import check, reference
 from unipd import Status
-from unipd.apps.sdp import SDP, level_alternative
-from unipd.apps.sdp.unbounded import NoProgress
+from unipd.apps.sdp import SDP, NoProgress, level_alternative
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.run import MaxIterations

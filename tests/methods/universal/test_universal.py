@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields, replace
 from itertools import islice
 from typing import Any
@@ -15,7 +14,6 @@ from support.references import LOSSES, SETS, constrained_reference, loss_referen
 from unipd import AccUniPDGrad, MaxIterations, Problem, Status, UniPDGrad, iterate, solve
 from unipd.couplings import LeastSquares
 from unipd.maps import Sampling
-from unipd.methods.universal import line_search
 from unipd.protocols import SharpAnswer
 from unipd.sharp import NuclearBall, Simplex
 
@@ -122,11 +120,10 @@ def test_inexact_oracles_keep_bounds_valid_and_smoothness_finite(method: str, ob
     assert states[-1].counts.oracle_calls == oracle.calls - calls_of_scale
 
 
-def test_without_better_atoms_an_inexact_oracle_would_ruin_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cure is needed: with replacement switched off the same run fails or M explodes."""
-    monkeypatch.setattr(line_search, "REPLACEMENT_SHARE", math.inf)
+def test_without_better_atoms_an_inexact_oracle_would_ruin_the_search() -> None:
+    """The cure is needed: the oracle that passes for exact gets none, and the same run fails or M explodes."""
     problem, _ = loss_reference("simplex", "least squares")
-    oracle = Inexact(problem.sharp, obedient=False)
+    oracle = Inexact(problem.sharp, obedient=False, exact=True)
     states = list(islice(iterate(with_oracle(problem, oracle), AccUniPDGrad(eps=1e-2)), 100))
     assert states[-1].failure is not None or states[-1].smoothness > 1e8
 

@@ -38,10 +38,6 @@ MARGINAL_RESIDUAL = 1e-2
 """sqrt(n) ||B(D)|| below which a proved bound is of no use: multipliers of such programs are nearly unbounded."""
 DESCENT_SHARE = 1e-4
 """The objective decreases along a direction of trace 1 when <C, D> < -1e-4 ||C||: more than rounding of D."""
-TRIAL_ITERATIONS = 500
-"""Iterations after which a run with a marginal trace bound must be nearly feasible, ..."""
-TRIAL_INFEASIBILITY = 1e-3
-"""... that is, have at most this relative infeasibility; runs beyond it hardly ever converge."""
 TRACE_MARGIN = 1.5
 """The first trace bound exceeds the estimate for optimal X by this factor, since its point is only nearly feasible."""
 LEAST_TRACE = 1e-3
@@ -148,12 +144,18 @@ def _slacks(data: SdpData) -> Entries:
     return Entries(rows, places, places, np.where(np.isfinite(data.upper[rows]), 1.0, -1.0) * data.norms[rows])
 
 
+@dataclass(frozen=True)
 class NoProgress(StoppingRule):
-    """Stops a run that is far from feasible after many iterations."""
+    """Stops a run with a marginal trace bound that is far from feasible after many iterations."""
+
+    iterations: int = 500
+    """Iterations after which the run must be nearly feasible, ..."""
+    infeasibility: float = 1e-3
+    """... that is, have at most this relative infeasibility; runs beyond it hardly ever converge."""
 
     def __call__(self, info: IterationInfo) -> Status | None:
         """Return the status of an iteration limit after these iterations."""
-        is_slow = info.iteration >= TRIAL_ITERATIONS and info.infeasibility > TRIAL_INFEASIBILITY
+        is_slow = info.iteration >= self.iterations and info.infeasibility > self.infeasibility
         return Status.ITERATION_LIMIT if is_slow else None
 
 
