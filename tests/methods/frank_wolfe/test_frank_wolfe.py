@@ -118,10 +118,11 @@ def test_the_slope_of_a_step_is_that_of_loss_and_cost(
         told.append((state.image, way[0].copy(), fall, rise))
         return gammas(method, given, state, way, fall, rise)
 
-    monkeypatch.setattr(active_set, "REFRESH", 4)
     monkeypatch.setattr(active_set, "exact_step", step)
     monkeypatch.setattr(FrankWolfe, "_choose_step", gamma)
-    for state in islice(iterate(problem, VARIANTS.get(name) or FrankWolfe(name), accuracy=1e-9), 25):
+    for state in islice(
+        iterate(problem, VARIANTS.get(name) or FrankWolfe(name), accuracy=1e-9), active_set.REFRESH + 5
+    ):
         expected = problem.sharp.objective(state.primal.point()) + coupling.value(state.image - problem.b)
         assert state.certificate.objective == pytest.approx(expected, rel=1e-9)
         image, way, fall, rise = told[-1]
@@ -137,9 +138,8 @@ def test_what_is_computed_anew_of_an_active_set_takes_the_place_of_running_sums(
 ) -> None:
     problem, _ = interior_problem()
     summed = ActiveSet.image
-    monkeypatch.setattr(active_set, "REFRESH", 4)
     monkeypatch.setattr(ActiveSet, "image", lambda active: summed(active) + 0.25)  # as if much had piled up
-    for state in islice(iterate(problem, VARIANTS[name]), 9):
+    for state in islice(iterate(problem, VARIANTS[name]), active_set.REFRESH + 5):
         assert isinstance(state, active_set.ActiveSetState)
         assert state.cached_gradient is not None
         residual = state.image - problem.b
