@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unipd._util.printing import format_value
 from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, exit_code
 from unipd.cli.options import (
     AVERAGING_METHODS,
@@ -100,7 +99,6 @@ EXAMPLES = (
 )
 _COMMON = tuple(name for name in (*SOLVING, *WRITING, *WATCHING) if name not in ("method", "out"))
 _PROBLEM = "Problem"
-_HEAD = ("method", "status", "objective", "bound", "gap", "infeasibility", "iterations", "oracle calls", "seconds")
 
 
 @common_options(only=_COMMON)
@@ -129,6 +127,8 @@ def command(
 
     Limits apply to each method. The exit code is 0 if every method reached the accuracy, 3 otherwise.
     """
+    from unipd.run.compare import comparison_rows
+
     check_style(axis, theme)
     names = None if methods is None else parse_methods(methods)
     subject, title = load_subject(problem, demo, size, options.seed)
@@ -147,11 +147,10 @@ def command(
         from unipd.report import plot_comparison
 
         writer.write(options.plot, lambda path: plot_comparison(results, path, title=title, axis=axis, theme=theme))
-    rows = [_HEAD, *(_row(name, result.summary()) for name, result in results.items())]
     runs = [{"name": name, **result.summary()} for name, result in results.items()]
     content = {"problem": repr(subject), "title": title, "accuracy": options.accuracy, "runs": runs}
     code = combined_exit_code([result.status for result in results.values()])
-    return writer.finish(rows, {**content, "seed": options.seed}, code, f"{title}: {subject!r}")
+    return writer.finish(comparison_rows(results), {**content, "seed": options.seed}, code, f"{title}: {subject!r}")
 
 
 def _solve(subject: Problem | SDP, name: str, options: Options) -> Result:
@@ -174,14 +173,6 @@ def combined_exit_code(statuses: Sequence[Status]) -> int:
     if INTERRUPTED in codes:
         return INTERRUPTED
     return codes.pop() if codes in ({SOLVED}, {INFEASIBLE}) else NOT_REACHED
-
-
-def _row(name: str, figures: dict[str, Any]) -> tuple[str, ...]:
-    def cell(key: str, digits: int) -> str:
-        return format_value(figures.get(key), digits)
-
-    numbers = [cell("objective", 9), cell("dual_bound", 9), cell("gap", 2), cell("infeasibility", 2)]
-    return (name, str(figures["status"]), *numbers, cell("iterations", 6), cell("oracle_calls", 6), cell("seconds", 3))
 
 
 def _save(result: Result, path: Path, name: str, options: Options) -> None:
