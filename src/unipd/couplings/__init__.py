@@ -24,7 +24,7 @@ from unipd.couplings.equality import Equality
 from unipd.couplings.half_space import HalfSpace
 from unipd.couplings.huber import Huber
 from unipd.couplings.l1_ball import L1Ball
-from unipd.couplings.l2_ball import Ellipsoid, L2Ball
+from unipd.couplings.l2_ball import L2Ball
 from unipd.couplings.least_squares import LeastSquares, WeightedLeastSquares
 from unipd.couplings.linf_ball import LInfBall
 from unipd.couplings.logistic import Logistic
@@ -43,7 +43,6 @@ __all__ = [
     "ConvexLoss",
     "ConvexSet",
     "CouplingBase",
-    "Ellipsoid",
     "Equality",
     "HalfSpace",
     "Huber",
