@@ -372,7 +372,7 @@ class OracleDefaults(_Oracle):
         return None
 
     def display_value(self, value: float) -> float:
-        """Return an objective value or bound as it is reported: negated for a maximization, shifted by a constant."""
+        """Return an objective value or bound as it is reported: negated for a maximisation, shifted by a constant."""
         return float(value)
 
 

@@ -99,7 +99,7 @@ def test_restarts_reach_the_top(dtype: type) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_both_bases_stay_orthonormal_and_hold_the_relations(dtype) -> None:
-    """M V = U B and M^* U = V B^* + beta q e^*, with left vectors orthogonalized against one neighbour only."""
+    """M V = U B and M^* U = V B^* + beta q e^*, with left vectors orthogonalised against one neighbour only."""
     matrix = sampled_operator(300, 200, 6000, dtype)
     run = Bidiagonal(Products(matrix), np.ones((200, 1), dtype), 30, 0)
     for _ in range(30):

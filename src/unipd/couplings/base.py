@@ -87,7 +87,7 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         """Return prox of ``step * h`` at v."""
 
     def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
-        """Return J C for an element J of the generalized Jacobian of v -> prox_{step h}(v) and columns C.
+        """Return J C for an element J of the generalised Jacobian of v -> prox_{step h}(v) and columns C.
 
         By default from one-sided differences: one prox a column, accurate to about seven digits.
         """
@@ -212,7 +212,7 @@ class ConvexLoss(CouplingBase):
         """Return a (sub)gradient of phi at r."""
 
     def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
-        """Return H C for an element H of the generalized Jacobian of the gradient at r; by default from differences."""
+        """Return H C for an element H of the generalised Jacobian of the gradient at r; by default from differences."""
         return finite_differences(self.gradient, residual, directions)
 
     @abstractmethod

@@ -185,7 +185,7 @@ oracle_errors = _OracleErrors()
 
 
 def _require_bounded(answer: SharpAnswer) -> None:
-    """Raise when an oracle's answer means that there is no maximizer."""
+    """Raise when an oracle's answer means that there is no maximiser."""
     if answer.value == math.inf or (isinstance(answer.atom, np.ndarray) and np.isinf(answer.atom).any()):
         raise UnboundedOracle(
             "the sharp operator has no maximiser: <-A^* lam, x> - f(x) is unbounded above over X; "

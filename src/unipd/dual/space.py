@@ -380,7 +380,7 @@ class Workspace:
         return len(self._owners)
 
     def like(self, vector: Array) -> Array:
-        """Return an uninitialized vector of the same shape and dtype."""
+        """Return an uninitialised vector of the same shape and dtype."""
         for number in range(len(self._owners)):
             if _is_alike(self._owners[number], vector) and self._is_free(number):
                 return self._owners[number][:]
@@ -417,7 +417,7 @@ def workspace_scope() -> AbstractContextManager[RunContext]:
 
 
 def workspace_like(vector: Array) -> Array:
-    """Return an uninitialized vector of the same shape and dtype, in reused memory inside a run."""
+    """Return an uninitialised vector of the same shape and dtype, in reused memory inside a run."""
     workspace: Workspace | None = current_context().workspace
     return np.empty_like(vector) if workspace is None else workspace.like(vector)
 

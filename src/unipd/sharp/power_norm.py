@@ -228,7 +228,7 @@ class L2NormSquared(NormSquared):
         super().__init__(L2Ball(shape), weight)
 
     def factors(self) -> Any:
-        """Return x itself: f is minimized over the whole space."""
+        """Return x itself: f is minimised over the whole space."""
         from unipd.sharp.spectral.factors import QuadraticFactors  # imports this package
 
         return QuadraticFactors(self.shape, self.weight)

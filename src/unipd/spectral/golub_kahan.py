@@ -161,7 +161,7 @@ class Bidiagonal:
     def advance(self) -> Array:
         """Multiply the last block by M, then its new left vectors by M^*; fill B and return R, which couples it to Q.
 
-        In single-vector runs it is enough to orthogonalize left vectors against the one before (Simon and Zha, SIAM J.
+        In single-vector runs it is enough to orthogonalise left vectors against the one before (Simon and Zha, SIAM J.
         Sci. Comput. 21, 2000), except right after a restart, when the next column of B is a full one.
         """
         first, known = self.known, self.right.size

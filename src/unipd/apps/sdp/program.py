@@ -53,7 +53,7 @@ class SDP:
     data: SdpData
     """The program as a minimisation."""
     maximise: bool = False
-    """Whether results are those of the maximization of minus that cost."""
+    """Whether results are those of the maximisation of minus that cost."""
     constant: float = 0.0
     """Constant added to objective and bound in results."""
     sdpa: bool = False

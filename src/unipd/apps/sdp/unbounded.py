@@ -135,7 +135,7 @@ def infeasibility_alternative(data: SdpData) -> Alternative | None:
 
 
 def _decide(data: SdpData, parts: list[Entries], slacks: int, rows: int) -> Alternative | None:
-    """Decide the alternative for X and the slacks on the diagonal, where a dense factorization is affordable."""
+    """Decide the alternative for X and the slacks on the diagonal, where a dense factorisation is affordable."""
     if data.order > CHOLESKY_ORDER:
         return None
     return solve_alternative(data.order + slacks, Entries.concatenate(parts), rows)

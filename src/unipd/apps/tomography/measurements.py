@@ -219,7 +219,7 @@ def choose_precision(precision: str, data: PauliData) -> str:
     """Return "single" or "double"; "auto" is single for many qubits and data without declared errors.
 
     Exact data are fitted to a residual near zero, which single precision resolves. With noise the objective stays
-    of the order of the noise, and its last digits determine the minimizer.
+    of the order of the noise, and its last digits determine the minimiser.
 
     >>> choose_precision("auto", PauliData(14, np.array([1]), np.array([0]), np.array([0.1])))
     'single'

@@ -35,7 +35,7 @@ _kept = threading.local()
 
 
 def thread_workspace(shape: tuple[int, int], dtype: Any) -> Array:
-    """Return two uninitialized arrays, this thread's last ones if they fit: new pages cost as much as a transform.
+    """Return two uninitialised arrays, this thread's last ones if they fit: new pages cost as much as a transform.
 
     >>> thread_workspace((4, 2), np.float64) is thread_workspace((4, 2), np.float64)
     True

@@ -1,4 +1,4 @@
-"""The corrective method: re-optimize over the atoms collected so far, call the oracle at the multiplier."""
+"""The corrective method: re-optimise over the atoms collected so far, call the oracle at the multiplier."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def require_maximum(
 
     Every x in X gives <lam, b - A x> - f(x) <= g(lam), and ``model`` is the largest such value over the atoms. If the
     oracle's g(lam) is smaller by more than its certified error, rounding and ``tolerance`` explain, the oracle does not
-    maximize, and every bound that rests on it may be wrong. Only errors claimed to be rigorous are checked. ``extent``
+    maximise, and every bound that rests on it may be wrong. Only errors claimed to be rigorous are checked. ``extent``
     bounds ||A x - b|| + |f(x)| over the atoms, the terms that cancel in the model; it is evaluated in case of doubt.
 
     >>> import unipd
@@ -335,8 +335,8 @@ def require_maximum(
 def require_no_better(problem: Problem, dual: Array, tolerance: float) -> tuple[int, int]:
     """Call an oracle at -A^* lam, then at that direction tilted towards its answer; return the calls and products.
 
-    An oracle that maximizes gives no better point there. One that returns a wrong point, such as the second best,
-    returns a better one, which proves that its answer at -A^* lam was not a maximizer.
+    An oracle that maximises gives no better point there. One that returns a wrong point, such as the second best,
+    returns a better one, which proves that its answer at -A^* lam was not a maximiser.
     """
     with oracle_errors:
         direction: Any = problem.map.adjoint(-dual)

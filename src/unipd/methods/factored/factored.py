@@ -36,7 +36,7 @@ from unipd.status import Status
 from unipd.trackers import Fixed
 
 LEAST_DECREASE = 0.3
-"""A loss is minimized without the oracle while an iteration decreases it by this share of the gap."""
+"""A loss is minimised without the oracle while an iteration decreases it by this share of the gap."""
 EXACT = 1e-11
 """Relative infeasibility below which the constraints hold by construction, and only stationarity can improve."""
 CERTIFIABLE_INFEASIBILITY = 1e-2
@@ -63,7 +63,7 @@ LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 class Factored:
     """Factored (Burer-Monteiro) method: quasi-Newton steps on X = R R^* or U V^*, certified by the oracle.
 
-    A smooth loss is minimized over the factor directly; a constraint enters through its augmented Lagrangian, whose
+    A smooth loss is minimised over the factor directly; a constraint enters through its augmented Lagrangian, whose
     multipliers are the dual vector. When the steps stall, the oracle is called at that dual vector: its value gives
     the bound -G, and its atom, mixed in with the best weight, escapes from a local optimum at the current rank. The
     factored problem is not convex, but the certificate does not rely on it.

@@ -1,4 +1,4 @@
-"""Frank-Wolfe (generalized conditional gradient) for smooth losses, the baseline of the paper."""
+"""Frank-Wolfe (generalised conditional gradient) for smooth losses, the baseline of the paper."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class FrankWolfeState(State):
 
 @dataclass(frozen=True)
 class FrankWolfe:
-    """Frank-Wolfe (generalized conditional gradient) for min f(x) + phi(A x - b) with a smooth loss phi.
+    """Frank-Wolfe (generalised conditional gradient) for min f(x) + phi(A x - b) with a smooth loss phi.
 
     At x the dual vector is lam = grad phi(A x - b), and the atom is the sharp point at -A^* lam; the same oracle
     call gives the bound -G(lam). ``step_size`` chooses gamma: "open-loop" 2/(k + 2), "line-search" exact,

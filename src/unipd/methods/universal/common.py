@@ -212,7 +212,7 @@ def averaging_weight(state: UniversalState, weight: float) -> float:
 def greedy_gamma(problem: Problem, image: Array, atom_image: Array, cost_change: float) -> float:
     """Return the best gamma in [0, 1] for xbar + gamma (x - xbar) ("line search in the weighting step").
 
-    A loss problem minimizes the primal objective, a constrained one the feasibility gap dist(A x - b, K). Both are
+    A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K). Both are
     convex in gamma, and parabolas for quadratic losses and for K = {0}. ``cost_change`` is f(x) - f(xbar).
     """
     residual, direction = image - problem.b, atom_image - image

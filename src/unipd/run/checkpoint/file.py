@@ -152,7 +152,7 @@ def _array(blob: memoryview, dtype: str, shape: list[int], layout: Any, place: i
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name durable, where folders can be synchronized."""
+    """Make the new name durable, where folders can be synchronised."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

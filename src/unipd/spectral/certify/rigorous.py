@@ -1,6 +1,6 @@
 """Rigorous upper bounds, whatever rounding did.
 
-Norm bounds, definiteness by factorization, the smaller Gram matrix.
+Norm bounds, definiteness by factorisation, the smaller Gram matrix.
 """
 
 from __future__ import annotations
