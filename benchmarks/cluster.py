@@ -215,7 +215,7 @@ def show_model(constants: dict[str, float], latency: float, byte: float) -> None
     """Print the projected time and memory of an iteration, from the constants of the largest size measured."""
     print(f"\nProjected (not measured): ranks of {THREADS} threads that scale ideally, exchanges as measured here;")
     print("an iteration is one product with the adjoint and one image")
-    heads = ("product", "image", "of both exchanged", "sent", "memory a rank")
+    heads = ("product", "image", "of both exchanged", "sent", "memory per rank")
     print(f"{'qubits':>6} {'cores':>6} {'ranks':>6} " + " ".join(f"{head:>10}" for head in heads))
     for qubits in (18, 20):
         for cores in (64, 1024):

@@ -34,7 +34,7 @@ def torus(nodes: int) -> Graph:
 
 
 def sparse(nodes: int) -> Graph:
-    """Return a random graph with 2.45 edges a node."""
+    """Return a random graph with 2.45 edges per node."""
     generator = np.random.default_rng(0)
     edges = int(2.45 * nodes)
     ends = generator.integers(0, nodes, (2, edges + edges // 50 + 20))
@@ -45,7 +45,7 @@ def sparse(nodes: int) -> Graph:
 
 KINDS = {"torus": torus, "sparse": sparse}
 TICKS = (500, 1000, 2000, 5000, 10_000, 20_000)
-NAMES = {"torus": "toroidal grid, weights +-1 (2 edges a node)", "sparse": "random graph (2.45 edges a node)"}
+NAMES = {"torus": "toroidal grid, weights +-1 (2 edges per node)", "sparse": "random graph (2.45 edges per node)"}
 
 
 def measure(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, Any]:

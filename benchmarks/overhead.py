@@ -130,7 +130,7 @@ def python_calls(parts: Parts, method: Method, tracker: str) -> float:
 ROUNDS = 5
 """Runs of each method, of which the middle one is shown: what caches hold depends on the neighbours.
 
-All methods take turns, so that a busy minute falls on all of them, and the stopwatch is measured anew in every round.
+All methods take turns, so that a busy minute falls on all of them, and the stopwatch is measured again in every round.
 """
 CALL_COUNTS = (10, 30)
 """Iterations of two short runs whose calls are compared."""

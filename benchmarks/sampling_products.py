@@ -152,7 +152,7 @@ def measure(data: Instance, repeats: int) -> None:
 def threshold(repeats: int) -> None:
     """Print what a second thread brings to products of growing size, with the threads forced."""
     pattern._SERIAL_WORK = 0
-    print(f"\nM x with 30 entries a row: what a second thread brings (best of {repeats})")
+    print(f"\nM x with 30 entries per row: the gain from a second thread (best of {repeats})")
     x = np.ones(2000)
     for count in (30_000, 90_000, 200_000, 500_000, 1_000_000):
         data = instance(count // 30, x.size, count)

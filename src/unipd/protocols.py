@@ -14,14 +14,14 @@ Sharp oracle: required ``__call__``, ``value``, ``objective``, ``support``, ``co
 optional                  gives                                       default
 ========================  ==========================================  =========================
 ``call_certified``        the strongest affordable certificate        ``__call__``
-``best_vertices``         pricing of many atoms at one pass           None: one atom a call
+``best_vertices``         pricing of many atoms in one pass           None: one atom per call
 ``factors``               the factored (Burer-Monteiro) method        None: not factorable
 ``linear_cost``           C of a linear objective                     None
 ``cost_map``              <C, x> and A x together, C + A^* lam        None: one after the other
 ``quadratic_diagonal``    the curvature of a quadratic objective      None
 ``is_strictly_convex``    restarts before atoms ("auto")              False
 ``inner_oracles``         the oracles inside this one                 ()
-``block_oracles``         one model a block (corrective method)       (): one block
+``block_oracles``         one model per block (corrective method)     (): one block
 ``runs_user_code``        further checks of the answers               False
 ``hermitian``             matrices as factors, Hermitian or not       None: not such a set
 ``certification``         parameters of certified spectral bounds     None
@@ -44,7 +44,7 @@ Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``
 ``diagonals``             diagonal constraints held by construction   None: none known
 ``row_norms``             row equilibration of maps with many rows    None: not known
 ``inner_maps``            the maps inside this one                    ()
-``block_maps``            one model a block (corrective method)       (): not given by block
+``block_maps``            one model per block (corrective method)     (): not given by block
 ``runs_user_code``        a check of the adjoint                      False
 ``nbytes``                memory forecasts                            0
 ``checkpoint_identity``   what a checkpoint compares                  None: the object
@@ -90,7 +90,7 @@ class SharpAnswer:
     atom: Any
     """The point x, as an array or a structured atom (see :mod:`unipd.atoms`)."""
     value: float
-    """<y, x> - f(x) at the point returned: a lower bound of the maximum."""
+    """<y, x> - f(x) at the point returned: a lower bound on the maximum."""
     objective: float
     """f(x)."""
     error: float = 0.0
@@ -147,7 +147,7 @@ class SharpOracle(Protocol):
         ...
 
     def maximum(self) -> float:
-        """Return an upper bound of f over X (inf when none is known): beyond it a bound proves infeasibility."""
+        """Return an upper bound on f over X (inf when none is known): beyond it a bound proves infeasibility."""
         ...
 
 
@@ -183,7 +183,7 @@ class Operator(Protocol):
 
     What a map returns as A^* lam may have optional members as well: ``matmat`` and ``rmatmat`` (products with several
     columns at once), ``hermitian`` (False when only the Hermitian part counts), ``toarray`` (small matrices, rigorous
-    certificates), ``norm_bound`` and ``frobenius`` (upper bounds of the norms, for certificates), ``diagonal``
+    certificates), ``norm_bound`` and ``frobenius`` (upper bounds on the norms, for certificates), ``diagonal``
     (preconditioner of Newton steps), ``has_compiled_run`` (a Golub-Kahan run in compiled code).
     """
 

@@ -41,7 +41,7 @@ def quadratic_smoothness_bound(curvature: float, diameter: float, delta: float) 
 
 
 def unipdgrad_objective_bound(k: int, m_bar: float, eps: float, start_norm: float) -> float:
-    """Return the upper bound of f(xbar_k) - f^* in Theorem 4.1."""
+    """Return the upper bound on f(xbar_k) - f^* in Theorem 4.1."""
     return m_bar * start_norm**2 / (k + 1) + 0.5 * eps
 
 
@@ -60,7 +60,7 @@ def _accelerated_growth(k: int, nu: float) -> float:
 
 
 def accunipdgrad_objective_bound(k: int, nu: float, m_bar: float, eps: float, start_norm: float) -> float:
-    """Return the upper bound of f(xbar_k) - f^* in Theorem 4.2."""
+    """Return the upper bound on f(xbar_k) - f^* in Theorem 4.2."""
     return 0.5 * eps + 4.0 * m_bar * start_norm**2 / _accelerated_growth(k, nu)
 
 

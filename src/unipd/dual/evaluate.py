@@ -22,13 +22,13 @@ class DualValue:
     dual: Array
     """lam."""
     value: float
-    """g(lam) as attained by the atom: a lower bound of the true g(lam)."""
+    """g(lam) as attained by the atom: a lower bound on the true g(lam)."""
     error: float
     """Certified: the true g(lam) is at most ``value + error``."""
     conjugate: float
-    """Certified upper bound of max <-A^* lam, x> - f(x)."""
+    """Certified upper bound on max <-A^* lam, x> - f(x)."""
     upper_value: float
-    """Certified upper bound of max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term."""
+    """Certified upper bound on max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term."""
     linear: float
     """<lam, b>."""
     dual_norm_sq: float

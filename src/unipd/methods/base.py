@@ -70,13 +70,13 @@ class Certificate:
     """What is proven about the current point: f(xbar), its feasibility, and the best dual bound so far."""
 
     objective: float
-    """f(xbar) + phi(A xbar - b), or an upper bound of it when f is not linear and xbar is not kept."""
+    """f(xbar) + phi(A xbar - b), or an upper bound on it when f is not linear and xbar is not kept."""
     violation: float
     """dist(A xbar - b, K), in the units of b."""
     infeasibility: float
     """:meth:`Problem.infeasibility` of A xbar - b, relative: what is compared with the accuracy."""
     dual_bound: float
-    """Best -G(lam) seen: a lower bound of the optimal value."""
+    """Best -G(lam) seen: a lower bound on the optimal value."""
     ray: Array
     """The dual vector on whose ray the best bound is attained."""
     bound_kind: str = "rigorous"
@@ -172,7 +172,7 @@ class State:
     image: Array
     """A xbar."""
     mean_objective: float
-    """The weighted mean of f over the atoms: f(xbar) when f is linear, else an upper bound of it."""
+    """The weighted mean of f over the atoms: f(xbar) when f is linear, else an upper bound on it."""
     certificate: Certificate
     """Objective, feasibility and bound."""
     counts: Counts
@@ -192,11 +192,11 @@ class State:
         return None
 
     def unwrap(self) -> State:
-        """Return the state of the method at work, which for a wrapper is that of a method inside."""
+        """Return the state of the active method, which for a wrapper is that of an inner method."""
         return self
 
     def cap_bound(self: S, bound: float, bound_kind: str) -> S:
-        """Return the state with no dual bound above ``bound``, here and in the states inside."""
+        """Return the state with no dual bound above ``bound``, here and in the inner states."""
         if self.certificate.dual_bound <= bound:
             return self
         return fast_replace(self, certificate=fast_replace(self.certificate, dual_bound=bound, bound_kind=bound_kind))
@@ -273,7 +273,7 @@ def method_options(method: Method) -> dict[str, Any]:
 
 
 def common_fields(state: State) -> dict[str, Any]:
-    """Return the fields that every state has: what a wrapper shows of the state inside."""
+    """Return the fields that every state has: what a wrapper shows of the inner state."""
     return {name: getattr(state, name) for name in _COMMON_FIELDS}
 
 
@@ -345,7 +345,7 @@ def zero_image(problem: Problem) -> Array:
 
 
 def keep_best_bound(certificate: Certificate, other: Certificate) -> Certificate:
-    """Return the first certificate's point with the higher of both bounds."""
+    """Return the first certificate's point with the higher of the two bounds."""
     if not other.dual_bound > certificate.dual_bound:
         return certificate
     bound, ray, scale = other.dual_bound, other.ray, other.ray_scale
@@ -372,7 +372,7 @@ def merit(problem: Problem, certificate: Certificate, bound: float) -> float:
 
 
 def keep_incumbent(problem: Problem, state: S, other: State) -> S:
-    """Return the state with the point of less :func:`merit`, both measured against the higher of both bounds."""
+    """Return the state with the point of less :func:`merit`, both measured against the higher of the two bounds."""
     mine = keep_best_bound(state.certificate, other.certificate)
     theirs = keep_best_bound(other.certificate, state.certificate)
     bound = mine.dual_bound

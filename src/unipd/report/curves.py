@@ -101,7 +101,7 @@ class Curves:
     gap: FloatArray
     """Certified gap |objective - best bound so far|."""
     residual: FloatArray
-    """|objective - best bound of the run|: an upper bound of the objective residual of feasible points."""
+    """|objective - best bound of the run|: an upper bound on the objective residual of feasible points."""
     infeasibility: FloatArray | None
     """dist(A x - b, K); None for a loss."""
     bound: FloatArray | None

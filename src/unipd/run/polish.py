@@ -59,7 +59,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     to gain. Vector atoms go through the master problem of the corrective method and one oracle call, spectral points
     through steps of the factored method.
 
-    Preserved: x stays in X; the bound is the better of both; the sum of relative infeasibility and relative gap does
+    Preserved: x stays in X; the bound is the better of the two; the sum of relative infeasibility and relative gap does
     not grow. Lost: x is no longer the average to which Theorems 4.1 and 4.2 apply.
 
     Parameters

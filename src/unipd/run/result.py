@@ -99,7 +99,7 @@ class Result:
     infeasibility: float = math.nan
     """Relative distance from the constraints, as defined above."""
     dual_bound: float = math.nan
-    """Certified lower bound of the optimal value."""
+    """Certified lower bound on the optimal value."""
     gap: float = math.nan
     """Relative duality gap, as defined above."""
     bound_kind: str = ""

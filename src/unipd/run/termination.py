@@ -262,7 +262,7 @@ def _is_projection_due(state: State) -> bool:
 
 
 def _is_oracle_call_due(problem: Problem, state: State) -> bool:
-    """Whether to call the oracle at the current dual vector: the method at work does not while far from feasible.
+    """Whether to call the oracle at the current dual vector: the active method does not while far from feasible.
 
     That is at iterations 16, 32, 64, ...: for an infeasible problem the multipliers grow along a separating ray.
     """

@@ -164,7 +164,7 @@ class Sharp(Membership, ReprMixin, OracleDefaults, ABC):
         """Whether x lies in X, up to the tolerance or 64 eps of the dtype of x, whichever is larger."""
 
     def maximum(self) -> float:
-        """Return an upper bound of f over X: zero for a bare set."""
+        """Return an upper bound on f over X: zero for a bare set."""
         return 0.0
 
     def _validate_direction(self, direction: Any) -> Array:

@@ -82,7 +82,7 @@ class BasePolytope(Sharp):
     Parameters
     ----------
     function
-        F as a function of a Boolean mask of the elements (called once an element for each direction), or an object
+        F as a function of a Boolean mask of the elements (called once per element for each direction), or an object
         with ``along(order)``, its values on the growing sets of an order. That F is submodular is not checked.
     size
         Number of elements.

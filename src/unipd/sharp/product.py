@@ -97,7 +97,7 @@ class Product(ReprMixin, OracleDefaults):
     Parameters
     ----------
     oracles
-        One sharp oracle a block.
+        One sharp oracle per block.
     threads
         Blocks are evaluated by this many threads; 1 (the default) evaluates them in turn.
 

@@ -287,7 +287,7 @@ def test_a_trace_bound_must_be_a_positive_number_even_where_none_is_needed(bound
 
 
 def test_a_diagonal_entry_that_must_vanish_ends_honestly():
-    """No X is strictly feasible: multipliers grow for ever, pairs of tiny steps are rounding errors."""
+    """No X is strictly feasible: multipliers grow forever, pairs of tiny steps are rounding errors."""
     program = SDP.from_matrices(
         -np.array([[1.0, 1.0], [1.0, 0.0]]), [np.diag([1.0, 0.0]), np.diag([0.0, 1.0])], [1.0, 0.0]
     )

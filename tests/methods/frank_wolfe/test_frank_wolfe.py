@@ -103,7 +103,7 @@ LOSSES: dict[str, Any] = {
 def test_the_slope_of_a_step_is_that_of_loss_and_cost(
     name: str, loss: str, cost: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a step is told of its way is what the gradient says, after vectors and sums were computed anew as well."""
+    """What a step is told of its way is what the gradient says, after vectors and sums were recomputed as well."""
     random = np.random.default_rng(6)
     A, coupling = random.standard_normal((30, 12)), LOSSES[loss]
     problem = Problem(COSTS[cost], A, 2.0 * random.standard_normal(30), coupling)

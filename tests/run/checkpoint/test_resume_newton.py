@@ -18,7 +18,7 @@ from unipd.methods.factored import trust_region
 
 
 def _maxcut(monkeypatch: pytest.MonkeyPatch) -> tuple[Problem, Method]:
-    """A MaxCut program and its method, with few products an iteration so that there are many iterations."""
+    """A MaxCut program and its method, with few products per iteration so that there are many iterations."""
     monkeypatch.setattr(trust_region, "PRODUCTS", 5)
     random = np.random.default_rng(4)
     rows, cols = np.nonzero(np.triu(random.random((40, 40)) < 0.2, 1))

@@ -302,7 +302,7 @@ def _is_trace_active(result: Result, trace: TraceBound) -> bool:
 
 def _no_trace_error(reason: str) -> InvalidInput:
     expected = (
-        f"an upper bound of the trace of X: the constraints give none ({reason}), and without one there is no "
+        f"an upper bound on the trace of X: the constraints give none ({reason}), and without one there is no "
         "certificate. Give a bound if you know one for a solution, or use an interior-point solver"
     )
     return InvalidInput("trace_bound", expected)

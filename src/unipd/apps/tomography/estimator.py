@@ -219,7 +219,7 @@ class PauliTomography:
 
     @property
     def dual_bound_(self) -> float:
-        """Certified lower bound of the optimal value."""
+        """Certified lower bound on the optimal value."""
         return self.fit_.result.dual_bound
 
     @property

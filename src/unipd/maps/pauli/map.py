@@ -51,7 +51,7 @@ class HermitianOperator(ABC):
 
     @abstractmethod
     def norm_bound(self) -> float:
-        """Return an upper bound of the spectral norm, without any product."""
+        """Return an upper bound on the spectral norm, without any product."""
 
     def rmatvec(self, x: Array) -> Array:
         """Return M^* x, which is M x."""

@@ -228,7 +228,7 @@ def price_vertices(
 
 def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], memory: int) -> Bundle:
     """Prune the bundle to make room for new atoms, then add them, the best one first."""
-    if bundle.by_block:  # one point has an atom a block
+    if bundle.by_block:  # one point has an atom per block
         each = memory if problem.coupling.dual_sign is not None else max(2, memory // bundle.count)
         return bundle.prune(each - 1, points[0].dual).with_atoms(problem, points[0])
     points = points[: max(1, memory // 4)]
@@ -271,7 +271,7 @@ def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
 
     With one model of the whole x, M decreases by what a parabola through G and its slope along the step suggests, a
     factor of 2 to 10, when at least half of the prediction came true, and is doubled after every forty null steps; so
-    too for a loss with kinks. For constraints, a model a block learns much from a call: M is halved after every
+    too for a loss with kinks. For constraints, a model per block learns much from a call: M is halved after every
     prediction that came true, and doubled when G increased by as much. In both cases M stays when A x - b is well
     within the requested accuracy, since a smaller one would only let lam diverge; unless the gap is open and the model
     held all along the step, as where no multiplier is large enough (no Slater point). Where the prediction is far below
@@ -297,7 +297,7 @@ def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
 
 
 def _least_factor(problem: Problem) -> float:
-    """Return the least factor of M; where G may decrease for ever, as for an infeasible problem, haste overflows."""
+    """Return the least factor of M; where G may decrease forever, as for an infeasible problem, haste overflows."""
     return 0.5 if math.isinf(problem.sharp.maximum()) and problem.sharp.degree != 2.0 else 0.1
 
 

@@ -152,7 +152,7 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
 
     A probe steps along the gradient with a trial M, at first so far that the linear model predicts a decrease of
     the problem's scale. Where the line-search condition fails, the smallest M that satisfies it at the pair of
-    points is a lower bound of M_bar; while it holds, the next probe steps further, with M down to
+    points is a lower bound on M_bar; while it holds, the next probe steps further, with M down to
     :func:`least_smoothness`.
     """
     if has_analytic_step(problem):

@@ -196,7 +196,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         return self.value(direction).value
 
     def maximum(self) -> float:
-        """Return an upper bound of f over X: zero for a bare set."""
+        """Return an upper bound on f over X: zero for a bare set."""
         return 0.0
 
     def _validate_direction(self, direction: Any) -> Any:

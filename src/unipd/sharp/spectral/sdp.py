@@ -175,7 +175,7 @@ class SdpCost(Linear):
         return self.cost_map.cost_and_image(x)[0]
 
     def maximum(self) -> float:
-        """Return an upper bound of <C, X>: for large sparse C that of Gershgorin, valid but not tight."""
+        """Return an upper bound on <C, X>: for large sparse C that of Gershgorin, valid but not tight."""
         if self.shape[0] <= SMALL_ORDER or not has_compiled_lanczos(self.cost):
             return super().maximum()
         trace: float = self.oracle.trace  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Certified upper bounds of top eigenvalues and singular values.
+"""Certified upper bounds on top eigenvalues and singular values.
 
 Read :mod:`~unipd.spectral.certify.probabilistic` (a Lanczos run from a random vector, with its proof), then
 :mod:`~unipd.spectral.certify.rigorous` (norm bounds, factorisations, the Gram matrix), then

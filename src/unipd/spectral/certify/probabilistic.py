@@ -1,4 +1,4 @@
-"""Upper bounds of the top eigenvalue or singular value that hold with a stated probability.
+"""Upper bounds on the top eigenvalue or singular value that hold with a stated probability.
 
 The bound needs a starting vector that is random and
 independent of the operator: no restart, no warm start, and a seed of its own. The run keeps only the three-term
@@ -200,7 +200,7 @@ def certified_norm(
 ) -> Certified:
     """Bound the largest singular value from above through the Gram matrix of the shorter side.
 
-    Two products a step; parameters as in :func:`certified_upper`.
+    Two products per step; parameters as in :func:`certified_upper`.
 
     Examples
     --------
