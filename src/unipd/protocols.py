@@ -4,7 +4,7 @@ The library is written against these. A user-supplied class implements the requi
 them it declares by defining an optional member, and gets the same fast paths as the classes of this library. The
 defaults are those of :class:`OracleDefaults`, :class:`MapDefaults`, :class:`TrackerDefaults` and, for couplings,
 :class:`unipd.couplings.ConvexSet` and ``ConvexLoss``; a class that derives from none of them is adapted when the
-:class:`~unipd.Problem` is made.
+:class:`~unipd.Problem` is built.
 A member counts as declared when the class or the instance defines it, not when ``__getattr__`` passes it on.
 
 Sharp oracle: required ``__call__``, ``value``, ``objective``, ``support``, ``contains``, ``maximum``, ``shape``,
@@ -251,7 +251,7 @@ class Coupling(Protocol):
 
 @runtime_checkable
 class Loss(Coupling, Protocol):
-    """A finite convex loss phi; what the slack split and Frank-Wolfe ask on top of :class:`Coupling`."""
+    """A finite convex loss phi; what the slack split and Frank-Wolfe need beyond :class:`Coupling`."""
 
     @property
     def splittable(self) -> bool:
@@ -393,7 +393,7 @@ class MapDefaults(_Map):
 
     @property
     def has_image_parts(self) -> bool:
-        """Whether images can be made a few lines at a time (``image_lines``), for dual vectors too long to copy."""
+        """Whether images can be computed a few lines at a time (``image_lines``), for dual vectors too long to copy."""
         return False
 
     @property

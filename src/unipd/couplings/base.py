@@ -89,7 +89,7 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
     def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
         """Return J C for an element J of the generalised Jacobian of v -> prox_{step h}(v) and columns C.
 
-        By default from one-sided differences: one prox a column, accurate to about seven digits.
+        By default from one-sided differences: one prox per column, accurate to about seven digits.
         """
         return finite_differences(lambda v: self.prox_conjugate(v, step), vector, directions)
 
@@ -249,7 +249,7 @@ DIFFERENCE = 1e-7
 
 
 def finite_differences(function: Callable[[Array], Array], vector: Array, directions: Array) -> Array:
-    """Return the directional derivatives of a map at a vector by one-sided differences, one column a direction.
+    """Return the directional derivatives of a map at a vector by one-sided differences, one column per direction.
 
     >>> finite_differences(lambda v: v**2, np.array([1.0, 3.0]), np.eye(2)).round(5)
     array([[2., 0.],

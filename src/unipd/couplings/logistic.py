@@ -25,7 +25,7 @@ class Logistic(BoundedSlackLoss):
     Parameters
     ----------
     slack_radius
-        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
+        Bound on |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
     Examples
     --------

@@ -76,9 +76,9 @@ def call_oracle(
     tolerance, start
         Absolute error allowed to an inexact oracle, and an atom to start from.
     certified
-        Ask for the oracle's strongest affordable certificate, if it offers one.
+        Request the oracle's strongest affordable certificate, if it offers one.
     alone
-        Ask for the value alone; the answer's atom may then be None.
+        Request the value only; the answer's atom may then be None.
     """
     oracle = problem.sharp.value if alone else problem.sharp
     if certified:

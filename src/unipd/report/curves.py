@@ -105,7 +105,7 @@ class Curves:
     infeasibility: FloatArray | None
     """dist(A x - b, K); None for a loss."""
     bound: FloatArray | None
-    """The theorem's bound of ``infeasibility``, or of ``residual`` for a loss; None when there is none."""
+    """The theorem's bound on ``infeasibility``, or on ``residual`` for a loss; None when there is none."""
     smoothness: FloatArray | None
     """Local smoothness M_k of the universal methods; None for others."""
     exponent: FloatArray | None

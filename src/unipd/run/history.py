@@ -238,7 +238,7 @@ def _dense_bytes(problem: Problem) -> int:
 
 
 def _is_small_state(state: State) -> bool:
-    """Whether a second point is no burden; lists of atoms are shared with the later ones."""
+    """Whether holding a second point is cheap; lists of atoms are shared with later states."""
     kept = 0 if state.primal.has_shared_atoms else state.primal.nbytes
     return kept + state.image.nbytes <= LARGEST
 

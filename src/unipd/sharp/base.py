@@ -30,7 +30,7 @@ def _at_least_rounding(contains: Callable[..., bool]) -> Callable[..., bool]:
 
 
 class Membership:
-    """Base whose subclasses' ``contains`` forgives at least 64 eps of the point's dtype."""
+    """Base whose subclasses' ``contains`` allows at least 64 eps of the point's dtype."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

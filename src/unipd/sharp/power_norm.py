@@ -28,7 +28,7 @@ class PowerNorm(SharpFunction):
     Parameters
     ----------
     ball
-        The norm, given as one of its balls; its radius plays no part.
+        The norm, given as one of its balls; its radius is ignored.
     power
         The power q >= 2.
     weight
@@ -179,7 +179,7 @@ class NormSquared(PowerNorm):
     Parameters
     ----------
     ball
-        The norm, given as one of its balls; its radius plays no part.
+        The norm, given as one of its balls; its radius is ignored.
     weight
         The weight w > 0.
 

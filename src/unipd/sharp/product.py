@@ -92,7 +92,7 @@ def _simplex(oracle: Any) -> Any:
 
 
 class Product(ReprMixin, OracleDefaults):
-    """X = X_1 x ... x X_m with f(x) = sum_i f_i(x_i): one independent sharp operator a block.
+    """X = X_1 x ... x X_m with f(x) = sum_i f_i(x_i): one independent sharp operator per block.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from unipd import atoms
 from unipd._typing import FloatArray
 
 _SMALLEST_SCALE = 1e-100
-"""Common scale of the weights below which they are written anew."""
+"""Common scale of the weights below which they are rewritten."""
 _DIGEST = 16
 """Largest number of bytes of a key."""
 

@@ -1,4 +1,4 @@
-"""Keep xbar as low-rank factors, recompressed on the way."""
+"""Keep xbar as low-rank factors, recompressed when they grow too wide."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ TOUCHING = 1e-10
 
 
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
-    """Separate two classes by the widest margin, a share nu of the samples at most on its wrong side.
+    """Separate two classes by the widest margin, with at most a fraction nu of the samples on the wrong side.
 
     The normal w is the shortest difference of two points, one in the reduced hull of each class:
     min 1/2 ||sum_+ x_i phi_i - sum_- x_i phi_i||^2 over 0 <= x_i <= 2 / (nu n), sum_+ x_i = sum_- x_i = 1 (Crisp and

@@ -287,12 +287,12 @@ def _next_method(solver: BoundedSolver, result: Result) -> Any:
 
 
 def _is_limited_by_trace(data: SdpData, result: Result, trace: TraceBound) -> bool:
-    """Whether the trace bound a is active, and the dual bound owes a |lambda_min(S)| > accuracy to it.
+    """Whether the trace bound a is active, and contributes a |lambda_min(S)| > accuracy to the dual bound.
 
     Where X is unbounded along directions that do not change the objective, the first alone has no meaning.
     """
-    owed = -trace.value * smallest_eigenpair(data.slack(result.dual)).lower
-    return _is_trace_active(result, trace) and owed > result.accuracy * max(1.0, abs(result.objective))
+    contribution = -trace.value * smallest_eigenpair(data.slack(result.dual)).lower
+    return _is_trace_active(result, trace) and contribution > result.accuracy * max(1.0, abs(result.objective))
 
 
 def _is_trace_active(result: Result, trace: TraceBound) -> bool:

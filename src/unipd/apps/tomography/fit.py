@@ -121,7 +121,7 @@ class Fit:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the fit ended by itself."""
+        """Whether the fit ended without a limit or an interruption."""
         return self.result.status in _COMPLETE or self.lost_accuracy
 
     def add_figures(self) -> Fit:
@@ -308,7 +308,7 @@ def fit_problem(
 ) -> Fit:
     """Solve a problem, truncate or depolarize the solution as requested, and evaluate its values of ``strings``.
 
-    ``noisy`` tells that the data's noise exceeds the accuracy.
+    ``noisy`` is whether the noise of the data exceeds the accuracy.
     """
     result = solve(
         problem,

@@ -271,7 +271,7 @@ def choose_paulis(qubits: int, count: int | None = None, seed: int = 0) -> Pauli
 
 
 def identifying_count(qubits: int) -> int:
-    """Return min(4 p - 5, 4^q - 1): with fewer expectation values some pure states cannot be told apart.
+    """Return min(4 p - 5, 4^q - 1): with fewer expectation values some pure states cannot be distinguished.
 
     It is the number (up to terms in log p) that Heinosaari, Mazzarella and Wolf (2013) prove necessary.
 

@@ -33,7 +33,7 @@ from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker, inner, is_user_supplied, norm
 
 MASTER_SHARE = 1e-3
-"""Share of the requested accuracy that the last Newton step of the master may still be worth."""
+"""Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
 DESCENT_SHARE = 0.1
 """A step is serious when G decreases by this share of what the model predicts."""
 MOST_PRICED = 30
@@ -271,11 +271,11 @@ def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
 
     With one model of the whole x, M decreases by what a parabola through G and its slope along the step suggests, a
     factor of 2 to 10, when at least half of the prediction came true, and is doubled after every forty null steps; so
-    too for a loss with kinks. For constraints, a model per block learns much from a call: M is halved after every
+    too for a loss with kinks. For constraints, one model per block gains much from a call: M is halved after every
     prediction that came true, and doubled when G increased by as much. In both cases M stays when A x - b is well
     within the requested accuracy, since a smaller one would only let lam diverge; unless the gap is open and the model
     held all along the step, as where no multiplier is large enough (no Slater point). Where the prediction is far below
-    the requested accuracy, M is halved for what is left.
+    the requested accuracy, M is halved.
     """
     predicted, actual, eps, certificate = change.predicted, change.actual, change.eps, change.certificate
     scale = problem.scale(certificate.objective)
@@ -297,7 +297,7 @@ def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
 
 
 def _least_factor(problem: Problem) -> float:
-    """Return the least factor of M; where G may decrease forever, as for an infeasible problem, haste overflows."""
+    """Return the least factor of M: not far below 1 where G may be unbounded below, or lam would soon overflow."""
     return 0.5 if math.isinf(problem.sharp.maximum()) and problem.sharp.degree != 2.0 else 0.1
 
 

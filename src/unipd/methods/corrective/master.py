@@ -49,7 +49,7 @@ class Master:
     problem: Problem
     bundle: Bundle
     columns: Array
-    """B, of the kind of numbers of the dual vector."""
+    """B, real or complex like the dual vector."""
     gram: FloatArray
     """Real inner products of the columns."""
     centre: Array

@@ -26,7 +26,7 @@ from unipd.sharp.spectral.operators import LazyDifference
 from unipd.trackers import Fixed
 
 TYPICAL_SHARE = 1e-3
-"""Share of the typical objective below which a value of f tells nothing about its scale."""
+"""Share of the typical objective below which a value of f says nothing about its scale."""
 PENALTY_GROWTH = 3.0
 """Factor by which the penalty grows when feasibility lags."""
 SMALLEST_TOLERANCE = 1e-2

@@ -96,7 +96,7 @@ class FrankWolfe:
         return fast_replace(state, at_zero=inside, mean_objective=problem.sharp.objective(zero) if inside else 0.0)
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FrankWolfeState | None:
-        """Start from a point of X; None for the open loop, whose first step forgets where it started."""
+        """Start from a point of X; None for the open loop, whose first step goes all the way to a vertex."""
         require_smooth_loss(problem, self.name)
         if self.step_size == "open-loop":
             return None

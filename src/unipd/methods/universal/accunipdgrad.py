@@ -137,8 +137,8 @@ class AccUniPDGrad(UniversalMethod):
         """Search M upwards from M_{k-1}/2, every trial with its own t_k and lambda-hat_k; return the t_k accepted too.
 
         The proof of Theorem 4.2 needs t_k (t_k - 1) / M_k <= t_{k-1}^2 / M_{k-1} and the line-search condition at the
-        lambda-hat_k made with that t_k. Both hold here, so the estimates in terms of S_k = sum t_i / M_i = t_k^2 / M_k
-        stand, and S_k only grows when an M is smaller.
+        lambda-hat_k of that t_k. Both hold here, so the estimates in terms of S_k = sum t_i / M_i = t_k^2 / M_k
+        hold, and a smaller M only increases S_k.
         """
         previous_t_sq = state.t * (state.t - 1.0)
         momentum: Array = state.t * state.extrapolation * (state.dual - state.dual_previous)  # t_k cancels

@@ -67,7 +67,7 @@ class Wrapper:
         return {**method_options(self.inner), **own}
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
-        """Return what the states share, rebuilt."""
+        """Rebuild the objects that the states share."""
         return {"problem": problem, **prefix_names("inner", rebuild_shared(self.inner, problem))}
 
 

@@ -86,12 +86,12 @@ class FallbackState(WrapperState):
 
 @dataclass(frozen=True)
 class Fallback(Wrapper):
-    """Run a method; when it stalls or fails, run another one from the best dual vector, and so on in turns.
+    """Run a method; when it stalls or fails, run another one from the best dual vector, and alternate.
 
     A turn ends when the error (the larger of relative infeasibility and gap) has not fallen by 30% for ``patience``
     iterations, or when the method fails. The next method starts at the best dual vector, or continues from its own
     last state; after both have had a turn, turns become twice as long. Until the first turn ends, the run is that of
-    the first method, number by number.
+    the first method, bit for bit.
 
     The theorems of each method hold within its turns; the bound is valid at all times, and the point reported is the
     better one of both.
@@ -122,7 +122,7 @@ class Fallback(Wrapper):
         return {**method_options(self.inner), "fallback": self.alternative.name}
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
-        """Return what the states of both methods share, rebuilt."""
+        """Rebuild the objects that the states of both methods share."""
         return {**super().rebuild(problem), **prefix_names("alternative", rebuild_shared(self.alternative, problem))}
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FallbackState:

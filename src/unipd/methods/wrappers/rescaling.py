@@ -105,7 +105,7 @@ class Rescaling(Wrapper):
         return {**method_options(self.inner), "scaling": "rows"}
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
-        """Return what the states share, rebuilt."""
+        """Rebuild the objects that the states share."""
         return _share(problem, equilibrate(problem), lambda target: rebuild_shared(self.inner, target))
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> RescalingState:

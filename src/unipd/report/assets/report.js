@@ -313,7 +313,7 @@
     drawAll();
   };
 
-  // While a run goes on: ask for what is new, about once a second, until it has ended.
+  // While the run continues, poll for new data about once a second.
   const follow = () => {
     let failures = 0;
     const say = (text) => { byId("live").textContent = text; };

@@ -109,7 +109,7 @@ class SpectralFactors(NoFixedConstraints):
     right_rows: int
     """0 when X is Hermitian positive semidefinite."""
     radius: float
-    """Trace of X, or bound of the trace or of the nuclear norm."""
+    """Trace of X, or bound on the trace or the nuclear norm."""
     ball: bool
     """Whether the trace may be smaller than the radius."""
     regularisation: float = DELTA

@@ -70,8 +70,8 @@ class SingularSharp(RankOneSharp):
 class HermitianSharp(RankOneSharp):
     """Base of the oracles of a top eigenpair, over Hermitian matrices.
 
-    The default engine trusts a warm start: in tomography the top eigenvector moves continuously, and a lookout for
-    another one would double the products. Where atoms alternate, as in Frank-Wolfe methods, give ``Engine()``.
+    The default engine trusts a warm start: in tomography the top eigenvector moves continuously, and a guard against
+    missing another one would double the products. Where atoms alternate, as in Frank-Wolfe methods, give ``Engine()``.
     """
 
     hermitian = True

@@ -184,7 +184,7 @@ def _sparse_psd(matrix: Any, shift: float) -> bool:
 
 
 def _factor_error(shifted: Any, margin: float) -> float | None:
-    """Return a bound of ||M - margin I - L D L^*|| for the computed factors, or None when D > 0 fails.
+    """Return a bound on ||M - margin I - L D L^*|| for the computed factors, or None when D > 0 fails.
 
     The factors satisfy M + E = L U with |E| <= gamma |L| |U| entry by entry, and U differs from D L^* by a G that
     is at hand, so ||gamma |L| |U| 1|| + |||L| |G| 1|| in the maximum norm bounds the distance.
@@ -260,7 +260,7 @@ def gram_norm_upper(matrix: Any) -> float:
 
 
 def _compress_columns(wide: Any) -> Any:
-    """Return the columns that are not empty, in double precision and with one entry a place."""
+    """Return the columns that are not empty, in double precision and with one entry per place."""
     columns = scipy.sparse.csc_array(wide, dtype=np.result_type(wide.dtype, np.float64), copy=True)
     columns.sum_duplicates()
     return columns[:, np.diff(columns.indptr) > 0]
