@@ -157,8 +157,8 @@ def test_one_process_works_without_mpi4py(monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     for name in SIZES:
         monkeypatch.delenv(name, raising=False)
-    with session() as team:
-        assert team.size == 1
+    with session() as communicator:
+        assert communicator.size == 1
     monkeypatch.setenv(SIZES[0], "2")
     with pytest.raises(MissingExtra, match="running under MPI needs mpi4py"), session():
         pass
