@@ -3,7 +3,7 @@
     python benchmarks/maxcut_large.py [--quick] [--accuracy 1e-5] [--plot growth.png] [--nodes 500 2000 ...]
 
 Sparse random graphs (maxG60-sized: 7,000 nodes, 17,150 edges) and toroidal grids with weights +-1 (G81-sized: 20,000
-nodes, 40,000 edges). Every run is a process of its own, so that its peak memory is its own.
+nodes, 40,000 edges). Every run has its own process, so that its peak memory is its own.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def measure(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, A
 
 
 def apart(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, Any]:
-    """Measure in a process of its own and print a line."""
+    """Measure in a separate process and print a line."""
     command = [sys.executable, __file__, "--one", kind, "--nodes", str(nodes), "--accuracy", str(accuracy)]
     command += ["--limit", str(limit)]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -1,4 +1,4 @@
-"""Quantum tomography: pure states, mixed states beside AccUniPDGrad run long, exact and noisy; GHZ-8 from counts.
+"""Quantum tomography: pure states, mixed states and long runs of AccUniPDGrad, exact and noisy; GHZ-8 from counts.
 
     python benchmarks/tomography.py [--quick | --full]
 
