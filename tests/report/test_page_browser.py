@@ -210,7 +210,7 @@ def test_no_script_still_says_everything(visit, runs):
 
 
 def test_a_live_page_follows_the_run_and_says_when_it_ends(browser):
-    complaints, journal, context = [], RunCollector(), browser.new_context()
+    complaints, collector, context = [], RunCollector(), browser.new_context()
     page = context.new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -229,11 +229,11 @@ def test_a_live_page_follows_the_run_and_says_when_it_ends(browser):
             server._next = 0.0
             wait(lambda: curve(page).count("L") > 30)
 
-    with LiveServer(journal.runs, title=HOSTILE) as server, watch_runs(journal):
+    with LiveServer(collector.runs, title=HOSTILE) as server, watch_runs(collector):
         result = solve_constrained("unipdgrad", 80, look)
         assert "Still running" in page.locator("#live").text_content()
         assert page.locator(".badge").first.text_content() == "running"
-        journal.finish("done", result)
+        collector.finish("done", result)
         closing = threading.Thread(target=server.close)
         closing.start()
         wait(lambda: "has ended" in page.locator("#live").text_content())

@@ -41,7 +41,7 @@ def test_matches_lapack(rows, columns, entries, dtype, by_columns, scale, tolera
     assert found.converged
     assert found.left.dtype == found.right.dtype == dtype
     assert found.value <= truth + rounding
-    # A residual tells that a singular value is near, not which: a rough run may stop at another than the top one.
+    # A residual shows that a singular value is near, not which: a rough run may stop at another than the top one.
     assert np.abs(values - found.value).min() <= found.residual + rounding
     if tolerance < 1e-6:
         assert found.value == pytest.approx(truth, abs=1e-9 * truth + rounding)

@@ -90,7 +90,7 @@ class Wrapped:
 class Inexact(Wrapped):
     """An exact oracle made inexact: a worse point of X, with an honest certified error.
 
-    The error stays below the tolerance asked for when ``obedient``, and is drawn freely otherwise.
+    The error stays below the requested tolerance when ``obedient``, and is drawn freely otherwise.
     """
 
     def __init__(self, oracle: SharpOracle, *, obedient: bool, seed: int = 0) -> None:

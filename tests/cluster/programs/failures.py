@@ -156,12 +156,12 @@ def complaint(case):
 
 
 def print_refusals():
-    """Print what every rank is told of each refusal."""
-    told = {}
+    """Print the message of every rank for each refusal."""
+    messages = {}
     for case in (unsplittable, data, thing, matrix, options, apart, different):
-        told[case.__name__] = RANKS.allgather_objects(complaint(case))
+        messages[case.__name__] = RANKS.allgather_objects(complaint(case))
     if RANKS.rank == 0:
-        print(json.dumps(told))
+        print(json.dumps(messages))
 
 
 if __name__ == "__main__":
