@@ -85,7 +85,7 @@ def test_curves_are_drawn(visit, runs):
     assert page.locator("#panel-infeasibility path.line").count() == 4
     assert page.locator("#panel-infeasibility path.theorem").count() == 2
     assert "NaN" not in page.locator("#panels").inner_html()
-    assert page.locator("#panel-gap line.asked").count() == 1
+    assert page.locator("#panel-gap line.requested").count() == 1
 
 
 def test_a_run_without_constraints_has_no_empty_panel(visit):

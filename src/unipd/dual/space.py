@@ -255,10 +255,10 @@ class ChunkedSpace(FusedSpace):
         longest = max(high - low for low, high in itertools.pairwise(edges))
 
         def take_parts() -> None:
-            room = np.empty(longest, self.problem.dtype)
+            buffer = np.empty(longest, self.problem.dtype)
             while (number := next(numbers)) < len(sums):
                 part = slice(edges[number], edges[number + 1])
-                image = room[: part.stop - part.start]
+                image = buffer[: part.stop - part.start]
                 _kernels().image_part(starts, places, along, across, bounds[number], bounds[number + 1], image)
                 sums[number] = work(part, image)
 

@@ -105,8 +105,8 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         samples, target = checked
         oracle, loss = self._oracle(samples.shape[1]), self._loss()
         if self.fit_intercept:
-            reach = _intercept_bound(oracle, samples, target)
-            oracle = Product([oracle, Box(np.array([-reach]), np.array([reach]))])
+            bound = _intercept_bound(oracle, samples, target)
+            oracle = Product([oracle, Box(np.array([-bound]), np.array([bound]))])
             samples = [samples, np.ones((samples.shape[0], 1))]
         self.result_ = solve(Problem(oracle, samples, target, loss), accuracy=self.accuracy)
         x = self.result_.x

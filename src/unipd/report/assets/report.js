@@ -184,7 +184,7 @@
     const { left, width } = panel.inner;
     for (const accuracy of new Set(visible().map(({ run }) => run.accuracy))) {
       if (!shown(accuracy, panel.ys.log)) continue;
-      element("line", { x1: left, x2: left + width, y1: toY(accuracy), y2: toY(accuracy), class: "asked" }, parent);
+      element("line", { x1: left, x2: left + width, y1: toY(accuracy), y2: toY(accuracy), class: "requested" }, parent);
     }
   };
   const drawAll = () => panels.filter((panel) => !panel.figure.hidden).forEach(draw);
