@@ -215,7 +215,7 @@ class Problem:
         """The size of the objective before any of its values is known; it sets the first steps and tolerances.
 
         That is phi(-b) or the largest |f| on X, or :attr:`_ray_objective` where f has no maximum. Without any of these
-        f has no size, and 1 serves as well as any number.
+        f has no size, and 1 is as good as any number.
         """
         size = max(self._loss_size, self._objective_range or 0.0) or self._ray_objective
         return size if 0.0 < size < math.inf else 1.0

@@ -20,13 +20,13 @@ def test_the_log_has_the_progress_with_times(command, more, invoke, tmp_path):
     assert result.exit_code == 0
     lines = log.read_text().splitlines()
     assert all(STAMP.match(line) for line in lines)
-    told = [STAMP.sub("", line) for line in lines]
-    assert told[0] == f"{command[0].replace('demo', 'demo_command')} begins"
-    assert "numpy" in told[1]
-    course = [line for line in told if re.search(r"\d s  iteration \d+  objective ", line)]
-    assert 1 <= len(course) == len(told) - 4
-    assert "'status': 'solved'" in told[-2]
-    assert told[-1].endswith("ends")
+    messages = [STAMP.sub("", line) for line in lines]
+    assert messages[0] == f"{command[0].replace('demo', 'demo_command')} begins"
+    assert "numpy" in messages[1]
+    progress = [line for line in messages if re.search(r"\d s  iteration \d+  objective ", line)]
+    assert 1 <= len(progress) == len(messages) - 4
+    assert "'status': 'solved'" in messages[-2]
+    assert messages[-1].endswith("ends")
     shown = "iteration 1  objective" in result.stderr
     assert shown == ("--quiet" not in more)
 

@@ -184,7 +184,7 @@ def test_public_names():
 def test_the_doctor_itself_can_be_asked() -> None:
     problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     reports = getattr(unipd, "doctor")(problem, seed=3), unipd.doctor.check(problem, seed=3)  # noqa: B009
-    asked, checked = ([check for check in report.checks if "memory" not in check.name] for report in reports)
-    assert asked == checked
+    called, checked = ([check for check in report.checks if "memory" not in check.name] for report in reports)
+    assert called == checked
     with pytest.raises(unipd.errors.InvalidInput, match="problem"):
         getattr(unipd, "doctor")(np.eye(3))  # noqa: B009

@@ -216,7 +216,7 @@ def test_errors_of_rounding_do_not_stretch_the_axis(constrained_results):
 @pytest.mark.parametrize("method", ["auto", "unipdgrad", "accunipdgrad"])
 @pytest.mark.parametrize("accuracy", [5e-324, 1e-300, 1e-20, 1e300])
 def test_any_accuracy_can_be_drawn(method, accuracy, tmp_path):
-    """Asked for more than numbers hold: M_k and the theorem's bound leave the floating range, pictures do not."""
+    """Accuracies beyond floating point: M_k and the theorem's bound leave the floating range, pictures do not."""
     rng = np.random.default_rng(0)
     A = rng.standard_normal((5, 12))
     loss = unipd.Problem(unipd.sharp.Simplex(12), A, A @ rng.dirichlet(np.ones(12)), unipd.couplings.LeastSquares())

@@ -84,7 +84,7 @@ def test_a_claim_that_cannot_be_certified_is_not_solved_and_still_stops(method: 
 
 
 class ShortSighted(Wrapped):
-    """An oracle that overlooks the first vertex, except when it is asked for a certificate."""
+    """An oracle that overlooks the first vertex, except when a certificate is requested."""
 
     def __init__(self) -> None:
         super().__init__(Simplex(3), lambda call, answer, direction: answer, exact=False)
@@ -126,7 +126,7 @@ def test_bounds_of_unfinished_runs_stand(method: str, seed: int) -> None:
     assert result.dual_bound <= best.objective
     hurried = solve(problem, method, accuracy=1e-2, stop=MaxSeconds(1e-3))
     assert hurried.status is Status.TIME_LIMIT
-    assert hurried.counts.oracle_calls == hurried.history["oracle_calls"][-1]  # nothing was asked after the end
+    assert hurried.counts.oracle_calls == hurried.history["oracle_calls"][-1]  # the oracle was not called after the end
 
 
 class Modest(Wrapped):

@@ -15,7 +15,7 @@ from unipd.protocols import SharpAnswer
 
 
 class Slow(unipd.sharp.Simplex):
-    """A simplex whose every call takes a second of its own clock."""
+    """A simplex each of whose calls takes a second of a fake clock."""
 
     seconds = 0.0
 

@@ -79,8 +79,8 @@ def test_long_runs_are_cut(threads):
     same(product(directions), one_by_one(product, "__call__", directions))
 
 
-def test_one_by_one_is_not_asked(monkeypatch):
-    """Blocks alike are asked together: a simplex of its own is never called."""
+def test_single_blocks_are_not_called(monkeypatch):
+    """Equal blocks are evaluated together: no single simplex is called."""
 
     def fail_if_called(*_, **__):
         raise AssertionError("asked alone")

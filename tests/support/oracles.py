@@ -90,7 +90,7 @@ class Wrapped:
 class Inexact(Wrapped):
     """An exact oracle made inexact: a worse point of X, with an honest certified error.
 
-    The error stays below the tolerance asked for when ``obedient``, and is drawn freely otherwise. With ``exact`` it
+    The error stays below the requested tolerance when ``obedient``, and is drawn freely otherwise. With ``exact`` it
     passes for an exact oracle.
     """
 

@@ -80,7 +80,7 @@ def cut_problem() -> Problem:
 
 
 def product_problem() -> Problem:
-    """A nuclear ball with a quadratic block beside it."""
+    """A nuclear ball and a quadratic block."""
     rng = np.random.default_rng(9)
     maps = [DenseMatrix(rng.standard_normal((12, 12)), domain=(3, 4)), rng.standard_normal((12, 3))]
     parts = [sharp.NuclearBall((3, 4), 1.0), sharp.L2NormSquared(3, 0.5)]

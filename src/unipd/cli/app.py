@@ -135,13 +135,13 @@ class Group(_Help, TyperGroup):
         try:
             code = super().main(arguments, *rest, standalone_mode=False, **settings)
         except typer.Abort:
-            code = exits.complain(KeyboardInterrupt(), debug=debug)
+            code = exits.report_error(KeyboardInterrupt(), debug=debug)
         except _UsageError as error:
-            code = _complain_of_usage(error, debug=debug)
+            code = _report_usage_error(error, debug=debug)
         except BrokenPipeError:
             code = _leave_closed_pipe()
         except (Exception, KeyboardInterrupt) as error:
-            code = exits.complain(error, debug=debug)
+            code = exits.report_error(error, debug=debug)
         code = code if isinstance(code, int) else exits.SOLVED
         if standalone_mode:
             sys.exit(code)
@@ -155,7 +155,7 @@ def _leave_closed_pipe() -> int:
     return exits.UNEXPECTED
 
 
-def _complain_of_usage(error: Any, *, debug: bool) -> int:
+def _report_usage_error(error: Any, *, debug: bool) -> int:
     """Print a usage error in one line."""
     if debug:
         traceback.print_exception(error)

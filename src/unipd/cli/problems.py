@@ -115,7 +115,7 @@ def linear_program(size: int, seed: int) -> Problem:
 
 
 def maximum_cut(size: int, seed: int) -> SDP:
-    """Return the semidefinite relaxation of the maximum cut of a random graph with about four edges a node."""
+    """Return the semidefinite relaxation of the maximum cut of a random graph with about four edges per node."""
     import numpy as np
 
     from unipd.apps.graphs.maxcut import maxcut_program

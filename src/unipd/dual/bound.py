@@ -16,7 +16,7 @@ _ROUNDING = 64.0
 
 
 class LowerBound(NamedTuple):
-    """A certified lower bound of the optimal value and where it is attained."""
+    """A certified lower bound on the optimal value and where it is attained."""
 
     value: float
     """max over t of -G(t lam), or -G(lam) when the ray is not searched."""

@@ -22,13 +22,13 @@ class DualValue:
     dual: Array
     """lam."""
     value: float
-    """g(lam) as attained by the atom: a lower bound of the true g(lam)."""
+    """g(lam) as attained by the atom: a lower bound on the true g(lam)."""
     error: float
     """Certified: the true g(lam) is at most ``value + error``."""
     conjugate: float
-    """Certified upper bound of max <-A^* lam, x> - f(x)."""
+    """Certified upper bound on max <-A^* lam, x> - f(x)."""
     upper_value: float
-    """Certified upper bound of max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term."""
+    """Certified upper bound on max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term."""
     linear: float
     """<lam, b>."""
     dual_norm_sq: float
@@ -76,9 +76,9 @@ def call_oracle(
     tolerance, start
         Absolute error allowed to an inexact oracle, and an atom to start from.
     certified
-        Ask for the oracle's strongest affordable certificate, if it offers one.
+        Request the oracle's strongest affordable certificate, if it offers one.
     alone
-        Ask for the value alone; the answer's atom may then be None.
+        Request the value only; the answer's atom may then be None.
     """
     oracle = problem.sharp.value if alone else problem.sharp
     if certified:
@@ -185,7 +185,7 @@ oracle_errors = _OracleErrors()
 
 
 def _require_bounded(answer: SharpAnswer) -> None:
-    """Raise when an oracle's answer means that there is no maximizer."""
+    """Raise when an oracle's answer means that there is no maximiser."""
     if answer.value == math.inf or (isinstance(answer.atom, np.ndarray) and np.isinf(answer.atom).any()):
         raise UnboundedOracle(
             "the sharp operator has no maximiser: <-A^* lam, x> - f(x) is unbounded above over X; "

@@ -1,6 +1,6 @@
 """Compiled passes of :mod:`unipd.dual.space`: written and summed in one loop, sums in double precision.
 
-Output arrays are supplied by the caller: arrays made by compiled code are slow to hand over to Python.
+Output arrays are supplied by the caller: arrays allocated in compiled code are slow to return to Python.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = No
     source
         A path, or a seekable binary stream.
     form
-        "rudy": a first line ``nodes edges``, then one line ``i j`` or ``i j weight`` an edge, nodes counted from
+        "rudy": a first line ``nodes edges``, then one line ``i j`` or ``i j weight`` per edge, nodes counted from
         1 (the G-set files). "edges": such edge lines alone, with any labels between blanks; labels that are
         all whole numbers are sorted, others keep the order in which they appear. "auto" takes a first line of
         two whole numbers for the header of a rudy file, unless the next line also has two columns and some

@@ -163,7 +163,7 @@ class MatrixOperator(LazyMatrix):
         return False
 
     def frobenius(self) -> float:
-        """Return an upper bound of the Frobenius norm (inf when none is known)."""
+        """Return an upper bound on the Frobenius norm (inf when none is known)."""
         return math.inf
 
     def toarray(self) -> Array:
@@ -201,7 +201,7 @@ class OperatorSum(MatrixOperator):
 
 
 def frobenius_bound(operator: Any) -> float:
-    """Return an upper bound of a matrix's Frobenius norm, inf for an operator that knows none."""
+    """Return an upper bound on a matrix's Frobenius norm, inf for an operator that knows none."""
     if isinstance(operator, np.ndarray):
         return float(np.linalg.norm(operator))
     return float(operator.frobenius()) if hasattr(operator, "frobenius") else math.inf

@@ -280,7 +280,7 @@ class SampledMatrix:
         )
 
     def frobenius(self) -> float:
-        """Return the Frobenius norm, an upper bound of the spectral norm."""
+        """Return the Frobenius norm, an upper bound on the spectral norm."""
         return float(np.sqrt(self.pattern.squared_norm(self._numbers)))
 
     def negative(self) -> SampledMatrix:

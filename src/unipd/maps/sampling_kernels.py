@@ -239,13 +239,13 @@ def golub_kahan_partial_steps(
     last: int,
     goals: FloatArray,
 ) -> tuple[int, int, bool]:
-    """Do steps first, ..., last - 1 of the bidiagonalization of ``sign`` * M with partial reorthogonalization.
+    """Do steps first, ..., last - 1 of the bidiagonalisation of ``sign`` * M with partial reorthogonalisation.
 
     A step takes right[k] to left[k] and right[k + 1] (vectors are rows), and writes alpha = B[k, k] and
     beta = B[k, k + 1] to ``small``, with estimates of how far the last vectors are from orthogonal
     (:mod:`unipd.spectral.golub_kahan_kernels`). Ends early when the ``goals`` are reached (tested now and then), and
     before a step whose vectors vanish or are not finite. Returns the steps done, the products made, and whether
-    vectors were reorthogonalized: the components removed are not in B.
+    vectors were reorthogonalised: the components removed are not in B.
     """
     left, right = bases
     parts = np.empty((structure[3].size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)

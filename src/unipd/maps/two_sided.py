@@ -138,7 +138,7 @@ def _check_factor(name: str, value: Any) -> Any:
 
 
 def _spectral_bound(value: Any) -> float:
-    """Return an upper bound of the spectral norm, sqrt(||L||_1 ||L||_inf), inf for an operator."""
+    """Return an upper bound on the spectral norm, sqrt(||L||_1 ||L||_inf), inf for an operator."""
     if value is None:
         return 1.0
     if hasattr(value, "matvec"):

@@ -24,7 +24,7 @@ def exact_step(
 ) -> float:
     """Return the best gamma in [0, upper] from A x along d = A (x' - x).
 
-    A loss problem minimizes the primal objective, a constrained one the distance dist(A x - b, K); both are convex in
+    A loss problem minimises the primal objective, a constrained one the distance dist(A x - b, K); both are convex in
     gamma.
 
     Parameters
@@ -53,7 +53,7 @@ def exact_step(
 
 
 def parabola_step(decrease: float, curvature: float, upper: float = 1.0) -> float:
-    """Return the minimizer over [0, upper] of -decrease gamma + curvature gamma^2 / 2.
+    """Return the minimiser over [0, upper] of -decrease gamma + curvature gamma^2 / 2.
 
     >>> parabola_step(1.0, 2.0), parabola_step(3.0, 2.0), parabola_step(-1.0, 2.0)
     (0.5, 1.0, 0.0)
@@ -62,7 +62,7 @@ def parabola_step(decrease: float, curvature: float, upper: float = 1.0) -> floa
 
 
 def minimize_convex(slope: Callable[[float], float], upper: float) -> float:
-    """Return the minimizer over [0, upper] of a convex function, by bisection on its slope.
+    """Return the minimiser over [0, upper] of a convex function, by bisection on its slope.
 
     >>> round(minimize_convex(lambda t: 2.0 * t - 0.5, 1.0), 12)
     0.25

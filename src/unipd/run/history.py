@@ -239,7 +239,7 @@ def _dense_bytes(problem: Problem) -> int:
 
 
 def _held_bytes(state: State) -> int:
-    """Return the bytes that holding a second point takes; lists of atoms are shared with the later ones."""
+    """Return the bytes that holding a second point takes; lists of atoms are shared with later states."""
     return state.image.nbytes + (0 if state.primal.has_shared_atoms else state.primal.nbytes)
 
 

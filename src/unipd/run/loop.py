@@ -126,8 +126,8 @@ def solve(
         chooses by size. The corrective and factored methods always keep their own atoms.
     start
         Warm start: a previous result or a dual vector. The Frank-Wolfe methods start from a result's point (its atoms,
-        where it has them: away steps need those, and start from x*(lam) without; the first step of the open loop leaves
-        any point), the others from its dual vector.
+        where it has them: away steps need those, and start from x*(lam) without; the first open-loop step discards
+        any start), the others from its dual vector.
     polish
         Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. The tracker "auto" is then "atoms".
     checkpoint, every

@@ -127,10 +127,16 @@ class Termination:
     def conclude(self, state: State, ended: Status, *, verify: bool = True) -> Conclusion:
         """Measure the point that is returned and decide the status of its run, which ``ended`` for some reason.
 
-        The status is ``SOLVED`` if and only if, measured at x itself, infeasibility and gap are within the accuracy,
-        the bound is the oracle's strongest certificate, x lies in X, and user-supplied parts are consistent. A run
-        ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has stalled
-        if x falls short of that: by rounding, or because its tracker approximates.
+        The status is ``SOLVED`` if and only if
+
+        - infeasibility and |gap|, measured at x itself, are at most the accuracy;
+        - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own sets,
+          whatever ``call_certified`` returns for a user-supplied oracle;
+        - x lies in X: by construction, or tested for a tracker that approximates;
+        - no point contradicts the bound, and a user-supplied map passes the adjoint test.
+
+        A run ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has
+        stalled if x falls short of that: by rounding, or because its tracker approximates.
 
         Without ``verify`` the oracle is not called and the status is the given one: the run had to end at once, or its
         oracle has failed.
@@ -283,7 +289,7 @@ def _is_projection_due(state: State) -> bool:
 
 
 def _is_oracle_call_due(problem: Problem, state: State) -> bool:
-    """Whether to call the oracle at the current dual vector: the method at work does not while far from feasible.
+    """Whether to call the oracle at the current dual vector: the active method does not while far from feasible.
 
     That is at iterations 16, 32, 64, ...: for an infeasible problem the multipliers grow along a separating ray.
     """

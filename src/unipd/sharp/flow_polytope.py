@@ -16,7 +16,7 @@ from unipd.sharp.base import SharpSet
 class FlowPolytope(SharpSet):
     """Unit flows from a source to a sink on a directed acyclic graph, the convex hull of the paths between them.
 
-    x has one entry an edge. [y]^# is the indicator of the path with the largest total y, found by dynamic
+    x has one entry per edge. [y]^# is the indicator of the path with the largest total y, found by dynamic
     programming in topological order in time linear in the number of edges.
 
     Parameters

@@ -215,7 +215,7 @@ class Engine:
         relative
             Whether ``tolerance`` is relative.
         value_tolerance
-            Asks in addition that the sum of the values fall short by at most this much, as estimated from
+            Also requires that the sum of the values fall short by at most this much, as estimated from
             residuals and gaps; may be a function of the top value.
         """
         products = Products(operator, hermitian=True)

@@ -1,6 +1,6 @@
-"""Compiled Golub-Kahan steps with partial reorthogonalization (Numba: import lazily).
+"""Compiled Golub-Kahan steps with partial reorthogonalisation (Numba: import lazily).
 
-Partial reorthogonalization follows Simon (Math. Comp. 42, 1984) and Larsen (1998). Vectors lose their orthogonality
+Partial reorthogonalisation follows Simon (Math. Comp. 42, 1984) and Larsen (1998). Vectors lose their orthogonality
 only as Ritz values converge, and how much of it is lost follows from the small matrix alone: with mu_kj = <u_k, u_j>
 and nu_kj = <v_k, v_j>, the steps imply
 
@@ -9,7 +9,7 @@ and nu_kj = <v_k, v_j>, the steps imply
 
 up to rounding, which is added with the sign that increases them (the omega recurrence). While all of them are below
 sqrt(eps), the small matrix is to working precision that of an orthonormal basis of the same space. The part that
-Gram-Schmidt takes from a vector is missing in M V = U B, though: a vector is orthogonalized against all before it, and
+Gram-Schmidt takes from a vector is missing in M V = U B, though: a vector is orthogonalised against all before it, and
 so is the next one, already at eps^(3/4), and residuals read off B are assumed to miss that much. Most runs to a
 moderate accuracy never get there, and save the passes over all vectors that full Gram-Schmidt takes in every step.
 
@@ -131,7 +131,7 @@ def orthonormalize_left(
     """Turn the product M v in ``left[k]`` into the next left vector of ``sign`` * M; store alpha = B[k, k].
 
     Returns alpha (0 where the vector vanishes or is not finite), the largest length seen, and how many of the next
-    vectors are to be orthogonalized against all before them. ``small`` has four rows: the bands of B, nu and mu.
+    vectors are to be orthogonalised against all before them. ``small`` has four rows: the bands of B, nu and mu.
     """
     before = small[_BETA, k - 1] if k > 0 else 0.0
     alpha = _subtract_and_norm(left[k], sign * before, left[max(k - 1, 0)])
@@ -220,7 +220,7 @@ def update_right_omega(small: FloatArray, k: int, noise: float) -> float:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def orthonormalize_rows(basis: Array, size: int) -> None:
-    """Make the first rows of a basis orthonormal, one after the other, for steps with full reorthogonalization."""
+    """Make the first rows of a basis orthonormal, one after the other, for steps with full reorthogonalisation."""
     for k in range(size):
         _multiply(basis[k], 1.0 / orthogonalize(basis[k], basis, k))
 

@@ -102,7 +102,7 @@ class LazyMatrix(ABC):
 
 
 class Multiplier(Protocol):
-    """What the Krylov methods ask of a matrix: products with blocks of columns, counted."""
+    """What the Krylov methods need of a matrix: products with blocks of columns, counted."""
 
     @property
     def shape(self) -> Shape:

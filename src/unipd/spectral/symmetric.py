@@ -140,7 +140,7 @@ class SmallestEigenpair:
 
 
 def cholesky_bound(operator: Any, shift: float) -> float | None:
-    """Return a proved lower bound of the smallest eigenvalue of S when S + shift I factorizes, else None.
+    """Return a proved lower bound on the smallest eigenvalue of S when S + shift I factorises, else None.
 
     A Cholesky factorisation of B that runs to its end in floating point proves B + E psd for an
     ||E|| <= gamma tr(B), gamma = (n + 2) u / (1 - (n + 2) u) with u the unit of rounding (Demmel; Rump, 2006);

@@ -47,7 +47,7 @@ def theta_with_a_border(nodes=9):
 
 
 def many_small_blocks(blocks=12, constraints=6):
-    """Random data in blocks of order 3 beside a nonnegative block, feasible at the identity, cost -tr X."""
+    """Random data in blocks of order 3 and a nonnegative block, feasible at the identity, cost -tr X."""
     generator = np.random.default_rng(2)
     entries, b = [], np.zeros(constraints)
     for block in range(blocks):
@@ -61,7 +61,7 @@ def many_small_blocks(blocks=12, constraints=6):
 
 
 def halves_with_a_slack():
-    """Graph partitioning with sum_ij X_ij + s = 1: a dense matrix of ones beside a slack variable."""
+    """Graph partitioning with sum_ij X_ij + s = 1: a dense matrix of ones and a slack variable."""
     nodes, random = 10, np.random.default_rng(5)
     weights = np.triu(random.random((nodes, nodes)), 1)
     entries = [(0, 0, i, j, weights[i, j]) for i in range(nodes) for j in range(i + 1, nodes)]

@@ -22,7 +22,7 @@ both = pytest.mark.parametrize("method", METHODS)
 
 
 def with_oracle(problem: Problem, oracle: Any) -> Problem:
-    """Return the same problem asked through another oracle."""
+    """Return the same problem with another oracle."""
     split = problem.split if problem.loss is not None else None
     return Problem(oracle, problem.map, problem.b, problem.coupling, split=split)
 
@@ -167,7 +167,7 @@ def test_the_mean_objective_bounds_the_objective_of_the_mean(method: str) -> Non
     [("unipdgrad", 1e-6), ("unipdgrad", 1.0), ("unipdgrad", 1e6), ("accunipdgrad", 1e-6), ("accunipdgrad", 1.0)],
 )
 def test_any_first_smoothness_leads_to_the_answer(method: str, smoothness: float) -> None:
-    """UniPDGrad forgets a wrong M_{-1}; the accelerated method's M never falls, so it asks for one below M_bar."""
+    """UniPDGrad forgets a wrong M_{-1}; the accelerated method's M never falls, so it needs one below M_bar."""
     problem, optimum = constrained_reference("squared norm", "equality")
     result = solve(problem, METHODS[method](smoothness=smoothness), accuracy=1e-2, stop=MaxIterations(2000))
     assert result.status is Status.SOLVED
@@ -195,7 +195,7 @@ def test_products_that_make_a_small_matrix_dense_are_counted_for_every_trial(met
 
 @pytest.mark.parametrize("method", [UniPDGrad(), AccUniPDGrad(), AccUniPDGrad(monotone=False)])
 def test_states_have_all_their_fields(method: Any) -> None:
-    """States are made without their constructors, which would ask for each of them."""
+    """States are made without their constructors, which would require each of them."""
     problem = Problem(Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     for state in islice(iterate(problem, method), 3):
         assert set(vars(state)) == {field.name for field in fields(state)}

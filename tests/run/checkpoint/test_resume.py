@@ -64,7 +64,7 @@ def test_a_limit_that_still_holds_ends_the_run_at_once_and_a_higher_one_does_not
 
 
 class EverySecond(StoppingRule):
-    """A rule with memory: stops at the given number of moments seen."""
+    """A rule with memory: stops after the given number of calls."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.seen = limit, 0
@@ -98,7 +98,7 @@ def test_rules_with_memory_go_on_counting(tmp_path: Path) -> None:
 
 def _interrupt_and_resume(info: IterationInfo) -> None:
     if info.iteration == 5:
-        raise KeyError("a callback of the user's own")
+        raise KeyError("a user-supplied callback")
 
 
 def test_a_comparison_has_one_checkpoint(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_norm_beyond_the_doubles_is_refused() -> None:
 
 
 class Wide(CountingOperator):
-    """One row repeated, so that the operator has no entries at hand and no memory of its own."""
+    """One row repeated, so that the operator has no entries at hand and takes no memory."""
 
     def __init__(self, shape) -> None:
         self.shape, self.dtype, self.products = shape, np.dtype(np.float64), 0

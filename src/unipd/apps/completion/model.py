@@ -50,7 +50,7 @@ class CompletionModel(Recommender):
     """Everything of :class:`unipd.MatrixCompletion`, which adds scikit-learn's base class where it is installed."""
 
     fit_: Fit
-    """The fitted model with its data and the course of the fit."""
+    """The fitted model with its data and its runs."""
 
     def __init__(
         self,

@@ -195,7 +195,7 @@ class MaxCutResult:
     cut_value: float
     """Total weight of the edges between the sides."""
     sdp_bound: float
-    """No cut is larger: the certified bound of the semidefinite relaxation."""
+    """No cut is larger: the certified bound from the semidefinite relaxation."""
     labels: Any = field(repr=False)
     """Names of the nodes."""
     result: Result = field(repr=False)

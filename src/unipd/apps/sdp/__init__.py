@@ -1,6 +1,6 @@
 """Semidefinite programs: from files and matrices to certified solutions.
 
-A program passes through a pipeline, one file a stage, each importing only from those before it:
+A program passes through a pipeline, one file per stage, each importing only from those before it:
 
 1. ``data``: the program as sparse data, min <C, X> subject to lower <= A(X) <= upper, X psd, and its trace bound.
 2. ``presolve``: proofs that constraints contradict each other, a change of variables for relaxations of binary

@@ -167,7 +167,7 @@ class BoundedSolver:
         return recheck(final, Status.STALLED, Status.STALLED.message + trace.statement)
 
     def _full_dual(self, problem: Problem, trace: TraceBound, result: Result) -> tuple[Array, float, float]:
-        """Return the multipliers of all constraints, their bound, and a lower bound of S's smallest eigenvalue.
+        """Return the multipliers of all constraints, their bound, and a lower bound on S's smallest eigenvalue.
 
         Where multipliers y with A^*(y) >= I prove the trace bound, -lambda y is added for the smallest eigenvalue
         lambda: the slack becomes psd and the bound stays. With a level, S - lambda (A^*(y) + level C) is psd too, and
@@ -250,7 +250,7 @@ def dimacs_errors(
 
     (1) ||A(X) - b|| / (1 + max |b|); (2) how negative X is; (3) the distance of S from C - A^*(y); (4) how negative S
     is, over 1 + max |C|; (5) the gap and (6) <X, S>, both over 1 + |primal| + |dual|. X is psd and S is computed from
-    y, so (2) and (3) are zero by construction. ``bottom`` is a lower bound of the smallest eigenvalue of S.
+    y, so (2) and (3) are zero by construction. ``bottom`` is a lower bound on the smallest eigenvalue of S.
     """
     largest = float(np.abs(data.cost.value).max(initial=0.0))
     product, value = math.nan if x is None else float(x.inner(data.slack(dual))), -data.support_of_bounds(dual)

@@ -131,7 +131,7 @@ def infeasibility_alternative(data: SdpData) -> Alternative | None:
 
 
 def _decide(data: SdpData, parts: list[Entries], slacks: int, rows: int) -> Alternative | None:
-    """Decide the alternative for X and the slacks on the diagonal, where a dense factorization is affordable."""
+    """Decide the alternative for X and the slacks on the diagonal, where a dense factorisation is affordable."""
     if data.order > CHOLESKY_ORDER:
         return None
     return solve_alternative(data.order + slacks, Entries.concatenate(parts), rows)
@@ -289,12 +289,12 @@ def _next_method(solver: BoundedSolver, result: Result) -> Any:
 
 
 def _is_limited_by_trace(data: SdpData, result: Result, trace: TraceBound) -> bool:
-    """Whether the trace bound a is active, and the dual bound owes a |lambda_min(S)| > accuracy to it.
+    """Whether the trace bound a is active, and contributes a |lambda_min(S)| > accuracy to the dual bound.
 
     Where X is unbounded along directions that do not change the objective, the first alone has no meaning.
     """
-    owed = -trace.value * smallest_eigenpair(data.slack(result.dual)).lower
-    return _is_trace_active(result, trace) and owed > result.accuracy * max(1.0, abs(result.objective))
+    contribution = -trace.value * smallest_eigenpair(data.slack(result.dual)).lower
+    return _is_trace_active(result, trace) and contribution > result.accuracy * max(1.0, abs(result.objective))
 
 
 def _is_trace_active(result: Result, trace: TraceBound) -> bool:
@@ -304,7 +304,7 @@ def _is_trace_active(result: Result, trace: TraceBound) -> bool:
 
 def _no_trace_error(reason: str) -> InvalidInput:
     expected = (
-        f"an upper bound of the trace of X: the constraints give none ({reason}), and without one there is no "
+        f"an upper bound on the trace of X: the constraints give none ({reason}), and without one there is no "
         "certificate. Give a bound if you know one for a solution, or use an interior-point solver"
     )
     return InvalidInput("trace_bound", expected)

@@ -121,7 +121,7 @@ class Fit:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the fit ended by itself."""
+        """Whether the fit ended without a limit or an interruption."""
         status = self.result.status
         return status.success or status in _COMPLETE or self.lost_accuracy
 
@@ -309,7 +309,7 @@ def fit_problem(
 ) -> Fit:
     """Solve a problem, truncate or depolarize the solution as requested, and evaluate its values of ``strings``.
 
-    ``noisy`` tells that the data's noise exceeds the accuracy.
+    ``noisy`` is whether the noise of the data exceeds the accuracy.
     """
     result = solve(
         problem,
@@ -424,13 +424,13 @@ def depolarize(problem: Problem, state: QuantumState, share: float) -> QuantumSt
     return QuantumState(vectors, np.concatenate([(1.0 - weight) * state.eigenvalues, weight * white.weights]))
 
 
-def largest_step(slope: float, curvature: float, room: float) -> float:
-    """Return the largest t in [0, 1] with slope t + curvature t^2 <= room.
+def largest_step(slope: float, curvature: float, limit: float) -> float:
+    """Return the largest t in [0, 1] with slope t + curvature t^2 <= limit.
 
     >>> largest_step(1.0, 0.0, 0.25), largest_step(0.0, 1.0, 0.25), largest_step(-1.0, 0.5, 0.0)
     (0.25, 0.5, 1.0)
     """
-    if room >= slope + curvature:
+    if limit >= slope + curvature:
         return 1.0
-    root = math.sqrt(slope * slope + 4.0 * curvature * max(room, 0.0))
-    return 2.0 * room / (slope + root) if slope > 0.0 else (root - slope) / (2.0 * curvature)
+    root = math.sqrt(slope * slope + 4.0 * curvature * max(limit, 0.0))
+    return 2.0 * limit / (slope + root) if slope > 0.0 else (root - slope) / (2.0 * curvature)

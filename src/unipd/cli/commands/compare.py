@@ -65,7 +65,7 @@ def load_subject(problem: str | None, demo: str | None, size: int | None, seed: 
         make, default_size, title = DEMOS[demo]
         return make(size or default_size, seed), title
     if size is not None:
-        raise InvalidInput("--size", "--demo NAME with this option", "a problem of its own size")
+        raise InvalidInput("--size", "--demo NAME with this option", "a problem from a file or a module")
     assert problem is not None
     if is_python(problem):
         return load_problem(problem), problem

@@ -36,7 +36,7 @@ def command(
     """Solve a semidefinite program from an SDPA file, or a problem from Python.
 
     A file is solved as max <F0, Y> subject to <Fi, Y> = ci, Y psd: the objective is that of Y (the value published by
-    SDPLIB) and the dual bound is an upper bound of the optimum, rigorous where the size permits. The multipliers in
+    SDPLIB) and the dual bound is an upper bound on the optimum, rigorous where the size permits. The multipliers in
     the result file are the vector x of the format's primal problem.
     """
     if is_python(problem):

@@ -212,7 +212,7 @@ def fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, max
 def _add_error_bars(
     result: Result, estimator: PauliTomography, replicates: int, truth: Any, options: Options
 ) -> Result:
-    """Return the result with the figures of a bootstrap; its status tells whether that was interrupted."""
+    """Return the result with the figures of a bootstrap; its status says whether that was interrupted."""
     with progress_counter("bootstrap", replicates, quiet=options.quiet) as progress:
         bootstrap = estimator.bootstrap(
             replicates, target=truth, seed=options.seed, threads=options.threads, progress=progress

@@ -51,7 +51,7 @@ class HermitianOperator(ABC):
 
     @abstractmethod
     def norm_bound(self) -> float:
-        """Return an upper bound of the spectral norm, without any product."""
+        """Return an upper bound on the spectral norm, without any product."""
 
     def rmatvec(self, x: Array) -> Array:
         """Return M^* x, which is M x."""
@@ -156,7 +156,7 @@ class PauliOperator(HermitianOperator):
 
 
 def pauli_norm_bound(dual: Array, size: int, repeats: int, dtype: Any) -> float:
-    """Return min(||lam||_1, sqrt(p r) ||lam||_2), a bound of ||sum_k lam_k P_k||: Paulis are unitary and orthogonal.
+    """Return min(||lam||_1, sqrt(p r) ||lam||_2), a bound on ||sum_k lam_k P_k||: Paulis are unitary and orthogonal.
 
     r is the number of times that a string may occur.
 
@@ -254,7 +254,7 @@ class PauliMap(Map):
         return PauliBlocks(self.qubits, self.x, self.z, self.operator_dtype, whole=self.dense)
 
     def uses_blocks(self, columns: int) -> bool:
-        """Whether products with so many columns are taken block by block."""
+        """Whether products with this many columns are computed block by block."""
         return columns >= MULTI_VECTOR_COLUMNS and self.blocks.is_faster(columns)
 
     @cached_property

@@ -9,7 +9,7 @@ where w_0 are the weights before: a proximal step in both variables, so that the
     S(lam) = (M/2) ||lam - lam_c||^2 + <lam, b> - min over w of { (c + B'lam)'w + ||w - w_0||^2 / (2 tau) },
 
 with gradient M (lam - lam_c) + b - B w(lam), w(lam) = P(w_0 - tau (c + B'lam)) and P the projection onto the simplices.
-A generalized Hessian is M I + tau B Q B', where Q centres the positive weights within their block and drops the
+A generalised Hessian is M I + tau B Q B', where Q centres the positive weights within their block and drops the
 others: semismooth Newton steps, projected onto the signs of lam, take a few systems of the size of lam. K = {0} and the
 orthants fit (h is 0 or the indicator of an orthant), and least squares (M = 1/scale, lam_c = 0).
 """
@@ -142,7 +142,7 @@ class Solution(NamedTuple):
 
 
 def minimize_dual(master: DualMaster, tolerance: float, share: float = _RESIDUAL_SHARE) -> Solution:
-    """Minimize S until its projected gradient is at most ``tolerance``, or ``share`` of M ||lam - lam_c||.
+    """Minimise S until its projected gradient is at most ``tolerance``, or ``share`` of M ||lam - lam_c||.
 
     An error of this size in the gradient is one in A x - b; the next master starts from the weights reached. Where the
     predicted decrease is below the rounding of S, the projected gradient decides on a step instead.

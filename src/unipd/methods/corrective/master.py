@@ -1,4 +1,4 @@
-"""The master problem of the corrective method: re-optimize the weights of the atoms.
+"""The master problem of the corrective method: re-optimise the weights of the atoms.
 
 With B w = A x - b for x = sum_i w_i x_i, the master is
 
@@ -49,7 +49,7 @@ class Master:
     problem: Problem
     bundle: Bundle
     columns: Array
-    """B, of the kind of numbers of the dual vector."""
+    """B, real or complex like the dual vector."""
     gram: FloatArray
     """Real inner products of the columns."""
     centre: Array
@@ -94,7 +94,7 @@ class Master:
         return self.bundle.columns.matrix.T @ as_real(dual) + self.bundle.cost_gradient(weights)
 
     def hessian(self, residual: Array) -> FloatArray:
-        """Return a generalized Hessian; for K = {0} and least squares a multiple of the Gram matrix, and that of c."""
+        """Return a generalised Hessian; for K = {0} and least squares a multiple of the Gram matrix, and that of c."""
         curvature = self.problem.conjugate_curvature
         if curvature is not None:
             return self.gram / (self.smoothness + curvature) + self.bundle.cost_hessian()

@@ -143,7 +143,7 @@ def project_simplex(values: FloatArray, total: float) -> FloatArray:
 
 
 def block_averages(matrix: Any, blocks: IntArray) -> Any:
-    """Return the sum of the columns of every block by the square root of their number: M E with E E^T the averaging.
+    """Return the sum of the columns of every block over the square root of their number: M E with E E^T the averaging.
 
     Parameters
     ----------

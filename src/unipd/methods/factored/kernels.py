@@ -1,6 +1,6 @@
 """Compiled kernels of the trust-region steps over factors with rows of fixed length.
 
-Each does in one pass over the arrays what would take several: at a million entries the passes are all that counts.
+Each does in one pass over the arrays what would take several: at a million entries memory traffic is the whole cost.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class _Quadratic:
         return image, kernels.project_groups(groups, targets, self.radial, self.unit, direction, image, sums)
 
     def minimize(self, radius: float, tolerance: float) -> _Step:
-        """Minimize the model in the trust region by conjugate gradients, to a residual norm of ``tolerance``."""
+        """Minimise the model in the trust region by conjugate gradients, to a residual norm of ``tolerance``."""
         from unipd.methods.factored import kernels
 
         residual, step = self.gradient.copy(), np.zeros_like(self.gradient)

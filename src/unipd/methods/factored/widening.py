@@ -15,7 +15,7 @@ from unipd.sharp.spectral.factors import NuclearNormFactors
 PATIENCE = 10
 """The oracle is called after this many iterations, and 2, 4, ... times as many, even without convergence."""
 WIDENING = 5.0
-"""New columns as a share of the present ones times the relative gap; at most as many as there are."""
+"""New columns as a share of the present ones times the relative gap; at most doubling them."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class NormFactored(Factored):
     """The factored method with a given first penalty and factors that widen with every atom of the oracle.
 
     An atom is added once the steps have converged for the present columns and the oracle finds a descent direction.
-    Random columns come with it: as many as there are while the gap is wide, few when it is nearly closed, and no more
+    Random columns are added too: as many as present while the gap is wide, few when it is nearly closed, and no more
     than the shorter side of the matrix.
     """
 

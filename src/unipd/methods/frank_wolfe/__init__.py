@@ -1,6 +1,6 @@
-"""Frank-Wolfe methods for smooth losses: baselines that call a linear minimization oracle (LMO) once an iteration.
+"""Frank-Wolfe methods for smooth losses: baselines that call a linear minimization oracle (LMO) once per iteration.
 
-At x the gradient is lam = grad phi(A x - b). The oracle's vertex v minimizes the linear model there; the slope towards
+At x the gradient is lam = grad phi(A x - b). The oracle's vertex v minimises the linear model there; the slope towards
 it is the Frank-Wolfe gap <lam, A (x - v)> + f(x) - f(v), and the same call gives the dual bound -G(lam).
 
 Read frank_wolfe (steps towards the vertex), then active_set (x as a convex combination of vertices, and the iteration

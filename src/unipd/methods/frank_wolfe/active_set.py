@@ -38,7 +38,7 @@ from unipd.protocols import SharpAnswer, Tracker, inner
 from unipd.trackers.atoms import is_low_rank, vertex_key
 
 REFRESH = 256
-"""Iterations after which the sum of the weights and A x are computed anew, so that rounding does not accumulate."""
+"""Iterations after which the sum of the weights and A x are recomputed, so that rounding does not accumulate."""
 _SMALLEST = 1e-14
 """Weights up to which a vertex is dropped."""
 

@@ -1,7 +1,7 @@
 """Sharp oracles over sets of matrices: the top of the spectrum of a direction known by its products.
 
 Read :mod:`~unipd.sharp.spectral.base` (directions, certified errors), then
-:mod:`~unipd.sharp.spectral.rank_one` (one top pair), then one set a file: nuclear,
+:mod:`~unipd.sharp.spectral.rank_one` (one top pair), then one set per file: nuclear,
 weighted_nuclear, group_nuclear, spectrahedron (trace given, bounded or squared), fantope, spectral_ball.
 :mod:`~unipd.sharp.spectral.sdp` is the cost of a semidefinite program over a trace given or bounded, with its own
 certificates; :mod:`~unipd.sharp.spectral.factors` has the sets in factored form, and

@@ -91,7 +91,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
     The maximum is a function of the top of the spectrum of y, computed by Lanczos from products with y alone.
     ``tolerance`` bounds the error of the value. The Ritz value's own error is at most the residual norm rho and,
     with a gap to the rest of the spectrum, about rho^2 / gap: a run stops when the smaller of the two is within the
-    tolerance and rho is at most a tenth of the spread of the spectrum. Tolerance 0 asks for all that the dtype has.
+    tolerance and rho is at most a tenth of the spread of the spectrum. Tolerance 0 means full precision.
 
     ``error`` in the answer is certified as ``certify`` says:
 
@@ -174,7 +174,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         )
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
-        """Return the maximum; the maximiser comes with it for nothing."""
+        """Return the maximum; the maximiser is computed on the way."""
         return self(direction, tolerance=tolerance, start=start)
 
     def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
@@ -196,7 +196,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         return self.value(direction).value
 
     def maximum(self) -> float:
-        """Return an upper bound of f over X: zero for a bare set."""
+        """Return an upper bound on f over X: zero for a bare set."""
         return 0.0
 
     def _validate_direction(self, direction: Any) -> Any:

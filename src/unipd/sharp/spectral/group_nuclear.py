@@ -20,7 +20,7 @@ from unipd.spectral.operators import LazyMatrix, Products, is_explicit
 
 
 class GroupNuclearBall(NuclearBall):
-    """{sum_g ||X_g||_* <= r} with X_g the columns of group g; the groups share the columns out.
+    """{sum_g ||X_g||_* <= r} with X_g the columns of group g; the groups partition the columns.
 
     [Y]^# is the atom r u v^* of the group with the largest singular value, support r max_g sigma_1(Y_g).
 

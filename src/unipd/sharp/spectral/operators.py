@@ -39,7 +39,7 @@ class HermitianPart(LazyMatrix):
         return self.matmat(block)
 
     def frobenius(self) -> float:
-        """Return an upper bound of the Frobenius norm, that of M (inf when none is known)."""
+        """Return an upper bound on the Frobenius norm, that of M (inf when none is known)."""
         return float(self.operator.frobenius()) if hasattr(self.operator, "frobenius") else math.inf
 
 
@@ -103,7 +103,7 @@ class BoundedDifference(LazyDifference):
     """
 
     def norm_bound(self) -> float:
-        """Return an upper bound of the spectral norm: the sum of the bounds of the two."""
+        """Return an upper bound on the spectral norm: the sum of the bounds of the two."""
         return (norm_bound(self.left) or 0.0) + (norm_bound(self.right) or 0.0)
 
 

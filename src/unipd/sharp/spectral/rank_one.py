@@ -70,8 +70,8 @@ class SingularSharp(RankOneSharp):
 class HermitianSharp(RankOneSharp):
     """Base of the oracles of a top eigenpair, over Hermitian matrices.
 
-    The default engine trusts a warm start: in tomography the top eigenvector moves continuously, and a lookout for
-    another one would double the products. Where atoms alternate, as in Frank-Wolfe methods, give ``Engine()``.
+    The default engine trusts a warm start: in tomography the top eigenvector moves continuously, and a guard against
+    missing another one would double the products. Where atoms alternate, as in Frank-Wolfe methods, give ``Engine()``.
     """
 
     hermitian = True
@@ -121,8 +121,8 @@ class SquaredSharp(RankOneSharp):
 
     def top_value_tolerance(self, top: float, tolerance: float) -> float:
         """Return d with ((s + d)^2 - s^2) / (4w) = tolerance, in a form that does not cancel."""
-        room, length = 4.0 * self.scale * tolerance, max(top, 0.0)
-        return room / (length + math.sqrt(length * length + room)) if room > 0.0 else 0.0
+        margin, length = 4.0 * self.scale * tolerance, max(top, 0.0)
+        return margin / (length + math.sqrt(length * length + margin)) if margin > 0.0 else 0.0
 
     def maximum(self) -> float:
         """Return inf: f is unbounded."""
