@@ -12,6 +12,7 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.lazy import compile_lazily
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
 from unipd.maps.sdp.entries import Entries, split_rank_one
@@ -53,16 +54,14 @@ class Pattern:
         return self._factor_products(atom)
 
     def _factor_products(self, atom: atoms.LowRank) -> tuple[Array, Array]:
-        from unipd.maps.sdp import kernels  # numba is loaded on first use
-
         dtype = np.result_type(atom.left.dtype, atom.right.dtype)
         left = np.ascontiguousarray(atom.left * atom.weights.astype(atom.dtype, copy=False), dtype)
         right = np.ascontiguousarray(atom.left if atom.hermitian else atom.right, dtype)
         out = np.empty(self.rows.size, dtype)
-        kernels.row_products(self.rows, self.cols, left, right, out)
+        row_products(self.rows, self.cols, left, right, out)
         if not atom.hermitian:
             mirrored = np.empty_like(out)
-            kernels.row_products(self.cols, self.rows, left, right, mirrored)
+            row_products(self.cols, self.rows, left, right, mirrored)
             out = (out + mirrored) / 2
         return out, np.sum((self.vectors.T @ left) * (self.vectors.T @ right), axis=1)
 
@@ -70,6 +69,17 @@ class Pattern:
         """Return the symmetric matrix with ``values`` on the pattern plus sum_k lam_k c_k v_k v_k^T."""
         coefficients = self.coefficients * dual[self.owners]
         return SymmetricOperator(self.starts, self.indices, values[self.source], self.vectors, coefficients)
+
+
+@compile_lazily(reorder=True)
+def row_products(rows: IntArray, cols: IntArray, left: Array, right: Array, out: Array) -> None:
+    """Set out[k] = <left[rows[k]], right[cols[k]]>; unsigned indices spare the wrap-around of negative ones."""
+    for pair in range(rows.size):
+        i, j = np.uint32(rows[pair]), np.uint32(cols[pair])
+        total = out.dtype.type(0)
+        for column in range(left.shape[1]):
+            total += left[i, column] * right[j, column]
+        out[pair] = total
 
 
 class SdpMap(Map):
