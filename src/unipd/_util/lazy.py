@@ -22,14 +22,14 @@ def compile_lazily(*, reorder: bool = False) -> Callable[[Callable[P, R]], Calla
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @cache
-        def compiled() -> Any:
+        def kernel() -> Any:
             from numba import njit
 
             return njit(cache=True, nogil=True, fastmath=REORDER if reorder else False)(function)
 
         @wraps(function)
         def call(*arguments: P.args, **named: P.kwargs) -> R:
-            return compiled()(*arguments, **named)
+            return kernel()(*arguments, **named)
 
         return call
 
