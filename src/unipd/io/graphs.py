@@ -273,7 +273,7 @@ def as_graph(value: Any, *, nodes: int | None = None, weight: str = "weight") ->
         return value
     if sp.issparse(value):
         return _from_adjacency(value)
-    if hasattr(value, "is_directed") and hasattr(value, "edges"):
+    if hasattr(value, "is_directed"):
         return _from_networkx(value, weight)
     if isinstance(value, tuple) and len(value) == 2:
         return _from_edges(value[0], value[1], nodes)

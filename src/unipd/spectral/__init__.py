@@ -29,7 +29,7 @@ from unipd.spectral.engine import (
 )
 from unipd.spectral.golub_kahan import Bidiagonal, CompiledBidiagonalization
 from unipd.spectral.lanczos import Basis, starting_block
-from unipd.spectral.operators import Products
+from unipd.spectral.operators import Operator, OperatorDefaults, Products
 from unipd.spectral.results import (
     BOUND_KINDS,
     PROBABILISTIC,
@@ -63,6 +63,8 @@ __all__ = [
     "EigenPairs",
     "Engine",
     "FixedToleranceEngine",
+    "Operator",
+    "OperatorDefaults",
     "Products",
     "SingularTriples",
     "Stop",

@@ -19,6 +19,7 @@ from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily
 from unipd.errors import InvalidInput, MemoryForecastError, OracleError
 from unipd.spectral.certify.probabilistic import bracket_of_run, weight_quantile
+from unipd.spectral.operators import OperatorDefaults
 
 DENSE_LIMIT = 20_000
 """Largest order that is made dense (3.2 GB of doubles)."""
@@ -29,7 +30,7 @@ _FIRST_CHECK = 48
 
 
 @dataclass(frozen=True, eq=False)
-class SymmetricOperator:
+class SymmetricOperator(OperatorDefaults):
     """S = M + V diag(c) V^T with M symmetric sparse (both triangles, CSR) and V a few dense columns.
 
     Accessed through products (``matvec``, ``matmat`` and their adjoints, which are the same); ``toarray`` and

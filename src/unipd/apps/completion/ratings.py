@@ -202,7 +202,7 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
         matrix.sum_duplicates()
         entries = matrix.tocoo()
         return _build_ratings(entries.row, entries.col, entries.data)
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
+    if hasattr(X, "iloc"):
         return _build_ratings(*table_columns(X))
     if _is_three_columns(X):
         return _build_ratings(*X)
@@ -226,7 +226,7 @@ def as_pairs(X: Any) -> tuple[Array, Array]:
     """
     if isinstance(X, Ratings):
         return as_names("users", X.users), as_names("items", X.items)
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
+    if hasattr(X, "iloc"):
         users, items = (np.asarray(X.iloc[:, place]) for place in pair_columns(X))
     elif isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 1 for part in X):
         users, items = (np.asarray(part) for part in X)

@@ -169,11 +169,14 @@ def _test_error(model: CompletionModel, held_out: Ratings) -> dict[str, Any]:
 
 def _user(train: Ratings, name: str) -> str | int:
     """Return the user of --recommend in the type of the training users: string or integer."""
+    from unipd.io.ratings import Shard
+
     are_strings = train.users.dtype.kind == "U"
     if not are_strings and not name.isdecimal():
         raise InvalidInput("--recommend", "the number of a user", repr(name))
     user = name if are_strings else int(name)
-    if not (getattr(train, "all_users", train.users) == user).any():
+    users = train.all_users if isinstance(train, Shard) else train.users
+    if not (users == user).any():
         _warn(f"user {name} of --recommend has no training ratings; recommending by item bias")
     return user
 

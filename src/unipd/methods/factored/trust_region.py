@@ -25,6 +25,7 @@ from unipd.methods.factored.augmented_lagrangian import FactoredState, objective
 from unipd.methods.factored.fixed_diagonal import RowFactors
 from unipd.methods.factored.lbfgs import ROUNDING, interpolate
 from unipd.protocols import inner, norm
+from unipd.spectral.operators import as_operator
 
 PRODUCTS = 200
 """Products with C per step, and per iteration."""
@@ -134,9 +135,10 @@ def _preconditioner(operator: Any, factors: RowFactors, radial: Array) -> Array:
 
     The rows of a group share the inverse of their mean curvature, so that it maps tangents to tangents.
     """
-    if not hasattr(operator, "diagonal"):
+    diagonal = as_operator(operator).diagonal()
+    if diagonal is None:
         return np.ones(factors.groups.size)
-    curvature = operator.diagonal() - radial[factors.groups]
+    curvature = diagonal - radial[factors.groups]
     mean = float(np.abs(curvature).mean())
     if mean == 0.0:
         return np.ones(factors.groups.size)

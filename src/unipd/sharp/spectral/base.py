@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy
 
 from unipd import atoms
 from unipd._typing import Array, Shape
@@ -21,7 +22,7 @@ from unipd.sharp.spectral.operators import HermitianPart
 from unipd.spectral import BOUND_KINDS, PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
 from unipd.spectral.certify.rigorous import affords_rigorous
 from unipd.spectral.dense import is_small
-from unipd.spectral.operators import is_explicit
+from unipd.spectral.operators import is_explicit, is_hermitian
 
 
 def singular_values(x: Any, shape: Shape) -> Array | None:
@@ -65,7 +66,7 @@ def eigenvalues(x: Any, size: int, tolerance: float) -> Array | None:
 
 
 def _array(x: Any) -> Array:
-    return np.asarray(x.toarray()) if hasattr(x, "toarray") else atoms.as_array(x)
+    return np.asarray(x.toarray()) if scipy.sparse.issparse(x) else atoms.as_array(x)
 
 
 def _core(x: atoms.LowRank) -> Array:
@@ -213,7 +214,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
             return y
         if is_explicit(y):
             return 0.5 * (y + y.conj().T)
-        return y if getattr(y, "hermitian", True) else HermitianPart(y)
+        return y if is_hermitian(y) else HermitianPart(y)
 
 
 def is_stronger(certify: str, bound_kind: str) -> bool:
