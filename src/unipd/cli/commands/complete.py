@@ -21,19 +21,22 @@ if TYPE_CHECKING:
     from unipd.io.ratings import Ratings
     from unipd.run import Result
 
-EXAMPLES = (
-    "unipd complete ratings.csv --out model.npz",
-    "unipd complete ub.base --test ub.test --json -",
-    "unipd complete ub.base --test ub.test --side",
-    "unipd complete ub.base --radius 1000 --recommend 196 --top 5 --titles u.item",
-)
 METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
 _MODEL, _USE = "Model", "Use"
 _COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name != "weights")
 
 
-@common_options(only=_COMMON, methods=METHODS)
-def command(
+@common_options(
+    only=_COMMON,
+    methods=METHODS,
+    examples=(
+        "unipd complete ratings.csv --out model.npz",
+        "unipd complete ub.base --test ub.test --json -",
+        "unipd complete ub.base --test ub.test --side",
+        "unipd complete ub.base --radius 1000 --recommend 196 --top 5 --titles u.item",
+    ),
+)
+def complete(
     ratings: Annotated[
         Path, typer.Argument(help="One rating per line: user, item, rating (text, .gz or .parquet).", metavar="RATINGS")
     ],
