@@ -149,7 +149,7 @@ def compare(
     settings = _one_checkpoint(settings)
     for method in methods:
         result = solve(problem, method, **settings)
-        name = method if isinstance(method, str) else result.method
+        name = method if isinstance(method, str) else getattr(method, "label", result.method)
         twins = sum(other.split(" #")[0] == name for other in results)
         results[name if twins == 0 else f"{name} #{twins + 1}"] = result
     if settings.get("checkpoint") is not None:
