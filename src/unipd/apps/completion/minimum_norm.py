@@ -18,8 +18,9 @@ from unipd.apps.completion.problem import FLOOR, CompletionProblem, ball_formula
 from unipd.apps.completion.side_information import SideCurvature, Step
 from unipd.apps.completion.solver import FIRST_RANK, INNER_STEPS, apply_trivial_bound
 from unipd.couplings import Equality, L2Ball
+from unipd.methods.base import FAR_FROM_FEASIBLE
 from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_certificate
-from unipd.methods.factored.factored import CERTIFIABLE_INFEASIBILITY, Factored, certify_or_escape
+from unipd.methods.factored.factored import Factored, certify_or_escape
 from unipd.methods.factored.lbfgs import Memory
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
@@ -38,7 +39,7 @@ SPREAD = 10.0
 """Estimated ratio of the objective to its bound from one singular value."""
 PATIENCE = 10
 """The oracle is called after this many iterations, and 2, 4, ... times as many, even without convergence."""
-WIDENING = 5.0
+GAP_WIDENING = 5.0
 """New columns as a share of the present ones times the relative gap; at most as many as there are."""
 MORE_COLUMNS = "Without a radius, a larger residual, a lower accuracy or more initial columns (rank) may help."
 
@@ -94,7 +95,7 @@ class NormFactored(Factored):
 
 def _is_oracle_overdue(before: FactoredState, after: FactoredState) -> bool:
     """Whether to call the oracle before feasibility or convergence: with too few columns the steps never get there."""
-    far = after.certificate.infeasibility > CERTIFIABLE_INFEASIBILITY
+    far = after.certificate.infeasibility > FAR_FROM_FEASIBLE
     done = after.model is not before.model
     rounds, rest = divmod(after.iteration, PATIENCE)
     return (far and done) or (rest == 0 and rounds & (rounds - 1) == 0)
@@ -105,7 +106,7 @@ def _widen_state(problem: Problem, state: FactoredState, seed: int) -> FactoredS
     factors = state.model.factors
     assert isinstance(factors, NuclearNormFactors)
     certificate, columns = state.certificate, state.factor.shape[1]
-    share = min(WIDENING * abs(certificate.gap(problem)), 1.0)
+    share = min(GAP_WIDENING * abs(certificate.gap(problem)), 1.0)
     factor = factors.widen_factor(state.factor, round((1.0 + share) * columns), seed + state.iteration)
     here = state.model.evaluate(factor)
     counts = state.counts.plus(0, 0, here.matvecs)

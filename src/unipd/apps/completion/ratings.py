@@ -22,8 +22,6 @@ _EXPECTED_TABLE = (
     "(set_index, or read_csv with index_col=0), numbers with NaN between"
 )
 _FORMS = "a sparse matrix, (users, items, ratings), triples, a table, an array with NaN, or pairs with ratings y"
-LARGEST_RATING = 1e100
-"""Sums of squares of larger numbers may overflow."""
 
 
 class Index:
@@ -262,8 +260,10 @@ def _build_ratings(users: Any, items: Any, values: Any) -> Ratings:
         raise InvalidInput("ratings", "a user and an item for every rating", sizes)
     if ratings.size == 0:
         raise InvalidInput("ratings", "at least one rating", "none")
-    if np.abs(ratings).max() > LARGEST_RATING:
-        raise InvalidInput("ratings", f"numbers up to {LARGEST_RATING:g}", f"{ratings[np.abs(ratings).argmax()]:g}")
+    if np.abs(ratings).max() > validate.LARGEST_ENTRY:
+        raise InvalidInput(
+            "ratings", f"numbers up to {validate.LARGEST_ENTRY:g}", f"{ratings[np.abs(ratings).argmax()]:g}"
+        )
     return Ratings(who, what, ratings)
 
 
