@@ -174,35 +174,7 @@ class LinearMap(Protocol):
         ...
 
     def adjoint(self, dual: Array) -> Any:
-        """Return A^* lam: an array, or for spectral sets an operator with matvec and rmatvec, never formed."""
-        ...
-
-
-class Operator(Protocol):
-    """A matrix known through its products (SciPy's ``LinearOperator`` and PyLops operators match).
-
-    What a map returns as A^* lam may have optional members as well: ``matmat`` and ``rmatmat`` (products with several
-    columns at once), ``hermitian`` (False when only the Hermitian part counts), ``toarray`` (small matrices, rigorous
-    certificates), ``norm_bound`` and ``frobenius`` (upper bounds on the norms, for certificates), ``diagonal``
-    (preconditioner of Newton steps), ``has_compiled_run`` (a Golub-Kahan run in compiled code).
-    """
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        ...
-
-    @property
-    def dtype(self) -> Any:
-        """Dtype of the products."""
-        ...
-
-    def matvec(self, x: Array) -> Array:
-        """Return M x."""
-        ...
-
-    def rmatvec(self, x: Array) -> Array:
-        """Return M^* x."""
+        """Return A^* lam: an array, or for spectral sets a :class:`unipd.spectral.Operator`, never formed."""
         ...
 
 
@@ -471,7 +443,7 @@ class Adapted:
         if not hasattr(self.defaults, name) or declares(self.part, name):
             return getattr(self.part, name)
         default = inspect.getattr_static(self.defaults, name)
-        return default.__get__(self) if hasattr(default, "__get__") else default
+        return default.__get__(self) if callable(default) or isinstance(default, property) else default
 
     def __repr__(self) -> str:
         return repr(self.part)

@@ -88,16 +88,16 @@ class Stub(TyperCommand):
 
     def __init__(self, entry: commands.Entry) -> None:
         super().__init__(entry.name, help=entry.help, rich_help_panel=entry.panel)
-        self.module = entry.module
+        self.entry = entry
 
     def load(self) -> Any:
         """Import the module and return its command."""
-        module = import_module(self.module)
-        if hasattr(module, "app"):
-            app = module.app
+        found = vars(import_module(self.entry.module))[self.entry.name]
+        if isinstance(found, typer.Typer):
+            app = found
         else:
             app = typer.Typer(add_completion=False, rich_markup_mode="rich")
-            app.command(self.name, cls=with_examples(TyperCommand, *module.EXAMPLES))(module.command)
+            app.command(self.entry.name, cls=with_examples(TyperCommand, *found.examples))(found)
         loaded: Any = get_command(app)
         loaded.name = self.name
         return loaded

@@ -294,9 +294,8 @@ def run(
 
 def _comparable(value: Any) -> Any:
     """Return what to compare: arrays and plain values themselves, the type or ``repr`` of other objects."""
-    dual = getattr(value, "dual", None)
-    if isinstance(dual, np.ndarray):
-        return dual
+    if isinstance(value, Result):
+        return value.dual
     if isinstance(value, (np.ndarray, str, int, float, bool, type(None))):
         return value
     text = repr(value)

@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.lazy import REORDER
 from unipd.maps.pauli.simd import fetch_and_increment, pointer
 from unipd.spectral.golub_kahan_kernels import (
     orthogonality_threshold,
@@ -78,10 +79,7 @@ def squared_norm(starts: IntArray, places: IntArray, values: Array, width: int) 
     return total
 
 
-_REORDERED: Any = {"reassoc", "contract", "nsz"}
-
-
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def gather(
     starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, bounds: IntArray, counter: IntArray
 ) -> None:
@@ -177,7 +175,7 @@ def sample_outer(
         chunk = fetch_and_increment(pointer(counter))
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def sample_factors(
     starts: IntArray,
     places: IntArray,

@@ -146,6 +146,8 @@ class Certificate:
 
 ORACLE_SHARE = 0.1
 """Error allowed to an inexact oracle, as a fraction of the accuracy: small enough not to delay the certificate."""
+FAR_FROM_FEASIBLE = 1e-2
+"""Relative infeasibility above which a bound is not worth an oracle call: the multipliers are still far off."""
 _INFEASIBILITY_MARGIN = 1e-6
 
 

@@ -11,6 +11,8 @@ from unipd.problem import Problem
 from unipd.protocols import Loss, inner
 
 _BISECTIONS = 60
+ARMIJO = 1e-4
+"""A backtracking step is accepted when the decrease is at least this share of what the slope promises."""
 
 T = TypeVar("T")
 LossGradient: TypeAlias = tuple[Array, tuple[float, float] | None]

@@ -162,7 +162,7 @@ class LiveServer:
         try:
             self._server = _Server((HOST, port), partial(_Handler, self))
         except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or "not a port"
+            reason = error.strerror if isinstance(error, OSError) else "not a port"
             raise InvalidInput("--live-port", "a free port between 1024 and 65535", f"{port} ({reason})") from error
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="unipd-live", daemon=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import urllib.error
 import urllib.request
 import zipfile
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ def _download(address: str, base: Path, sha256: str) -> bytes:
         with urllib.request.urlopen(address, timeout=_TIMEOUT) as answer:
             content = answer.read(_LARGEST)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise DataMissing(f"{address} could not be reached ({reason}): {by_hand}") from error
     digest = hashlib.sha256(content).hexdigest()
     if digest != sha256:

@@ -83,7 +83,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     begun = time.perf_counter()
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("problem", "a unipd.Problem", validate.describe_type(problem))
-    state = getattr(result, "state", None)
+    state = result.state if isinstance(result, Result) else None  # pyright: ignore[reportUnnecessaryIsInstance]
     if state is None:
         raise InvalidInput("result", "a result of unipd.solve with its state", type(result).__name__)
     goal = validate.positive("accuracy", result.accuracy if accuracy is None else accuracy)

@@ -18,7 +18,7 @@ from unipd._typing import Array
 from unipd.errors import OracleError
 from unipd.memory import is_over_limit, memory_limit
 from unipd.methods import Certificate, State
-from unipd.methods.base import fast_replace
+from unipd.methods.base import FAR_FROM_FEASIBLE, fast_replace
 from unipd.problem import Problem
 from unipd.run.consistency import certify_bound, require_adjoint, require_consistent, require_proof
 from unipd.run.history import IterationInfo
@@ -41,8 +41,6 @@ RAY_CHECK_EVERY = 8
 """Iterations between two checks for a separating ray."""
 FIRST_ORACLE_CALL = 16
 """First iteration at which the oracle is called for a method that defers it."""
-FAR_FROM_FEASIBLE = 1e-2
-"""Relative infeasibility above which such a method does not call the oracle itself."""
 
 
 @dataclass(frozen=True)

@@ -25,14 +25,14 @@ import numpy as np
 from numba import njit
 
 from unipd._typing import Array, FloatArray
+from unipd._util.lazy import REORDER
 from unipd.spectral.stopping import ROUNDING
 
-_REORDERED: Any = {"reassoc", "contract", "nsz"}
 _SLACK = 16.0
 """Cosines up to this many eps are left alone, instead of a second pass over the vectors."""
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def length(vector: Array) -> float:
     """Return the Euclidean norm, summed in double precision."""
     total = 0.0
@@ -41,7 +41,7 @@ def length(vector: Array) -> float:
     return math.sqrt(total)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def subtract_multiple(vector: Array, factor: float, other: Array) -> None:
     """Subtract a multiple of another vector in place."""
     share = vector.dtype.type(factor)
@@ -49,7 +49,7 @@ def subtract_multiple(vector: Array, factor: float, other: Array) -> None:
         vector[i] -= share * other[i]
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def divide(vector: Array, divisor: float) -> None:
     """Divide a vector in place."""
     share = vector.dtype.type(divisor)
@@ -57,7 +57,7 @@ def divide(vector: Array, divisor: float) -> None:
         vector[i] /= share
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def orthogonalize(vector: Array, basis: Array, size: int) -> float:
     """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest.
 
@@ -81,7 +81,7 @@ def orthogonalize(vector: Array, basis: Array, size: int) -> float:
     return rest
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array, negligible: float) -> None:
     zero = vector.dtype.type(0)
     in_a, in_b, in_c, in_d = zero, zero, zero, zero
@@ -231,7 +231,7 @@ def _fits(size: float, scale: float, dtype: Any) -> bool:
     return bool(max(ROUNDING * np.finfo(dtype).eps * scale, np.finfo(dtype).tiny) < size < math.inf)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def _subtract_and_norm(vector: Array, factor: float, other: Array) -> float:
     """Subtract a multiple of another vector in place; return the length of the rest, summed in double precision."""
     share, total = vector.dtype.type(factor), 0.0
@@ -242,7 +242,7 @@ def _subtract_and_norm(vector: Array, factor: float, other: Array) -> float:
     return math.sqrt(total)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def _multiply(vector: Array, factor: float) -> None:
     share = vector.dtype.type(factor)
     for i in range(vector.size):

@@ -6,8 +6,7 @@ import pytest
 
 import unipd
 from unipd import Status
-from unipd.cli.commands.compare import combined_exit_code
-from unipd.cli.problems import DEMOS
+from unipd.cli.commands.compare import DEMOS, combined_exit_code
 from unipd.io import load
 
 SDPA = """1

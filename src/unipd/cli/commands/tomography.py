@@ -22,19 +22,21 @@ if TYPE_CHECKING:
     from unipd.run import Result
 
 
-EXAMPLES = (
-    "unipd tomography measurements.csv --out state.npz --plot state.png",
-    "unipd tomography counts.json --bootstrap 100",
-    "unipd tomography --simulate random --qubits 14 --accuracy 1e-8 --json -",
-    "unipd tomography --simulate ghz --qubits 6 --shots 2000 --readout 0.01",
-    "unipd tomography --simulate w --qubits 9 --method accunipdgrad",
-)
 _DATA, _SIMULATION, _MODEL = "Data", "Simulation", "Model"
 _CONSTRAINED = ("trace", "trace-squared")
 
 
-@common_options(accuracy=1e-4)
-def command(
+@common_options(
+    accuracy=1e-4,
+    examples=(
+        "unipd tomography measurements.csv --out state.npz --plot state.png",
+        "unipd tomography counts.json --bootstrap 100",
+        "unipd tomography --simulate random --qubits 14 --accuracy 1e-8 --json -",
+        "unipd tomography --simulate ghz --qubits 6 --shots 2000 --readout 0.01",
+        "unipd tomography --simulate w --qubits 9 --method accunipdgrad",
+    ),
+)
+def tomography(
     data: Annotated[
         Path | None,
         typer.Argument(help="Measurements: .csv, .npz or .json with pauli, expectation[, shots | stderr], or counts."),

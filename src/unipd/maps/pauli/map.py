@@ -33,12 +33,13 @@ from unipd.maps.pauli.layout import (
     interleave,
     make_workspace,
 )
+from unipd.spectral.operators import OperatorDefaults
 
 SERIAL_WORK = 1 << 20
 """Pairs of groups times entries below which one thread is faster than several."""
 
 
-class HermitianOperator(ABC):
+class HermitianOperator(OperatorDefaults, ABC):
     """A Hermitian matrix known by its products; SciPy's ``aslinearoperator`` takes it."""
 
     def __init__(self, size: int, dtype: Any) -> None:

@@ -25,13 +25,11 @@ import scipy
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.methods.base import relative_eps
 from unipd.methods.corrective.model import Bundle, as_complex, as_real
-from unipd.methods.corrective.quadratic_program import block_averages, project_simplices
-from unipd.methods.step_size import backtrack
+from unipd.methods.corrective.quadratic_program import RIDGE, block_averages, project_simplices
+from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 
 NEWTON_STEPS = 20
-_ARMIJO = 1e-4
-_RIDGE = 1e-13
 _ROUNDING = 1e-13
 _NEARLY = 30.0
 """Where rounding ends the steps, a residual of this many tolerances counts as solved."""
@@ -167,7 +165,7 @@ def _newton_step(master: DualMaster, point: DualMasterPoint) -> tuple[DualMaster
     at_rounding = abs(float(gradient @ direction)) <= _ROUNDING * max(abs(value), master.extent)
 
     def accept(_: float, new: DualMasterPoint) -> bool:
-        return at_rounding or new.value <= value + _ARMIJO * float(gradient @ (new.dual - dual))
+        return at_rounding or new.value <= value + ARMIJO * float(gradient @ (new.dual - dual))
 
     new, _ = backtrack(lambda length: master.at(master.project(dual + length * direction)), accept)
     return new, at_rounding
@@ -178,7 +176,7 @@ def _solve_definite(matrix: Array, right: Array) -> Array:
     try:
         return scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix, check_finite=False), right, check_finite=False)
     except np.linalg.LinAlgError:
-        ridge = _RIDGE * float(np.trace(matrix)) * np.eye(right.size)
+        ridge = RIDGE * float(np.trace(matrix)) * np.eye(right.size)
         return np.linalg.lstsq(matrix + ridge, right, rcond=None)[0]
 
 

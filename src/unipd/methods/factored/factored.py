@@ -12,7 +12,7 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
-from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, primal_certificate
+from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate, primal_certificate
 from unipd.methods.factored.augmented_lagrangian import (
     AnyCertifying,
     AugmentedLagrangian,
@@ -39,8 +39,6 @@ LEAST_DECREASE = 0.3
 """A loss is minimised without the oracle while an iteration decreases it by this share of the gap."""
 EXACT = 1e-11
 """Relative infeasibility below which the constraints hold by construction, and only stationarity can improve."""
-CERTIFIABLE_INFEASIBILITY = 1e-2
-"""The oracle is called only below this relative infeasibility, unless a prescribed rank allows no less."""
 LARGEST_PENALTY_TERM = 30.0
 """When the penalty term exceeds the objective by this factor, steps do nothing but lower the infeasibility."""
 SLOWEST_DECREASE = 0.7
@@ -174,7 +172,7 @@ class Factored:
         moved = update_multipliers(problem, moved)
         infeasibility = moved.certificate.infeasibility
         is_rank_limited = self.rank is not None and self.factors is None and _is_penalty_dominated(problem, moved)
-        is_too_early = infeasibility > CERTIFIABLE_INFEASIBILITY and not is_rank_limited
+        is_too_early = infeasibility > FAR_FROM_FEASIBLE and not is_rank_limited
         if is_too_early or _is_nearly_feasible(moved, state, infeasibility):
             return moved
         # 3: the oracle certifies, or its atom escapes; with exact constraints, no progress at all is a stall

@@ -107,7 +107,7 @@ def _restrict_to_group(start: Any, group: Array, shape: Shape) -> LowRank | None
 def _columns(x: Any, group: Array) -> Any:
     if isinstance(x, LowRank):
         return LowRank(x.left, x.right[group], x.weights)
-    return columns_of(x if hasattr(x, "tocsc") else np.asarray(x), group)
+    return columns_of(x if scipy.sparse.issparse(x) else np.asarray(x), group)
 
 
 def _pad_columns(atom: LowRank, group: Array, columns: int) -> LowRank:

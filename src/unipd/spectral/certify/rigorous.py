@@ -16,7 +16,15 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral.dense import is_small, rounding_allowance
-from unipd.spectral.operators import Products, exponent_of, is_explicit, largest_part, times_power, working_dtype
+from unipd.spectral.operators import (
+    Products,
+    as_operator,
+    exponent_of,
+    is_explicit,
+    largest_part,
+    times_power,
+    working_dtype,
+)
 
 
 def norm_bound(operator: Any) -> float | None:
@@ -29,12 +37,10 @@ def norm_bound(operator: Any) -> float | None:
     """
     if isinstance(operator, np.ndarray) or scipy.sparse.issparse(operator):
         return _matrix_norm_bound(operator)
-    if not hasattr(operator, "norm_bound"):
-        return None
-    bound = float(operator.norm_bound())
-    if not (math.isfinite(bound) and bound >= 0.0):
+    bound = as_operator(operator).norm_bound()
+    if bound is not None and not (math.isfinite(bound) and bound >= 0.0):
         raise OracleError(f"norm_bound() of {type(operator).__name__} returned {bound}")
-    return bound
+    return None if bound is None else float(bound)
 
 
 def _matrix_norm_bound(matrix: Any) -> float:
