@@ -101,6 +101,14 @@ def call_oracle_along(
     return direction, answer
 
 
+def double_direction(problem: Problem, dual: Array) -> Any:
+    """Return -A^* lam in double precision for data in single precision, where the map offers it; elsewhere None."""
+    if not (problem.is_single and problem.map.has_mixed_products):
+        return None
+    with oracle_errors:
+        return problem.map.negated_adjoint(dual.astype(np.result_type(dual, np.float64)))
+
+
 def image_of(problem: Problem, atom: Any) -> Array:
     """Return A x of an atom, checked."""
     try:
