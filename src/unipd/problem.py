@@ -26,6 +26,7 @@ ZERO_OBJECTIVE = 1e-4
 """Share of the largest |f| on X below which an optimal value counts as zero: gaps are then relative to this share."""
 ROW_SPREAD = 10.0
 """Ratio of the largest to the smallest row norm above which rows are equilibrated."""
+_DOUBLE_EPSILON = float(np.finfo(np.float64).eps)
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
 
 
@@ -92,6 +93,8 @@ class Problem:
         if not math.isfinite(self.norm_b):
             raise InvalidInput("b", "a finite ||b||^2 (rescale A and b)", "an overflow")
         self.epsilon = float(np.finfo(self.b.dtype).eps)
+        self.is_single = self.epsilon > _DOUBLE_EPSILON
+        """Whether A and b are in single precision."""
         self.loss_at_zero = max(self.loss.value(-self.b), 0.0) if self.loss else 0.0
         """phi(-b); 0 for a constraint."""
         self.rounding = self.epsilon * math.sqrt(self.b.size)

@@ -41,6 +41,7 @@ Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``
 ``has_image_parts``       images in parts for very long dual vectors  False
 ``image_lines``           the arrays of those parts                   required by the former
 ``has_adjoint_entries``   smaller certificates (memory forecasts)     False
+``has_mixed_products``    bounds of single-precision data in double   False
 ``diagonals``             diagonal constraints held by construction   None: none known
 ``row_norms``             row equilibration of maps with many rows    None: not known
 ``inner_maps``            the maps inside this one                    ()
@@ -357,6 +358,8 @@ class MapDefaults(_Map):
     """Whether the image of a sparse atom costs a few columns of a matrix, so that pricing many atoms pays."""
     has_adjoint_entries: bool = False
     """Whether A^* lam knows its entries: certificates then form blocks of its columns only, never all of it."""
+    has_mixed_products: bool = False
+    """Whether a map in single precision multiplies doubles in double precision, without a copy of A."""
 
     @property
     def checkpoint_identity(self) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import Blocks, LowRank, dense, inner_product
-from unipd.dual import evaluate, release_workspace
+from unipd.dual import double_direction, evaluate, release_workspace
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
@@ -244,11 +244,13 @@ def certify_bound(
 ) -> tuple[Certificate, tuple[int, int]]:
     """Return the certificate with the oracle's strongest bound at its dual vector, and the oracle calls and products.
 
-    The oracle may err by a tenth of the accuracy, or by ``tolerance`` if that is more.
+    The oracle may err by a tenth of the accuracy, or by ``tolerance`` if that is more. Where the map offers products in
+    double precision, data in single precision are used in double.
     """
     release_workspace()
     absolute = max(tolerance, ORACLE_SHARE * accuracy * problem.scale(certificate.objective))
-    point = evaluate(problem, certificate.dual, tolerance=absolute, certified=True)
+    dual = certificate.dual
+    point = evaluate(problem, dual, direction=double_direction(problem, dual), tolerance=absolute, certified=True)
     return replace(certificate, dual_bound=-math.inf).update_bound(problem, point), (1, point.matvecs)
 
 

@@ -39,6 +39,8 @@ GAP_SHARE = 0.1
 """Share of the remaining gap by which a final certificate may err."""
 RAY_CHECK_EVERY = 8
 """Iterations between two checks for a separating ray."""
+_REMEASURE_SHARE = 0.9
+"""Share of the error at which x fell short of the accuracy, below which it is measured again."""
 FIRST_ORACLE_CALL = 16
 """First iteration at which the oracle is called for a method that defers it."""
 
@@ -91,6 +93,8 @@ class Termination:
         self._goal = Accuracy(accuracy)
         self._next_gap = math.inf
         """Gap below which a claimed accuracy is certified again: half the one at which that failed."""
+        self._next_error = math.inf
+        """Error below which x in single precision is measured again: nine tenths of the one at which that failed."""
         self._next_bound = -math.inf
         """Bound above which infeasibility is certified again: twice the one at which that failed."""
         self._work = (0, 0)
@@ -109,7 +113,7 @@ class Termination:
         if proof is not None:
             self._count(require_proof(problem, state, proof))
             return Status.INFEASIBLE, proof
-        verified = self._verify_accuracy(certificate)
+        verified = self._verify_accuracy(state)
         if verified is not None:
             self._count(require_adjoint(problem, state))
             return Status.SOLVED, verified
@@ -178,20 +182,29 @@ class Termination:
 
     def memory(self) -> dict[str, Any]:
         """Return what the decisions remember between iterations, for checkpoints."""
-        check = {"next_gap": self._next_gap, "next_bound": self._next_bound, "work": self._work}
+        check = {
+            "next_gap": self._next_gap,
+            "next_error": self._next_error,
+            "next_bound": self._next_bound,
+            "work": self._work,
+        }
         return {"check": check, "stop": self.stop.memory()}
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Restore what :meth:`memory` returned."""
         check = memory["check"]
         self._next_gap, self._next_bound = check["next_gap"], check["next_bound"]
+        self._next_error = check["next_error"]
         calls, products = check["work"]
         self._work = (int(calls), int(products))
         self.stop.recall(memory["stop"])
 
-    def _verify_accuracy(self, certificate: Certificate) -> Certificate | None:
+    def _verify_accuracy(self, state: State) -> Certificate | None:
         """Return a certificate that verifies the accuracy, None while it is not reached or cannot be verified."""
+        certificate = state.certificate
         if not self._goal.is_met(self.problem, certificate):
+            return None
+        if self.problem.is_single and not self._holds_in_double(state):
             return None
         if certificate.bound_kind != RESIDUAL:
             return certificate
@@ -202,6 +215,26 @@ class Termination:
             return certified
         self._next_gap = 0.5 * abs(certificate.absolute_gap)
         return None
+
+    def _holds_in_double(self, state: State) -> bool:
+        """Whether x itself, and the bound in double precision, reach the accuracy that sums in single precision claim.
+
+        Averages of images drift from the image of the average; the run continues until both are within the accuracy.
+        """
+        problem, certificate = self.problem, state.certificate
+        error = certificate.relative_error(problem)
+        if error > self._next_error:
+            return False
+        x = None if tracker_error(state.primal) else state.primal.point()
+        if x is not None:
+            self._count((0, 1))
+            certificate = remeasure(problem, x, certificate)[1]
+        if problem.map.has_mixed_products and certificate.bound_kind != RESIDUAL:
+            certificate = self._certify(certificate)
+        if self._goal.is_met(problem, certificate):
+            return True
+        self._next_error = _REMEASURE_SHARE * error
+        return False
 
     def _prove_infeasible(self, info: IterationInfo) -> Certificate | None:
         """Return a certificate that proves the problem infeasible, or None."""
@@ -231,8 +264,11 @@ class Termination:
 
     def _certify_final(self, state: State, certificate: Certificate) -> tuple[Certificate, bool]:
         """Return the certificate and whether its bound is certified, recertified where that is needed or affordable."""
-        if certificate.bound_kind != RESIDUAL or not math.isfinite(certificate.dual_bound):
+        if not math.isfinite(certificate.dual_bound):
             return certificate, certificate.bound_kind != RESIDUAL
+        if certificate.bound_kind != RESIDUAL:
+            is_mixed = self.problem.is_single and self.problem.map.has_mixed_products
+            return (self._certify(certificate) if is_mixed else certificate), True
         is_claimed = self._goal.is_met(self.problem, certificate)
         if not (is_claimed or state.counts.matvecs >= CERTIFICATE_PRODUCTS or _is_small(self.problem)):
             return certificate, False
