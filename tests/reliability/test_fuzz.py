@@ -6,10 +6,11 @@ import pytest
 
 from reliability.fuzz.__main__ import sections, try_case
 
-CASES = {"readers": 300, "resumes": 25, "oracles": 300, "units": 60, "optima": 150, "threads": 25, "signals": 3}
+CASES = {"resumes": 25, "units": 60, "optima": 150, "threads": 25, "signals": 3}
+"""Cases of each section: a few seconds' worth."""
 
 
-@pytest.mark.parametrize("name", sections())
+@pytest.mark.parametrize("name", CASES)
 def test_the_promise_holds_in_random_cases(name: str) -> None:
     section = sections()[name]
     failures = [try_case(name, section, 1, number) for number in range(CASES[name])]

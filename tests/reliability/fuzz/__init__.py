@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 
+class NothingToCheckError(Exception):
+    """A case that says nothing about the promise, such as a run that ended at its limit; it does not count."""
+
+
 class Case(NamedTuple):
     """A trial: what it is, for the report, and its check, which gets an empty folder."""
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from reliability.fuzz import Case, commands, files, oracles, problems, runs
+from reliability.fuzz import Case, NothingToCheckError, commands, files, oracles, problems, runs
 
 PATIENCE = 120
 """Seconds after which a case counts as one that hangs."""
@@ -36,6 +36,7 @@ class Section:
 
     promise: str
     draw: Callable[[np.random.Generator], Case]
+    drawn: int = 0
     tried: int = 0
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list)
@@ -82,12 +83,16 @@ def try_case(name: str, section: Section, seed: int, number: int) -> str | None:
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             case.check(Path(folder))
+        section.tried += 1
+    except NothingToCheckError:
+        return None
     except (Exception, HangError) as error:
         what = f"{case.name}: {type(error).__name__}: {str(error)[:300]}"
+        section.tried += 1
         section.failures.append(f"--only {name} --case {number}  {what}")
         return f"{what}\n{traceback.format_exc()}"
     finally:
-        section.tried += 1
+        section.drawn += 1
         section.seconds += time.perf_counter() - begun
     return None
 
@@ -98,7 +103,7 @@ def run(chosen: dict[str, Section], seed: int, seconds: float) -> None:
     while time.perf_counter() < end:
         name, section = min(chosen.items(), key=lambda item: item[1].seconds)
         with watchdog():
-            failure = try_case(name, section, seed, section.tried)
+            failure = try_case(name, section, seed, section.drawn)
         if failure is not None:
             print(f"FAILED --seed {seed} {section.failures[-1]}", flush=True)
 

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse.linalg import LinearOperator
 
 import unipd
-from reliability.fuzz import Case
+from reliability.fuzz import Case, NothingToCheckError
 from unipd import Problem, Status, sharp
 from unipd.errors import UnipdError
 
@@ -82,7 +82,7 @@ def draw(random: np.random.Generator) -> Case:
             rows = {"A_eq": np.ones((1, SIZE)), "b_eq": [1.0], "A_ub": A, "b_ub": b}
         optimum = VALUES[value](linprog(c, **rows).fun)
         if answer.startswith("outside") and not knows_set:
-            return  # the right oracle of another set, as far as anybody knows
+            raise NothingToCheckError  # the right oracle of another set, as far as anybody knows
         try:
             result = unipd.solve(problem(), method, accuracy=accuracy, stop=unipd.MaxIterations(300))
         except UnipdError:
