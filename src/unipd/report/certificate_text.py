@@ -97,7 +97,8 @@ def _kind(result: Result) -> list[str]:
 def _verdict(result: Result) -> str:
     if not math.isfinite(result.accuracy):
         return "The requested accuracy is not on record."
-    accuracy = f"The requested accuracy, {_number(result.accuracy, 3)},"
+    absolute = f" (or {_number(result.atol, 3)}, absolute)" if result.atol else ""
+    accuracy = f"The requested accuracy, {_number(result.accuracy, 3)}{absolute},"
     if result.status is Status.RUNNING:
         return f"{accuracy} has not been certified yet."
     if result.status.success:

@@ -90,6 +90,7 @@ def solve(
     method: Method | str = "auto",
     *,
     accuracy: float = 1e-3,
+    atol: float = 0.0,
     stop: StoppingRule | None = None,
     callback: Callback | None = None,
     verbose: bool = False,
@@ -114,6 +115,9 @@ def solve(
     accuracy
         Relative, and independent of the units of the data: infeasibility and |gap| are at most this, as
         :class:`~unipd.Result` defines them.
+    atol
+        Absolute tolerance in the units of the data: a violation, or a gap, of at most this counts as reached as well.
+        Give it a value below what you would notice; universal methods take the same number as ``eps``.
     stop
         Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``; default: 10,000 iterations. Every run ends as
         ``STALLED`` when neither gap nor infeasibility has improved for 1,000 iterations.
@@ -164,13 +168,14 @@ def solve(
     require_room_for_run(problem, tracker)
     kept = as_tracker(tracker, problem)
     starting_dual(problem, start)  # a wrong start is refused before a checkpoint is written
-    termination = Termination(problem, accuracy, stop, callback)
+    termination = Termination(problem, accuracy, stop, callback, validate.nonnegative("atol", atol))
     is_observed = verbose or context.watcher is not None or context.progress_writer is not None
     observers = open_observers(chosen.name, accuracy, verbose=verbose) if is_observed else nullcontext()
     opened = nullcontext(context.checkpoint) if checkpoint is None else checkpoint_for(checkpoint, every, resume)
     with opened as shared, observers as show:
         given = start.dual if isinstance(start, Result) else start
-        record = None if shared is None else shared.begin(problem, chosen, accuracy, tracker, given)
+        requested: Any = (accuracy, atol) if atol else accuracy
+        record = None if shared is None else shared.begin(problem, chosen, requested, tracker, given)
         with Run(problem, chosen, termination, record, show, begun) as run:
             first = start if run.state is None else run.state
             states = iterate(problem, chosen, accuracy=accuracy, tracker=kept, start=first)
@@ -308,6 +313,7 @@ class Run:
             **certificate_figures(self.problem, end.certificate),
             tracker_error=end.tracker_error,
             accuracy=self.termination.accuracy,
+            atol=self.termination.atol,
             method=self.method.name,
             settings=_method_settings(self.method),
             iterations=end.state.iteration,

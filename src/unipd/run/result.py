@@ -108,6 +108,8 @@ class Result:
     """Frobenius norm of the part of x that an approximate tracker lost ("lowrank": a bound, "sketch": an estimate)."""
     accuracy: float = math.nan
     """The requested accuracy."""
+    atol: float = 0.0
+    """The absolute tolerance that was allowed as well, in the units of the data."""
     method: str = ""
     """Name of the method."""
     settings: dict[str, Any] = field(default_factory=dict[str, Any])

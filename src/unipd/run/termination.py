@@ -79,6 +79,8 @@ class Termination:
         The caller's limits; default: 10,000 iterations.
     callback
         Called after every iteration; returning True stops.
+    atol
+        The absolute tolerance, in the user's units; see :class:`~unipd.run.stopping.Accuracy`.
     """
 
     def __init__(
@@ -87,10 +89,11 @@ class Termination:
         accuracy: float,
         stop: StoppingRule | None = None,
         callback: Callback | None = None,
+        atol: float = 0.0,
     ) -> None:
-        self.problem, self.accuracy = problem, accuracy
+        self.problem, self.accuracy, self.atol = problem, accuracy, atol
         self.stop, self.callback = stop or MaxIterations(DEFAULT_ITERATIONS), callback
-        self._goal = Accuracy(accuracy)
+        self._goal = Accuracy(accuracy, atol)
         self._next_gap = math.inf
         """Gap below which a claimed accuracy is certified again: half the one at which that failed."""
         self._next_error = math.inf
@@ -171,7 +174,7 @@ class Termination:
 
         A loss problem whose gap is positive and larger than requested needs no other check.
         """
-        if self.callback is not None or self.problem.loss is None or memory_limit() is not None:
+        if self.callback is not None or self.problem.loss is None or self.atol > 0.0 or memory_limit() is not None:
             return iteration + 1
         return min(self.stop.earliest(), (iteration // STALL.window + 1) * STALL.window)
 
