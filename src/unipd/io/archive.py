@@ -14,26 +14,33 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import Blocks, LowRank, SparsePoint
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, UnipdError
+from unipd.io.limits import Limits, check_archive
 
 
 class DamagedArchive(ValueError):
     """The file is not a readable archive."""
 
 
-def read_arrays(path: str | os.PathLike[str]) -> dict[str, Array]:
+def read_arrays(path: str | os.PathLike[str], limits: Limits | None = None) -> dict[str, Array]:
     """Return the arrays of an ``.npz`` file by name.
 
     A missing or unreadable file raises OSError; a file that is not an archive, damaged or pickled raises
-    :class:`DamagedArchive`.
+    :class:`DamagedArchive`; content beyond the limits raises the error of :func:`~unipd.io.limits.check_archive`.
     """
     with open(path, "rb") as stream:
         try:
             if not zipfile.is_zipfile(stream):  # NumPy would also read a bare array
                 raise zipfile.BadZipFile("no zip archive")
-            stream.seek(0)
+            check_archive(os.fspath(path), stream, limits)
             with np.load(stream, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive.files}
+                arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+            strange = next((name for name, part in arrays.items() if not isinstance(part, np.ndarray)), None)
+            if strange is not None:
+                raise ValueError(f"the member {strange!r} is not an array")
+            return arrays
+        except UnipdError:
+            raise
         except Exception as error:  # NumPy and zipfile have many kinds
             raise DamagedArchive(str(error) or type(error).__name__) from error
 
