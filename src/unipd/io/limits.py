@@ -18,6 +18,8 @@ from unipd.memory import available_memory, memory_limit, size_text
 
 Source: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 
+_GZIP = b"\x1f\x8b"
+"""First bytes of a file compressed with gzip."""
 _RATIO_FROM = 1 << 26
 """The compression ratio is checked from this many decompressed bytes on (64 MiB)."""
 _PIECE = 1 << 17
@@ -148,11 +150,13 @@ def _open_stream(
     file: BinaryIO, name: str, limits: Limits, line_limit: int | None, is_checked: bool
 ) -> io.BufferedReader:
     if not file.seekable():  # a pipe is read to its end, so that one can go back in it
-        file = io.BytesIO(io.BufferedReader(_PackedStream(file, file, name, limits), _PIECE).read())
+        begin = file.read(len(_GZIP))
+        kind = _PackedStream if begin == _GZIP else _BoundedStream
+        file = io.BytesIO(begin + io.BufferedReader(kind(file, file, name, limits, line_limit), _PIECE).read())
     start = file.tell()
-    magic = file.read(2)
+    magic = file.read(len(_GZIP))
     file.seek(start)
-    if magic != b"\x1f\x8b":
+    if magic != _GZIP:
         if name.lower().endswith(".gz"):
             raise FileFormatError(name, "not a gzip file, although its name ends in .gz")
         return io.BufferedReader(_BoundedStream(file, file, name, limits, line_limit), _PIECE)
@@ -164,16 +168,23 @@ def _open_stream(
     return io.BufferedReader(_BoundedStream(second, file, name, limits, line_limit), _PIECE)
 
 
-def read_bounded(source: Source, limits: Limits | None = None, growth: float = 1.0) -> bytes:
+def read_bounded(
+    source: Source, limits: Limits | None = None, growth: float = 1.0, line_limit: int | None = None
+) -> bytes:
     """Return the whole text of a file, which becomes ``growth`` times its length in memory once it is parsed."""
-    with open_bounded(source, limits) as (stream, name):
+    with open_bounded(source, limits, line_limit) as (stream, name):
         content = stream.read()
     require_room(name, growth * len(content))
     return content
 
 
 def check_archive(name: str, stream: BinaryIO, limits: Limits | None = None) -> None:
-    """Raise if the members of a zip archive would not fit in memory, or are implausibly longer than the file."""
+    """Raise if a stream is no zip archive, or its members would not fit in memory or are implausibly long."""
+    if not _is_measured(stream):  # the end of an archive would be searched for ever
+        raise FileFormatError(name, "expected a file, got a pipe or a device")
+    if not zipfile.is_zipfile(stream):  # NumPy would also read a bare array
+        raise zipfile.BadZipFile("no zip archive")
+    stream.seek(0)
     with zipfile.ZipFile(stream) as archive:
         given = sum(member.file_size for member in archive.infolist())
     check_compression(name, given, stream.seek(0, os.SEEK_END), limits or Limits())

@@ -26,6 +26,8 @@ from unipd.memory import require_room_for_state
 
 SIGMAS = 6.0
 """Standard errors by which a value may differ from what it should be."""
+MOST_SHOTS = 2**53
+"""Largest number of shots: larger whole numbers are no longer exact as floating-point numbers."""
 UNKNOWN_NOISE = 0.1
 """The same when neither shots nor standard errors are known."""
 
@@ -95,6 +97,8 @@ def find_fault(expectations: FloatArray, shots: FloatArray | None, stderr: Float
         for text, (values, least) in columns.items()
         if values is not None
     ]
+    if shots is not None:
+        checks.append(("the number of shots {:g} is more than 2^53", shots, np.isfinite(shots) & (shots > MOST_SHOTS)))
     outside = np.isfinite(expectations) & (np.abs(expectations) > 1.0 + noise_tolerance(expectations, shots, stderr))
     text = "the expectation value {:g} lies outside [-1, 1] by more than noise explains"
     faults = [
@@ -216,8 +220,9 @@ def _read_csv(name: str, limits: Limits | None) -> PauliData:
 
 
 def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
+    text = read_bounded(name, limits, _JSON_GROWTH)
     try:
-        content: Any = json.loads(read_bounded(name, limits, _JSON_GROWTH), object_pairs_hook=_unique_names)
+        content: Any = json.loads(text, object_pairs_hook=_unique_names)
     except (ValueError, RecursionError) as error:
         raise FileFormatError(name, f"not JSON ({error})") from error
     if isinstance(content, dict) and "counts" in content:

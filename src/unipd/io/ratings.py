@@ -257,7 +257,7 @@ def _read_text(path: Path, limits: Limits | None) -> tuple[Array, Array, FloatAr
     """Read a text file: all at once where it has numbers alone, else line by line."""
     text: bytes | None = None
     if path.is_fifo() or path.is_char_device():  # can be read only once
-        text = read_bounded(path, limits)
+        text = read_bounded(path, limits, line_limit=LINE_LIMIT)
 
     def source() -> Source:
         return path if text is None else io.BytesIO(text)

@@ -100,7 +100,7 @@ def load_checkpoint(path: str | os.PathLike[str]) -> list[Result]:
             _checkpoint_result(header, run, arrays[run["first"] : run["first"] + run["count"]])
             for run in header["runs"]
         ]
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise unusable(Path(path), f"the checkpoint is inconsistent ({error})") from error
 
 

@@ -70,7 +70,7 @@ def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
             raise FileFormatError(str(path), f"{problem}: resume with that version, or delete the file to start over")
         blob = memoryview(body)[end:]
         return header, [_array(blob, *row) for row in header.pop("arrays")]
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, FileFormatError):
             raise
         raise unusable(path, f"the checkpoint is inconsistent ({type(error).__name__}: {error})") from error
