@@ -106,6 +106,8 @@ def load_checkpoint(path: str | os.PathLike[str]) -> list[Result]:
 
 def _checkpoint_result(header: dict[str, Any], run: dict[str, Any], arrays: list[Array]) -> Result:
     history, status = History(decode_history(run, arrays)), unpack(run["status"], arrays)
+    if not isinstance(status, Status | None):
+        raise TypeError(f"a status {status!r}")
     last: Any = dict(zip(COLUMNS, history.table[-1].tolist(), strict=True)) if len(history) else {}
     return Result(
         status=status or Status.RUNNING,
