@@ -134,7 +134,7 @@ class LowRank:
 
 @dataclass(frozen=True)
 class Blocks:
-    """One atom a block: x = (x_1, ..., x_m)."""
+    """One atom per block: x = (x_1, ..., x_m)."""
 
     parts: tuple[Atom, ...]
 

@@ -20,8 +20,6 @@ Source: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 
 _GZIP = b"\x1f\x8b"
 """First bytes of a file compressed with gzip."""
-_RATIO_FROM = 1 << 26
-"""The compression ratio is checked from this many decompressed bytes on (64 MiB)."""
 _PIECE = 1 << 17
 """Bytes read at a time."""
 _LOOK = 1 << 20
@@ -43,11 +41,15 @@ class Limits:
     text_bytes: int | None = None
     """Length of the text, after decompression; by default 2 GiB for compressed files, pipes and devices."""
     compression: float = 200.0
-    """Ratio of the content to the compressed file, once the content is longer than 64 MiB."""
+    """Ratio of the content to the compressed file, ..."""
+    compression_from: int = 1 << 26
+    """... once the content is longer than this many bytes (64 MiB)."""
     order: int = 2_000_000
     """Sum of the declared block sizes, or number of nodes of a graph."""
     constraints: int = 50_000_000
     """Declared number of constraints."""
+    repeated_entries: int = 1_000_000
+    """Entries of a semidefinite program beyond twice the number of places in its matrices."""
 
 
 def require_room(name: str, needed: float, purpose: str = "reading it") -> None:
@@ -65,7 +67,7 @@ def require_room(name: str, needed: float, purpose: str = "reading it") -> None:
 
 def check_compression(name: str, given: int, compressed: int, limits: Limits) -> None:
     """Raise if content is implausibly longer than the compressed file."""
-    if given > max(_RATIO_FROM, limits.compression * compressed):
+    if given > max(limits.compression_from, limits.compression * compressed):
         problem = f"the content is more than {limits.compression:g} times longer than the compressed file"
         raise FileFormatError(name, f"{problem} (if that is intended, decompress it first)")
 
