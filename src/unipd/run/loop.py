@@ -364,6 +364,8 @@ class Run:
         assert not callable(saved.rows)
         self.state, self.history = saved.state, History(saved.rows)
         with record.wrap_errors():
+            if not isinstance(saved.status, Status | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"a status {saved.status!r}")
             self.termination.recall(saved.memory)
             self.incumbent.recall(saved.memory.get("best"), saved.state)
         self._start_time -= saved.seconds
