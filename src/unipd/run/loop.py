@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
-from itertools import chain
 from types import TracebackType
 from typing import Any
 
@@ -25,7 +24,13 @@ from unipd.protocols import Tracker, inner
 from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
 from unipd.run.consistency import revise_bound
 from unipd.run.history import History, Incumbent, IterationInfo
-from unipd.run.interruption import TimeLimitReached, abort_iteration_when, is_stop_requested, request
+from unipd.run.interruption import (
+    TimeLimitReached,
+    abort_iteration_when,
+    is_stop_requested,
+    may_raise_here,
+    request,
+)
 from unipd.run.polish import polish as polish_result
 from unipd.run.progress import Show, open_observers
 from unipd.run.result import Result, certificate_figures
@@ -227,6 +232,7 @@ class Run:
         self._start_time = begun
         """When the run began; earlier if it was resumed."""
         self._communicator = current_communicator()
+        self._may_raise = may_raise_here(self._communicator)
         self._next_check = 0.0
         self._scope = ExitStack()
 
@@ -244,6 +250,8 @@ class Run:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         self._scope.close()
+        if self.state is not None:
+            request.may_raise = False
         if isinstance(error, TimeLimitReached):
             self.status = Status.TIME_LIMIT
         elif isinstance(error, KeyboardInterrupt) and self.state is not None:
@@ -257,21 +265,24 @@ class Run:
         return True
 
     def follow(self, states: Iterator[State]) -> Iterator[State]:
-        """Return the states to observe: none of a run that had ended when its checkpoint was written.
+        """Yield the states to observe: none of a run that had ended when its checkpoint was written.
 
         A checkpoint from which the first iteration fails is refused.
         """
         if self.status is not None:
-            return iter(())
-        if self._record is None or not self._record.is_unproven:
-            return states
-        with self._record.wrap_errors():
-            first = list(zip(range(1), states, strict=False))
-        return chain((state for _, state in first), states)
+            return
+        if self._record is not None and self._record.is_unproven:
+            with self._record.wrap_errors():
+                first = list(zip(range(1), states, strict=False))
+            yield from (state for _, state in first)
+        for state in states:
+            yield state
+            request.may_raise = self._may_raise  # the last state is complete, and observed
 
     def observe(self, state: State) -> bool:
         """Record a state; return whether the run ends with it."""
         problem, termination = self.problem, self.termination
+        request.may_raise = False  # from now on there is something to return
         self.state, seconds = state, self.seconds
         seen = termination.count_work(state)
         gap = self.history.record(problem, seen, seconds)
@@ -279,7 +290,9 @@ class Run:
         if self._show is not None:
             self._show(IterationInfo(problem, seen, seconds, self.history))
         if state.iteration >= self._next_check or not gap > termination.accuracy or state.failure is not None:
+            request.may_raise = self._may_raise
             self.status, certificate = termination.decide(IterationInfo(problem, seen, seconds, self.history))
+            request.may_raise = False
             self._next_check = termination.next_check(state.iteration)
             if certificate is not state.certificate:
                 self.state = fast_replace(state, certificate=certificate)
@@ -305,7 +318,14 @@ class Run:
             state = self.incumbent.with_incumbent(state)
         verify = self.status not in HURRIED_STATUSES and not failed
         with record.wrap_errors() if record is not None and record.restored_snapshot else nullcontext():
-            end = self.termination.conclude(state, self.status, verify=verify)
+            request.may_raise = verify and self._may_raise
+            try:
+                end = self.termination.conclude(state, self.status, verify=verify)
+            except KeyboardInterrupt:  # while the point was measured
+                if not verify:
+                    raise
+                end = self.termination.conclude(state, Status.INTERRUPTED, verify=False)
+            request.may_raise = False
         return Result(
             status=end.status,
             x=end.x,
@@ -350,6 +370,8 @@ class Run:
         assert not callable(saved.rows)
         self.state, self.history = saved.state, History(saved.rows)
         with record.wrap_errors():
+            if not isinstance(saved.status, Status | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"a status {saved.status!r}")
             self.termination.recall(saved.memory)
             self.incumbent.recall(saved.memory.get("best"), saved.state)
         self._start_time -= saved.seconds

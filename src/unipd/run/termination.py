@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -150,7 +149,7 @@ class Termination:
         image, certificate = (state.image, state.certificate) if x is None else remeasure(problem, x, state.certificate)
         error, status, is_solved = tracker_error(state.primal), ended, False
         if verify:
-            with suppress(KeyboardInterrupt, OracleError):  # what is known then stands, as certain as its kind says
+            try:
                 certificate, is_certified = self._certify_final(state, certificate)
                 measured = fast_replace(state, certificate=certificate)
                 is_solved = (
@@ -164,6 +163,10 @@ class Termination:
                     self._count(require_adjoint(problem, measured))
                 if is_solved:
                     status = Status.SOLVED
+            except KeyboardInterrupt:  # what is known then stands, as certain as its kind says
+                status = Status.INTERRUPTED
+            except OracleError:
+                pass
             if status is Status.SOLVED and not is_solved:
                 status = Status.STALLED
         final = self.count_work(fast_replace(state, certificate=certificate))

@@ -219,7 +219,7 @@ def load_model(path: str | os.PathLike[str]) -> LoadedModel:
         }
         model = FittedModel(**{**content, **converted})
         loaded = LoadedModel(model, saved)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(str(path), f"not a completion model ({error})") from error
     if not _match_rated_items(model):
         raise FileFormatError(str(path), "the rated items do not match the model")

@@ -19,7 +19,7 @@ from unipd._util import validate
 from unipd.apps.tomography.state import QuantumState
 from unipd.couplings import WeightedLeastSquares
 from unipd.errors import InvalidInput
-from unipd.io.pauli import PauliData
+from unipd.io.pauli import MOST_SHOTS, PauliData
 from unipd.maps.pauli import OutcomeMap, walsh_hadamard
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count, parse
 from unipd.memory import require_room_for_state
@@ -122,6 +122,8 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
     numbers = [validate.integer(f"counts[{basis!r}]", value, minimum=0) for value in outcomes.values()]
     if sum(numbers) == 0:
         raise InvalidInput(f"counts[{basis!r}]", "at least one shot", "none")
+    if sum(numbers) > MOST_SHOTS:
+        raise InvalidInput(f"counts[{basis!r}]", "at most 2^53 shots", f"about 2^{sum(numbers).bit_length()}")
     return BasisCounts(basis, np.array([int(word, 2) for word in bits]), np.array(numbers, np.int64))
 
 
