@@ -31,7 +31,7 @@ from unipd.run.progress import Show, open_observers
 from unipd.run.result import Result, certificate_figures
 from unipd.run.stopping import StoppingRule
 from unipd.run.termination import Callback, Termination
-from unipd.spectral import RIGOROUS
+from unipd.spectral import CLAIMED
 from unipd.status import Status
 from unipd.trackers.atoms import HasAtoms
 
@@ -81,7 +81,7 @@ def _states(problem: Problem, method: Method, begin: Callable[[], State], accura
         while state.failure is None:
             state = method.step(problem, state)
             check_finite(problem, state)
-            if state.certificate.bound_kind != RIGOROUS:
+            if state.certificate.bound_kind not in CLAIMED:
                 state = revise_bound(problem, state, accuracy)
             yield state
     except (ZeroDivisionError, OverflowError) as error:
@@ -302,8 +302,13 @@ class Run:
         if self.status not in LAST_POINT_STATUSES:
             state = self.incumbent.with_incumbent(state)
         verify = self.status not in HURRIED_STATUSES and not failed
-        with record.wrap_errors() if record is not None and record.restored_snapshot else nullcontext():
-            end = self.termination.conclude(state, self.status, verify=verify)
+        try:
+            with record.wrap_errors() if record is not None and record.restored_snapshot else nullcontext():
+                end = self.termination.conclude(state, self.status, verify=verify)
+        except OracleError as error:  # found by the final check, so that nothing is solved
+            self.status = Status.STOPPED if self.status is Status.SOLVED else self.status
+            error.result = self.result(failed=True)
+            raise
         return Result(
             status=end.status,
             x=end.x,

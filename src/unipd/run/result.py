@@ -19,6 +19,7 @@ from unipd.problem import Problem
 from unipd.protocols import norm
 from unipd.run.history import History
 from unipd.status import Status
+from unipd.trackers.atoms import HasAtoms
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ class Result:
     gap: float = math.nan
     """Relative duality gap, as defined above."""
     bound_kind: str = ""
-    """How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9) or "residual"."""
+    """How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9), "stated" (by a
+    user-supplied oracle, which does not prove it) or "residual"."""
     tracker_error: float | None = None
     """Frobenius norm of the part of x that an approximate tracker lost ("lowrank": a bound, "sketch": an estimate)."""
     accuracy: float = math.nan
@@ -239,6 +241,10 @@ _HEADLINE = (
 """Figures that have a row of their own, or a part of one, in the table."""
 
 
+_KIND_TEXT = {"stated": "as stated by the oracle"}
+"""Kinds of bounds whose identifiers do not explain themselves."""
+
+
 def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list[tuple[str, str]]:
     """Return the rows of the table of a result, from its summary: headline figures first; missing ones have no row.
 
@@ -247,7 +253,7 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
     """
     known = {**dict.fromkeys(_HEADLINE), **figures}
     status = Status(known["status"])
-    kind = f" ({known['bound_kind']})" if known["bound_kind"] else ""
+    kind = f" ({_KIND_TEXT.get(known['bound_kind'], known['bound_kind'])})" if known["bound_kind"] else ""
     requested = f", requested {accuracy:g}" if math.isfinite(accuracy) else ""
     steps = f"{known['iterations']} iteration{'' if known['iterations'] == 1 else 's'}"
     rows = [
@@ -316,12 +322,14 @@ def tracker_error(primal: Any) -> float | None:
     return None if primal.error is None else float(primal.error)
 
 
-def lies_in_set(problem: Problem, x: Any, error: float | None, accuracy: float) -> bool:
+def lies_in_set(problem: Problem, primal: Any, x: Any, accuracy: float) -> bool:
     """Whether an approximate point lies in X up to the accuracy (relative, as ``contains`` takes it).
 
-    Exact averages of atoms lie in X and need no check.
+    Exact averages of atoms lie in X and need no check, except those of a user-supplied oracle: its atoms, where they
+    are kept, are checked one by one.
     """
-    return x is None or not error or bool(problem.sharp.contains(x, accuracy))
+    is_doubtful = problem.is_oracle_stated and problem.sharp.has_membership_test and not isinstance(primal, HasAtoms)
+    return x is None or not (tracker_error(primal) or is_doubtful) or bool(problem.sharp.contains(x, accuracy))
 
 
 def certificate_figures(problem: Problem, certificate: Certificate) -> dict[str, Any]:

@@ -18,12 +18,19 @@ from unipd.memory import is_over_limit, memory_limit
 from unipd.methods import Certificate, State
 from unipd.methods.base import fast_replace
 from unipd.problem import Problem
-from unipd.run.consistency import certify_bound, require_adjoint, require_consistent, require_proof
+from unipd.protocols import proves_errors
+from unipd.run.consistency import (
+    certify_bound,
+    require_adjoint,
+    require_consistent,
+    require_proof,
+    require_stated_bound,
+)
 from unipd.run.history import IterationInfo
 from unipd.run.infeasibility import PROJECTIONS, is_separating, nearest_ray
 from unipd.run.result import lies_in_set, remeasure, tracker_error
 from unipd.run.stopping import Accuracy, MaxIterations, Stall, StoppingRule
-from unipd.spectral import RESIDUAL, Certification
+from unipd.spectral import RESIDUAL, STATED, Certification
 from unipd.status import Status
 
 Callback = Callable[[IterationInfo], "bool | None"]
@@ -89,6 +96,7 @@ class Termination:
         self.problem, self.accuracy = problem, accuracy
         self.stop, self.callback = stop or MaxIterations(DEFAULT_ITERATIONS), callback
         self._goal = Accuracy(accuracy)
+        self._proves_errors = proves_errors(problem.sharp)
         self._next_gap = math.inf
         """Gap below which a claimed accuracy is certified again: half the one at which that failed."""
         self._next_bound = -math.inf
@@ -128,7 +136,8 @@ class Termination:
         The status is ``SOLVED`` if and only if, measured at x itself, infeasibility and gap are within the accuracy,
         the bound is the oracle's strongest certificate, x lies in X, and user-supplied parts are consistent. A run
         ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has stalled
-        if x falls short of that: by rounding, or because its tracker approximates.
+        if x falls short of that: by rounding, or because its tracker approximates. Answers of a user-supplied oracle
+        that contradict its bound raise an ``OracleError``, however the run ended.
 
         Without ``verify`` the oracle is not called and the status is the given one: the run had to end at once, or its
         oracle has failed.
@@ -144,17 +153,24 @@ class Termination:
                     ended is not Status.INFEASIBLE
                     and (is_certified or ended is Status.SOLVED)
                     and self._goal.is_met(problem, certificate)
-                    and lies_in_set(problem, x, error, self.accuracy)
+                    and lies_in_set(problem, state.primal, x, self.accuracy)
                 )
                 if is_solved and ended is not Status.SOLVED:
                     require_consistent(problem, measured, self.accuracy)
                     self._count(require_adjoint(problem, measured))
-                if is_solved:
-                    status = Status.SOLVED
-            if status is Status.SOLVED and not is_solved:
-                status = Status.STALLED
+            is_solved &= self._check_statements(fast_replace(state, certificate=certificate), ended)
+            if is_solved or status is Status.SOLVED:
+                status = Status.SOLVED if is_solved else Status.STALLED
         final = self.count_work(fast_replace(state, certificate=certificate))
         return Conclusion(status, final, x, image, certificate, error)
+
+    def _check_statements(self, state: State, ended: Status) -> bool:
+        """Return whether the final check of a user-supplied oracle was completed; raise where it finds an error."""
+        with suppress(KeyboardInterrupt):
+            if ended is not Status.INFEASIBLE:  # whose proof has been checked
+                self._count(require_stated_bound(self.problem, state, self.accuracy))
+            return True
+        return False
 
     def next_check(self, iteration: int) -> float:
         """Return the iteration before which nothing can end the run but its accuracy or a failure; the next in doubt.
@@ -187,7 +203,7 @@ class Termination:
         """Return a certificate that verifies the accuracy, None while it is not reached or cannot be verified."""
         if not self._goal.is_met(self.problem, certificate):
             return None
-        if certificate.bound_kind != RESIDUAL:
+        if not self._is_uncertified(certificate):
             return certificate
         if abs(certificate.absolute_gap) > self._next_gap:
             return None
@@ -213,7 +229,7 @@ class Termination:
             certificate = self._certify(replace(certificate, ray=info.state.dual, ray_scale=1.0))
         if not certificate.proves_infeasible(problem):
             return None
-        if certificate.bound_kind != RESIDUAL:
+        if not self._is_uncertified(certificate):
             return certificate
         if certificate.dual_bound <= self._next_bound:
             return None
@@ -225,13 +241,18 @@ class Termination:
 
     def _certify_final(self, state: State, certificate: Certificate) -> tuple[Certificate, bool]:
         """Return the certificate and whether its bound is certified, recertified where that is needed or affordable."""
-        if certificate.bound_kind != RESIDUAL or not math.isfinite(certificate.dual_bound):
-            return certificate, certificate.bound_kind != RESIDUAL
+        if not self._is_uncertified(certificate) or not math.isfinite(certificate.dual_bound):
+            return certificate, not self._is_uncertified(certificate)
         is_claimed = self._goal.is_met(self.problem, certificate)
         if not (is_claimed or state.counts.matvecs >= CERTIFICATE_PRODUCTS or _is_small(self.problem)):
             return certificate, False
         certified = self._certify(certificate, GAP_SHARE * abs(certificate.absolute_gap))
-        return (certificate, False) if certified.bound_kind == RESIDUAL and not is_claimed else (certified, True)
+        return (certificate, False) if self._is_uncertified(certified) and not is_claimed else (certified, True)
+
+    def _is_uncertified(self, certificate: Certificate) -> bool:
+        """Whether the oracle can, or must, give a stronger certificate before its bound counts."""
+        kind = certificate.bound_kind
+        return kind == RESIDUAL or (kind == STATED and self._proves_errors)
 
     def _certify(self, certificate: Certificate, tolerance: float = 0.0) -> Certificate:
         certified, work = certify_bound(self.problem, certificate, self.accuracy, tolerance)
