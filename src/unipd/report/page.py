@@ -201,7 +201,7 @@ def _swatch(place: int) -> str:
 
 
 def _badge(status: Status) -> str:
-    kind = "good" if status.success else "bad" if status is Status.INFEASIBLE else "fair"
+    kind = "good" if status.success else "bad" if status in (Status.INFEASIBLE, Status.UNBOUNDED) else "fair"
     return f'<span class="badge {kind}">{escape(status.value.replace("_", " "))}</span>'
 
 

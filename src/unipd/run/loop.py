@@ -16,7 +16,7 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import current_communicator, current_context
 from unipd.dual import workspace_scope
-from unipd.errors import InvalidInput, OracleError
+from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.memory import as_tracker, peak_memory, require_room_for_run
 from unipd.methods import Method, State, as_method
 from unipd.methods.base import StartsFromPoint, WarmPoint, fast_replace, method_options
@@ -25,6 +25,7 @@ from unipd.protocols import Tracker, inner
 from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
 from unipd.run.consistency import revise_bound
 from unipd.run.history import History, Incumbent, IterationInfo
+from unipd.run.infeasibility import improving_ray
 from unipd.run.interruption import TimeLimitReached, abort_iteration_when, is_stop_requested, request
 from unipd.run.polish import polish as polish_result
 from unipd.run.progress import Show, open_observers
@@ -172,17 +173,43 @@ def solve(
     is_observed = verbose or context.watcher is not None or context.progress_writer is not None
     observers = open_observers(chosen.name, accuracy, verbose=verbose) if is_observed else nullcontext()
     opened = nullcontext(context.checkpoint) if checkpoint is None else checkpoint_for(checkpoint, every, resume)
-    with opened as shared, observers as show:
-        given = start.dual if isinstance(start, Result) else start
-        record = None if shared is None else shared.begin(problem, chosen, accuracy, tracker, given)
-        with Run(problem, chosen, termination, record, show, begun) as run:
-            first = start if run.state is None else run.state
-            states = iterate(problem, chosen, accuracy=accuracy, tracker=kept, start=first)
-            for state in run.follow(states):
-                if run.observe(state):
-                    break
+    try:
+        with opened as shared, observers as show:
+            given = start.dual if isinstance(start, Result) else start
+            record = None if shared is None else shared.begin(problem, chosen, accuracy, tracker, given)
+            with Run(problem, chosen, termination, record, show, begun) as run:
+                first = start if run.state is None else run.state
+                states = iterate(problem, chosen, accuracy=accuracy, tracker=kept, start=first)
+                for state in run.follow(states):
+                    if run.observe(state):
+                        break
+    except UnboundedOracle as error:
+        return _unbounded_result(problem, chosen, accuracy, error, begun)
     result = run.result()
     return polish_result(problem, result) if polish else result
+
+
+def _unbounded_result(
+    problem: Problem, method: Method, accuracy: float, error: UnboundedOracle, begun: float
+) -> Result:
+    """Return the result of a problem whose oracle gave a ray of unbounded improvement; else raise its error again."""
+    communicator = current_communicator()
+    found = improving_ray(problem, error.atom) if communicator.size == 1 else None
+    if found is None:
+        raise error
+    return Result(
+        status=Status.UNBOUNDED,
+        x=found.ray,
+        image=problem.map.image(found.ray),
+        dual_bound=-math.inf,
+        accuracy=accuracy,
+        method=method.name,
+        settings=_method_settings(method),
+        seconds=communicator.now() - begun,
+        peak_memory_bytes=peak_memory(),
+        problem=problem,
+        extras={"ray_objective": found.objective, "ray_residual": found.residual},
+    )
 
 
 def _check_options(stop: Any, callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:

@@ -68,6 +68,8 @@ class Result:
     figures: they appear in ``summary()``, in the table and in JSON. Everything that :func:`unipd.save` can store is
     saved, so that a file shows the figures that its command printed.
 
+    - Unbounded problems: ``x`` is a ray, ``ray_objective`` the change of the objective per unit of it (its length, for
+      a semidefinite program its trace), ``ray_residual`` that of the constraints, relative to the size of A.
     - Semidefinite programs: ``rank`` (eigenvalues of X above 1e-6 of the largest), ``dimacs_errors`` (the six error
       measures of the DIMACS challenge), ``trace_bound`` and ``trace_bound_reason`` (on which the bound rests).
     - MaxCut: ``cut_value``, ``sdp_bound`` (no cut is larger), ``ratio`` of the two, ``sides`` (an array), ``nodes`` and
