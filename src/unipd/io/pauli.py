@@ -16,6 +16,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.files import atomic_write, write_text
+from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.archive import DamagedArchive, read_arrays
 from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse, write
@@ -27,8 +28,8 @@ UNKNOWN_NOISE = 0.1
 """The same when neither shots nor standard errors are known."""
 
 
-@dataclass(frozen=True, eq=False)
-class PauliData:
+@dataclass(frozen=True, eq=False, repr=False)
+class PauliData(ReprMixin):
     """Measured expectation values tr(P_k rho) of Pauli strings, with shots or standard errors when known.
 
     >>> PauliData(2, np.array([3]), np.array([0]), np.array([0.5])).labels()

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from unipd._typing import FloatArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import (
     BY_OUTCOME,
     MOST_OUTCOMES,
@@ -94,8 +95,8 @@ class FitSettings:
     max_paulis: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(ReprMixin):
     """A state fitted to measurements."""
 
     settings: FitSettings
