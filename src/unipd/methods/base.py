@@ -197,6 +197,11 @@ class State:
         """The absolute accuracy with which the method works, None where it has none."""
         return None
 
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """Options of the method that were left to it, with the values that it has chosen for this run."""
+        return {}
+
     def unwrap(self) -> State:
         """Return the state of the method at work, which for a wrapper is that of a method inside."""
         return self

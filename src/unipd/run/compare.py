@@ -52,11 +52,15 @@ class Comparison(Mapping[str, Result]):
     def __len__(self) -> int:
         return len(self.results)
 
+    @property
+    def scale(self) -> float:
+        """What the residuals and gaps of all runs are relative to: the problem's scale at the reference value."""
+        problem = next(iter(self.results.values())).problem
+        return float(problem.scale(self.truth.value)) or 1.0
+
     def residual(self, name: str) -> FloatArray:
         """Return |objective - truth| / scale of a run, one entry per iteration."""
-        result = self.results[name]
-        scale = result.problem.scale(self.truth.value)
-        return np.abs(result.history["objective"] - self.truth.value) / scale
+        return np.abs(self.results[name].history["objective"] - self.truth.value) / self.scale
 
     def to_dataframe(self) -> Any:
         """Return the histories of all methods as one pandas DataFrame, with columns "method" and "residual"."""
@@ -79,8 +83,8 @@ class Comparison(Mapping[str, Result]):
 
         report = unipd.report
         if "axis" in options:
-            return report.plot_comparison(self.results, path, **options)
-        return report.plot_methods(self.results, path, truth=self.truth.value, **options)
+            return report.plot_comparison(self.results, path, **{"scale": self.scale, **options})
+        return report.plot_methods(self.results, path, truth=self.truth.value, **{"scale": self.scale, **options})
 
     def __str__(self) -> str:
         head = ("method", "status", "objective", "residual", "gap", "infeasibility", "iterations", "oracle calls")
@@ -90,12 +94,11 @@ class Comparison(Mapping[str, Result]):
             work = (result.iterations, result.counts.oracle_calls, result.counts.matvecs)
             cells = (f"{result.objective:.9g}", *(f"{error:.1e}" for error in errors), *map(str, work))
             rows.append((name, result.status.value, *cells, f"{result.seconds:.2f}"))
-        foot = f"residual: |objective - {self.truth.value:.9g}| / scale, the value of {self.truth.source}"
+        foot = f"residual: |objective - {self.truth.value:.9g}| / {self.scale:.4g}, the value of {self.truth.source}"
         return "\n".join([plain_table(rows), foot, *([self.note] if self.note else [])])
 
     def _last(self, name: str) -> float:
-        result = self.results[name]
-        return abs(result.objective - self.truth.value) / result.problem.scale(self.truth.value)
+        return abs(self.results[name].objective - self.truth.value) / self.scale
 
 
 def compare(

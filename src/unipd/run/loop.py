@@ -17,7 +17,7 @@ from unipd._util import validate
 from unipd._util.context import current_communicator, current_context
 from unipd.dual import workspace_scope
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
-from unipd.memory import as_tracker, peak_memory, require_room_for_run
+from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_name
 from unipd.methods import Method, State, as_method
 from unipd.methods.base import StartsFromPoint, WarmPoint, fast_replace, method_options
 from unipd.problem import Problem
@@ -204,7 +204,7 @@ def _unbounded_result(
         dual_bound=-math.inf,
         accuracy=accuracy,
         method=method.name,
-        settings=_method_settings(method),
+        settings=_method_settings(method, None),
         seconds=communicator.now() - begun,
         peak_memory_bytes=peak_memory(),
         problem=problem,
@@ -344,7 +344,7 @@ class Run:
             tracker_error=end.tracker_error,
             accuracy=self.termination.accuracy,
             method=self.method.name,
-            settings=_method_settings(self.method),
+            settings=_method_settings(self.method, end.state),
             iterations=end.state.iteration,
             counts=end.state.counts,
             seconds=self.seconds,
@@ -465,7 +465,11 @@ def tune_malloc(size: int) -> bool:
     return needed
 
 
-def _method_settings(method: Method) -> dict[str, Any]:
-    """Return a method's options that are plain values, for the record."""
-    options = method_options(method).items()
-    return {name: value for name, value in options if isinstance(value, (str, int, float, type(None)))}
+def _method_settings(method: Method, state: State | None) -> dict[str, Any]:
+    """Return a method's options that are plain values as the run used them, and the tracker, for the record.
+
+    An option that was left to the method has the value that it chose; one that does not apply is left out.
+    """
+    options = method_options(method)
+    used = {} if state is None else {**state.resolved_options, "tracker": tracker_name(state.primal)}
+    return {name: value for name, value in {**options, **used}.items() if isinstance(value, (str, int, float))}

@@ -115,7 +115,11 @@ class Result:
     method: str = ""
     """Name of the method."""
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Options of the method, and those given to :func:`unipd.save`."""
+    """Options of the method and the tracker as the run used them, and those given to :func:`unipd.save`.
+
+    Options left to the method have the values that it chose: ``eps`` (absolute), ``smoothness`` (M_{-1}, 0 without a
+    proximal term), ``rank`` (the first). ``memory`` is the most atoms kept, or pairs of the quasi-Newton directions.
+    """
     iterations: int = 0
     """Number of iterations."""
     counts: Counts = field(default_factory=Counts)

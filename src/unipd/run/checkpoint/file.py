@@ -22,7 +22,7 @@ from unipd._util.files import atomic_write
 from unipd.errors import FileFormatError
 
 MAGIC = b"unipd checkpoint\n"
-FORMAT = 6
+FORMAT = 7
 """Number of the file format; a file of another one is refused."""
 _DIGEST = 32
 _LENGTH = 8
