@@ -82,9 +82,10 @@ class Comparison(Mapping[str, Result]):
         import unipd
 
         report = unipd.report
+        options: dict[str, Any] = {"scale": self.scale, **options}
         if "axis" in options:
-            return report.plot_comparison(self.results, path, **{"scale": self.scale, **options})
-        return report.plot_methods(self.results, path, truth=self.truth.value, **{"scale": self.scale, **options})
+            return report.plot_comparison(self.results, path, **options)
+        return report.plot_methods(self.results, path, truth=self.truth.value, **options)
 
     def __str__(self) -> str:
         head = ("method", "status", "objective", "residual", "gap", "infeasibility", "iterations", "oracle calls")

@@ -58,7 +58,8 @@ class Result:
     - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 max |f| over X); it can be negative where x is
       infeasible.
 
-    Neither depends on the units of f, of A and b together, of a row of both, or of x.
+    Their absolute counterparts are ``absolute_gap`` and ``violation``, and what they are relative to ``gap_scale`` and
+    ``feasibility_scale``. Neither depends on the units of f, of A and b together, of a row of both, or of x.
 
     For a maximisation (a semidefinite program) ``dual_bound`` is an upper bound, and the sign of the gap is reversed.
     Objectives and bounds in ``history`` are in the same sense; its ``infeasibility`` and ``gap`` are those of the
@@ -101,6 +102,8 @@ class Result:
     """f(x) + phi(A x - b)."""
     infeasibility: float = math.nan
     """Relative distance from the constraints, as defined above."""
+    violation: float = math.nan
+    """dist(A x - b, K), absolute, in the units of b (of a semidefinite program: with matrices of unit norm)."""
     dual_bound: float = math.nan
     """Certified lower bound of the optimal value."""
     gap: float = math.nan
@@ -164,6 +167,22 @@ class Result:
         error = max(abs(self.gap), self.infeasibility)
         return math.inf if math.isnan(error) else error
 
+    @property
+    def absolute_gap(self) -> float:
+        """Objective minus dual bound, absolute; for a maximisation with the sign reversed."""
+        return (-1.0 if problem_facts(self).maximise else 1.0) * (self.objective - self.dual_bound)
+
+    @property
+    def gap_scale(self) -> float | None:
+        """What the gap is relative to: gap = absolute_gap / gap_scale; None where it is not known."""
+        return problem_facts(self).scale
+
+    @property
+    def feasibility_scale(self) -> float | None:
+        """s with infeasibility <= violation / s, and equality where rows are not equilibrated; None for a loss."""
+        facts = problem_facts(self)
+        return None if facts.loss else facts.feasibility_scale
+
     def summary(self) -> dict[str, Any]:
         """Return the headline figures as plain numbers and strings (what ``--json`` prints), then those of extras."""
         lost = {} if self.tracker_error is None else {"tracker_error": self.tracker_error}
@@ -175,6 +194,11 @@ class Result:
             "dual_bound": self.dual_bound,
             "gap": self.gap,
             "infeasibility": self.infeasibility,
+            "accuracy": self.accuracy,
+            "absolute_gap": self.absolute_gap,
+            "gap_scale": self.gap_scale,
+            "violation": self.violation,
+            "feasibility_scale": self.feasibility_scale,
             "bound_kind": self.bound_kind,
             **lost,
             "iterations": self.iterations,
@@ -243,6 +267,7 @@ def _extra_figures(extras: Mapping[str, Any]) -> dict[str, Any]:
 _HEADLINE = (
     *("status", "message", "objective", "dual_bound", "bound_kind", "gap", "infeasibility", "tracker_error", "method"),
     *("iterations", "oracle_calls", "line_search_trials", "matvecs", "seconds", "peak_memory_bytes"),
+    *("accuracy", "absolute_gap", "gap_scale", "violation", "feasibility_scale"),
 )
 """Figures that have a row of their own, or a part of one, in the table."""
 
@@ -256,18 +281,22 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
 
     >>> summary_rows({"status": "solved", "objective": 1.5, "gap": 1e-4, "rank": 2}, 1e-3)[1:]
     [('objective', '1.5'), ('gap', '0.0001 (relative, requested 0.001)'), ('rank', '2')]
+    >>> summary_rows({"status": "solved", "gap": 1e-4, "gap_scale": 1.5}, 1e-3)[1:]
+    [('gap', '0.0001 (relative to 1.5, requested 0.001)')]
     """
     known = {**dict.fromkeys(_HEADLINE), **figures}
     status = Status(known["status"])
     kind = f" ({_KIND_TEXT.get(known['bound_kind'], known['bound_kind'])})" if known["bound_kind"] else ""
     requested = f", requested {accuracy:g}" if math.isfinite(accuracy) else ""
+    known_scales = (known[name] for name in ("gap_scale", "feasibility_scale"))
+    scales = ["" if scale is None else f" to {format_value(float(scale), 4)}" for scale in known_scales]
     steps = f"{known['iterations']} iteration{'' if known['iterations'] == 1 else 's'}"
     rows = [
         ("status", "status", f"{status.value}: {known['message'] or status.message}"),
         ("objective", "objective", format_value(known["objective"], 10)),
         ("dual bound", "dual_bound", format_value(known["dual_bound"], 10) + kind),
-        ("gap", "gap", f"{format_value(known['gap'], 3)} (relative{requested})"),
-        ("infeasibility", "infeasibility", f"{format_value(known['infeasibility'], 3)} (relative)"),
+        ("gap", "gap", f"{format_value(known['gap'], 3)} (relative{scales[0]}{requested})"),
+        ("infeasibility", "infeasibility", f"{format_value(known['infeasibility'], 3)} (relative{scales[1]})"),
         ("tracker error", "tracker_error", format_value(known["tracker_error"], 3)),
         ("method", "method", f"{known['method']}, {steps}" if known["method"] else steps),
         ("oracle calls", "oracle_calls", f"{known['oracle_calls']} ({known['matvecs']} matrix-vector products)"),
@@ -344,6 +373,7 @@ def certificate_figures(problem: Problem, certificate: Certificate) -> dict[str,
         "dual": certificate.dual,
         "objective": certificate.objective,
         "infeasibility": certificate.infeasibility,
+        "violation": certificate.violation,
         "dual_bound": certificate.dual_bound,
         "gap": certificate.gap(problem),
         "bound_kind": certificate.bound_kind,
