@@ -359,7 +359,13 @@ def tracker_name(tracker: Tracker) -> str:
     """
     if isinstance(tracker, HasAtoms):
         return "atoms"
-    names = {Dense: "dense", ImageOnly: "image", Fixed: "factors", LowRankTracker: "lowrank", SketchTracker: "sketch"}
+    names: dict[type[Any], str] = {
+        Dense: "dense",
+        ImageOnly: "image",
+        Fixed: "factors",
+        LowRankTracker: "lowrank",
+        SketchTracker: "sketch",
+    }
     if isinstance(tracker, ByBlock):
         return ", ".join(map(tracker_name, tracker.trackers))
     return names.get(type(tracker), type(unwrap(tracker)).__name__)

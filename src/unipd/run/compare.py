@@ -82,7 +82,7 @@ class Comparison(Mapping[str, Result]):
         import unipd
 
         report = unipd.report
-        options: dict[str, Any] = {"scale": self.scale, **options}
+        options.setdefault("scale", self.scale)
         if "axis" in options:
             return report.plot_comparison(self.results, path, **options)
         return report.plot_methods(self.results, path, truth=self.truth.value, **options)

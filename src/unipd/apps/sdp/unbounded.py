@@ -225,11 +225,10 @@ def _describe_feasible(data: SdpData, alternative: Alternative | None) -> str:
     """Return what is known of feasible points, from which the ray starts."""
     if not data.violation(np.zeros(data.size)).any():
         return "X = 0 is feasible."
-    direction = None if alternative is None else alternative.direction
-    share = 0.0 if direction is None else float(np.sum(direction.left[-1] ** 2 * direction.weights))
-    if share <= LEAST_SHARE:
+    share = 0.0 if alternative is None else _homogeneous_share(alternative)
+    if alternative is None or share <= LEAST_SHARE:
         return "Whether any X is feasible was not decided: if none is, the program is infeasible as well."
-    point = _leading_rows(data, direction)
+    point = _leading_rows(data, alternative.direction)
     violation = data.violation(data.cost_and_constraints.image(point)[1:] / share)
     error = ratio(data.relative_norm(violation), data.feasibility_scale)
     return f"An X that meets the constraints up to {error:.0e} is known."
@@ -255,10 +254,15 @@ def _first_trace(data: SdpData, multipliers: Array, feasible: Alternative | None
     y, level = multipliers[:-1], float(multipliers[-1])
     objective = 0.0
     if feasible is not None:
-        share = float(np.sum(feasible.direction.left[-1] ** 2 * feasible.direction.weights))
+        share = _homogeneous_share(feasible)
         objective = _cost(data, feasible.direction) / share if share > LEAST_SHARE else 0.0
     value = TRACE_MARGIN * max(data.support_of_bounds(y) + level * objective, LEAST_TRACE)
     return TraceBound(value, False, "the constraints and the objective together", y, level)
+
+
+def _homogeneous_share(alternative: Alternative) -> float:
+    """Return the share of a direction's trace that multiplies b: divided by it, X nearly meets the constraints."""
+    return float(np.sum(alternative.direction.left[-1] ** 2 * alternative.direction.weights))
 
 
 def _leading_rows(data: SdpData, direction: LowRank) -> LowRank:
