@@ -2,8 +2,8 @@
 
     python benchmarks/cluster.py [--quick]
 
-Starts itself under mpirun with different numbers of ranks and threads, on this machine. Products are timed in turns of
-the configurations, the smallest of several repeats each. Ends with the model of time and memory that the measured
+Starts itself under mpirun with different numbers of ranks and threads, on this machine. The configurations
+alternate, and the smallest of several repeats counts. Ends with the model of time and memory that the measured
 constants give for 18 and 20 qubits; those lines are projections.
 """
 
@@ -155,13 +155,13 @@ def show_products(sizes: list[int], repeats: int, turns: int) -> dict[str, float
         for product in ("matvec", "image"):
             least = {name: min(max(rank[product] for rank in run) for run in several) for name, several in runs.items()}
             share = min(min(rank[f"{product} exchange"] / rank[product] for rank in run) for run in runs["ranks"])
-            gain, beside = least["one"] / least["ranks"], least["ranks"] / least["threads"]
+            gain, relative = least["one"] / least["ranks"], least["ranks"] / least["threads"]
             print(
                 f"{qubits:>6} {product:>8} {least['one']:>9.4f} {least['threads']:>9.4f} {least['ranks']:>9.4f}"
-                f" {gain:>8.2f}x {beside:>8.2f}x {100 * share:>8.1f}%"
+                f" {gain:>8.2f}x {relative:>8.2f}x {100 * share:>8.1f}%"
             )
             note(f"{qubits} qubits, {product}: 2 ranks against 1", gain, "x", 1.7, at_least=True)
-            note(f"{qubits} qubits, {product}: 2 ranks / 2 threads", beside, "times", 1.1)
+            note(f"{qubits} qubits, {product}: 2 ranks / 2 threads", relative, "times", 1.1)
             constants[product] = least["one"]
         one = runs["one"][0][0]
         constants |= {"qubits": qubits, "tables": one["tables"] / one["strings"], "bytes": runs["ranks"][0][0]["bytes"]}
@@ -169,7 +169,7 @@ def show_products(sizes: list[int], repeats: int, turns: int) -> dict[str, float
 
 
 def show_exchanges(repeats: int) -> tuple[float, float]:
-    """Print the cost of a sum on 2 ranks; return the fitted latency and seconds a byte."""
+    """Print the cost of a sum on 2 ranks; return the fitted latency and seconds per byte."""
     times = {int(size): seconds for size, seconds in run_worker(2, 1, "exchanges", repeats)[0].items()}
     print(
         "\nA sum on 2 ranks:",
@@ -215,7 +215,7 @@ def show_model(constants: dict[str, float], latency: float, byte: float) -> None
     """Print the projected time and memory of an iteration, from the constants of the largest size measured."""
     print(f"\nProjected (not measured): ranks of {THREADS} threads that scale ideally, exchanges as measured here;")
     print("an iteration is one product with the adjoint and one image")
-    heads = ("product", "image", "of both exchanged", "sent", "memory a rank")
+    heads = ("product", "image", "of both exchanged", "sent", "memory per rank")
     print(f"{'qubits':>6} {'cores':>6} {'ranks':>6} " + " ".join(f"{head:>10}" for head in heads))
     for qubits in (18, 20):
         for cores in (64, 1024):

@@ -1,14 +1,14 @@
-"""Matrix completion over the nuclear ball: what each method takes to come near the optimum.
+"""Matrix completion over the nuclear ball: what each method takes to approach the optimum.
 
     python benchmarks/completion.py [--quick] [--limit SECONDS] [--only METHOD ...]
 
-Formulation (a) of the paper, min (1/n) ||A(X) - b||^2 over ||X||_* <= kappa, on MovieLens 100K (the `ub` split, kappa =
-9975/2; $UNIPD_DATA or the cache must have it). ``--quick`` takes made-up ratings. For every method: CPU seconds of one
-thread and products until phi <= 1.10, 1.01 and 1.001 phi^*, and the share of its time inside products with the sampled
-matrix, without what the stopwatches themselves take. Products inside a compiled run of Golub-Kahan steps have no clock
-of their own, so that the time of such runs counts with the share that is products: right after a method has ended, one
-of its compiled runs and as many products alone, in compiled code too, take turns. The factored methods go on until the
-gap is certified to 0.1 % of phi^*.
+Formulation (a) of the paper, min (1/n) ||A(X) - b||^2 over ||X||_* <= kappa, on MovieLens 100K (the `ub` split, kappa
+= 9975/2; $UNIPD_DATA or the cache must have it). ``--quick`` takes synthetic ratings. For every method: CPU seconds
+of one thread and products until phi <= 1.10, 1.01 and 1.001 phi^*, and the share of its time inside products with the
+sampled matrix, without what the stopwatches themselves take. Products inside a compiled run of Golub-Kahan steps have
+no clock of their own, so that the time of such runs counts with the share that is products: right after a method has
+ended, one of its compiled runs and as many products alone, in compiled code too, take turns. The factored methods
+continue until the gap is certified to 0.1 % of phi^*.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEVELS = (1.10, 1.01, 1.001)
 PHI_STAR = 0.2947170477
 """Optimum of the MovieLens problem, certified to 4e-8."""
 LOOKS = 20
-"""Iterations between two looks at the clock."""
+"""Iterations between two readings of the clock."""
 PRODUCTS = ((Pattern, "product"), (Pattern, "transposed_product"), (Pattern, "sample_product"))
 RUNS = ((SampledMatrix, "compiled_bidiagonalization"),)
 
@@ -51,7 +51,7 @@ def instance(quick: bool) -> tuple[CompletionProblem, float, float, str]:
     made = generate_ratings((200, 300), 8000, rank=5)
     radius = 0.75 * float(np.linalg.svd(made.left @ made.right.T + 3.5, compute_uv=False).sum())
     design = ball_formulation(made.users, made.items, made.values, made.shape)
-    return design, radius, solve_completion(design, radius, SolverOptions(1e-7)).objective, "made-up ratings"
+    return design, radius, solve_completion(design, radius, SolverOptions(1e-7)).objective, "synthetic ratings"
 
 
 class Spent:
@@ -118,7 +118,7 @@ def products_of_run(original: Callable[..., Any], matrix: Any, arguments: Any, o
 
 @njit
 def bare(structure: Any, values: Any, transposed: bool, x: Any, y: Any, count: int) -> None:
-    """Multiply by M and M^T in turns, so many times in all."""
+    """Multiply by M and M^T alternately, this many times in all."""
     parts = np.empty((structure[3].size - 1, y.size if transposed else x.size), values.dtype)
     for number in range(count):
         if number % 2 == 0:
@@ -128,7 +128,7 @@ def bare(structure: Any, values: Any, transposed: bool, x: Any, y: Any, count: i
 
 
 class Ends(unipd.run.StoppingRule):
-    """Stop after the last level or the time limit. It looks now and then only, and takes no part of the time."""
+    """Stop after the last level or the time limit. It reads the clock only now and then, at negligible cost."""
 
     def __init__(self, optimum: float, limit: float) -> None:
         self.optimum, self.limit, self.begun, self.next = optimum, limit, time.process_time(), 0
@@ -140,7 +140,7 @@ class Ends(unipd.run.StoppingRule):
         return unipd.Status.STOPPED if reached or time.process_time() - self.begun > self.limit else None
 
     def earliest(self) -> float:
-        """Return the iteration of the next look."""
+        """Return the iteration of the next reading."""
         return self.next
 
 

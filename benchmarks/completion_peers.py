@@ -1,14 +1,14 @@
-"""MatrixCompletion beside Surprise's SVD and cmfrec's CMF: fit times and errors of prediction; and formulation (b).
+"""MatrixCompletion against Surprise's SVD and cmfrec's CMF: fit times and prediction errors; and formulation (b).
 
     python benchmarks/completion_peers.py [--quick] [--split ub] [--limit SECONDS]
 
-MovieLens 100K; ``--quick`` takes made-up ratings. The peers have the settings that a search on a part of ub.base found
-best for them (SVD: 50 factors, 100 epochs, regularisation 0.1; CMF: 40 factors, lambda 15), and their time is that of
-one fit; the time of unipd includes the choice of its radius. Each contestant is imported and fits and predicts a part
-of the ratings once before its clock starts, so that nothing is loaded or compiled in what is timed. All begin with the
-ratings as NumPy arrays; what a peer makes of them counts as its fit. Wall and CPU seconds of the threads that are set,
-fit and prediction apart. Then the least squared nuclear norm that fits all ratings exactly, min (1/n) ||X||_*^2 subject
-to A(X) = b, certified to 1 %.
+MovieLens 100K; ``--quick`` takes synthetic ratings. The peers have the settings that a search on a part of ub.base
+found best for them (SVD: 50 factors, 100 epochs, regularisation 0.1; CMF: 40 factors, lambda 15), and their time is
+that of one fit; the time of unipd includes the choice of its radius. Each contestant is imported and fits and
+predicts a part of the ratings once before its clock starts, so that nothing is loaded or compiled in what is timed.
+All begin with the ratings as NumPy arrays; what a peer makes of them counts as its fit. Wall and CPU seconds of
+the configured threads, fit and prediction separately. Then the least squared nuclear norm that fits all ratings,
+min (1/n) ||X||_*^2 subject to A(X) = b, certified to 1 %.
 """
 
 from __future__ import annotations
@@ -176,9 +176,9 @@ def main() -> None:
     if not given.quick and completion_data.find_movielens() is None:
         raise SystemExit("MovieLens 100K is not here: unipd data movielens-100k (or --quick)")
     train, test, shape = instance(given.quick, given.split)
-    title = "made-up ratings" if given.quick else f"MovieLens 100K, {given.split}"
+    title = "synthetic ratings" if given.quick else f"MovieLens 100K, {given.split}"
     print(f"{title}: {train.values.size} ratings")
-    compare(train, test, "made-up" if given.quick else given.split)
+    compare(train, test, "synthetic" if given.quick else given.split)
     least_norm(train, shape, not given.quick and given.split == "ub", given.limit)
 
 

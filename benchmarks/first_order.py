@@ -1,12 +1,12 @@
-"""Least squares over the l1 ball: every unipd method beside first-order peers, on one instance and in one run.
+"""Least squares over the l1 ball: every unipd method and first-order peers, on one instance and in one run.
 
     python benchmarks/first_order.py [--quick] [--seconds S]
 
 min 1/2 ||A x - b||^2 over ||x||_1 <= kappa, A Gaussian 1000 x 5000, a 50-sparse truth, 5 % noise, kappa at 0.9 of the
 truth's norm. Printed: CPU seconds (one thread) and gradient evaluations or oracle calls until the relative objective
-(phi - phi*) / phi* falls below 1e-2, 1e-4 and 1e-6; "-" when the budget ends first: 3.5 CPU seconds a method, so that
+(phi - phi*) / phi* falls below 1e-2, 1e-4 and 1e-6; "-" when the budget ends first: 3.5 CPU seconds per method, so that
 all of them end within a minute on a quiet machine. A gradient is a product with A and one with A^T; an oracle call is
-one with A^T and a column of A. Time spent on measuring is taken out.
+one with A^T and a column of A. Time spent on measuring is subtracted.
 
 Peers (skipped with a note when not installed): copt's Frank-Wolfe, PyProximal's FISTA, and a plain NumPy FISTA with
 restart. They project on the ball or solve over it; only unipd's rows also end with a certified bound.
@@ -49,7 +49,7 @@ class BudgetSpent(Exception):
 
 @dataclass(frozen=True)
 class Instance:
-    """The data, and what every solver is judged by."""
+    """The data, and the objective by which all solvers are compared."""
 
     A: Any
     b: Any
@@ -57,7 +57,7 @@ class Instance:
     optimum: float = math.nan
 
     def projected_objective(self, x: Any) -> float:
-        """Return 1/2 ||A x - b||^2 at x pulled back into the ball: an approximate projection earns nothing."""
+        """Return 1/2 ||A x - b||^2 at x scaled back into the ball: an approximate projection gains nothing."""
         residual = self.A @ (x * min(1.0, self.radius / max(float(np.abs(x).sum()), 1e-300))) - self.b
         return 0.5 * float(residual @ residual)
 
@@ -256,7 +256,7 @@ def show_peer(name: str, run: Callable[[Instance, float], Trace], instance: Inst
 
 
 def note_ratios(ours: list[Trace], peers: list[Trace]) -> None:
-    """Hand on how many times longer than unipd's quickest method the quickest peer takes to each target."""
+    """Note how many times longer than unipd's quickest method the quickest peer takes to each target."""
     for target in TARGETS:
         quickest = [
             min((trace.reached[target][0] for trace in traces if target in trace.reached), default=math.nan)
@@ -268,8 +268,8 @@ def note_ratios(ours: list[Trace], peers: list[Trace]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a 200 x 1000 instance and 0.2 s a method")
-    parser.add_argument("--seconds", type=float, help="CPU seconds a method (default 3.5, quick 0.2)")
+    parser.add_argument("--quick", action="store_true", help="a 200 x 1000 instance and 0.2 s per method")
+    parser.add_argument("--seconds", type=float, help="CPU seconds per method (default 3.5, quick 0.2)")
     options = parser.parse_args()
     budget = options.seconds or (0.2 if options.quick else 3.5)
     instance = make_instance(200, 1000, 10) if options.quick else make_instance(1000, 5000, 50)

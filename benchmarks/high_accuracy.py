@@ -1,4 +1,4 @@
-"""From 1e-2 to certified 1e-6: seven ordinary constrained problems, our methods beside CVXPY's solvers in one run.
+"""From 1e-2 to certified 1e-6: seven ordinary constrained problems, our methods and CVXPY's solvers in one run.
 
     python benchmarks/high_accuracy.py [--quick] [--large] [--methods auto,corrective]
 
@@ -23,7 +23,7 @@ from unipd.run import IterationInfo
 
 TARGETS = (1e-2, 1e-4, 1e-6)
 LONG = 10.0
-"""Seconds from which a peer's imports are nothing, so that one run is enough."""
+"""Seconds from which a peer's imports are negligible, so that one run is enough."""
 METHODS = ("unipdgrad", "accunipdgrad", "corrective", "auto")
 
 

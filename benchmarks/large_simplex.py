@@ -1,10 +1,10 @@
-"""A linear program over the simplex with 10^6 variables and 100 inequalities, beside HiGHS at a size it can do.
+"""A linear program over the simplex with 10^6 variables and 100 inequalities, and HiGHS at a size it can solve.
 
     python benchmarks/large_simplex.py [--quick] [--variables 1000000] [--rows 100] [--peer 20000]
 
 min <c, x> over x in the probability simplex with A x <= b, A and c Gaussian, b such that a random mixture is feasible.
 Printed: CPU seconds of one thread, oracle calls and memory to a certified 1e-4 and 1e-6; then the same on a smaller
-instance beside HiGHS (SciPy's ``linprog``).
+instance with HiGHS (SciPy's ``linprog``).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="10,000 variables, peer at 2,000")
     parser.add_argument("--variables", type=int, default=1_000_000)
     parser.add_argument("--rows", type=int, default=100)
-    parser.add_argument("--peer", type=int, default=20_000, help="variables of the instance beside HiGHS")
+    parser.add_argument("--peer", type=int, default=20_000, help="variables of the instance for HiGHS")
     options = parser.parse_args()
     variables, peer = (10_000, 2_000) if options.quick else (options.variables, options.peer)
     c, A, b = program(variables, options.rows)

@@ -3,7 +3,7 @@
     python benchmarks/maxcut_large.py [--quick] [--accuracy 1e-5] [--plot growth.png] [--nodes 500 2000 ...]
 
 Sparse random graphs (maxG60-sized: 7,000 nodes, 17,150 edges) and toroidal grids with weights +-1 (G81-sized: 20,000
-nodes, 40,000 edges). Every run is a process of its own, so that its peak memory is its own.
+nodes, 40,000 edges). Every run has its own process, so that its peak memory is its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def torus(nodes: int) -> Graph:
 
 
 def sparse(nodes: int) -> Graph:
-    """Return a random graph with 2.45 edges a node."""
+    """Return a random graph with 2.45 edges per node."""
     generator = np.random.default_rng(0)
     edges = int(2.45 * nodes)
     ends = generator.integers(0, nodes, (2, edges + edges // 50 + 20))
@@ -45,7 +45,7 @@ def sparse(nodes: int) -> Graph:
 
 KINDS = {"torus": torus, "sparse": sparse}
 TICKS = (500, 1000, 2000, 5000, 10_000, 20_000)
-NAMES = {"torus": "toroidal grid, weights +-1 (2 edges a node)", "sparse": "random graph (2.45 edges a node)"}
+NAMES = {"torus": "toroidal grid, weights +-1 (2 edges per node)", "sparse": "random graph (2.45 edges per node)"}
 
 
 def measure(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def measure(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, A
 
 
 def apart(kind: str, nodes: int, accuracy: float, limit: float) -> dict[str, Any]:
-    """Measure in a process of its own and print a line."""
+    """Measure in a separate process and print a line."""
     command = [sys.executable, __file__, "--one", kind, "--nodes", str(nodes), "--accuracy", str(accuracy)]
     command += ["--limit", str(limit)]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

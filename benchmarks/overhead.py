@@ -4,7 +4,7 @@
 
 Stopwatches time every call of the oracle and the map; what is left of a run, without what the stopwatches themselves
 take, is the library's own: averaging, line search, certificates, history, stopping rules. One thread and CPU time, so
-that a busy machine matters little; modules are loaded before. Beside it stand the functions of Python that an iteration
+that a busy machine matters little; modules are loaded before. Also shown: the Python functions that an iteration
 calls outside oracle and map. Two problems bracket what users have:
 
 - least squares over the l1 ball, A dense 1000 x 5000 (a product with A costs milliseconds): goal at most 10 %;
@@ -130,7 +130,7 @@ def python_calls(parts: Parts, method: Method, tracker: str) -> float:
 ROUNDS = 5
 """Runs of each method, of which the middle one is shown: what caches hold depends on the neighbours.
 
-All methods take turns, so that a busy minute falls on all of them, and the stopwatch is measured anew in every round.
+All methods take turns, so that a busy minute falls on all of them, and the stopwatch is measured again in every round.
 """
 CALL_COUNTS = (10, 30)
 """Iterations of two short runs whose calls are compared."""
@@ -161,10 +161,10 @@ def report(title: str, parts: Parts, cases: list[tuple[Method, str]], goal: floa
             f"{method.name:<14}{tracker:<9}{done:>11}{total:>9.2f}{calls:>7.0f}{1e6 * own / done:>8.0f}"
             f"{own / total:>11.1%}{bound}"
         )
-        judged = None if method.name == "corrective" else goal
+        upper = None if method.name == "corrective" else goal
         name = f"{title.split(',')[0]}: {{}} of {method.name}, {tracker}"
-        note(name.format("own share"), own / total, "share", judged)
-        note(name.format("own time an iteration"), own / done, "CPU s")
+        note(name.format("own share"), own / total, "share", upper)
+        note(name.format("own time per iteration"), own / done, "CPU s")
 
 
 def profile(name: str, parts: Parts, count: int) -> None:

@@ -3,14 +3,14 @@
     python benchmarks/pauli_kernels.py [--quick | --full]
 
 For each number of qubits q: n = ceil(2 p log10 p) random strings, single precision, smallest time of several calls.
-Kernels take turns with each other; BLAS, with as many threads, has phases of its own between theirs, since its
+Kernels take turns with each other; BLAS, with as many threads, has separate phases between theirs, since its
 threads spin for a while after each call and would take the cores from whoever comes next. One and two kernel threads
 are compared in one process. The loop over strings is timed on some of the strings and scaled up. BLAS multiplies
 a matrix of the right size with other entries (its time does not depend on them). The share of peak counts the 4 p^2
 fused multiply-adds of a complex matrix-vector product against those of a loop that does nothing else. The error is that
 of the product, relative to the kernel in double precision. ``--full`` adds 14 qubits (the matrix alone is 2 GB).
 
-A matrix must be formed before BLAS can multiply it. So the last table compares what a method asks for, a dual vector,
+A matrix must be formed before BLAS can multiply it. So the last table compares what a method needs, a dual vector,
 some products and an image, by kernels and by dense matrices, and says which of the two ``PauliMap`` chooses by itself.
 
 What limits a second thread at 12 qubits (CPU microseconds of one product of 2,830): 86 are serial, namely 21 to bring
@@ -107,7 +107,7 @@ def string_loop(qubits: int, x: Any, z: Any, dual: Any, vector: Any) -> Callable
 
 
 def measure(qubits: int, threads: int, seconds: float) -> dict[str, float]:
-    """Return the figures of products and images with so many threads, and with one for comparison."""
+    """Return the figures of products and images with this many threads, and with one for comparison."""
     from unipd.atoms import LowRank
     from unipd.maps.pauli import PauliMap, random_paulis
 

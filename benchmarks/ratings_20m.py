@@ -1,4 +1,4 @@
-"""AccUniPDGrad with a sketch on made-up ratings of the size of MovieLens 20M: memory, and time beyond the products.
+"""AccUniPDGrad with a sketch on synthetic ratings of the size of MovieLens 20M: memory, and time beyond the products.
 
     python benchmarks/ratings_20m.py [--quick] [--share 0.1] [--iterations 50] [--double]
 
@@ -6,8 +6,8 @@
 square root of users and items), centred. Single precision, which holds ratings exactly, unless ``--double``. Prints
 - the peak memory of the process during the runs, of which the interpreter with its libraries is a fixed part, as a
   multiple of two sizes of the ratings as triples (COO): with two 32-bit indices and a 64-bit value, as ratings come (16
-  bytes a rating), to which the goal of 3 refers; and with a 32-bit value, as the single precision run holds them (12);
-- time and peak memory of making the ratings up, and of making the map and the problem of them, each by itself, after a
+  bytes per rating), to which the goal of 3 refers; and with a 32-bit value, as the single precision run has them (12);
+- time and peak memory of generating the ratings, and of building map and problem from them, each separately, after a
   small instance that loads and compiles what they need;
 - the wall time of the run as a multiple of (products) x (time of one product measured alone, half of them M x and half
   M^T y). Products are those of the Lanczos runs and the images A(u v^T) of atoms; an image alone takes longer than a
@@ -47,7 +47,7 @@ def peak() -> int:
 
 
 def forget_peak() -> None:
-    """Begin to measure the peak anew."""
+    """Restart the measurement of the peak."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
@@ -124,7 +124,7 @@ class Stage:
 
 
 def ratings(share: float, dtype: type) -> SyntheticRatings:
-    """Make the ratings up, centred."""
+    """Generate the ratings, centred."""
     shape = (round(SHAPE[0] * share**0.5), round(SHAPE[1] * share**0.5))
     made = generate_ratings(shape, round(COUNT * share), rank=RANK, dtype=dtype)
     made.values[...] -= made.values.mean(dtype=np.float64)
@@ -132,7 +132,7 @@ def ratings(share: float, dtype: type) -> SyntheticRatings:
 
 
 def ratings_problem(made: SyntheticRatings, dtype: type) -> unipd.Problem:
-    """Return the problem of the ratings, with a map of its own."""
+    """Return the problem of the ratings, with its own map."""
     radius = float(np.linalg.norm(made.left) * np.linalg.norm(made.right)) / 2
     sampling = Counted(made.users, made.items, made.shape, dtype)
     loss = unipd.couplings.LeastSquares(2.0 / made.values.size)
@@ -140,7 +140,7 @@ def ratings_problem(made: SyntheticRatings, dtype: type) -> unipd.Problem:
 
 
 def print_memory(highest: int, held: int, bare: int, count: int) -> None:
-    """Print the peak of the runs beside both sizes of the ratings."""
+    """Print the peak of the runs relative to both sizes of the ratings."""
     size, short = TRIPLE * count, SHORT_TRIPLE * count
     print(f"peak memory of the runs {highest / 1e6:.0f} MB, interpreter included ({bare / 1e6:.0f} MB at the start)")
     print(f"  = {highest / size:.2f} x the ratings as they come, with 64-bit values: {size / 1e6:.0f} MB (goal 3)")
@@ -149,7 +149,7 @@ def print_memory(highest: int, held: int, bare: int, count: int) -> None:
 
 
 def note_memory(title: str, count: int, highest: int, constructing: Stage) -> None:
-    """Hand on the peak of the runs, and what the map took to make."""
+    """Note the peak of the runs, and what building the map took."""
     goal = 3.0 if count > COUNT // 2 else None  # in small instances the interpreter is most of the memory
     note(f"{title}: peak memory / ratings with 64-bit values", highest / (TRIPLE * count), "share", goal)
     note(f"{title}: peak memory / ratings with 32-bit values", highest / (SHORT_TRIPLE * count), "share")

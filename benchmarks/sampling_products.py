@@ -2,7 +2,7 @@
 
     python benchmarks/sampling_products.py [--quick | --full]
 
-Every line compares times taken in turns in the same run (the smallest of several repeats). SciPy's products have one
+Every line compares times of alternating calls in the same run (smallest of several repeats). SciPy's products have one
 thread. Columns: milliseconds of SciPy; our time with ONE thread over SciPy's (goal: at most 1.1); SciPy's time over
 ours with TWO threads (goal: at least 1.7); our one thread over our two. The line "read" is what the machine allows: the
 values and places of the matrix are only read and added up. Then follows from how many entries on a second thread pays,
@@ -150,9 +150,9 @@ def measure(data: Instance, repeats: int) -> None:
 
 
 def threshold(repeats: int) -> None:
-    """Print what a second thread brings to products of growing size, with the threads forced."""
+    """Print the gain from a second thread for products of growing size, with the threads forced."""
     pattern._SERIAL_WORK = 0
-    print(f"\nM x with 30 entries a row: what a second thread brings (best of {repeats})")
+    print(f"\nM x with 30 entries per row: the gain from a second thread (best of {repeats})")
     x = np.ones(2000)
     for count in (30_000, 90_000, 200_000, 500_000, 1_000_000):
         data = instance(count // 30, x.size, count)

@@ -2,7 +2,7 @@
 
     python benchmarks/sdp.py [FOLDER] [NAME ...] [--accuracy 1e-6] [--quick]
 
-FOLDER holds files NAME.dat-s; by default it is sdplib in $UNIPD_DATA. ``--quick`` solves a made-up program. Published
+FOLDER holds files NAME.dat-s; by default it is sdplib in $UNIPD_DATA. ``--quick`` solves a synthetic program. Published
 optima (SDPLIB 1.2) are compared where they are known; maxG51 is given as certified, since the published value does not
 fit the data.
 """
@@ -36,9 +36,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--accuracy", type=float, default=1e-6)
-    parser.add_argument("--quick", action="store_true", help="a made-up program of order 60")
+    parser.add_argument("--quick", action="store_true", help="a synthetic program of order 60")
     given = parser.parse_args()
-    programs = {"made-up": random_maxcut_program(60)} if given.quick else sdplib(given.folder, given.names or OPTIMA)
+    programs = {"synthetic": random_maxcut_program(60)} if given.quick else sdplib(given.folder, given.names or OPTIMA)
     heads = f"{'name':10} {'n':>5} {'m':>5} {'status':8} {'error':>8} {'gap':>8} {'infeas.':>8} {'rank':>4}"
     print(heads, f"{'products':>9} seconds")
     for name, program in programs.items():

@@ -2,8 +2,8 @@
 
     python benchmarks/sdp_peers.py [FOLDER] [NAME ...] [--nodes 100 400 800 2000] [--limit 100] [--quick]
 
-FOLDER holds files NAME.dat-s; by default it is sdplib in $UNIPD_DATA. Beside them stand MaxCut programs of graphs
-G(n, 10 / n). `unipd` is asked for 1e-6 with a certificate, SCS for 1e-4; pymanopt (trust regions, the rank that `unipd`
+FOLDER holds files NAME.dat-s; by default it is sdplib in $UNIPD_DATA. They are joined by MaxCut programs of graphs
+G(n, 10 / n). `unipd` solves to a certified 1e-6, SCS to 1e-4; pymanopt (trust regions, the rank that `unipd`
 begins with, MaxCut only) gives no certificate. CPU seconds after one small program that loads and compiles everything;
 a peer that the limit ended has a ratio with ">=".
 """

@@ -1,4 +1,4 @@
-"""The seven ordinary constrained problems on which high accuracy is measured, with CVXPY models beside them."""
+"""The seven ordinary constrained problems on which high accuracy is measured, with their CVXPY models."""
 
 from __future__ import annotations
 

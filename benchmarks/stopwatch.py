@@ -1,4 +1,4 @@
-"""CPU time inside calls of chosen objects, for benchmarks that tell a library's own time from its parts'."""
+"""CPU time inside calls of chosen objects, for benchmarks that separate a library's own time from that of its parts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Stopwatch:
 
     @property
     def calls(self) -> int:
-        """Calls that are not inside of others: what they take of what goes on around them is to be subtracted."""
+        """Outermost calls: the cost of timing them is to be subtracted from the rest of the run."""
         return sum(1 for _ in self._outer())
 
     @property

@@ -1,4 +1,4 @@
-"""Quantum tomography: pure states, mixed states beside AccUniPDGrad run long, exact and noisy; GHZ-8 from counts.
+"""Quantum tomography: pure states, mixed states and long runs of AccUniPDGrad, exact and noisy; GHZ-8 from counts.
 
     python benchmarks/tomography.py [--quick | --full]
 
@@ -39,7 +39,7 @@ def exact_states(sizes: list[int]) -> None:
 
 
 def papers_method(sizes: list[int]) -> None:
-    print("\nThe same by AccUniPDGrad to a relative residual of 1e-3 (paper: 1.057 trials an iteration)")
+    print("\nThe same by AccUniPDGrad to a relative residual of 1e-3 (paper: 1.057 trials per iteration)")
     print(f"{'qubits':>6s} {'seconds':>8s} {'iterations':>11s} {'products':>9s} {'trials':>7s}")
     for qubits in sizes:
         data = simulate("random", qubits, seed=1).data

@@ -1,9 +1,9 @@
-"""Quantum tomography beside CVXPY with SCS, and beside the fitters of qiskit-experiments, on the same noisy data.
+"""Quantum tomography: CVXPY with SCS and the fitters of qiskit-experiments on the same noisy data.
 
     python benchmarks/tomography_peers.py [--quick] [--seeds N] [--most QUBITS]
 
-CPU seconds of one thread, every solver after a warm-up, means of several experiments: three beside SCS, which stops
-after some minutes, ten beside qiskit-experiments. Below a row stand the goals and whether they are met. The SCS problem
+CPU seconds of one thread, every solver after a warm-up, means of several experiments: three with SCS, which stops
+after some minutes, ten with qiskit-experiments. Goals, and whether they are met, are below each row. The SCS problem
 is the same least squares over density matrices; qiskit-experiments fits counts in all local bases, of pure states and
 of the same with white noise. Peers that are not installed are skipped. All of it takes about six minutes of CPU time.
 """
@@ -235,8 +235,8 @@ def _one_against_qiskit(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small instances only")
-    parser.add_argument("--seeds", type=int, default=10, help="experiments beside qiskit-experiments")
-    parser.add_argument("--most", type=int, default=7, help="most qubits beside SCS")
+    parser.add_argument("--seeds", type=int, default=10, help="experiments with qiskit-experiments")
+    parser.add_argument("--most", type=int, default=7, help="most qubits for SCS")
     options = parser.parse_args()
     repeats = 1 if options.quick else 3
     if find_spec("cvxpy") is None:

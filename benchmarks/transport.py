@@ -1,9 +1,9 @@
-"""A transport-like linear program over a product of simplices, to a certified accuracy, beside HiGHS in one run.
+"""A transport-like linear program over a product of simplices, to a certified accuracy, and HiGHS in the same run.
 
     python benchmarks/transport.py [--quick] [--size 500] [--accuracy 1e-4]
 
 min sum_ij c_ij x_ij with x_i in the probability simplex for every source i and sum_i x_i = b: as many simplices as
-sources and one coupling constraint a sink. Costs are squared distances of points in the unit square, then independent
+sources and one coupling constraint per sink. Costs are squared distances of points in the unit square, then independent
 uniform numbers. Printed: CPU seconds of one thread, oracle calls, bounds and infeasibility; HiGHS by its dual simplex
 and by its interior-point method (SciPy's ``linprog``), at their own accuracy of 1e-7.
 """
@@ -40,7 +40,7 @@ def costs_and_demands(kind: str, size: int) -> tuple[Any, Any]:
 
 
 def transport(costs: Any, demands: Any) -> unipd.Problem:
-    """Return the program with one block a source."""
+    """Return the program with one block per source."""
     size = demands.size
     blocks = [sharp.Linear(row, sharp.Simplex(size)) for row in costs]
     return unipd.Problem(blocks, [maps.Identity(size) for _ in blocks], demands, "=")

@@ -1,4 +1,4 @@
-"""Invalid input, one case a line: InvalidInput, and the message names the argument."""
+"""Invalid input, one case per line: InvalidInput, and the message names the argument."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Certifying(Bare):
 
 
 class Passing:
-    """A wrapper that passes everything on by ``__getattr__``, but has an adjoint of its own."""
+    """A wrapper that passes everything on by ``__getattr__``, but has its own adjoint."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner

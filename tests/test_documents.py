@@ -86,7 +86,7 @@ def test_the_first_coupling_is_right() -> None:
     assert [check for check in checks if not check.ok] == []
 
 
-def test_the_first_wrapper_leaves_the_method_inside_alone_and_never_gets_worse() -> None:
+def test_the_first_wrapper_leaves_the_inner_method_alone_and_never_gets_worse() -> None:
     random = np.random.default_rng(0)
     A = random.standard_normal((10, 30))
     problem = unipd.Problem(unipd.sharp.Simplex(30), A, A @ random.dirichlet(np.ones(30)), "=")
@@ -102,7 +102,7 @@ def test_the_first_wrapper_leaves_the_method_inside_alone_and_never_gets_worse()
 
 
 def resolve(name: str) -> object:
-    """Return the module or attribute that a dotted name stands for."""
+    """Return the module or attribute that a dotted name refers to."""
     parts = name.split(".")
     value: object = import_module(parts[0])
     for depth, part in enumerate(parts[1:], start=1):

@@ -145,7 +145,7 @@ class LowRank(ReprMixin):
 
 @dataclass(frozen=True, repr=False)
 class Blocks(ReprMixin):
-    """One atom a block: x = (x_1, ..., x_m)."""
+    """One atom per block: x = (x_1, ..., x_m)."""
 
     parts: tuple[Atom, ...]
 

@@ -244,13 +244,13 @@ def _atom_bytes(oracle: Any, item: int) -> int:
 
 def _require_room_for_dense(problem: Problem) -> None:
     """Raise when xbar as an array would not fit in the memory that is left."""
-    needed, room = forecast(problem, "dense").primal, available_memory()
-    if needed > room:
+    needed, available = forecast(problem, "dense").primal, available_memory()
+    if needed > available:
         sets, item = _sets(problem.sharp), problem.dtype.itemsize
         sparse = any(_atom_bytes(part, item) < math.prod(part.shape) * item for part in sets)
         raise MemoryForecastError(
             f"x of shape {problem.sharp.shape} as an array needs {size_text(needed)} (three copies), "
-            f"{size_text(room)} are available: use "
+            f"{size_text(available)} are available: use "
             + ('tracker="atoms" (the atoms with their weights), ' if sparse else "")
             + ('tracker="lowrank" or "sketch" (factors), ' if any(map(_is_matrix, sets)) else "")
             + ('or tracker="image" (A x only)' if sparse else 'tracker="image" (A x only)')

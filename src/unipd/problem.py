@@ -167,7 +167,8 @@ class Problem:
     def scale(self, objective: float) -> float:
         """Return the scale of gaps: max(|objective|, phi(-b), 1e-4 max |f| over X).
 
-        The last term counts where the optimal value is (nearly) zero, to which no gap can be relative.
+        The last term counts where the optimal value is (nearly) zero, to which no gap can be relative. Where f has no
+        maximum on X, the bound on the ray of b takes its place.
         """
         return max(abs(objective), self._loss_size, self._negligible)
 
@@ -185,9 +186,14 @@ class Problem:
 
     @cached_property
     def _negligible(self) -> float:
-        """1e-4 max |f| over X, 0 where f has no maximum; 1e-4 for f = 0 under constraints, which has no unit."""
-        is_feasibility_problem = self.loss is None and self._objective_range == 0.0
-        return ZERO_OBJECTIVE * (1.0 if is_feasibility_problem else self._objective_range or 0.0)
+        """1e-4 of the size of f: max |f| over X, or :attr:`_ray_objective` where f has no maximum.
+
+        f = 0 under constraints has no unit, and then it is 1e-4 itself.
+        """
+        if self.loss is None and self._objective_range == 0.0:
+            return ZERO_OBJECTIVE
+        size = self._ray_objective if self._objective_range is None else self._objective_range
+        return ZERO_OBJECTIVE * size
 
     @cached_property
     def _objective_range(self) -> float | None:
@@ -200,20 +206,30 @@ class Problem:
         return abs(self.sharp.value(self.map.adjoint(np.zeros_like(self.b)), tolerance=sys.float_info.max).value)
 
     @cached_property
+    def _ray_objective(self) -> float:
+        """The bound on the ray of b, max over t of t <b, b> - f^*(t A^* b), for a power f of a norm; 0 for other f.
+
+        It is the size of f at the least point with A x = b, and scales as f does.
+        """
+        degree = self.sharp.degree
+        if degree is None or degree <= 1.0 or self.norm_b == 0.0:
+            return 0.0
+        ray = self.b / self.norm_b if self.rows is None else self.rows.factors * (self.rows.factors * self.b)
+        conjugate = self.sharp.value(self.map.adjoint(ray), tolerance=sys.float_info.max).value
+        along = inner(ray, self.b)
+        if not 0.0 < conjugate < math.inf:
+            return 0.0
+        size = along * (along / (degree * conjugate)) ** (1.0 / (degree - 1.0)) * (1.0 - 1.0 / degree)
+        return size if math.isfinite(size) else 0.0
+
+    @cached_property
     def typical_objective(self) -> float:
         """The size of the objective before any of its values is known; it sets the first steps and tolerances.
 
-        That is phi(-b) or the largest |f| on X. Where f is a power of a norm on the whole space, it is the bound on the
-        ray of b: max over t of t <b, b> - f^*(t A^* b). Without any of these f has no size, and 1 serves as well as
-        any number.
+        That is phi(-b) or the largest |f| on X, or :attr:`_ray_objective` where f has no maximum. Without any of these
+        f has no size, and 1 is as good as any number.
         """
-        degree, size = self.sharp.degree, max(self._loss_size, self._objective_range or 0.0)
-        if size == 0.0 and degree is not None and degree > 1.0 and self.norm_b > 0.0:
-            ray = self.b / self.norm_b if self.rows is None else self.rows.factors * (self.rows.factors * self.b)
-            conjugate = self.sharp.value(self.map.adjoint(ray), tolerance=sys.float_info.max).value
-            along = inner(ray, self.b)
-            if 0.0 < conjugate < math.inf:
-                size = along * (along / (degree * conjugate)) ** (1.0 / (degree - 1.0)) * (1.0 - 1.0 / degree)
+        size = max(self._loss_size, self._objective_range or 0.0) or self._ray_objective
         return size if 0.0 < size < math.inf else 1.0
 
     def infeasibility(self, residual: Array, violation: float | None = None) -> float:

@@ -4,7 +4,7 @@ The library is written against these. A user-supplied class implements the requi
 them it declares by defining an optional member, and gets the same fast paths as the classes of this library. The
 defaults are those of :class:`OracleDefaults`, :class:`MapDefaults`, :class:`TrackerDefaults` and, for couplings,
 :class:`unipd.couplings.ConvexSet` and ``ConvexLoss``; a class that derives from none of them is adapted when the
-:class:`~unipd.Problem` is made.
+:class:`~unipd.Problem` is built.
 A member counts as declared when the class or the instance defines it, not when ``__getattr__`` passes it on.
 
 Sharp oracle: required ``__call__``, ``value``, ``objective``, ``support``, ``contains``, ``maximum``, ``shape``,
@@ -14,14 +14,14 @@ Sharp oracle: required ``__call__``, ``value``, ``objective``, ``support``, ``co
 optional                  gives                                       default
 ========================  ==========================================  =========================
 ``call_certified``        the strongest affordable certificate        ``__call__``
-``best_vertices``         pricing of many atoms at one pass           None: one atom a call
+``best_vertices``         pricing of many atoms in one pass           None: one atom per call
 ``factors``               the factored (Burer-Monteiro) method        None: not factorable
 ``linear_cost``           C of a linear objective                     None
 ``cost_map``              <C, x> and A x together, C + A^* lam        None: one after the other
 ``quadratic_diagonal``    the curvature of a quadratic objective      None
 ``is_strictly_convex``    restarts before atoms ("auto")              False
 ``inner_oracles``         the oracles inside this one                 ()
-``block_oracles``         one model a block (corrective method)       (): one block
+``block_oracles``         one model per block (corrective method)     (): one block
 ``runs_user_code``        further checks of the answers               False
 ``hermitian``             matrices as factors, Hermitian or not       None: not such a set
 ``certification``         parameters of certified spectral bounds     None
@@ -44,7 +44,7 @@ Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``
 ``diagonals``             diagonal constraints held by construction   None: none known
 ``row_norms``             row equilibration of maps with many rows    None: not known
 ``inner_maps``            the maps inside this one                    ()
-``block_maps``            one model a block (corrective method)       (): not given by block
+``block_maps``            one model per block (corrective method)     (): not given by block
 ``runs_user_code``        a check of the adjoint                      False
 ``nbytes``                memory forecasts                            0
 ``checkpoint_identity``   what a checkpoint compares                  None: the object
@@ -90,7 +90,7 @@ class SharpAnswer:
     atom: Any
     """The point x, as an array or a structured atom (see :mod:`unipd.atoms`)."""
     value: float
-    """<y, x> - f(x) at the point returned: a lower bound of the maximum."""
+    """<y, x> - f(x) at the point returned: a lower bound on the maximum."""
     objective: float
     """f(x)."""
     error: float = 0.0
@@ -148,7 +148,7 @@ class SharpOracle(Protocol):
         ...
 
     def maximum(self) -> float:
-        """Return an upper bound of f over X (inf when none is known): beyond it a bound proves infeasibility."""
+        """Return an upper bound on f over X (inf when none is known): beyond it a bound proves infeasibility."""
         ...
 
 
@@ -175,35 +175,7 @@ class LinearMap(Protocol):
         ...
 
     def adjoint(self, dual: Array) -> Any:
-        """Return A^* lam: an array, or for spectral sets an operator with matvec and rmatvec, never formed."""
-        ...
-
-
-class Operator(Protocol):
-    """A matrix known through its products (SciPy's ``LinearOperator`` and PyLops operators match).
-
-    What a map returns as A^* lam may have optional members as well: ``matmat`` and ``rmatmat`` (products with several
-    columns at once), ``hermitian`` (False when only the Hermitian part counts), ``toarray`` (small matrices, rigorous
-    certificates), ``norm_bound`` and ``frobenius`` (upper bounds of the norms, for certificates), ``diagonal``
-    (preconditioner of Newton steps), ``has_compiled_run`` (a Golub-Kahan run in compiled code).
-    """
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        ...
-
-    @property
-    def dtype(self) -> Any:
-        """Dtype of the products."""
-        ...
-
-    def matvec(self, x: Array) -> Array:
-        """Return M x."""
-        ...
-
-    def rmatvec(self, x: Array) -> Array:
-        """Return M^* x."""
+        """Return A^* lam: an array, or for spectral sets a :class:`unipd.spectral.Operator`, never formed."""
         ...
 
 
@@ -252,7 +224,7 @@ class Coupling(Protocol):
 
 @runtime_checkable
 class Loss(Coupling, Protocol):
-    """A finite convex loss phi; what the slack split and Frank-Wolfe ask on top of :class:`Coupling`."""
+    """A finite convex loss phi; what the slack split and Frank-Wolfe need beyond :class:`Coupling`."""
 
     @property
     def splittable(self) -> bool:
@@ -373,7 +345,7 @@ class OracleDefaults(_Oracle):
         return None
 
     def display_value(self, value: float) -> float:
-        """Return an objective value or bound as it is reported: negated for a maximization, shifted by a constant."""
+        """Return an objective value or bound as it is reported: negated for a maximisation, shifted by a constant."""
         return float(value)
 
 
@@ -394,7 +366,7 @@ class MapDefaults(_Map):
 
     @property
     def has_image_parts(self) -> bool:
-        """Whether images can be made a few lines at a time (``image_lines``), for dual vectors too long to copy."""
+        """Whether images can be computed a few lines at a time (``image_lines``), for dual vectors too long to copy."""
         return False
 
     @property
@@ -472,7 +444,7 @@ class Adapted:
         if not hasattr(self.defaults, name) or declares(self.part, name):
             return getattr(self.part, name)
         default = inspect.getattr_static(self.defaults, name)
-        return default.__get__(self) if hasattr(default, "__get__") else default
+        return default.__get__(self) if callable(default) or isinstance(default, property) else default
 
     def __repr__(self) -> str:
         return repr(self.part)

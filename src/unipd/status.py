@@ -31,6 +31,11 @@ class Status(str, Enum):
         return self is Status.SOLVED
 
     @property
+    def is_conclusive(self) -> bool:
+        """Whether the question is settled: solved, or proven infeasible."""
+        return self in (Status.SOLVED, Status.INFEASIBLE)
+
+    @property
     def message(self) -> str:
         """The meaning of the status in a sentence."""
         return _MESSAGES[self]

@@ -41,17 +41,17 @@ def quadratic_smoothness_bound(curvature: float, diameter: float, delta: float) 
 
 
 def unipdgrad_objective_bound(k: int, m_bar: float, eps: float, start_norm: float) -> float:
-    """Return the upper bound of f(xbar_k) - f^* in Theorem 4.1."""
+    """Return the upper bound on f(xbar_k) - f^* in Theorem 4.1."""
     return m_bar * start_norm**2 / (k + 1) + 0.5 * eps
 
 
 def unipdgrad_feasibility_bound(k: int, m_bar: float, eps: float, distance: float) -> float:
-    """Return the bound of dist(A xbar_k - b, K) in Theorem 4.1; ``distance`` = ||lam_0 - lam^*||."""
+    """Return the bound on dist(A xbar_k - b, K) in Theorem 4.1; ``distance`` = ||lam_0 - lam^*||."""
     return 4.0 * m_bar * distance / (k + 1) + math.sqrt(2.0 * m_bar * eps / (k + 1))
 
 
 def unipdgrad_dual_bound(k: int, m_bar: float, eps: float, distance: float) -> float:
-    """Return the bound of G_bar_k - G^* in the supplement's theorem on the averaged dual sequence."""
+    """Return the bound on G_bar_k - G^* in the supplement's theorem on the averaged dual sequence."""
     return m_bar * distance**2 / (k + 1) + 0.5 * eps
 
 
@@ -60,12 +60,12 @@ def _accelerated_growth(k: int, nu: float) -> float:
 
 
 def accunipdgrad_objective_bound(k: int, nu: float, m_bar: float, eps: float, start_norm: float) -> float:
-    """Return the upper bound of f(xbar_k) - f^* in Theorem 4.2."""
+    """Return the upper bound on f(xbar_k) - f^* in Theorem 4.2."""
     return 0.5 * eps + 4.0 * m_bar * start_norm**2 / _accelerated_growth(k, nu)
 
 
 def accunipdgrad_feasibility_bound(k: int, nu: float, m_bar: float, eps: float, distance: float) -> float:
-    """Return the bound of dist(A xbar_k - b, K) in Theorem 4.2; ``distance`` = ||lam_0 - lam^*||."""
+    """Return the bound on dist(A xbar_k - b, K) in Theorem 4.2; ``distance`` = ||lam_0 - lam^*||."""
     growth = _accelerated_growth(k, nu)
     return 16.0 * m_bar * distance / growth + math.sqrt(8.0 * m_bar * eps / growth)
 

@@ -165,7 +165,7 @@ elif others(works.values()) > 0:
 '''
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="tells threads apart by /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="identifies threads by /proc")
 def test_threads_of_blas_stay_asleep() -> None:
     two = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
     run = subprocess.run([sys.executable, "-c", SLEEPERS], capture_output=True, text=True, check=True, env=two)

@@ -42,7 +42,7 @@ def test_threads_follow_numba():
 
 
 def test_work_that_a_busy_thread_has_not_begun_is_not_held():
-    """A helper that is let go stays in the queue; the arrays of the work do not."""
+    """A cancelled helper stays in the queue; the arrays of the work do not."""
     free, begun = threading.Event(), threading.Event()
 
     def busy():

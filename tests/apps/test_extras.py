@@ -5,14 +5,15 @@ import pytest
 
 import unipd
 from unipd.apps.completion import CompletionModel
-from unipd.apps.graphs.bisection import bisect
-from unipd.apps.graphs.maxcut import MaxCut, maxcut
+from unipd.apps.graphs import MaxCut, bisect
+from unipd.apps.graphs.maxcut import maxcut
 from unipd.apps.graphs.theta import theta
-from unipd.apps.learning.clustering import kmeans
-from unipd.apps.learning.submodular import CutFunction, minimise
-from unipd.apps.phase_retrieval import CodedDiffraction, retrieve
+from unipd.apps.learning import CutFunction, kmeans
+from unipd.apps.learning.submodular import minimise
+from unipd.apps.phase_retrieval import retrieve
 from unipd.apps.tomography import PauliTomography, simulate
 from unipd.io import Graph
+from unipd.maps import CodedDiffraction
 
 SQUARE = Graph.of(4, [0, 1, 2, 3], [1, 2, 3, 0], np.ones(4))
 

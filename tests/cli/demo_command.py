@@ -45,8 +45,8 @@ def broken_problem() -> unipd.Problem:
     return unipd.Problem(smallest, np.eye(3), [0.2, 0.3, 0.5], "=")
 
 
-@common_options(accuracy=1e-2)
-def command(
+@common_options(accuracy=1e-2, examples=EXAMPLES)
+def demo(
     kind: Annotated[str, typer.Option(help="loss, equality, slow, infeasible or crash.")] = "loss", *, options: Options
 ) -> int:
     """Solve a small problem."""

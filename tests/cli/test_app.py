@@ -77,19 +77,19 @@ def test_commands_are_imported_on_demand(invoke, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("unipd.cli.commands.")] + ["demo_command"]:
         monkeypatch.delitem(sys.modules, name, raising=False)
     invoke("--help")
-    assert "unipd.cli.commands.show" not in sys.modules
+    assert "unipd.cli.commands.results" not in sys.modules
     invoke("demo", "--help")
     assert "demo_command" in sys.modules
-    assert "unipd.cli.commands.show" not in sys.modules
+    assert "unipd.cli.commands.results" not in sys.modules
 
 
 def test_a_module_may_hold_several_subcommands(invoke, monkeypatch, tmp_path):
     (tmp_path / "several.py").write_text(
         "import typer\n"
-        "app = typer.Typer()\n"
-        "@app.command()\n"
+        "several = typer.Typer()\n"
+        "@several.command()\n"
         "def first(): print('one'); return 3\n"
-        "@app.command()\n"
+        "@several.command()\n"
         "def second(): raise FileNotFoundError(2, '', 'gone')\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from unipd import Status
 from unipd.cli.exits import MEANINGS, exit_code, explain
 from unipd.errors import FileFormatError, InvalidInput, MissingExtra, OracleError
-from unipd.status import Status
 
 
 @pytest.mark.parametrize(

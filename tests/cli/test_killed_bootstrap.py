@@ -28,17 +28,17 @@ def count_replicates(path):
 
 def test_a_bootstrap_goes_on_where_it_was_killed(tmp_path):
     path = tmp_path / "run.ckpt"
-    lasting = ("--checkpoint", str(path), "--every", "1it", "--resume")
+    resumable = ("--checkpoint", str(path), "--every", "1it", "--resume")
     before = 0
     for _ in range(2):
-        process = subprocess.Popen(command(*lasting), stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(command(*resumable), stdout=subprocess.DEVNULL)
         while count_replicates(path) < before + 2 and process.poll() is None:
             time.sleep(0.01)
         process.kill()
         assert process.wait() < 0
         assert before < count_replicates(path) < REPLICATES
         before = count_replicates(path)
-    assert answer(*lasting) == answer()
+    assert answer(*resumable) == answer()
     assert count_replicates(path) == REPLICATES
     assert sorted(part.name for part in tmp_path.iterdir()) == sorted((path.name, replicates_file(path).name))
 

@@ -10,7 +10,7 @@ import pytest
 
 from unipd.apps.graphs.maxcut import _LocalSearch
 from unipd.cli.commands import tomography
-from unipd.io.results import load
+from unipd.io import load
 from unipd.run import interruption
 
 
@@ -24,7 +24,7 @@ def graph(tmp_path):
 
 
 def interrupt_search(monkeypatch, name, call):
-    """Ask the runs to end at a certain call of the search; return the values of the cuts that it found."""
+    """Request a stop at a certain call of the search; return the values of the cuts that it found."""
     found, original = [], getattr(_LocalSearch, name)
 
     def search_and_interrupt(*arguments):
@@ -65,7 +65,7 @@ def test_a_bootstrap_keeps_the_replicates_that_are_done(invoke, tmp_path, monkey
         note(0, 50)
         yield note
 
-    for module in (tomography, importlib.import_module(tomography.__name__)):  # others may have imported it anew
+    for module in (tomography, importlib.import_module(tomography.__name__)):  # others may have imported it again
         monkeypatch.setattr(module, "progress_counter", interrupting_counter)
     out = tmp_path / "state.npz"
     result = invoke(

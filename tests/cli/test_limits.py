@@ -5,11 +5,10 @@ import json
 import pytest
 
 import unipd
-from unipd import memory
+from unipd import Status, memory
 from unipd.cli.options import Options
 from unipd.cli.output import add_limit_to_message
 from unipd.run import Result
-from unipd.status import Status
 
 SLOW = ("demo", "--method", "accunipdgrad", "--accuracy", "1e-9")
 

@@ -179,7 +179,7 @@ def full_at(names):
     return fsync
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="files are told apart by /proc")
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="files are identified by /proc")
 @pytest.mark.parametrize("failing", [["run.npz"], ["run.svg"], ["run.json"], ["run.npz", "run.svg", "run.json"]])
 def test_what_a_full_disk_takes_is_named_and_the_rest_is_written(invoke, tmp_path, monkeypatch, failing):
     names = ["run.npz", "run.svg", "run.json"]
@@ -196,7 +196,7 @@ def test_what_a_full_disk_takes_is_named_and_the_rest_is_written(invoke, tmp_pat
         assert strict(to.read_text())["exit_code"] == 1
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="files are told apart by /proc")
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="files are identified by /proc")
 def test_other_commands_write_what_they_can_too(invoke, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full_at(["methods.png", "unipdgrad.npz", "sides.txt"]))
     plot, runs = tmp_path / "methods.png", tmp_path / "runs"

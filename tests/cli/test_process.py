@@ -1,4 +1,4 @@
-"""Commands run in a process of their own, as users run them."""
+"""Commands run in separate processes, as users run them."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def test_the_command_line_does_not_import_what_it_does_not_need():
 
 
 def start_run(*arguments):
-    """Start a run that goes on for ever, and return it when its first iteration is over."""
+    """Start a run that never ends, and return it when its first iteration is over."""
     command = [sys.executable, "-c", DEMO, "demo", "--kind", "slow", "--accuracy", "1e-12", "--method", "unipdgrad"]
     command += ["--json", "-", "--max-iterations", "100000000", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(FOLDER)}

@@ -52,12 +52,12 @@ COMMANDS = {
 def test_a_command_goes_on_to_the_same_answer(name, invoke, tmp_path, monkeypatch):
     command = (*COMMANDS[name](tmp_path), "--quiet", "--json", "-")
     alone, kept = invoke(*command), tmp_path / "run.ckpt"
-    lasting = (*command, "--checkpoint", kept, "--every", "1it", "--resume", "--out", tmp_path / "run.npz")
-    whole, _ = run_until_killed(invoke, lasting, None, monkeypatch)
+    resumable = (*command, "--checkpoint", kept, "--every", "1it", "--resume", "--out", tmp_path / "run.npz")
+    whole, _ = run_until_killed(invoke, resumable, None, monkeypatch)
     for number in (1, whole // 2, whole - 1):
         kept.unlink()
-        run_until_killed(invoke, lasting, number, monkeypatch)
-        more, resumed = run_until_killed(invoke, lasting, None, monkeypatch)
+        run_until_killed(invoke, resumable, number, monkeypatch)
+        more, resumed = run_until_killed(invoke, resumable, None, monkeypatch)
         assert more <= whole - number + 1  # it went on, and did not begin afresh
         assert resumed.exit_code == alone.exit_code
         assert answer(resumed) == answer(alone)

@@ -6,7 +6,7 @@ import pytest
 
 from unipd.cli.runtime import parse_size
 from unipd.errors import InvalidInput
-from unipd.run.checkpoint.file import MAGIC
+from unipd.run.checkpoint import MAGIC
 
 
 @pytest.mark.parametrize(

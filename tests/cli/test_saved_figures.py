@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from unipd.io.results import load
+from unipd.io import load
 
 RATINGS = "".join(f"{user}\t{item}\t{1 + (user * item) % 5}\n" for user in range(1, 9) for item in range(1, 7))
 GRAPH = "5 5\n1 2 1\n2 3 1\n3 4 1\n4 5 1\n5 1 1\n"

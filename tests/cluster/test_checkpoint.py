@@ -25,22 +25,22 @@ def run_to_end(ranks, path):
 
 @pytest.fixture(scope="module")
 def killed_run(tmp_path_factory):
-    """Return the checkpoint of a run whose last rank was killed, and the iterations that it told of."""
+    """Return the checkpoint of a run whose last rank was killed, and the iterations that it printed."""
     path = tmp_path_factory.mktemp("killed") / "run.ckpt"
-    words, told = program(2, "checkpoint", path, 10_000, 0.02), []
+    words, printed = program(2, "checkpoint", path, 10_000, 0.02), []
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment()
     ) as job:
         try:
             assert job.stdout is not None
-            while len(told) < 5:
-                told.append(int(job.stdout.readline()))
+            while len(printed) < 5:
+                printed.append(int(job.stdout.readline()))
             os.kill(ranks_of(job.pid)[-1], signal.SIGKILL)
             rest, _ = job.communicate(timeout=30)
             assert job.returncode != 0
         finally:
             job.terminate()
-    return path, [*told, *(int(line) for line in rest.splitlines() if line.isdigit())]
+    return path, [*printed, *(int(line) for line in rest.splitlines() if line.isdigit())]
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +49,12 @@ def uninterrupted_run(tmp_path_factory):
 
 
 def test_same_ranks_go_on_bit_for_bit(killed_run, uninterrupted_run, tmp_path):
-    path, told = killed_run
+    path, printed = killed_run
     shutil.copy(path, tmp_path / "run.ckpt")
     steps, result = run_to_end(2, tmp_path / "run.ckpt")
     assert uninterrupted_run[0] == list(range(1, ITERATIONS + 1))
     assert result == uninterrupted_run[1]
-    assert told[-1] <= (steps[0] if steps else ITERATIONS)  # at most the iteration under way was lost
+    assert printed[-1] <= (steps[0] if steps else ITERATIONS)  # at most the iteration under way was lost
     assert [name.name for name in tmp_path.iterdir()] == ["run.ckpt"]
 
 

@@ -34,10 +34,10 @@ ABORTED = (1, KILLED)
     ],
 )
 def test_refused_on_every_rank(refusals, trouble, words):
-    told = refusals[trouble]
-    assert len(told) == 2
-    assert told[0] == told[1]
-    assert all(word in told[0] for word in words)
+    messages = refusals[trouble]
+    assert len(messages) == 2
+    assert messages[0] == messages[1]
+    assert all(word in messages[0] for word in words)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,8 @@ def test_failure_of_one_rank_ends_all_and_names_it(ranks, case, words):
 def test_ranks_that_wait_for_different_exchanges_end(ranks, case):
     done = run(program(ranks, "failures", case))
     assert done.returncode in ABORTED
-    told = rf"unipd: rank \d of {ranks}: Disagreement: the ranks have diverged: rank [\d, ]+ is in another exchange"
-    assert re.search(told, done.stderr)
+    line = rf"unipd: rank \d of {ranks}: Disagreement: the ranks have diverged: rank [\d, ]+ is in another exchange"
+    assert re.search(line, done.stderr)
 
 
 def test_ranks_that_wait_long_go_on():
@@ -100,9 +100,9 @@ def test_signal_to_one_rank_ends_the_run(case, sent, code, words):
     with job:
         try:
             assert job.stdout is not None
-            told = ""
-            while not ("rank 0 runs" in told and "rank 1 runs" in told):  # in any order, and perhaps on one line
-                told += job.stdout.readline()
+            output = ""
+            while not ("rank 0 runs" in output and "rank 1 runs" in output):  # in any order, and perhaps on one line
+                output += job.stdout.readline()
             os.kill(ranks_of(job.pid)[-1], sent)
             _, said = job.communicate(timeout=30)
             assert job.returncode in (code, KILLED)
@@ -157,8 +157,8 @@ def test_one_process_works_without_mpi4py(monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     for name in SIZES:
         monkeypatch.delenv(name, raising=False)
-    with session() as team:
-        assert team.size == 1
+    with session() as communicator:
+        assert communicator.size == 1
     monkeypatch.setenv(SIZES[0], "2")
     with pytest.raises(MissingExtra, match="running under MPI needs mpi4py"), session():
         pass

@@ -36,7 +36,7 @@ WORKS = st.lists(st.integers(0, 9), min_size=1, max_size=30)
 
 
 class Part(Ranks):
-    """A rank of several that reads alone: only what concerns its own bytes is asked."""
+    """A rank of several that reads alone: only its own bytes are read."""
 
     def __init__(self, rank, size):
         super().__init__(SingleProcess())
@@ -179,7 +179,7 @@ def direction_of(problem, dual):
 
 
 def test_directions_of_a_divided_problem_come_from_the_divided_map():
-    """The map of one process has its own way to -A^* lam, which the copy of the problem must not keep."""
+    """The map of one process has its own shortcut to -A^* lam, which the copy of the problem must not keep."""
     problem = Problem(NuclearBall((3, 2)), Sampling([0, 1, 2], [1, 0, 1], (3, 2)), [1.0, 2.0, 3.0], LeastSquares())
     divided_problem = distribute_problem(problem, Ranks(SingleProcess()))
     direction = direction_of(divided_problem, problem.b)

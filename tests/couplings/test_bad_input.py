@@ -97,7 +97,7 @@ MISFIT: dict[str, tuple[str, Any, tuple[int, ...], np.dtype[Any]]] = {
     "shift": ("shift", Translated(Equality(), [1.0, 2.0]), (3,), REAL),
     "shift complex": ("shift", Translated(Equality(), [1j]), (1,), REAL),
     "moved part": ("b", Translated(AtMost(), [1.0]), (1,), COMPLEX),
-    "stretched part": ("b", Scaled(AtMost(), 2.0), (1,), COMPLEX),
+    "scaled part": ("b", Scaled(AtMost(), 2.0), (1,), COMPLEX),
     "weights": ("weights", WeightedLeastSquares([1.0, 2.0]), (3,), REAL),
     "logistic complex": ("b", Logistic(), (3,), COMPLEX),
 }

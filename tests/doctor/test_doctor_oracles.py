@@ -29,7 +29,7 @@ MATRICES = {
     "GroupNuclearBall": sharp.GroupNuclearBall((4, 3), [[0, 1], [2]]),
     "NuclearNormSquared": sharp.NuclearNormSquared((4, 3), 0.5),
     "SpectralBall": sharp.SpectralBall((4, 3)),
-    "beside a vector": sharp.Product([sharp.Simplex(3), sharp.Spectrahedron(3)]),
+    "with a vector": sharp.Product([sharp.Simplex(3), sharp.Spectrahedron(3)]),
     "with a cost": sharp.Linear(np.diag([1.0, 2.0, 3.0]), sharp.Spectrahedron(3)),
 }
 
@@ -37,7 +37,7 @@ MATRICES = {
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 @pytest.mark.parametrize("name", MATRICES)
 def test_sets_of_matrices_are_healthy_though_their_rounding_is_an_error(name, dtype):
-    real = name == "beside a vector"
+    real = name == "with a vector"
     kind = np.finfo(dtype).dtype if real else dtype
     assert failed_checks(check_sharp(MATRICES[name], dtype=kind)) == set()
 

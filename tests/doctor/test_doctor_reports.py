@@ -10,7 +10,8 @@ from unipd.doctor import check, check_installation, check_memory, check_scaling
 from unipd.doctor import installation as installed
 from unipd.doctor.report import random_like, rearrange
 from unipd.errors import InvalidInput
-from unipd.maps.base import SMALL_ORDER, row_norms_of
+from unipd.maps import row_norms_of
+from unipd.maps.base import SMALL_ORDER
 from unipd.protocols import SharpAnswer
 
 
@@ -183,8 +184,8 @@ def test_public_names():
 def test_the_doctor_itself_can_be_asked() -> None:
     problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     reports = getattr(unipd, "doctor")(problem, seed=3), unipd.doctor.check(problem, seed=3)  # noqa: B009
-    asked, checked = ([check for check in report.checks if "memory" not in check.name] for report in reports)
-    assert asked == checked
+    called, checked = ([check for check in report.checks if "memory" not in check.name] for report in reports)
+    assert called == checked
     with pytest.raises(unipd.errors.InvalidInput, match="problem"):
         getattr(unipd, "doctor")(np.eye(3))  # noqa: B009
 

@@ -105,7 +105,7 @@ def test_weak_duality_with_losses(loss: str, split: bool, seed: int, scale: floa
 @pytest.mark.parametrize("split", [True, False])
 @given(seed=seeds, scale=scales)
 @examples
-def test_the_ray_search_finds_the_best_stretch(split: bool, seed: int, scale: float) -> None:
+def test_the_ray_search_finds_the_best_scale(split: bool, seed: int, scale: float) -> None:
     problem, _ = loss_reference("l1 ball", "least squares", split)
     dual = random_dual(problem, seed, scale)
     bound = lower_bound(problem, evaluate(problem, dual))

@@ -148,13 +148,13 @@ def test_images_with_gaps_are_taken() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 2.5, None])
 def test_a_step_brings_the_slope_along(scale: float | None, dtype: Any) -> None:
-    b, image, way = vectors(dtype, 3)
+    b, image, direction = vectors(dtype, 3)
     coupling: Any = unipd.couplings.WeightedLeastSquares(np.linspace(1.0, 2.0, SIZE))
     if scale is not None:
         coupling = unipd.couplings.LeastSquares(scale)
     given = unipd.Problem(unipd.sharp.Simplex(5), np.ones((SIZE, 5), dtype), b, coupling)
-    moved, (lam, sums), loss = step_along(given, image, 0.25, way.copy())
-    np.testing.assert_allclose(moved, image + 0.25 * way, rtol=1e-5, atol=1e-6)
+    moved, (lam, sums), loss = step_along(given, image, 0.25, direction.copy())
+    np.testing.assert_allclose(moved, image + 0.25 * direction, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(lam, coupling.gradient(moved - b), rtol=1e-5, atol=1e-6)
     assert moved.dtype == lam.dtype == dtype
     assert loss == pytest.approx(coupling.value((moved - b).astype(np.float64)), rel=1e-6)
@@ -174,13 +174,13 @@ def test_an_exact_step_is_the_best_one(scale: float | None, sign: float, upper: 
         coupling = unipd.couplings.LeastSquares(scale)
     given = unipd.Problem(unipd.sharp.Simplex(5), np.ones((SIZE, 5), dtype), b, coupling)
     slope = float(np.vdot(coupling.gradient(image - b), head - tail))
-    rise = sign * (1.0 + abs(slope)) - slope  # the way goes up, or down
-    way = direction_between(tail, head)
-    gamma = exact_step(given, image, way, -slope - rise, rise, upper)
+    rise = sign * (1.0 + abs(slope)) - slope  # the objective rises, or falls, along the direction
+    direction = direction_between(tail, head)
+    gamma = exact_step(given, image, direction, -slope - rise, rise, upper)
     assert (gamma > 0.0) == (sign < 0.0)
-    loss = step_along(given, image, gamma, way[0])[2]
-    beside = [coupling.value(image + g * (head - tail) - b) + g * rise for g in (0.9 * gamma, 0.5 * gamma, upper)]
-    assert min(beside) >= (loss + gamma * rise) * (1.0 - 1e-6)
+    loss = step_along(given, image, gamma, direction[0])[2]
+    nearby = [coupling.value(image + g * (head - tail) - b) + g * rise for g in (0.9 * gamma, 0.5 * gamma, upper)]
+    assert min(nearby) >= (loss + gamma * rise) * (1.0 - 1e-6)
 
 
 @pytest.mark.parametrize("name", ["least squares", "weighted"])
@@ -200,10 +200,10 @@ def test_slope_needs_a_loss() -> None:
         loss_gradient(problem("=", np.float64), vectors(np.float64, 1)[0])
 
 
-def test_way_between_two_images(dtype: Any) -> None:
+def test_direction_between_two_images(dtype: Any) -> None:
     tail, head = vectors(dtype, 2)
-    way, squared = direction_between(tail, head)
-    np.testing.assert_array_equal(way, head - tail)
+    direction, squared = direction_between(tail, head)
+    np.testing.assert_array_equal(direction, head - tail)
     exact = (head - tail).astype(float)
     loose = 1e-5 if dtype is np.float32 else 1e-12
     assert squared == pytest.approx(float(np.dot(exact, exact)), rel=loose)

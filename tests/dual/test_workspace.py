@@ -63,7 +63,7 @@ def test_memory_is_used_again_inside_the_context_alone() -> None:
 
 @pytest.mark.parametrize("shift", range(-2, 4))
 def test_how_references_are_counted_is_left_to_the_interpreter(monkeypatch: pytest.MonkeyPatch, shift: int) -> None:
-    """Interpreters differ in what they count on their own stack: only a comparison tells."""
+    """Interpreters differ in what they count on their own stack: only a comparison shows it."""
     plain = sys.getrefcount
     monkeypatch.setattr(space.sys, "getrefcount", lambda array: plain(array) - shift)
     pool = Workspace()

@@ -18,8 +18,7 @@ from unipd.errors import FileFormatError, InvalidInput
 from unipd.io import load, save
 from unipd.io.archive import pack, unpack
 from unipd.io.results import FORMAT
-from unipd.run import problem_facts
-from unipd.run.history import COLUMNS
+from unipd.run import COLUMNS, problem_facts
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,15 @@ from unipd.maps import (
     DenseMatrix,
     Identity,
     InnerProducts,
+    OperatorSum,
     RankOneMeasurements,
     SampledMatrix,
     Sampling,
     Stacked,
     TwoSidedMap,
+    frobenius_bound,
 )
-from unipd.maps.base import OperatorSum, frobenius_bound
+from unipd.maps.sdp import Entries, SdpMap
 
 
 @pytest.mark.parametrize(
@@ -183,3 +185,10 @@ def test_operator_sum_and_adjoint_products():
             return np.array([1.0, 2.0]) * x
 
     np.testing.assert_array_equal(apply_adjoint(OnlyVectors(), np.array([[3.0]])), [[3.0], [6.0]])
+
+
+def test_sums_of_hermitian_operators_are_hermitian_and_those_with_arrays_are_not_taken_for_it():
+    symmetric = SdpMap((2, 2), Entries.from_matrices([np.eye(2)]), 1).adjoint(np.ones(1))
+    assert OperatorSum([symmetric, symmetric]).hermitian
+    assert not OperatorSum([symmetric, np.eye(2)]).hermitian
+    assert not OperatorSum([symmetric, Sampling([0], [1], (2, 2)).adjoint(np.ones(1))]).hermitian

@@ -67,9 +67,9 @@ def test_prox_of_the_conjugate_stays_in_its_domain(case: Any, data: Any) -> None
     (v,), step = data.draw(vectors(case)), data.draw(steps | st.floats(1e-6, 1e6))
     dual = case.coupling.prox_conjugate(v, step)
     assert np.isfinite(case.coupling.conjugate(dual))
-    stretched = (float(data.draw(steps)) * dual).astype(dual.dtype)
+    scaled = (float(data.draw(steps)) * dual).astype(dual.dtype)
     if case.coupling.conjugate_degree is not None:
-        assert np.isfinite(case.coupling.conjugate(stretched))
+        assert np.isfinite(case.coupling.conjugate(scaled))
 
 
 @every_case

@@ -149,14 +149,14 @@ def test_conjugate_is_homogeneous_when_said(case: Case, drawn: Any, factor: floa
     degree = case.oracle.degree
     for draw in at_every_dtype(case, drawn):
         (y,) = directions(case, draw, 1)
-        stretched = tuple(factor * part for part in y) if isinstance(y, tuple) else factor * y
-        answer, far = case.oracle(y), case.oracle(stretched)
+        scaled = tuple(factor * part for part in y) if isinstance(y, tuple) else factor * y
+        answer, far = case.oracle(y), case.oracle(scaled)
         expected = factor**degree * answer.value
         slack = factor**degree * rounding(draw, size(y, answer.atom))
         assert far.value == pytest.approx(expected, rel=0, abs=slack)
-        stretched_atom = factor ** (degree - 1.0) * flat(answer.atom)
+        scaled_atom = factor ** (degree - 1.0) * flat(answer.atom)
         spread = float(np.abs(flat(far.atom)).max(initial=1e-30))
-        np.testing.assert_allclose(flat(far.atom), stretched_atom, rtol=0, atol=rounding(draw, spread))
+        np.testing.assert_allclose(flat(far.atom), scaled_atom, rtol=0, atol=rounding(draw, spread))
 
 
 @every_case

@@ -122,7 +122,7 @@ def test_a_constraint_in_small_units_is_not_ignored() -> None:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_bound_above_a_maximum_of_zero_by_rounding_proves_nothing(unit: float) -> None:
-    """f <= 0 with maximum 0: the size of f, not that of its maximum, tells what rounding is."""
+    """f <= 0 with maximum 0: the size of f, not that of its maximum, determines the rounding."""
     oracle = sharp.Linear(unit * np.array([0.0, -1.0, -2.0]), sharp.Simplex(3))
     problem = unipd.Problem(oracle, np.eye(3), [1.0, 0.0, 0.0], "=")
     state = next(unipd.iterate(problem, "unipdgrad"))

@@ -1,6 +1,6 @@
 """Script: every run of ``support.runs`` in a process that is killed again and again, resumed until it is done.
 
-Prints one JSON object a case: the digest of the run that was left in peace, that of the one which was not, how often it
+Prints one JSON object per case: the digest of the undisturbed run, that of the one which was not, how often it
 was killed, and how often the kill came while a file was being written. Children are forked, so that only the
 first process pays for the imports; writes are slowed down, so that kills find them.
 """
@@ -24,8 +24,8 @@ import scipy.sparse.linalg  # noqa: F401
 
 from support.runs import bits, cases
 from unipd import MaxIterations, solve
+from unipd.run import COLUMNS
 from unipd.run.checkpoint import file
-from unipd.run.history import COLUMNS
 
 ITERATIONS = 6
 KILLS = 3

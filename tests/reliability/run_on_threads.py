@@ -1,6 +1,6 @@
 """Script: runs of every application on as many threads as the first argument says; what they found goes to a file.
 
-BLAS and Numba take their number of threads from the environment when they are loaded: hence a process of its own.
+BLAS and Numba take their number of threads from the environment when they are loaded: hence a separate process.
 """
 
 from __future__ import annotations

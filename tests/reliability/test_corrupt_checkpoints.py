@@ -21,7 +21,7 @@ TRIALS = 10
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("limit", [2, 4])
 def test_a_run_goes_on_from_senseless_content_or_refuses_it(name: str, limit: int, tmp_path: Path) -> None:
-    """The limit is the one of the run that wrote the file, which had ended (its result is made anew), or higher."""
+    """The limit is the one of the run that wrote the file, which had ended (its result is rebuilt), or higher."""
     (problem, method, tracker), path = CASES[name], tmp_path / "file.ckpt"
     run = functools.partial(solve, problem(), method, tracker=tracker, accuracy=1e-9, checkpoint=path)
     run(stop=MaxIterations(2))

@@ -17,8 +17,7 @@ import pytest
 from support.runs import cases, constrained_problem, same_run, spectral_problem, vector_problem
 from unipd import MaxIterations, solve
 from unipd.apps.tomography import PauliTomography, simulate
-from unipd.run.checkpoint import CheckpointWarning
-from unipd.run.checkpoint.file import read_checkpoint
+from unipd.run.checkpoint import CheckpointWarning, read_checkpoint
 
 SIDE_BY_SIDE = ("unipdgrad, atoms", "accunipdgrad, sketch, matrix", "pairwise", "corrective", "factored, matrix")
 

@@ -18,8 +18,8 @@ from unipd.apps.completion import load_model
 from unipd.apps.tomography import simulate
 from unipd.errors import FileFormatError
 from unipd.io import read_graph, read_pauli_data, read_ratings, read_sdpa, save, write_pauli_data
-from unipd.report.live_run import load_checkpoint
-from unipd.run.checkpoint.file import read_checkpoint
+from unipd.report import load_checkpoint
+from unipd.run.checkpoint import read_checkpoint
 
 SDPA = b'"a comment"\n2 = mDIM\n2 = nBLOCK\n{2, -2}\n1.0, 2.0\n0 1 1 1 1.5\n1 1 1 2 -1.0\n2 2 2 2 3e-1\n'
 EDGES = b"4 3\n1 2 1.0\n2 3 -1\n3 4 2.5\n"

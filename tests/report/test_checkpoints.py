@@ -8,8 +8,7 @@ import pytest
 import unipd
 from report.runs import solve_constrained
 from unipd.errors import FileFormatError
-from unipd.report import render_page
-from unipd.report.live_run import is_checkpoint, load_checkpoint
+from unipd.report import is_checkpoint, load_checkpoint, render_page
 
 
 @pytest.fixture

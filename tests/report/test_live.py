@@ -13,7 +13,8 @@ import pytest
 import unipd
 from report.runs import HOSTILE, MATRIX, solve_constrained
 from unipd.errors import InvalidInput
-from unipd.report.live_run import HOST, MOST_RUNS, LiveServer, RunCollector
+from unipd.report import LiveServer, RunCollector
+from unipd.report.live_run import HOST, MOST_RUNS
 from unipd.run import watch_runs
 
 
@@ -40,17 +41,17 @@ def problem():
 
 
 def test_the_page_follows_a_run():
-    journal, seen = RunCollector(), []
+    collector, seen = RunCollector(), []
 
     def look(info):
         if info.state.iteration % 10 == 0:
             server._next = 0.0  # as if a while had passed
             seen.append(fetch(server))
 
-    with LiveServer(journal.runs) as server, watch_runs(journal):
+    with LiveServer(collector.runs) as server, watch_runs(collector):
         assert fetch(server)["runs"] == []
         result = unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(30), callback=look)
-        journal.finish("the result", result)
+        collector.finish("the result", result)
         server._next = 0.0
         last = fetch(server)
     lengths = [len(state["runs"][0]["axes"]["iterations"]) for state in seen]
@@ -164,12 +165,12 @@ def test_slow_answers_are_given_again():
     assert len(calls) == 1
 
 
-def test_a_journal_keeps_the_last_runs():
-    journal = RunCollector()
-    with watch_runs(journal):
+def test_a_collector_keeps_the_last_runs():
+    collector = RunCollector()
+    with watch_runs(collector):
         for _ in range(MOST_RUNS + 3):
             unipd.solve(problem(), "unipdgrad", stop=unipd.MaxIterations(1))
-    assert list(journal.runs()) == [f"unipdgrad #{k}" for k in range(4, MOST_RUNS + 4)]
+    assert list(collector.runs()) == [f"unipdgrad #{k}" for k in range(4, MOST_RUNS + 4)]
 
 
 def test_watching_ends_with_the_block_and_changes_nothing():

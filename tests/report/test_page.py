@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from report.runs import HOSTILE, hostile, save_and_load, solve_constrained, solve_infeasible, solve_least_squares
+from unipd import Status
 from unipd.errors import InvalidInput
 from unipd.report import describe_certificate, render_page, run_data, write_report
 from unipd.report.certificate_text import BOUND_KINDS, MEANINGS
 from unipd.report.page import PAGE_POINTS, PANELS, embed_json
-from unipd.run import History, ProblemFacts, problem_facts
-from unipd.run.history import COLUMNS
-from unipd.status import Status
+from unipd.run import COLUMNS, History, ProblemFacts, problem_facts
 
 
 class Reader(HTMLParser):

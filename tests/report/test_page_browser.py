@@ -7,8 +7,7 @@ import threading
 import pytest
 
 from report.runs import HOSTILE, hostile, save_and_load, solve_constrained, solve_least_squares
-from unipd.report import write_report
-from unipd.report.live_run import LiveServer, RunCollector
+from unipd.report import LiveServer, RunCollector, write_report
 from unipd.run import watch_runs
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -85,7 +84,7 @@ def test_curves_are_drawn(visit, runs):
     assert page.locator("#panel-infeasibility path.line").count() == 4
     assert page.locator("#panel-infeasibility path.theorem").count() == 2
     assert "NaN" not in page.locator("#panels").inner_html()
-    assert page.locator("#panel-gap line.asked").count() == 1
+    assert page.locator("#panel-gap line.requested").count() == 1
 
 
 def test_a_run_without_constraints_has_no_empty_panel(visit):
@@ -210,7 +209,7 @@ def test_no_script_still_says_everything(visit, runs):
 
 
 def test_a_live_page_follows_the_run_and_says_when_it_ends(browser):
-    complaints, journal, context = [], RunCollector(), browser.new_context()
+    complaints, collector, context = [], RunCollector(), browser.new_context()
     page = context.new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -229,11 +228,11 @@ def test_a_live_page_follows_the_run_and_says_when_it_ends(browser):
             server._next = 0.0
             wait(lambda: curve(page).count("L") > 30)
 
-    with LiveServer(journal.runs, title=HOSTILE) as server, watch_runs(journal):
+    with LiveServer(collector.runs, title=HOSTILE) as server, watch_runs(collector):
         result = solve_constrained("unipdgrad", 80, look)
         assert "Still running" in page.locator("#live").text_content()
         assert page.locator(".badge").first.text_content() == "running"
-        journal.finish("done", result)
+        collector.finish("done", result)
         closing = threading.Thread(target=server.close)
         closing.start()
         wait(lambda: "has ended" in page.locator("#live").text_content())

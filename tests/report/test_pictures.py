@@ -13,11 +13,10 @@ import unipd
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import load, save
-from unipd.report import decimate, plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
+from unipd.report import THEMES, decimate, plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
 from unipd.report.curves import common_scale, group_extremes
-from unipd.report.style import THEMES, WIDTHS
-from unipd.run import History
-from unipd.run.history import COLUMNS
+from unipd.report.style import WIDTHS
+from unipd.run import COLUMNS, History
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 MATRIX = np.random.default_rng(3).standard_normal((4, 9))
@@ -237,7 +236,7 @@ def test_errors_of_rounding_do_not_stretch_the_axis(constrained_results):
 @pytest.mark.parametrize("method", ["auto", "unipdgrad", "accunipdgrad"])
 @pytest.mark.parametrize("accuracy", [5e-324, 1e-300, 1e-20, 1e300])
 def test_any_accuracy_can_be_drawn(method, accuracy, tmp_path):
-    """Asked for more than numbers hold: M_k and the theorem's bound leave the floating range, pictures do not."""
+    """Accuracies beyond floating point: M_k and the theorem's bound leave the floating range, pictures do not."""
     rng = np.random.default_rng(0)
     A = rng.standard_normal((5, 12))
     loss = unipd.Problem(unipd.sharp.Simplex(12), A, A @ rng.dirichlet(np.ones(12)), unipd.couplings.LeastSquares())

@@ -17,13 +17,17 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def archive(tmp_path, monkeypatch):
+def archive(tmp_path):
     path = tmp_path / "served.zip"
     with zipfile.ZipFile(path, "w") as made:
         made.writestr("ml-100k/ub.base", "1\t1\t5\t0\n2\t1\t3\t0\n")
         made.writestr("ml-100k/ub.test", "1\t1\t4\t0\n")
-    monkeypatch.setattr(completion_data, "SHA256", hashlib.sha256(path.read_bytes()).hexdigest())
-    return path.as_uri()
+    return served(path)
+
+
+def served(path):
+    """Return the arguments with which a file is fetched as the archive."""
+    return {"address": path.as_uri(), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
 def test_places(cache, tmp_path, monkeypatch):
@@ -39,7 +43,7 @@ def test_places(cache, tmp_path, monkeypatch):
 
 
 def test_fetched_once(cache, archive):
-    folder = completion_data.fetch_movielens(address=archive)
+    folder = completion_data.fetch_movielens(**archive)
     assert folder == cache / "ml-100k"
     assert [len(part) for part in completion_data.load_movielens_split()] == [2, 1]
     assert sorted(path.name for path in cache.iterdir()) == ["ml-100k"]
@@ -47,26 +51,24 @@ def test_fetched_once(cache, archive):
 
 
 def test_into_a_folder(archive, tmp_path):
-    assert completion_data.fetch_movielens(tmp_path / "data", archive) == tmp_path / "data" / "ml-100k"
+    assert completion_data.fetch_movielens(tmp_path / "data", **archive) == tmp_path / "data" / "ml-100k"
 
 
-def test_another_archive_is_refused(cache, archive, monkeypatch):
-    monkeypatch.setattr(completion_data, "SHA256", "0" * 64)
+def test_another_archive_is_refused(cache, archive):
     with pytest.raises(FileFormatError, match="sha256"):
-        completion_data.fetch_movielens(address=archive)
+        completion_data.fetch_movielens(address=archive["address"])
     assert completion_data.find_movielens() is None
 
 
-def test_an_archive_without_the_ratings(cache, tmp_path, monkeypatch):
+def test_an_archive_without_the_ratings(cache, tmp_path):
     for name, content in (("empty.zip", None), ("text.zip", b"no archive")):
         path = tmp_path / name
         if content is None:
             zipfile.ZipFile(path, "w").close()
         else:
             path.write_bytes(content)
-        monkeypatch.setattr(completion_data, "SHA256", hashlib.sha256(path.read_bytes()).hexdigest())
-        with pytest.raises(FileFormatError):
-            completion_data.fetch_movielens(address=path.as_uri())
+        with pytest.raises(FileFormatError, match="ub.base" if content is None else "not a zip"):
+            completion_data.fetch_movielens(**served(path))
     assert completion_data.find_movielens() is None
 
 

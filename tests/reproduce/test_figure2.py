@@ -78,7 +78,7 @@ def test_limits(data):
 
 
 def test_the_clock_shows_the_method_alone(data, monkeypatch):
-    """A second an iteration: what comes before the run, and what is told of it, takes no time."""
+    """One second per iteration: what comes before the run, and progress reports, take no time."""
     from unipd.reproduce import comparison
 
     now, real = [0.0], comparison.iterate

@@ -5,7 +5,7 @@ import pytest
 
 import unipd
 from unipd import couplings, sharp
-from unipd.run.compare import Comparison, Truth
+from unipd.run import Comparison, Truth
 
 
 @pytest.fixture
@@ -18,6 +18,7 @@ def test_every_method_has_the_same_history_columns(problem: unipd.Problem) -> No
     assert list(outcome) == ["unipdgrad", "corrective", "frank-wolfe"]
     assert {result.history.table.shape[1] for result in outcome.values()} == {13}
     assert "corrective" in str(outcome)
+    assert "<th style='text-align:left'>corrective</th>" in outcome._repr_html_()
 
 
 def test_variants_of_one_method_are_distinguished(problem: unipd.Problem) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import unipd
 from unipd import MaxIterations, Problem, Status, solve
 from unipd.couplings import LeastSquares
 from unipd.methods import fast_replace
-from unipd.run import history
+from unipd.run import Incumbent
 from unipd.sharp import L1Ball
 
 
@@ -77,10 +78,15 @@ def test_resuming_keeps_the_best_point(tmp_path: Path) -> None:
     np.testing.assert_array_equal(longer.x, whole.x)
 
 
-def test_a_large_dense_point_is_not_held_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "LARGEST", 100)
-    result = solve(problem(), "accunipdgrad", tracker="dense", **ends_after(wavering(60)))
-    assert result.objective == pytest.approx(result.history["objective"][-1])
+def test_a_large_dense_point_is_not_held_twice() -> None:
+    given = problem()
+    states = list(islice(unipd.iterate(given, "accunipdgrad", tracker="dense"), wavering(60)))
+    small, large = Incumbent(given), Incumbent(given, most_bytes=100)
+    for state in states:
+        small.observe(state)
+        large.observe(state)
+    assert small.with_incumbent(states[-1]).certificate.objective < states[-1].certificate.objective
+    assert large.with_incumbent(states[-1]) is states[-1]
 
 
 def test_a_result_prints_as_a_table_and_its_repr_is_one_line() -> None:
@@ -108,7 +114,7 @@ def test_feasibility_counts_when_the_bound_is_far_away() -> None:
         fast_replace(state, certificate=fast_replace(state.certificate, objective=f, violation=r, dual_bound=-1e8))
         for f, r in ((2718.0, 4700.0), (10.0, 0.006))
     )
-    best = history.Incumbent(simple)
+    best = Incumbent(simple)
     best.observe(early)
     best.observe(late)
     assert best.with_incumbent(late) is late

@@ -19,7 +19,7 @@ SETS = {"box": Box(-np.ones(5), np.ones(5)), "l1": L1Ball(5, 3.0), "l2": L2Ball(
 def test_the_adjoint_of_a_good_operator_is_believed_at_a_zero_of_it(
     name: str, coupling: str, accuracy: float, seed: int
 ) -> None:
-    """Where b = 0, the image of the solution is nothing but rounding beside A and x."""
+    """Where b = 0, the image of the solution is nothing but rounding compared with A and x."""
     rng = np.random.default_rng(seed)
     matrix, cost = rng.standard_normal((3, 5)), rng.standard_normal(5)
     problem = Problem(Linear(cost, SETS[name]), aslinearoperator(matrix), np.zeros(3), coupling)

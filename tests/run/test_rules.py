@@ -56,7 +56,7 @@ def test_a_slow_run_that_still_improves_does_not_stall() -> None:
 
 
 def test_oracle_calls_of_the_last_check_are_counted() -> None:
-    """A residual certificate is certified anew before the run ends; that call counts too."""
+    """A residual certificate is certified again before the run ends; that call counts too."""
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((6, 90 * 90))
     rows = 0.5 * (rows + rows.reshape(6, 90, 90).transpose(0, 2, 1).reshape(6, -1))

@@ -11,8 +11,7 @@ from support.methods import FalseCertificates
 from support.references import SETS, constrained_reference, loss_reference
 from unipd import MaxIterations, PairwiseFrankWolfe, Status, solve
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.run import History
-from unipd.run.history import COLUMNS
+from unipd.run import COLUMNS, History
 
 GENERAL = ["unipdgrad", "accunipdgrad", "corrective"]
 FOR_LOSSES = [*GENERAL, "frank-wolfe", "away-step", "pairwise"]

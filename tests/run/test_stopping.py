@@ -180,8 +180,8 @@ def test_the_accuracy_rule_needs_both_the_gap_and_feasibility() -> None:
         certificate = replace(state.certificate, objective=0.0, dual_bound=-gap * scale, infeasibility=distance)
         return Accuracy(1e-2)(IterationInfo(problem, replace(state, certificate=certificate), 0.0, History()))
 
-    assert verdict(0.009, 0.009) is Status.SOLVED
-    assert verdict(-0.009, 0.009) is Status.SOLVED
+    assert verdict(0.009, 0.009) is Status.STOPPED
+    assert verdict(-0.009, 0.009) is Status.STOPPED
     assert verdict(0.011, 0.009) is None
     assert verdict(-0.011, 0.009) is None
     assert verdict(0.009, 0.011) is None

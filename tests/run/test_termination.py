@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import unipd
 from support.oracles import EuclideanPower, Wrapped
 from unipd import MaxIterations, MaxSeconds, Problem, Status, solve
 from unipd.atoms import inner_product
 from unipd.couplings import AtMost, L2Ball, LeastSquares
 from unipd.maps import DenseMatrix, Sampling
+from unipd.run import Result, downgrade, recheck
 from unipd.sharp import Box, L1Ball, Linear, NuclearBall, Simplex, Spectrahedron
 from unipd.spectral import RESIDUAL, RIGOROUS
 from unipd.trackers import LowRankTracker
@@ -79,7 +84,7 @@ def test_a_claim_that_cannot_be_certified_is_not_solved_and_still_stops(method: 
 
 
 class ShortSighted(Wrapped):
-    """An oracle that overlooks the first vertex, except when it is asked for a certificate."""
+    """An oracle that overlooks the first vertex, except when a certificate is requested."""
 
     def __init__(self) -> None:
         super().__init__(Simplex(3), lambda call, answer, direction: answer, exact=False)
@@ -121,7 +126,7 @@ def test_bounds_of_unfinished_runs_stand(method: str, seed: int) -> None:
     assert result.dual_bound <= best.objective
     hurried = solve(problem, method, accuracy=1e-2, stop=MaxSeconds(1e-3))
     assert hurried.status is Status.TIME_LIMIT
-    assert hurried.counts.oracle_calls == hurried.history["oracle_calls"][-1]  # nothing was asked after the end
+    assert hurried.counts.oracle_calls == hurried.history["oracle_calls"][-1]  # the oracle was not called after the end
 
 
 class Modest(Wrapped):
@@ -159,3 +164,56 @@ def test_a_run_that_its_point_does_not_bear_out_keeps_its_limit() -> None:
     for tracker, status in ((LowRankTracker(1, 1), Status.ITERATION_LIMIT), ("atoms", Status.SOLVED)):
         result = solve(problem, "unipdgrad", accuracy=0.1, tracker=tracker, stop=MaxIterations(10))
         assert (result.status, result.bound_kind) == (status, RIGOROUS)
+
+
+def test_changed_figures_can_only_lower_a_status() -> None:
+    figures = {"gap": 2e-3, "infeasibility": 0.0, "accuracy": 1e-3}
+    lost = recheck(Result(Status.SOLVED, **figures), Status.STALLED, "moved")
+    assert (lost.status, lost.message) == (Status.STALLED, "moved")
+    unknown = recheck(Result(Status.SOLVED, infeasibility=0.0, accuracy=1e-3), Status.STOPPED)
+    assert unknown.status is Status.STOPPED
+    kept = Result(Status.SOLVED, gap=-1e-3, infeasibility=1e-3, accuracy=1e-3)
+    assert recheck(kept, Status.STALLED) is kept
+    limited = Result(Status.TIME_LIMIT, gap=0.0, infeasibility=0.0, accuracy=1e-3)
+    assert recheck(limited, Status.STALLED) is limited
+    with pytest.raises(ValueError, match="solved only"):
+        downgrade(limited, Status.SOLVED)
+
+
+SOURCE = Path(unipd.__file__).parent
+KNOWS_SOLVED = {"status.py", "run/termination.py", "report/certificate_text.py", "cli/exits.py"}
+"""The status itself, the decision, and two that put it into words and exit codes."""
+
+
+def find_in_source(matches: Callable[[ast.AST], bool]) -> set[str]:
+    """Return the files of the library with a node that matches."""
+    files = {path.relative_to(SOURCE).as_posix(): path for path in SOURCE.rglob("*.py")}
+    return {name for name, path in files.items() if any(map(matches, ast.walk(ast.parse(path.read_text("utf-8")))))}
+
+
+def names_in(node: ast.AST) -> set[str]:
+    names = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    return names | {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def test_solved_is_decided_in_one_file() -> None:
+    def is_solved(node: ast.AST) -> bool:
+        return isinstance(node, ast.Attribute) and node.attr == "SOLVED" and "Status" in names_in(node.value)
+
+    assert find_in_source(is_solved) == KNOWS_SOLVED
+
+
+def test_statuses_of_results_are_replaced_in_one_package() -> None:
+    def is_replaced(node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call) or not names_in(node.func) & {"replace", "fast_replace"}:
+            return False
+        return any(keyword.arg == "status" for keyword in node.keywords)
+
+    assert find_in_source(is_replaced) == {"run/termination.py", "run/polish.py"}
+
+
+def test_errors_are_compared_with_the_accuracy_in_one_package() -> None:
+    def is_decision(node: ast.AST) -> bool:
+        return isinstance(node, ast.Compare) and {"relative_error", "accuracy"} <= names_in(node)
+
+    assert find_in_source(is_decision) == {"run/termination.py", "run/stopping.py"}

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import unipd
+from unipd import Status
 from unipd._util.context import Communicator, use_communicator
 from unipd.protocols import SharpAnswer
-from unipd.status import Status
 
 
 class Slow(unipd.sharp.Simplex):
-    """A simplex whose every call takes a second of its own clock."""
+    """A simplex each of whose calls takes a second of a fake clock."""
 
     seconds = 0.0
 

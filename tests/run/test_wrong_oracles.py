@@ -101,7 +101,7 @@ def test_right_oracles_of_the_callers_own_prove_it(seed: int, method: str, track
     for problem in (single, blocks):
         result = solve(problem, method, accuracy=1e-6, tracker=tracker)
         assert result.status is Status.INFEASIBLE
-        assert result.counts.oracle_calls > 20  # it was asked again, and counted
+        assert result.counts.oracle_calls > 20  # it was called again, and counted
 
 
 def test_the_error_of_a_tracker_is_not_attributed_to_the_oracle() -> None:

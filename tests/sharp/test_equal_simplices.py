@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unipd.errors import InvalidInput
-from unipd.sharp import Linear, Product, Simplex, UnitSimplex
+from unipd.sharp import Linear, Product, Simplex, UnitSimplex, sum_answers
 from unipd.sharp import product as equal_simplices
-from unipd.sharp.product import runs_of, sum_answers
+from unipd.sharp.product import runs_of
 
 METHODS = ("__call__", "value", "call_certified")
 
@@ -71,17 +71,16 @@ def test_runs_hold_what_is_alike():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_long_runs_are_cut(monkeypatch, threads):
-    monkeypatch.setattr(equal_simplices, "_TOGETHER", 10)
+def test_long_runs_are_cut(threads):
     rng = np.random.default_rng(0)
-    product = Product([Linear(rng.standard_normal(3), Simplex(3)) for _ in range(8)], threads=threads)
-    assert runs_of(product.oracles) == [(0, 3), (3, 6), (6, 8)]
-    directions = tuple(rng.standard_normal((8, 3)))
+    product = Product([Linear(rng.standard_normal(8000), Simplex(8000)) for _ in range(70)], threads=threads)
+    assert runs_of(product.oracles) == [(0, 32), (32, 64), (64, 70)]
+    directions = tuple(rng.standard_normal((70, 8000)))
     same(product(directions), one_by_one(product, "__call__", directions))
 
 
-def test_one_by_one_is_not_asked(monkeypatch):
-    """Blocks alike are asked together: a simplex of its own is never called."""
+def test_single_blocks_are_not_called(monkeypatch):
+    """Equal blocks are evaluated together: no single simplex is called."""
 
     def fail_if_called(*_, **__):
         raise AssertionError("asked alone")

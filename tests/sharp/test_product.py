@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 
 
 class Recorder(UnitSimplex):
-    """A simplex that notes what it was asked with, and answers with a given error."""
+    """A simplex that records its arguments, and answers with a given error."""
 
     def __init__(self, size: int, error: float = 0.0, bound_kind: str = "rigorous") -> None:
         super().__init__(size)

@@ -41,18 +41,20 @@ def test_same_products_and_triple(shape, dtype, by_columns, opposite, warm, tole
     options = {"start": start, "tolerance": tolerance, "value_tolerance": allowed}
     made_by = Engine(solver="lanczos", subspace=subspace)
     direction = matrix.negative() if opposite else matrix
-    brief, plain = made_by.singular_triples(direction, **options), in_and_out(direction, made_by, **options)
-    assert brief.converged
-    assert abs(brief.matvecs - plain.matvecs) <= 2
-    slack = max(100 * eps_of(dtype), 0.0 if brief.matvecs == plain.matvecs else 2 * tolerance)
-    assert brief.value == pytest.approx(plain.value, rel=slack)
-    assert brief.left.dtype == brief.right.dtype == dtype
+    compiled, plain = made_by.singular_triples(direction, **options), in_and_out(direction, made_by, **options)
+    assert compiled.converged
+    assert abs(compiled.matvecs - plain.matvecs) <= 2
+    slack = max(100 * eps_of(dtype), 0.0 if compiled.matvecs == plain.matvecs else 2 * tolerance)
+    assert compiled.value == pytest.approx(plain.value, rel=slack)
+    assert compiled.left.dtype == compiled.right.dtype == dtype
     sign = -1.0 if opposite else 1.0
     dense = sign * matrix.toarray().astype(np.float64)
-    assert float((brief.left.T @ dense @ brief.right)[0, 0]) == pytest.approx(brief.value, rel=200 * eps_of(dtype))
-    rounding = 100 * eps_of(dtype) * brief.value
-    assert np.linalg.norm(dense @ brief.right - brief.value * brief.left) <= brief.residual + rounding
-    assert np.linalg.norm(dense.T @ brief.left - brief.value * brief.right) <= brief.residual + rounding
+    assert float((compiled.left.T @ dense @ compiled.right)[0, 0]) == pytest.approx(
+        compiled.value, rel=200 * eps_of(dtype)
+    )
+    rounding = 100 * eps_of(dtype) * compiled.value
+    assert np.linalg.norm(dense @ compiled.right - compiled.value * compiled.left) <= compiled.residual + rounding
+    assert np.linalg.norm(dense.T @ compiled.left - compiled.value * compiled.right) <= compiled.residual + rounding
 
 
 @pytest.mark.parametrize("rule", [lambda top: 1e-5 * top, lambda top: 1e-4 / top, lambda _: 1e-5])
@@ -71,7 +73,7 @@ def triples(matrix, **options):
 
 
 def test_runs_that_need_restarts_waste_no_product() -> None:
-    """Where there is no room for the steps, those done are gone on with."""
+    """Where there is no room for the steps, the run continues from those done."""
     matrix = sampled_operator(200, 150, 6000)
     made_by = Engine(solver="lanczos", subspace=12)
     for direction in (matrix, matrix.negative()):

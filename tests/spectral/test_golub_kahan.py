@@ -41,7 +41,7 @@ def test_matches_lapack(rows, columns, entries, dtype, by_columns, scale, tolera
     assert found.converged
     assert found.left.dtype == found.right.dtype == dtype
     assert found.value <= truth + rounding
-    # A residual tells that a singular value is near, not which: a rough run may stop at another than the top one.
+    # A residual shows that a singular value is near, not which: a rough run may stop at another than the top one.
     assert np.abs(values - found.value).min() <= found.residual + rounding
     if tolerance < 1e-6:
         assert found.value == pytest.approx(truth, abs=1e-9 * truth + rounding)
@@ -99,7 +99,7 @@ def test_restarts_reach_the_top(dtype: type) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_both_bases_stay_orthonormal_and_hold_the_relations(dtype) -> None:
-    """M V = U B and M^* U = V B^* + beta q e^*, with left vectors orthogonalized against one neighbour only."""
+    """M V = U B and M^* U = V B^* + beta q e^*, with left vectors orthogonalised against one neighbour only."""
     matrix = sampled_operator(300, 200, 6000, dtype)
     run = Bidiagonal(Products(matrix), np.ones((200, 1), dtype), 30, 0)
     for _ in range(30):

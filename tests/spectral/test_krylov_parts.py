@@ -54,7 +54,7 @@ def test_basis_refuses_what_is_not_finite() -> None:
 @settings(max_examples=60)
 @given(size=st.integers(3, 12), width=st.integers(2, 6), count=st.integers(1, 3), seed=st.integers(0, 999))
 def test_value_error_bounds_the_shortfall_when_the_top_is_among_the_found(size, width, count, seed) -> None:
-    """Around slightly wrong top eigenvectors the estimate is an upper bound of the values' shortfall."""
+    """Around slightly wrong top eigenvectors the estimate is an upper bound on the values' shortfall."""
     generator = np.random.default_rng(seed)
     width, count = min(width, size), min(count, width)
     matrix = hermitian(np.sort(generator.standard_normal(size))[::-1], seed=seed)

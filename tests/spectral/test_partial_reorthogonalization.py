@@ -28,7 +28,7 @@ def steep(rows: int, columns: int, decay: float, dtype=np.float64, seed: int = 0
 
 
 def golub_kahan_run(matrix, steps: int, sign: float = 1.0, halts: tuple[int, ...] = ()):
-    """Return bases and small matrix of a run of so many steps, which halts and goes on now and then."""
+    """Return bases and small matrix of a run of this many steps, interrupted and continued now and then."""
     rows, columns = matrix.shape
     bases = np.zeros((steps, rows), matrix.dtype), np.zeros((steps + 1, columns), matrix.dtype)
     small = np.zeros((4, steps + 1))
@@ -163,7 +163,7 @@ def test_long_vectors_take_no_more_room_than_before() -> None:
 @pytest.mark.parametrize("opposite", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_long_runs_end_in_short_restarts(dtype, opposite) -> None:
-    """A run that has used up its steps goes on with few of its vectors, orthonormal ones, and comes to the top."""
+    """A run that has used up its steps continues with few orthonormal vectors, and converges to the top."""
     matrix = sampled_operator(400, 300, 9000, dtype, 3)
     direction = matrix.negative() if opposite else matrix
     made_by = Engine(solver="lanczos", seed=91)
@@ -171,13 +171,13 @@ def test_long_runs_end_in_short_restarts(dtype, opposite) -> None:
         patch.setattr(engine, "_MOST_STEPS", 16)
         patch.setattr(engine, "_SUBSPACE", 8)
         engine._plan.cache_clear()
-        rooms = []
-        patch.setattr(Bidiagonal, "restart", noting(rooms))
+        sizes = []
+        patch.setattr(Bidiagonal, "restart", noting(sizes))
         found = made_by.singular_triples(direction, tolerance=10 * eps_of(dtype))
     engine._plan.cache_clear()
     assert found.converged
-    assert rooms[0] == 16
-    assert max(rooms[1:]) <= 9
+    assert sizes[0] == 16
+    assert max(sizes[1:]) <= 9
     dense = (-1.0 if opposite else 1.0) * matrix.toarray().astype(np.float64)
     assert found.value == pytest.approx(float(np.linalg.norm(dense, 2)), rel=100 * eps_of(dtype))
     rounding = 100 * eps_of(dtype) * found.value
@@ -185,11 +185,11 @@ def test_long_runs_end_in_short_restarts(dtype, opposite) -> None:
     assert np.linalg.norm(dense.T @ found.left - found.value * found.right) <= found.residual + rounding
 
 
-def noting(rooms: list[int]):
+def noting(sizes: list[int]):
     original = Bidiagonal.restart
 
     def restart(run, *factors) -> None:
-        rooms.append(run.known)
+        sizes.append(run.known)
         original(run, *factors)
 
     return restart

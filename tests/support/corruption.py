@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd.run.checkpoint.file import MAGIC
+from unipd.run.checkpoint import MAGIC
 
 ODD = (None, True, -1, 0, 10**9, 1e300, "", "x", "nan", [], {}, [1, 2], {"$array": 0}, {"$array": "x"}, {"$object": []})
 

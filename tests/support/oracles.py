@@ -90,11 +90,12 @@ class Wrapped:
 class Inexact(Wrapped):
     """An exact oracle made inexact: a worse point of X, with an honest certified error.
 
-    The error stays below the tolerance asked for when ``obedient``, and is drawn freely otherwise.
+    The error stays below the requested tolerance when ``obedient``, and is drawn freely otherwise. With ``exact`` it
+    passes for an exact oracle.
     """
 
-    def __init__(self, oracle: SharpOracle, *, obedient: bool, seed: int = 0) -> None:
-        super().__init__(oracle, lambda call, answer, direction: answer, exact=False)
+    def __init__(self, oracle: SharpOracle, *, obedient: bool, seed: int = 0, exact: bool = False) -> None:
+        super().__init__(oracle, lambda call, answer, direction: answer, exact=exact)
         self.obedient = obedient
         self.random = np.random.default_rng(seed)
         self.largest_error = 0.0

@@ -12,8 +12,8 @@ from unipd import Problem, sharp
 from unipd.couplings import Equality, L2Ball, LeastSquares
 from unipd.maps import DenseMatrix
 from unipd.methods import Factored
-from unipd.run.checkpoint.codec import Packer
-from unipd.run.history import COLUMNS
+from unipd.run import COLUMNS
+from unipd.run.checkpoint import Packer
 
 
 def vector_problem(dtype: Any = np.float64) -> Problem:
@@ -80,7 +80,7 @@ def cut_problem() -> Problem:
 
 
 def product_problem() -> Problem:
-    """A nuclear ball with a quadratic block beside it."""
+    """A nuclear ball and a quadratic block."""
     rng = np.random.default_rng(9)
     maps = [DenseMatrix(rng.standard_normal((12, 12)), domain=(3, 4)), rng.standard_normal((12, 3))]
     parts = [sharp.NuclearBall((3, 4), 1.0), sharp.L2NormSquared(3, 0.5)]

@@ -192,7 +192,7 @@ def subscribe(listener: Listener | None) -> AbstractContextManager[RunContext]:
 
 
 def out_of_time() -> bool:
-    """Whether the run's deadline has passed; line searches ask between trials.
+    """Whether the run's deadline has passed; line searches check between trials.
 
     Once the run has a complete iteration to return, the deadline aborts the current one instead of returning True.
     """

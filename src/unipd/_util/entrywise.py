@@ -9,7 +9,7 @@ import numpy as np
 from unipd._typing import Array
 
 MEMBERSHIP_ROUNDING = 64.0
-"""Points of a set are computed to some tens of eps: a test of membership forgives this many, whatever its tolerance."""
+"""Points of a set are computed to some tens of eps: a membership test allows this many, whatever its tolerance."""
 
 
 def precision(vector: Array) -> float:

@@ -62,11 +62,11 @@ def run_chunks(work: Callable[[int], None], chunks: int, threads: int) -> None:
 
 
 def run_on_threads(work: Callable[[], object], threads: int) -> None:
-    """Call ``work()`` on ``threads`` threads, this one included; helpers that have not begun by its end are let go.
+    """Call ``work()`` on ``threads`` threads, this one included; helpers that have not begun by its end are cancelled.
 
     >>> run_on_threads(lambda: None, 2)
     """
-    held = [work]  # one that is let go stays in the queue for a while: it shall not hold the arrays of the work
+    held = [work]  # a cancelled helper stays queued for a while: it must not keep the arrays of the work alive
     helpers = [_pool(threads - 1).submit(_run_held, held) for _ in range(threads - 1)]
     try:
         work()

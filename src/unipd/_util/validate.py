@@ -12,6 +12,10 @@ from unipd._util import blas
 from unipd.errors import InvalidInput
 
 _PRECISIONS = tuple(np.dtype(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64))
+LARGEST_ENTRY = 1e100
+"""Largest magnitude of a number in data that is squared: sums of squares stay far from overflow."""
+SYMMETRY = 1e-12
+"""Largest difference between an entry of a symmetric matrix and its mirror, relative to the largest entry."""
 
 
 def finite_array(

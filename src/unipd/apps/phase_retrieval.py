@@ -46,7 +46,7 @@ def retrieve(
     y
         The moduli squared.
     energy
-        |x|^2, or a bound of it; for coded diffraction with masks of modulus one it is sum(y) / L, the default.
+        |x|^2, or a bound on it; for coded diffraction with masks of modulus one it is sum(y) / L, the default.
     fixed
         Whether ``energy`` is exact.
     accuracy, options
@@ -67,7 +67,7 @@ def retrieve(
         raise InvalidInput("y", "moduli squared: not below zero, and not all zero", "others")
     if energy is None:
         if not isinstance(patterns, CodedDiffraction):
-            raise InvalidInput("energy", "a bound of |x|^2 for these measurements", "None")
+            raise InvalidInput("energy", "a bound on |x|^2 for these measurements", "None")
         fixed = bool(np.allclose(np.abs(patterns.codes), 1.0))
         energy = float(data.sum()) / patterns.codes.shape[0] * (1.0 if fixed else 2.0)
     kind = Spectrahedron if fixed else TraceBall

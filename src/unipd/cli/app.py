@@ -88,16 +88,16 @@ class Stub(TyperCommand):
 
     def __init__(self, entry: commands.Entry) -> None:
         super().__init__(entry.name, help=entry.help, rich_help_panel=entry.panel)
-        self.module = entry.module
+        self.entry = entry
 
     def load(self) -> Any:
         """Import the module and return its command."""
-        module = import_module(self.module)
-        if hasattr(module, "app"):
-            app = module.app
+        found = vars(import_module(self.entry.module))[self.entry.name]
+        if isinstance(found, typer.Typer):
+            app = found
         else:
             app = typer.Typer(add_completion=False, rich_markup_mode="rich")
-            app.command(self.name, cls=with_examples(TyperCommand, *module.EXAMPLES))(module.command)
+            app.command(self.entry.name, cls=with_examples(TyperCommand, *found.examples))(found)
         loaded: Any = get_command(app)
         loaded.name = self.name
         return loaded
@@ -135,13 +135,13 @@ class Group(_Help, TyperGroup):
         try:
             code = super().main(arguments, *rest, standalone_mode=False, **settings)
         except typer.Abort:
-            code = exits.complain(KeyboardInterrupt(), debug=debug)
+            code = exits.report_error(KeyboardInterrupt(), debug=debug)
         except _UsageError as error:
-            code = _complain_of_usage(error, debug=debug)
+            code = _report_usage_error(error, debug=debug)
         except BrokenPipeError:
             code = _leave_closed_pipe()
         except (Exception, KeyboardInterrupt) as error:
-            code = exits.complain(error, debug=debug)
+            code = exits.report_error(error, debug=debug)
         code = code if isinstance(code, int) else exits.SOLVED
         if standalone_mode:
             sys.exit(code)
@@ -155,7 +155,7 @@ def _leave_closed_pipe() -> int:
     return exits.UNEXPECTED
 
 
-def _complain_of_usage(error: Any, *, debug: bool) -> int:
+def _report_usage_error(error: Any, *, debug: bool) -> int:
     """Print a usage error in one line."""
     if debug:
         traceback.print_exception(error)

@@ -79,7 +79,7 @@ def explain(error: BaseException) -> tuple[str, int]:
     return f"unexpected {type(error).__name__}: {text} (use --debug for a traceback)", UNEXPECTED
 
 
-def complain(error: BaseException, *, debug: bool) -> int:
+def report_error(error: BaseException, *, debug: bool) -> int:
     """Print the message (with ``debug`` after a traceback) to standard error and return the exit code."""
     line, code = explain(error)
     if debug:

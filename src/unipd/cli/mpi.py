@@ -64,7 +64,7 @@ def _run(ranks: Ranks, arguments: list[str]) -> int:
         try:
             require_same(ranks, "the command line", _words(arguments))
         except InvalidInput as error:
-            return exits.complain(error, debug="--debug" in arguments)
+            return exits.report_error(error, debug="--debug" in arguments)
         is_single = command not in DISTRIBUTED_COMMANDS
         if is_single and ranks.rank != 0:
             return exits.SOLVED
@@ -74,7 +74,7 @@ def _run(ranks: Ranks, arguments: list[str]) -> int:
             try:
                 ranks.barrier()
             except Disagreement as error:
-                return exits.complain(error, debug="--debug" in arguments)
+                return exits.report_error(error, debug="--debug" in arguments)
     return code if isinstance(code, int) else exits.SOLVED
 
 

@@ -140,7 +140,11 @@ class Options:
 
 
 def common_options(
-    *, only: Collection[str] | None = None, methods: Collection[str] = METHODS, **defaults: Any
+    *,
+    only: Collection[str] | None = None,
+    methods: Collection[str] = METHODS,
+    examples: Collection[str] = (),
+    **defaults: Any,
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Replace a command's parameter ``options`` by the common options, one command-line option each.
 
@@ -152,6 +156,8 @@ def common_options(
         Names of the options besides ``ALWAYS``; all of them by default.
     methods
         Values of ``--method``, for a command with methods of its own.
+    examples
+        Command lines at the end of its help.
     defaults
         Defaults that differ from those of :class:`Options`, e.g. ``accuracy=1e-6``.
     """
@@ -174,7 +180,7 @@ def common_options(
             if name != "options"
         ]
         words = {parameter.name: _command_line_name(parameter) for parameter in (*own, *extra)}
-        title = function.__module__.rsplit(".")[-1]
+        title = function.__name__
 
         @functools.wraps(function)
         def run(**arguments: Any) -> int:
@@ -199,6 +205,7 @@ def common_options(
                 return function(**arguments, options=options)
 
         command: Any = run
+        command.examples = examples
         command.__signature__ = inspect.Signature([*own, *extra])
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *extra)}
         del command.__wrapped__

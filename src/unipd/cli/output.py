@@ -17,7 +17,7 @@ from unipd._util.context import current_communicator
 from unipd._util.files import write_text
 from unipd._util.printing import plain_table
 from unipd._version import __version__
-from unipd.cli.exits import UNEXPECTED, complain, exit_code, explain, say
+from unipd.cli.exits import UNEXPECTED, exit_code, explain, report_error, say
 from unipd.cli.options import STANDARD_OUTPUT, Options
 from unipd.cli.runtime import LOGGER, publish_result
 from unipd.status import Status
@@ -143,7 +143,7 @@ class OutputWriter:
                 self.write(Path(options.json), lambda path: write_json(whole, str(path)))
         for error in self._errors:
             LOGGER.error("%s", explain(error)[0], exc_info=error)
-            complain(error, debug=options.debug)
+            report_error(error, debug=options.debug)
         return self._code(code)
 
     def _code(self, code: int) -> int:

@@ -55,7 +55,7 @@ def limit_threads(environment: MutableMapping[str, str] = os.environ) -> int:
 
 
 def end_all(code: int, environment: Mapping[str, str] = os.environ) -> bool:
-    """Ask MPICH's launcher to abort all processes, from one that cannot start MPI; return whether it is there.
+    """Request MPICH's launcher to abort all processes, from one that cannot start MPI; return whether it is there.
 
     Others may wait for this process as they start MPI, and this launcher does not end them when one has left.
 

@@ -194,14 +194,18 @@ def session(comm: Any = None, *, threads: int | None = None) -> Generator[MpiCom
     threads
         Threads of each rank; default: the cores of a machine divided by its ranks.
     """
-    team = MpiCommunicator(as_ranks(comm))
+    communicator = MpiCommunicator(as_ranks(comm))
     try:
         count = threads if threads is not None else threads_for()
-        with use_communicator(team), thread_limits(count, team.size), _barrier_at_exit(team.ranks):
-            yield team
+        with (
+            use_communicator(communicator),
+            thread_limits(count, communicator.size),
+            _barrier_at_exit(communicator.ranks),
+        ):
+            yield communicator
     except (Exception, KeyboardInterrupt, SystemExit) as error:
-        if team.size > 1 and not (isinstance(error, SystemExit) and not error.code):
-            _report_failure(error, team)
+        if communicator.size > 1 and not (isinstance(error, SystemExit) and not error.code):
+            _report_failure(error, communicator)
         raise
 
 
@@ -229,13 +233,13 @@ def thread_limits(threads: int, size: int) -> Generator[None]:
         yield
 
 
-def _report_failure(error: BaseException, team: MpiCommunicator) -> None:
+def _report_failure(error: BaseException, communicator: MpiCommunicator) -> None:
     """Print which rank has failed and abort all, unless all have failed alike: then rank 0 prints the message."""
     code = 130 if isinstance(error, KeyboardInterrupt) else 1
     if isinstance(error, SystemExit) and isinstance(error.code, int):
         code = error.code
-    team.fail(f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": "), code)
-    if not team.is_leader:
+    communicator.fail(f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": "), code)
+    if not communicator.is_leader:
         sys.exit(code)
 
 
@@ -267,8 +271,8 @@ def run(
     options
         Options of :func:`unipd.solve`: ``accuracy``, ``stop``, ``tracker``, ``start``, options of the method.
     """
-    with session(comm, threads=threads) as team:
-        ranks = team.ranks
+    with session(comm, threads=threads) as communicator:
+        ranks = communicator.ranks
         chosen = {"method": method, **options}
         require_same(ranks, "the options", {name: _comparable(value) for name, value in chosen.items()})
 
@@ -279,14 +283,19 @@ def run(
             return is_true_anywhere(bool(callback is not None and callback(info)))
 
         observer = any_rank_stops if is_true_anywhere(callback is not None) else None
-        return solve(team.partition(problem), method, verbose=verbose and team.is_leader, callback=observer, **options)
+        return solve(
+            communicator.partition(problem),
+            method,
+            verbose=verbose and communicator.is_leader,
+            callback=observer,
+            **options,
+        )
 
 
 def _comparable(value: Any) -> Any:
     """Return what to compare: arrays and plain values themselves, the type or ``repr`` of other objects."""
-    dual = getattr(value, "dual", None)
-    if isinstance(dual, np.ndarray):
-        return dual
+    if isinstance(value, Result):
+        return value.dual
     if isinstance(value, (np.ndarray, str, int, float, bool, type(None))):
         return value
     text = repr(value)

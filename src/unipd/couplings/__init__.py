@@ -18,7 +18,7 @@ separable, from :class:`BoundedSlackLoss`. Optional methods with documented defa
 
 from unipd.couplings.absolute import Absolute
 from unipd.couplings.affine_image import Scaled, Translated
-from unipd.couplings.base import BoundedSlackLoss, ConvexLoss, ConvexSet, Rescaling
+from unipd.couplings.base import BoundedSlackLoss, ConvexLoss, ConvexSet, CouplingBase, Rescaling
 from unipd.couplings.box import Box
 from unipd.couplings.equality import Equality
 from unipd.couplings.half_space import HalfSpace
@@ -42,6 +42,7 @@ __all__ = [
     "Box",
     "ConvexLoss",
     "ConvexSet",
+    "CouplingBase",
     "Equality",
     "HalfSpace",
     "Huber",

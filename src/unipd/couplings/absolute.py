@@ -20,7 +20,7 @@ class Absolute(BoundedSlackLoss):
     Parameters
     ----------
     slack_radius
-        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
+        Bound on |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
     Examples
     --------

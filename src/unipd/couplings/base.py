@@ -87,9 +87,9 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         """Return prox of ``step * h`` at v."""
 
     def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
-        """Return J C for an element J of the generalized Jacobian of v -> prox_{step h}(v) and columns C.
+        """Return J C for an element J of the generalised Jacobian of v -> prox_{step h}(v) and columns C.
 
-        By default from one-sided differences: one prox a column, accurate to about seven digits.
+        By default from one-sided differences: one prox per column, accurate to about seven digits.
         """
         return finite_differences(lambda v: self.prox_conjugate(v, step), vector, directions)
 
@@ -212,7 +212,7 @@ class ConvexLoss(CouplingBase):
         """Return a (sub)gradient of phi at r."""
 
     def gradient_jacobian(self, residual: Array, directions: Array) -> Array:
-        """Return H C for an element H of the generalized Jacobian of the gradient at r; by default from differences."""
+        """Return H C for an element H of the generalised Jacobian of the gradient at r; by default from differences."""
         return finite_differences(self.gradient, residual, directions)
 
     @abstractmethod
@@ -249,7 +249,7 @@ DIFFERENCE = 1e-7
 
 
 def finite_differences(function: Callable[[Array], Array], vector: Array, directions: Array) -> Array:
-    """Return the directional derivatives of a map at a vector by one-sided differences, one column a direction.
+    """Return the directional derivatives of a map at a vector by one-sided differences, one column per direction.
 
     >>> finite_differences(lambda v: v**2, np.array([1.0, 3.0]), np.eye(2)).round(5)
     array([[2., 0.],

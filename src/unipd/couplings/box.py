@@ -22,7 +22,7 @@ class Box(ConvexSet):
     Parameters
     ----------
     lower, upper
-        Numbers, or arrays with one bound an entry of r; lower may hold -inf and upper inf.
+        Numbers, or arrays with one bound per entry of r; lower may hold -inf and upper inf.
 
     Examples
     --------

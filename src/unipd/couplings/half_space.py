@@ -39,7 +39,7 @@ class HalfSpace(ConvexSet):
         if not length > 0:
             raise InvalidInput("normal", "a vector that is not zero", "zero")
         self._unit = direction / length
-        self._reach = self.offset / length
+        self._offset = self.offset / length
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise unless the normal has the shape of the data, and is real where the data is."""
@@ -53,19 +53,19 @@ class HalfSpace(ConvexSet):
         """Return t offset for lam = t normal with t >= 0, inf otherwise (up to rounding)."""
         height = max(inner(self._unit, dual), 0.0)
         off_ray = norm(dual - height * self._unit)
-        return height * self._reach if off_ray <= domain_rounding(dual) else math.inf
+        return height * self._offset if off_ray <= domain_rounding(dual) else math.inf
 
     def distance(self, residual: Array) -> float:
         """Return max(<normal, r> - offset, 0) / ||normal||."""
-        return max(inner(self._unit, residual) - self._reach, 0.0)
+        return max(inner(self._unit, residual) - self._offset, 0.0)
 
     def prox_conjugate(self, vector: Array, step: float) -> Array:
         """Return t normal with t = max(<normal, v> - step offset, 0) / ||normal||^2."""
-        return self._along(max(inner(self._unit, vector) - float(step) * self._reach, 0.0), vector)
+        return self._along(max(inner(self._unit, vector) - float(step) * self._offset, 0.0), vector)
 
     def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
         """Project on the normal where v is outside the scaled half-space, 0 inside."""
-        if inner(self._unit, vector) <= step * self._reach:
+        if inner(self._unit, vector) <= step * self._offset:
             return np.zeros_like(directions)
         unit = self._unit.reshape(-1)
         return np.outer(unit, (unit.conj() @ directions).real).astype(directions.dtype, copy=False)

@@ -24,7 +24,7 @@ class Huber(BoundedSlackLoss):
     delta
         Where the loss turns linear.
     slack_radius
-        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
+        Bound on |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
     Examples
     --------

@@ -25,7 +25,7 @@ class Logistic(BoundedSlackLoss):
     Parameters
     ----------
     slack_radius
-        Bound of |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
+        Bound on |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def logistic_prox(vector: Array, step: float) -> Array:
 
     F increases. The reflection (v, r) -> (-v - t, -r) maps roots to roots, so r >= 0 (v >= -t/2) is the only case.
     There F is concave: Newton's iterates from any point left of the root rise to it and never pass it, so no
-    further safeguard is needed. The start is a lower bound of the root that is near it at every scale: r exceeds
+    further safeguard is needed. The start is a lower bound on the root that is near it at every scale: r exceeds
     v, 0, and (since 1 / (1 + e^r) >= e^-r / 2) also v + W(t e^-v / 2) >= v + l - log l with l = log(t/2) - v >= 1
     and W Lambert's function.
 

@@ -76,7 +76,7 @@ class NuclearBall(_SingularValueBall):
     Parameters
     ----------
     radius
-        Bound of the sum of the singular values.
+        Bound on the sum of the singular values.
     shape
         Rows and columns. Matrices come in this shape, or flat in C order.
 
@@ -111,7 +111,7 @@ class SpectralBall(_SingularValueBall):
     Parameters
     ----------
     radius
-        Bound of the largest singular value.
+        Bound on the largest singular value.
     shape
         Rows and columns. Matrices come in this shape, or flat in C order.
 

@@ -38,9 +38,9 @@ class Product(ConvexSet):
         if not parts:
             raise InvalidInput("parts", "at least one set", "an empty list")
         if not np.iterable(sizes):
-            raise InvalidInput("sizes", "a list of numbers, one a set", repr(sizes))
+            raise InvalidInput("sizes", "a list of numbers, one per set", repr(sizes))
         if len(sizes) != len(parts):
-            raise InvalidInput("sizes", f"{len(parts)} numbers, one a set", f"{len(sizes)}")
+            raise InvalidInput("sizes", f"{len(parts)} numbers, one per set", f"{len(sizes)}")
         self.parts = tuple(require_set("parts", part) for part in parts)
         self.sizes = tuple(validate.integer("sizes", size, minimum=1) for size in sizes)
         ends = np.cumsum(self.sizes).tolist()

@@ -7,17 +7,18 @@ With the Lagrangian of the template (paper, (5)-(7)):
 
 In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, and h = 0.
 
-Read evaluate (oracle calls), space (the passes of an iteration), bound; the kernels serve long vectors.
+Read evaluate (oracle calls and the bound), then space (the passes of an iteration); the kernels serve long vectors.
 """
 
-from unipd.dual.bound import LowerBound, lower_bound
 from unipd.dual.evaluate import (
     DualPoint,
     DualValue,
+    LowerBound,
     call_oracle,
     call_oracle_along,
     dual_value,
     image_of,
+    lower_bound,
     oracle_errors,
     proximal_step,
     value_only,

@@ -1,18 +1,25 @@
-"""Oracle calls at a dual vector: g, its gradient and the atom, or the value alone (paper, (7))."""
+"""Oracle calls at a dual vector: g, its gradient and the atom, or the value alone (paper, (7)); the bound -G.
+
+The bound, which certifies, is tightened along the ray of its dual vector.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from unipd._typing import Array
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle, UnipdError
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, inner
+from unipd.protocols import Coupling, SharpAnswer, inner, norm
+
+_BISECTIONS = 40
+_ROUNDING = 64.0
+"""Units of rounding below which a sum along a ray counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +29,13 @@ class DualValue:
     dual: Array
     """lam."""
     value: float
-    """g(lam) as attained by the atom: a lower bound of the true g(lam)."""
+    """g(lam) as attained by the atom: a lower bound on the true g(lam)."""
     error: float
     """Certified: the true g(lam) is at most ``value + error``."""
     conjugate: float
-    """Certified upper bound of max <-A^* lam, x> - f(x)."""
+    """Certified upper bound on max <-A^* lam, x> - f(x)."""
     upper_value: float
-    """Certified upper bound of max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term."""
+    """Certified upper bound on max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term."""
     linear: float
     """<lam, b>."""
     dual_norm_sq: float
@@ -76,9 +83,9 @@ def call_oracle(
     tolerance, start
         Absolute error allowed to an inexact oracle, and an atom to start from.
     certified
-        Ask for the oracle's strongest affordable certificate, if it offers one.
+        Request the oracle's strongest affordable certificate, if it offers one.
     alone
-        Ask for the value alone; the answer's atom may then be None.
+        Request the value only; the answer's atom may then be None.
     """
     oracle = problem.sharp.value if alone else problem.sharp
     if certified:
@@ -185,7 +192,7 @@ oracle_errors = _OracleErrors()
 
 
 def _require_bounded(answer: SharpAnswer) -> None:
-    """Raise when an oracle's answer means that there is no maximizer."""
+    """Raise when an oracle's answer means that there is no maximiser."""
     is_infinite = isinstance(answer.atom, np.ndarray) and bool(np.isinf(answer.atom).any())
     if answer.value == math.inf or is_infinite:
         raise UnboundedOracle(
@@ -193,3 +200,86 @@ def _require_bounded(answer: SharpAnswer) -> None:
             "bound X, or use an objective that grows faster (a squared norm)",
             answer.atom if is_infinite else None,
         )
+
+
+class LowerBound(NamedTuple):
+    """A certified lower bound of the optimal value and where it is attained."""
+
+    value: float
+    """max over t of -G(t lam), or -G(lam) when the ray is not searched."""
+    ray_scale: float
+    """The t at which the bound is attained (inf: the ray proves infeasibility)."""
+
+
+def lower_bound(problem: Problem, point: DualValue) -> LowerBound:
+    """Return the best bound -G(t lam) over t > 0 from one certified value of the conjugate at lam.
+
+    Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a closed form,
+    c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which proves infeasibility.
+    Otherwise t = 1. Sums that rounding alone explains count as zero, so that the bound is 0 at t = 0: ||A x^*||,
+    ||lam|| and ||b|| measure the cancellation in them. A bound above every value of f on X, which would prove
+    infeasibility, is lowered by that rounding.
+
+    In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
+    see :func:`_unrestricted_bound`.
+    """
+    if problem.slack_radius is not None:
+        return _unrestricted_bound(problem, point)
+    coupled = point.slack_conjugate
+    if coupled is None:
+        coupled = problem.coupling.conjugate(point.dual)
+        if not coupled < math.inf:
+            return LowerBound(-math.inf, 1.0)
+    if not problem.on_rays:
+        bound = -(point.upper_value + coupled)
+        if problem.loss is None and bound > problem.sharp.maximum():
+            bound -= _ROUNDING * problem.rounding * _cancellation_size(problem, point)
+        return LowerBound(bound, 1.0)
+    one, other = problem.degrees
+    first, second = (point.upper_value, 0.0) if one == 1.0 else (point.linear, point.conjugate)
+    if other == 1.0:
+        first += coupled
+    else:
+        second += coupled
+    if first >= 0.0:
+        return LowerBound(0.0, 0.0)
+    cancelling = _cancellation_size(problem, point)
+    if first >= -_ROUNDING * problem.rounding * cancelling:
+        return LowerBound(0.0, 0.0)
+    if second > 0.0:
+        second += _ROUNDING * problem.epsilon * cancelling  # sums are in double precision, entries are not
+        return LowerBound(first * (first / (4.0 * second)), -first / (2.0 * second))  # squares may overflow
+    return LowerBound(math.inf, math.inf)
+
+
+def _cancellation_size(problem: Problem, point: DualValue) -> float:
+    """Return ||lam|| (||b|| + ||A x^*||), the size of the terms that cancel in the sums of a bound."""
+    image_norm = norm(point.image) if isinstance(point, DualPoint) else problem.norm_b
+    return math.sqrt(point.dual_norm_sq) * (problem.norm_b + image_norm)
+
+
+def _unrestricted_bound(problem: Problem, point: DualValue) -> LowerBound:
+    """Return -G(t lam) with phi^* of the loss itself, which no slack radius restricts: valid for any radius.
+
+    phi^* is infinite outside a bounded set, and lam may have left it. Where the conjugate of f is homogeneous, the
+    largest t in (0, 1] with phi^*(t lam) finite serves, and t = 0; elsewhere there is no bound.
+    """
+    coupling, linear = problem.coupling, point.linear
+    plain = coupling.conjugate(point.dual)
+    if problem.sharp.degree is None:
+        return LowerBound(-(point.conjugate + linear + plain), 1.0)
+    degree, inside = problem.sharp.degree, 1.0 if math.isfinite(plain) else _largest_inside(coupling, point.dual)
+    conjugate = inside**degree * point.conjugate if inside > 0.0 else 0.0
+    value = -(conjugate + inside * linear + coupling.conjugate(inside * point.dual))
+    at_zero = -coupling.conjugate(0.0 * point.dual)
+    return LowerBound(value, inside) if value >= at_zero else LowerBound(at_zero, 0.0)
+
+
+def _largest_inside(coupling: Coupling, dual: Array) -> float:
+    """Return (nearly) the largest t in [0, 1) with h(t lam) finite."""
+    inside, outside = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (inside + outside)
+        finite = math.isfinite(coupling.conjugate(middle * dual))
+        inside, outside = (middle, outside) if finite else (inside, middle)
+    return inside

@@ -1,6 +1,6 @@
 """Compiled passes of :mod:`unipd.dual.space`: written and summed in one loop, sums in double precision.
 
-Output arrays are supplied by the caller: arrays made by compiled code are slow to hand over to Python.
+Output arrays are supplied by the caller: arrays allocated in compiled code are slow to return to Python.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import numpy as np
 from numba import njit
 
 from unipd._typing import Array, IntArray
+from unipd._util.lazy import REORDER
 
-_REORDERED: Any = {"reassoc", "contract", "nsz"}
 
-
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def gradient(dual: Array, b: Array, image: Array, curvature: Any, out: Array) -> tuple[float, float, float, float]:
     """Write grad g = b - A x + curvature * lam; return <lam, b - A x>, <lam, A x>, <lam, b> and ||lam||^2."""
     pairing = along_image = linear = norm_sq = 0.0
@@ -30,7 +29,7 @@ def gradient(dual: Array, b: Array, image: Array, curvature: Any, out: Array) ->
     return pairing, along_image, linear, norm_sq
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def step(dual: Array, gradient: Array, length: Any, b: Array, out: Array) -> tuple[float, float, float, float]:
     """Write lam' = lam - length * gradient; return <gradient, d>, ||d||^2, <lam', b>, ||lam'||^2 for d = lam' - lam."""
     slope = squared = linear = norm_sq = 0.0
@@ -44,7 +43,7 @@ def step(dual: Array, gradient: Array, length: Any, b: Array, out: Array) -> tup
     return slope, squared, linear, norm_sq
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def average(image: Array, rest: Any, other: Array, gamma: Any, b: Array, out: Array) -> float:
     """Write rest * image + gamma * other; return its squared distance to b."""
     squared = 0.0
@@ -55,14 +54,14 @@ def average(image: Array, rest: Any, other: Array, gamma: Any, b: Array, out: Ar
     return squared
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def lincomb(first: Array, rest: Any, second: Array, gamma: Any, out: Array) -> None:
     """Write rest * first + gamma * second."""
     for k in range(first.size):
         out[k] = rest * first[k] + gamma * second[k]
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def squared_distance(first: Array, second: Array) -> float:
     """Return ||first - second||^2."""
     squared = 0.0
@@ -72,7 +71,7 @@ def squared_distance(first: Array, second: Array) -> float:
     return squared
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def difference_along(dual: Array, first: Array, second: Array) -> float:
     """Return <lam, first - second>."""
     total = 0.0

@@ -5,7 +5,7 @@ traverse vectors, and :func:`dual_space` chooses by the problem:
 
 - :class:`DualSpace`: NumPy, any coupling;
 - :class:`FusedSpace`: long real vectors with K = {0} or least squares, each pass and its sums in one compiled loop;
-- :class:`ChunkedSpace`: the same for millions of measurements, with images made part by part and never stored.
+- :class:`ChunkedSpace`: the same for millions of measurements, with images computed part by part and never stored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from unipd.protocols import SharpAnswer, inner
 FUSED = 1 << 14
 """Entries of a dual vector from which compiled loops beat NumPy's passes."""
 CHUNKED = 1 << 21
-"""Entries from which images are made in parts: a stored image would take as much memory as the data."""
+"""Entries from which images are computed in parts: a stored image would take as much memory as the data."""
 
 
 class Step(NamedTuple):
@@ -63,7 +63,7 @@ class DualSpace:
     keeps_images = True
     """Whether points keep their gradient and image."""
     image_products = 0
-    """Images that a step or an average must make again."""
+    """Images that a step or an average must recompute."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -180,10 +180,10 @@ class FusedSpace(DualSpace):
 
 
 class ChunkedSpace(FusedSpace):
-    """The compiled loops on parts of the vectors, with the image of an atom made part by part in the cache.
+    """The compiled loops on parts of the vectors, with the image of an atom computed part by part in the cache.
 
     The map must provide ``image_lines``, see :class:`~unipd.protocols.MapDefaults`. Points keep neither gradient nor
-    image: a step and an average each make the image again, at the cost of a product, and an iteration stores
+    image: a step and an average each recompute the image, at the cost of a product, and an iteration stores
     lam_{k-1}, lam_k, lambda-hat_k, A xbar, and the new lam and A xbar at most.
     """
 
@@ -198,7 +198,7 @@ class ChunkedSpace(FusedSpace):
         return dual_value(self.problem, dual, answer)
 
     def step(self, base: DualValue, smoothness: float) -> Step:
-        """Return the trial point at M, from an image made in parts."""
+        """Return the trial point at M, from an image computed in parts."""
         dual, b, out = base.dual, self.problem.b, self._empty_like(base.dual)
         curvature, length = self._scalar(self._curvature), self._scalar(1.0 / smoothness)
 
@@ -238,7 +238,7 @@ class ChunkedSpace(FusedSpace):
         return DualValue(*(getattr(point, field.name) for field in fields(DualValue)))
 
     def average_image(self, image: Array, gamma: float, point: DualValue) -> tuple[Array, float | None]:
-        """Return A xbar and ||A xbar - b||^2, from an image made in parts."""
+        """Return A xbar and ||A xbar - b||^2, from an image computed in parts."""
         b, mean, shares = self.problem.b, self._empty_like(image), (self._scalar(1.0 - gamma), self._scalar(gamma))
 
         def work(part: slice, other: Array) -> float:
@@ -255,10 +255,10 @@ class ChunkedSpace(FusedSpace):
         longest = max(high - low for low, high in itertools.pairwise(edges))
 
         def take_parts() -> None:
-            room = np.empty(longest, self.problem.dtype)
+            buffer = np.empty(longest, self.problem.dtype)
             while (number := next(numbers)) < len(sums):
                 part = slice(edges[number], edges[number + 1])
-                image = room[: part.stop - part.start]
+                image = buffer[: part.stop - part.start]
                 _kernels().image_part(starts, places, along, across, bounds[number], bounds[number + 1], image)
                 sums[number] = work(part, image)
 
@@ -274,7 +274,7 @@ def dual_space(problem: Problem) -> DualSpace:
 
 
 def is_chunked(problem: Problem) -> bool:
-    """Whether the images of atoms are made in parts: millions of entries, and a map that can do it.
+    """Whether the images of atoms are computed in parts: millions of entries, and a map that can do it.
 
     Inexact oracles return the low-rank atoms that it takes.
     """
@@ -380,7 +380,7 @@ class Workspace:
         return len(self._owners)
 
     def like(self, vector: Array) -> Array:
-        """Return an uninitialized vector of the same shape and dtype."""
+        """Return an uninitialised vector of the same shape and dtype."""
         for number in range(len(self._owners)):
             if _is_alike(self._owners[number], vector) and self._is_free(number):
                 return self._owners[number][:]
@@ -417,7 +417,7 @@ def workspace_scope() -> AbstractContextManager[RunContext]:
 
 
 def workspace_like(vector: Array) -> Array:
-    """Return an uninitialized vector of the same shape and dtype, in reused memory inside a run."""
+    """Return an uninitialised vector of the same shape and dtype, in reused memory inside a run."""
     workspace: Workspace | None = current_context().workspace
     return np.empty_like(vector) if workspace is None else workspace.like(vector)
 

@@ -283,7 +283,7 @@ _SENSES = {"Equality": "=", "Zero": "=", "Inequality": "<=", "NonPos": "<=", "No
 
 
 def convert_sdp(problem: Any) -> tuple[SdpData, bool, float]:
-    """Return the data of a CVXPY program, whether it is a maximization, and the constant of its objective."""
+    """Return the data of a CVXPY program, whether it is a maximisation, and the constant of its objective."""
     cvxpy = cp()
     if not isinstance(problem, cvxpy.Problem):
         raise InvalidInput("problem", "a cvxpy.Problem", type(problem).__name__)

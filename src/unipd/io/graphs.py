@@ -119,7 +119,7 @@ def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = No
     source
         A path, or a seekable binary stream.
     form
-        "rudy": a first line ``nodes edges``, then one line ``i j`` or ``i j weight`` an edge, nodes counted from
+        "rudy": a first line ``nodes edges``, then one line ``i j`` or ``i j weight`` per edge, nodes counted from
         1 (the G-set files). "edges": such edge lines alone, with any labels between blanks; labels that are
         all whole numbers are sorted, others keep the order in which they appear. "auto" takes a first line of
         two whole numbers for the header of a rudy file, unless the next line also has two columns and some
@@ -247,10 +247,6 @@ def _weight(token: bytes, name: str, line: int) -> float:
     return value
 
 
-_SYMMETRY = 1e-12
-"""Largest difference between a weight and its mirror, relative to the largest weight."""
-
-
 def as_graph(value: Any, *, nodes: int | None = None, weight: str = "weight") -> Graph:
     """Convert a graph of another library.
 
@@ -273,7 +269,7 @@ def as_graph(value: Any, *, nodes: int | None = None, weight: str = "weight") ->
         return value
     if sp.issparse(value):
         return _from_adjacency(value)
-    if hasattr(value, "is_directed") and hasattr(value, "edges"):
+    if hasattr(value, "is_directed"):
         return _from_networkx(value, weight)
     if isinstance(value, tuple) and len(value) == 2:
         return _from_edges(value[0], value[1], nodes)
@@ -296,7 +292,7 @@ def _from_adjacency(matrix: Any) -> Graph:
     array: Any = sp.coo_array(matrix)
     validate.real_array("adjacency", array.data)
     gap = abs(array - array.T)
-    if gap.nnz and gap.max() > _SYMMETRY * abs(array).max():
+    if gap.nnz and gap.max() > validate.SYMMETRY * abs(array).max():
         raise InvalidInput("adjacency", "a symmetric matrix (an undirected graph)", "one that is not")
     upper: Any = sp.triu(array, 1, format="coo")
     return Graph.of(int(array.shape[0]), upper.row, upper.col, upper.data)

@@ -174,14 +174,14 @@ def _read_lines(path: Path, layout: RatingsLayout) -> tuple[Array, Array, FloatA
                 skip = False
                 continue
             if len(fields) <= max(layout.columns):
-                _complain(
+                _refuse(
                     path, number, f"{max(layout.columns) + 1} fields expected (user, item, rating)", ", ".join(fields)
                 )
             user, item, rating = (fields[place].strip() for place in layout.columns)
             users.append(_identifier(path, number, "user", user, layout.texts[0]))
             items.append(_identifier(path, number, "item", item, layout.texts[1]))
             if not _is_number(rating):
-                _complain(path, number, "the rating must be a number", rating)
+                _refuse(path, number, "the rating must be a number", rating)
             ratings.append(float(rating))
     if not ratings:
         raise FileFormatError(str(path), "no ratings")
@@ -211,17 +211,17 @@ def _identifier(path: Path, number: int, name: str, field: str, text: bool) -> A
     if text and field:
         return field
     if not _is_number(field) or not float(field).is_integer():
-        _complain(path, number, f"the {name} must be an integer not below 0", field)
+        _refuse(path, number, f"the {name} must be an integer not below 0", field)
     try:
         value = int(field)
     except ValueError:
         value = int(float(field))
     if value < 0:
-        _complain(path, number, f"the {name} must not be negative", field)
+        _refuse(path, number, f"the {name} must not be negative", field)
     return value
 
 
-def _complain(path: Path, number: int, problem: str, got: Any) -> NoReturn:
+def _refuse(path: Path, number: int, problem: str, got: Any) -> NoReturn:
     raise FileFormatError(str(path), f"{problem}, got {str(got)[:60]!r}", number)
 
 

@@ -97,7 +97,7 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """Read a result file; a damaged or foreign file raises :class:`~unipd.errors.FileFormatError`."""
+    """Read a result file; a damaged file or one of another kind raises :class:`~unipd.errors.FileFormatError`."""
     arrays = _read_arrays(Path(validate.path("path", path)))
     try:
         header = json.loads(arrays["header"].tobytes())

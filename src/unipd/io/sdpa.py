@@ -150,9 +150,7 @@ _LAYOUT = TableLayout(widths=(5,), comments=_COMMENTS, blanks=LOOSE)
 _SKIPPED = 100_000
 """Most blank and comment lines in a row before the entries."""
 _REPEATS = 2
-"""Average number of times that each place may be given, and ..."""
-_SPARE = 1_000_000
-"""... number of further entries that are accepted."""
+"""Average number of times that each place may be given, beside the entries that the limits allow."""
 
 
 def read_sdpa(source: Source, *, limits: Limits | None = None) -> SdpaProblem:
@@ -186,7 +184,7 @@ def read_sdpa(source: Source, *, limits: Limits | None = None) -> SdpaProblem:
     with open_bounded(source, bounds) as (stream, name):
         header = _Header(stream, name, bounds)
         m, sizes, b = header.read()
-        return _Body(name, m, sizes).read(stream, header.line + 1, b)
+        return _Body(name, m, sizes, bounds).read(stream, header.line + 1, b)
 
 
 class _Header:
@@ -262,6 +260,7 @@ class _Body:
     name: str
     m: int
     sizes: IntArray
+    limits: Limits
 
     def read(self, stream: io.BufferedReader, line: int, b: Array) -> SdpaProblem:
         """Return the problem, with entries deduplicated."""
@@ -287,7 +286,7 @@ class _Body:
         for text, at in read_chunks(stream, self.name, line):
             found.append(self.entries(*read_table(text, _LAYOUT, self.name, at)))
             have += found[-1][1].size
-            if have > _REPEATS * places + _SPARE:
+            if have > _REPEATS * places + self.limits.repeated_entries:
                 problem = f"{have} entries or more, and {self.m + 1} matrices of these sizes have only {places:g}"
                 raise FileFormatError(self.name, problem, at)
         return found

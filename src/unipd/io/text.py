@@ -19,9 +19,6 @@ from unipd.errors import FileFormatError
 
 Source: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 
-_RATIO_FROM = 1 << 26
-"""The compression ratio is checked from this many decompressed bytes on (64 MiB)."""
-
 _PIECE = 1 << 17
 """Bytes read at a time."""
 
@@ -43,11 +40,15 @@ class Limits:
     text_bytes: int = 2**31
     """Length of the text, after decompression."""
     compression: float = 200.0
-    """Ratio of the text to the compressed file, once the text is longer than 64 MiB."""
+    """Ratio of the text to the compressed file, ..."""
+    compression_from: int = 1 << 26
+    """... once the text is longer than this many bytes (64 MiB)."""
     order: int = 2_000_000
     """Sum of the declared block sizes, or number of nodes of a graph."""
     constraints: int = 50_000_000
     """Declared number of constraints."""
+    repeated_entries: int = 1_000_000
+    """Entries of a semidefinite program beyond twice the number of places in its matrices."""
 
 
 class _BoundedStream(io.RawIOBase):
@@ -71,8 +72,9 @@ class _BoundedStream(io.RawIOBase):
         if self._given > self._limits.text_bytes:
             raise FileFormatError(self._name, f"the text is longer than {self._limits.text_bytes} bytes")
         compressed = self._file is not self._source
-        if compressed and self._given > max(_RATIO_FROM, self._limits.compression * self._file.tell()):
-            problem = f"the text is more than {self._limits.compression:g} times longer than the compressed file"
+        ratio = self._limits.compression
+        if compressed and self._given > max(self._limits.compression_from, ratio * self._file.tell()):
+            problem = f"the text is more than {ratio:g} times longer than the compressed file"
             raise FileFormatError(self._name, problem)
         buffer[: len(data)] = data
         return len(data)

@@ -15,11 +15,11 @@ In reading order:
 from typing import TYPE_CHECKING, Any
 
 from unipd.maps import sdp
-from unipd.maps.base import Map
+from unipd.maps.base import Map, OperatorSum, frobenius_bound, row_norms, row_norms_of
 from unipd.maps.coded_diffraction import CodedDiffraction
 from unipd.maps.compose import BlockMap, Composed, Stacked
 from unipd.maps.inner_products import InnerProducts
-from unipd.maps.matrix import DenseMatrix, Identity, OperatorMap, SparseMatrix, as_map
+from unipd.maps.matrix import DenseMatrix, Identity, Incidence, OperatorMap, SparseMatrix, as_map
 from unipd.maps.rank_one import RankOneMeasurements
 from unipd.maps.sampling import SampledMatrix, Sampling
 from unipd.maps.sdp import SdpMap
@@ -43,9 +43,11 @@ __all__ = [
     "Composed",
     "DenseMatrix",
     "Identity",
+    "Incidence",
     "InnerProducts",
     "Map",
     "OperatorMap",
+    "OperatorSum",
     "PauliMap",
     "RankOneMeasurements",
     "SampledMatrix",
@@ -55,5 +57,8 @@ __all__ = [
     "Stacked",
     "TwoSidedMap",
     "as_map",
+    "frobenius_bound",
+    "row_norms",
+    "row_norms_of",
     "sdp",
 ]

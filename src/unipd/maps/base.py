@@ -19,7 +19,7 @@ from unipd._util.printing import ReprMixin
 from unipd.atoms import apply, apply_adjoint
 from unipd.errors import InvalidInput
 from unipd.protocols import Adapted, LinearMap, MapDefaults
-from unipd.spectral.operators import LazyMatrix
+from unipd.spectral.operators import LazyMatrix, as_operator, is_hermitian
 
 FEW_ROWS = 64
 """Rows up to which a map without a matrix is queried row by row."""
@@ -157,14 +157,8 @@ def real_dtype(dtype: Any) -> np.dtype[Any]:
 class MatrixOperator(LazyMatrix):
     """A matrix M through M X and M^* X, with SciPy's operator methods; vectors are blocks of one column."""
 
-    @property
-    def hermitian(self) -> bool:
-        """Whether M = M^* for certain."""
-        return False
-
-    def frobenius(self) -> float:
-        """Return an upper bound of the Frobenius norm (inf when none is known)."""
-        return math.inf
+    hermitian: Any = False
+    """Whether M = M^* for certain."""
 
     def toarray(self) -> Array:
         """Return M as an array: for small sizes and for tests."""
@@ -185,7 +179,7 @@ class OperatorSum(MatrixOperator):
     @property
     def hermitian(self) -> bool:
         """Whether all parts are Hermitian operators."""
-        return all(getattr(part, "hermitian", False) for part in self.parts)
+        return all(map(is_hermitian, self.parts))
 
     def matmat(self, x: Array) -> Array:
         """Return the sum of the parts' products."""
@@ -201,10 +195,10 @@ class OperatorSum(MatrixOperator):
 
 
 def frobenius_bound(operator: Any) -> float:
-    """Return an upper bound of a matrix's Frobenius norm, inf for an operator that knows none."""
+    """Return an upper bound on a matrix's Frobenius norm, inf for an operator that knows none."""
     if isinstance(operator, np.ndarray):
         return float(np.linalg.norm(operator))
-    return float(operator.frobenius()) if hasattr(operator, "frobenius") else math.inf
+    return float(as_operator(operator).frobenius())
 
 
 def row_norms(linear_map: MapDefaults) -> FloatArray | None:

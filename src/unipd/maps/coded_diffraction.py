@@ -57,7 +57,7 @@ class CodedDiffraction(Map):
 
 
 class _Diffracted(LazyMatrix):
-    """The adjoint of coded diffraction: two FFTs a mask and column."""
+    """The adjoint of coded diffraction: two FFTs per mask and column."""
 
     def __init__(self, codes: Array, weights: Array) -> None:
         super().__init__((codes.shape[1], codes.shape[1]), np.complex128)

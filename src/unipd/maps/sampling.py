@@ -21,6 +21,7 @@ from unipd._util import blas, validate
 from unipd._util.thread_pool import available_threads, share
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating_dtype
+from unipd.spectral.operators import OperatorDefaults
 
 
 def _orientation(rows: IntArray, cols: IntArray, shape: tuple[int, int]) -> tuple[bool, bool]:
@@ -219,7 +220,7 @@ def checksum(values: Any, first: int = 0) -> IntArray:
     return mixed.sum(dtype=np.uint64, keepdims=True)
 
 
-class SampledMatrix:
+class SampledMatrix(OperatorDefaults):
     """The sparse matrix A^* lam of a :class:`~unipd.maps.Sampling`: new values on its shared pattern.
 
     It has SciPy's operator methods (``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``), so that top singular vectors are
@@ -280,7 +281,7 @@ class SampledMatrix:
         )
 
     def frobenius(self) -> float:
-        """Return the Frobenius norm, an upper bound of the spectral norm."""
+        """Return the Frobenius norm, an upper bound on the spectral norm."""
         return float(np.sqrt(self.pattern.squared_norm(self._numbers)))
 
     def negative(self) -> SampledMatrix:

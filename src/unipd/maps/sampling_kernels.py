@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.lazy import REORDER
 from unipd.maps.pauli.simd import fetch_and_increment, pointer
 from unipd.spectral.golub_kahan_kernels import (
     orthogonality_threshold,
@@ -78,10 +79,7 @@ def squared_norm(starts: IntArray, places: IntArray, values: Array, width: int) 
     return total
 
 
-_REORDERED: Any = {"reassoc", "contract", "nsz"}
-
-
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def gather(
     starts: IntArray, places: IntArray, values: Array, x: Array, out: Array, bounds: IntArray, counter: IntArray
 ) -> None:
@@ -177,7 +175,7 @@ def sample_outer(
         chunk = fetch_and_increment(pointer(counter))
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def sample_factors(
     starts: IntArray,
     places: IntArray,
@@ -239,13 +237,13 @@ def golub_kahan_partial_steps(
     last: int,
     goals: FloatArray,
 ) -> tuple[int, int, bool]:
-    """Do steps first, ..., last - 1 of the bidiagonalization of ``sign`` * M with partial reorthogonalization.
+    """Do steps first, ..., last - 1 of the bidiagonalisation of ``sign`` * M with partial reorthogonalisation.
 
     A step takes right[k] to left[k] and right[k + 1] (vectors are rows), and writes alpha = B[k, k] and
     beta = B[k, k + 1] to ``small``, with estimates of how far the last vectors are from orthogonal
     (:mod:`unipd.spectral.golub_kahan_kernels`). Ends early when the ``goals`` are reached (tested now and then), and
     before a step whose vectors vanish or are not finite. Returns the steps done, the products made, and whether
-    vectors were reorthogonalized: the components removed are not in B.
+    vectors were reorthogonalised: the components removed are not in B.
     """
     left, right = bases
     parts = np.empty((structure[3].size - 1, left.shape[1] if scattered_first else right.shape[1]), values.dtype)

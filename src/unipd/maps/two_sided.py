@@ -15,6 +15,7 @@ from unipd.atoms import apply_adjoint
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, MatrixOperator, floating_dtype, frobenius_bound, real_dtype, require_map
 from unipd.protocols import LinearMap, MapDefaults
+from unipd.spectral.operators import is_hermitian
 
 
 class TwoSidedMap(Map):
@@ -79,7 +80,7 @@ class TwoSidedOperator(MatrixOperator):
     @property
     def hermitian(self) -> bool:
         """Whether M is and both sides are the same."""
-        return self.left is self.right and bool(getattr(self.middle, "hermitian", False))
+        return self.left is self.right and is_hermitian(self.middle)
 
     def matmat(self, x: Array) -> Array:
         """Return L^* (M (R X))."""
@@ -138,7 +139,7 @@ def _check_factor(name: str, value: Any) -> Any:
 
 
 def _spectral_bound(value: Any) -> float:
-    """Return an upper bound of the spectral norm, sqrt(||L||_1 ||L||_inf), inf for an operator."""
+    """Return an upper bound on the spectral norm, sqrt(||L||_1 ||L||_inf), inf for an operator."""
     if value is None:
         return 1.0
     if hasattr(value, "matvec"):

@@ -48,7 +48,7 @@ class Counts:
     trials: int = 0
     """Trial points of the line search."""
     matvecs: int = 0
-    """Products with A, A^* or the operator that A^* lam stands for."""
+    """Products with A, A^* or the operator A^* lam."""
 
     def plus(self, oracle_calls: int = 0, trials: int = 0, matvecs: int = 0) -> Counts:
         """Return the counts after more work."""
@@ -59,7 +59,7 @@ class Counts:
 
 
 class Measures(NamedTuple):
-    """What :func:`measure_point` tells about a point; see :class:`Certificate`."""
+    """Objective and feasibility of a point, from :func:`measure_point`; see :class:`Certificate`."""
 
     objective: float
     violation: float
@@ -71,13 +71,13 @@ class Certificate:
     """What is proven about the current point: f(xbar), its feasibility, and the best dual bound so far."""
 
     objective: float
-    """f(xbar) + phi(A xbar - b), or an upper bound of it when f is not linear and xbar is not kept."""
+    """f(xbar) + phi(A xbar - b), or an upper bound on it when f is not linear and xbar is not kept."""
     violation: float
     """dist(A xbar - b, K), in the units of b."""
     infeasibility: float
     """:meth:`Problem.infeasibility` of A xbar - b, relative: what is compared with the accuracy."""
     dual_bound: float
-    """Best -G(lam) seen: a lower bound of the optimal value."""
+    """Best -G(lam) seen: a lower bound on the optimal value."""
     ray: Array
     """The dual vector on whose ray the best bound is attained."""
     bound_kind: str = "rigorous"
@@ -114,9 +114,9 @@ class Certificate:
         return self.update_point_and_bound(problem, Measures(self.objective, self.violation, self.infeasibility), point)
 
     def update_point_and_bound(self, problem: Problem, measures: Measures, point: DualValue) -> Certificate:
-        """Return the certificate of another xbar, given what :func:`measure_point` says of it.
+        """Return the certificate of another xbar, from its :func:`measure_point`.
 
-        The bound is the one known, or that which the dual point gives if it is better.
+        The bound is the better of the previous one and that of the dual point.
         """
         bound, scale = lower_bound(problem, point)
         if not bound > self.dual_bound:
@@ -130,7 +130,7 @@ class Certificate:
         )
 
     def update_point(self, measures: Measures) -> Certificate:
-        """Return the certificate of another xbar, with the bound known."""
+        """Return the certificate of another xbar, with the same bound."""
         objective, violation, infeasibility = measures
         return fast_replace(self, objective=objective, violation=violation, infeasibility=infeasibility)
 
@@ -151,7 +151,9 @@ def _kind_of_bound(problem: Problem, kind: str) -> str:
 
 
 ORACLE_SHARE = 0.1
-"""Share of the requested accuracy by which an inexact oracle may err: its error hardly delays the certificate."""
+"""Error allowed to an inexact oracle, as a fraction of the accuracy: small enough not to delay the certificate."""
+FAR_FROM_FEASIBLE = 1e-2
+"""Relative infeasibility above which a bound is not worth an oracle call: the multipliers are still far off."""
 _INFEASIBILITY_MARGIN = 1e-6
 
 
@@ -178,7 +180,7 @@ class State:
     image: Array
     """A xbar."""
     mean_objective: float
-    """The weighted mean of f over the atoms: f(xbar) when f is linear, else an upper bound of it."""
+    """The weighted mean of f over the atoms: f(xbar) when f is linear, else an upper bound on it."""
     certificate: Certificate
     """Objective, feasibility and bound."""
     counts: Counts
@@ -203,11 +205,11 @@ class State:
         return {}
 
     def unwrap(self) -> State:
-        """Return the state of the method at work, which for a wrapper is that of a method inside."""
+        """Return the state of the active method, which for a wrapper is that of an inner method."""
         return self
 
     def cap_bound(self: S, bound: float, bound_kind: str) -> S:
-        """Return the state with no dual bound above ``bound``, here and in the states inside."""
+        """Return the state with no dual bound above ``bound``, here and in the inner states."""
         if self.certificate.dual_bound <= bound:
             return self
         return fast_replace(self, certificate=fast_replace(self.certificate, dual_bound=bound, bound_kind=bound_kind))
@@ -284,7 +286,7 @@ def method_options(method: Method) -> dict[str, Any]:
 
 
 def common_fields(state: State) -> dict[str, Any]:
-    """Return the fields that every state has: what a wrapper shows of the state inside."""
+    """Return the fields that every state has: what a wrapper exposes of its inner state."""
     return {name: getattr(state, name) for name in _COMMON_FIELDS}
 
 
@@ -299,7 +301,7 @@ def target_eps(problem: Problem, eps: float | None, accuracy: float, objective: 
 
 
 def relative_eps(problem: Problem, eps: float, objective: float) -> float:
-    """Return the relative accuracy that an absolute one stands for; the inverse of :func:`target_eps`."""
+    """Convert an absolute accuracy to a relative one; the inverse of :func:`target_eps`."""
     return eps / max(abs(objective), problem.typical_objective)
 
 
@@ -356,7 +358,7 @@ def zero_image(problem: Problem) -> Array:
 
 
 def keep_best_bound(certificate: Certificate, other: Certificate) -> Certificate:
-    """Return the first certificate's point with the higher of both bounds."""
+    """Return the first certificate's point with the higher of the two bounds."""
     if not other.dual_bound > certificate.dual_bound:
         return certificate
     bound, ray, scale = other.dual_bound, other.ray, other.ray_scale
@@ -383,7 +385,7 @@ def merit(problem: Problem, certificate: Certificate, bound: float) -> float:
 
 
 def keep_incumbent(problem: Problem, state: S, other: State) -> S:
-    """Return the state with the point of less :func:`merit`, both measured against the higher of both bounds."""
+    """Return the state with the better point (smaller :func:`merit`), both measured against the higher bound."""
     mine = keep_best_bound(state.certificate, other.certificate)
     theirs = keep_best_bound(other.certificate, state.certificate)
     bound = mine.dual_bound
@@ -412,5 +414,5 @@ class StartsFromPoint(Protocol):
     """A method whose state is a primal point, so that it can start from one."""
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
-        """Return the state at the point, None where the method has no use for it."""
+        """Return the state at the point, None when the method cannot use it."""
         ...

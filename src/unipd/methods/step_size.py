@@ -11,6 +11,8 @@ from unipd.problem import Problem
 from unipd.protocols import Loss, inner
 
 _BISECTIONS = 60
+ARMIJO = 1e-4
+"""A backtracking step is accepted when the decrease is at least this share of what the slope promises."""
 
 T = TypeVar("T")
 LossGradient: TypeAlias = tuple[Array, tuple[float, float] | None]
@@ -24,7 +26,7 @@ def exact_step(
 ) -> float:
     """Return the best gamma in [0, upper] from A x along d = A (x' - x).
 
-    A loss problem minimizes the primal objective, a constrained one the distance dist(A x - b, K); both are convex in
+    A loss problem minimises the primal objective, a constrained one the distance dist(A x - b, K); both are convex in
     gamma.
 
     Parameters
@@ -53,7 +55,7 @@ def exact_step(
 
 
 def parabola_step(decrease: float, curvature: float, upper: float = 1.0) -> float:
-    """Return the minimizer over [0, upper] of -decrease gamma + curvature gamma^2 / 2.
+    """Return the minimiser over [0, upper] of -decrease gamma + curvature gamma^2 / 2.
 
     >>> parabola_step(1.0, 2.0), parabola_step(3.0, 2.0), parabola_step(-1.0, 2.0)
     (0.5, 1.0, 0.0)
@@ -62,7 +64,7 @@ def parabola_step(decrease: float, curvature: float, upper: float = 1.0) -> floa
 
 
 def minimize_convex(slope: Callable[[float], float], upper: float) -> float:
-    """Return the minimizer over [0, upper] of a convex function, by bisection on its slope.
+    """Return the minimiser over [0, upper] of a convex function, by bisection on its slope.
 
     >>> round(minimize_convex(lambda t: 2.0 * t - 0.5, 1.0), 12)
     0.25

@@ -115,7 +115,7 @@ def _verdict(result: Result) -> str:
     accuracy = f"The requested accuracy, {_number(result.accuracy, 3)},"
     if result.status is Status.RUNNING:
         return f"{accuracy} has not been certified yet."
-    if result.status is Status.SOLVED:
+    if result.status.success:
         return f"{accuracy} was reached in {'the gap' if problem_facts(result).loss else 'gap and infeasibility'}."
     return f"{accuracy} was not certified."
 

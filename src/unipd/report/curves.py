@@ -101,11 +101,11 @@ class Curves:
     gap: FloatArray
     """Certified gap |objective - best bound so far|."""
     residual: FloatArray
-    """|objective - best bound of the run|: an upper bound of the objective residual of feasible points."""
+    """|objective - best bound of the run|: an upper bound on the objective residual of feasible points."""
     infeasibility: FloatArray | None
     """dist(A x - b, K); None for a loss."""
     bound: FloatArray | None
-    """The theorem's bound of ``infeasibility``, or of ``residual`` for a loss; None when there is none."""
+    """The theorem's bound on ``infeasibility``, or on ``residual`` for a loss; None when there is none."""
     smoothness: FloatArray | None
     """Local smoothness M_k of the universal methods; None for others."""
     exponent: FloatArray | None

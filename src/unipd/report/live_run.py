@@ -92,7 +92,7 @@ def is_checkpoint(path: str | os.PathLike[str]) -> bool:
 def load_checkpoint(path: str | os.PathLike[str]) -> list[Result]:
     """Return the runs in a checkpoint as results with the figures of their last iteration, without points.
 
-    A damaged or foreign file raises :class:`~unipd.errors.FileFormatError`.
+    A damaged file or one of another kind raises :class:`~unipd.errors.FileFormatError`.
     """
     header, arrays = read_checkpoint(Path(path))
     try:
@@ -158,11 +158,11 @@ class LiveServer:
         self._answer: bytes | None = None
         self._next = 0.0
         self._last_request = -_WATCHED
-        self._told = threading.Event()
+        self._end_sent = threading.Event()
         try:
             self._server = _Server((HOST, port), partial(_Handler, self))
         except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or "not a port"
+            reason = error.strerror if isinstance(error, OSError) else "not a port"
             raise InvalidInput("--live-port", "a free port between 1024 and 65535", f"{port} ({reason})") from error
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="unipd-live", daemon=True)
 
@@ -191,7 +191,7 @@ class LiveServer:
             self.done, self._answer = True, None
             watched = time.monotonic() - self._last_request < _WATCHED
         if watched:
-            self._told.wait(PATIENCE)
+            self._end_sent.wait(PATIENCE)
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(PATIENCE)
@@ -217,7 +217,7 @@ class LiveServer:
                 self._next = begun + spent / _SHARE
             answer = self._answer
         if done:
-            self._told.set()
+            self._end_sent.set()
         return answer
 
 

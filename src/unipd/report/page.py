@@ -328,9 +328,9 @@ def content_policy(style: str, script: str, *, live: bool) -> str:
     >>> content_policy("", "", live=False).split(";")[0]
     "default-src 'none'"
     """
-    reach = "connect-src 'self'; " if live else ""
+    connect = "connect-src 'self'; " if live else ""
     return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; {reach}"
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; {connect}"
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -169,13 +169,13 @@ def draw_data(axes: Any, fit: Fit, theme: style.Theme) -> None:
     measured, fitted = fit.data.expectations[some], fit.fitted[some]
     largest = max(float(np.abs(measured).max()), float(np.abs(fitted).max()), 1e-9)
     power = power_of_ten(largest)
-    scale, reach = 10.0**-power, 1.05 * largest * 10.0**-power
-    axes.plot([-reach, reach], [-reach, reach], color=theme.faint, linewidth=0.8)
+    scale, limit = 10.0**-power, 1.05 * largest * 10.0**-power
+    axes.plot([-limit, limit], [-limit, limit], color=theme.faint, linewidth=0.8)
     axes.plot(
         scale * fitted, scale * measured, linewidth=0.0, marker=".", markersize=2.2, alpha=0.5, color=theme.cycle[0]
     )
-    axes.set_xlim(-reach, reach)
-    axes.set_ylim(-reach, reach)
+    axes.set_xlim(-limit, limit)
+    axes.set_ylim(-limit, limit)
     for axis in (axes.xaxis, axes.yaxis):
         axis.get_major_locator().set_params(nbins=5, symmetric=True)
     unit = f"  ($10^{{{power}}}$)" if power else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import urllib.error
 import urllib.request
 import zipfile
 from dataclasses import dataclass
@@ -69,8 +70,8 @@ def load_movielens_split(name: str = "ub") -> tuple[Ratings, Ratings]:
     return read_ratings(folder / f"{name}.base"), read_ratings(folder / f"{name}.test")
 
 
-def fetch_movielens(folder: Path | None = None, address: str = MOVIELENS_URL) -> Path:
-    """Download the archive, verify it, unpack it and return the folder with the ratings.
+def fetch_movielens(folder: Path | None = None, address: str = MOVIELENS_URL, sha256: str = SHA256) -> Path:
+    """Download the archive, verify its checksum, unpack it and return the folder with the ratings.
 
     The archive is unpacked into a temporary folder and moved into place when complete.
     """
@@ -79,7 +80,7 @@ def fetch_movielens(folder: Path | None = None, address: str = MOVIELENS_URL) ->
     if (target / "ub.base").is_file():
         return target
     base.mkdir(parents=True, exist_ok=True)
-    content = _download(address, base)
+    content = _download(address, base, sha256)
     with tempfile.TemporaryDirectory(dir=base) as scratch:
         archive = Path(scratch, "archive.zip")
         archive.write_bytes(content)
@@ -94,16 +95,16 @@ def fetch_movielens(folder: Path | None = None, address: str = MOVIELENS_URL) ->
     return target
 
 
-def _download(address: str, base: Path) -> bytes:
+def _download(address: str, base: Path, sha256: str) -> bytes:
     by_hand = f"download {address} elsewhere and unpack it as {base / MOVIELENS_FOLDER}"
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT) as answer:
             content = answer.read(_LARGEST)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise DataMissing(f"{address} could not be reached ({reason}): {by_hand}") from error
     digest = hashlib.sha256(content).hexdigest()
-    if digest != SHA256:
+    if digest != sha256:
         raise FileFormatError(address, f"not the expected archive (sha256 {digest}): {by_hand}")
     return content
 

@@ -6,23 +6,25 @@ checkpoint/, progress and interruption; polish and compare work on finished runs
 """
 
 from unipd.run.checkpoint import Checkpoint, CheckpointWarning
-from unipd.run.compare import Comparison, compare
-from unipd.run.history import History, IterationInfo
+from unipd.run.compare import Comparison, Truth, compare
+from unipd.run.history import COLUMNS, History, Incumbent, IterationInfo
 from unipd.run.infeasibility import is_separating, nearest_ray
 from unipd.run.loop import Run, iterate, solve
 from unipd.run.polish import polish
 from unipd.run.progress import Heartbeat, remaining_seconds, watch_runs, write_progress_to
 from unipd.run.result import ProblemFacts, Result, problem_facts, tracker_error
 from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget, Stall, StoppingRule
-from unipd.run.termination import Termination
+from unipd.run.termination import Termination, downgrade, recheck
 
 __all__ = [
+    "COLUMNS",
     "Accuracy",
     "Checkpoint",
     "CheckpointWarning",
     "Comparison",
     "Heartbeat",
     "History",
+    "Incumbent",
     "IterationInfo",
     "MaxIterations",
     "MaxOracleCalls",
@@ -34,12 +36,15 @@ __all__ = [
     "Stall",
     "StoppingRule",
     "Termination",
+    "Truth",
     "compare",
+    "downgrade",
     "is_separating",
     "iterate",
     "nearest_ray",
     "polish",
     "problem_facts",
+    "recheck",
     "remaining_seconds",
     "solve",
     "tracker_error",

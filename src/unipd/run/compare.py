@@ -11,7 +11,7 @@ import numpy as np
 
 from unipd._typing import FloatArray
 from unipd._util import validate
-from unipd._util.printing import plain_table
+from unipd._util.printing import format_value, html_table, plain_table
 from unipd.errors import InvalidInput, MissingExtra, UnipdError
 from unipd.methods import Method
 from unipd.problem import Problem
@@ -88,18 +88,38 @@ class Comparison(Mapping[str, Result]):
         return report.plot_methods(self.results, path, truth=self.truth.value, **options)
 
     def __str__(self) -> str:
-        head = ("method", "status", "objective", "residual", "gap", "infeasibility", "iterations", "oracle calls")
-        rows: list[tuple[str, ...]] = [(*head, "matvecs", "seconds")]
-        for name, result in self.results.items():
-            errors = (self._last(name), result.gap, result.infeasibility)
-            work = (result.iterations, result.counts.oracle_calls, result.counts.matvecs)
-            cells = (f"{result.objective:.9g}", *(f"{error:.1e}" for error in errors), *map(str, work))
-            rows.append((name, result.status.value, *cells, f"{result.seconds:.2f}"))
         foot = f"residual: |objective - {self.truth.value:.9g}| / {self.scale:.4g}, the value of {self.truth.source}"
-        return "\n".join([plain_table(rows), foot, *([self.note] if self.note else [])])
+        return "\n".join([plain_table(self._rows()), foot, *([self.note] if self.note else [])])
 
-    def _last(self, name: str) -> float:
-        return abs(self.results[name].objective - self.truth.value) / self.scale
+    def _repr_html_(self) -> str:
+        return html_table(self._rows())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        truth = self.truth.value
+        errors = (abs(each.objective - truth) / self.scale for each in self.results.values())
+        residuals = ("residual", *(format_value(error, 2) for error in errors))
+        return [(*row, cell) for row, cell in zip(comparison_rows(self.results), residuals, strict=True)]
+
+
+_FIGURES = {
+    **{"objective": 9, "dual_bound": 9, "gap": 2, "infeasibility": 2},
+    **{"iterations": 6, "oracle_calls": 6, "matvecs": 6, "seconds": 3},
+}
+"""Figures of a comparison, with their digits."""
+
+
+def comparison_rows(results: Mapping[str, Result]) -> list[tuple[str, ...]]:
+    """Return the table of several results by name: a head, and a row of figures for each.
+
+    >>> import unipd
+    >>> comparison_rows({"auto": Result(unipd.Status.STOPPED, objective=1.5)})[1][:4]
+    ('auto', 'stopped', '1.5', 'nan')
+    """
+    rows: list[tuple[str, ...]] = [("method", "status", *(key.replace("_", " ") for key in _FIGURES))]
+    for name, result in results.items():
+        known = result.summary()
+        rows.append((name, known["status"], *(format_value(known[key], digits) for key, digits in _FIGURES.items())))
+    return rows
 
 
 def compare(

@@ -165,12 +165,12 @@ def require_proof(problem: Problem, state: State, proof: Certificate) -> tuple[i
     if proof.bound_kind not in CLAIMED or problem.loss is not None:
         return 0, 0
     direction = problem.map.adjoint(proof.dual)
-    given, questions = query_oracle(problem, direction)
+    given, queries = query_oracle(problem, direction)
     points = [*known_points(problem, state.primal), *given]
     for point in points:
         _require_maximum(problem, point)
         _require_bounded(problem, proof, direction, point)
-    return questions, 1 + len(points)
+    return queries, 1 + len(points)
 
 
 def require_stated_bound(problem: Problem, state: State, accuracy: float) -> tuple[int, int]:

@@ -181,19 +181,20 @@ LARGEST = 2**26
 class Incumbent:
     """The best point that a run has seen, by reference: the one of least :func:`~unipd.methods.base.merit`.
 
-    Every point is measured against the bound of the latest state. Dense points above 64 MB are not held a second time;
-    then the latest point is the incumbent.
+    Every point is measured against the bound of the latest state. Dense points and images of more than ``most_bytes``
+    are not held a second time; then the latest point is the incumbent.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
+    def __init__(self, problem: Problem, most_bytes: int = LARGEST) -> None:
+        self._problem, self._most_bytes = problem, most_bytes
         self._best: State | None = None
-        self._is_small = _dense_bytes(problem) <= LARGEST
+        self._is_small = _dense_bytes(problem) <= most_bytes
 
     def observe(self, state: State) -> None:
         """Take up the next state."""
         best = self._best
-        if best is None or not (self._is_small or _is_small_state(state)) or not self._is_better(best, state):
+        may_hold = self._is_small or _held_bytes(state) <= self._most_bytes
+        if best is None or not may_hold or not self._is_better(best, state):
             self._best = state
 
     def _is_better(self, best: State, state: State) -> bool:
@@ -237,10 +238,9 @@ def _dense_bytes(problem: Problem) -> int:
     return problem.dtype.itemsize * (sum(math.prod(each) for each in shapes) + problem.b.size)
 
 
-def _is_small_state(state: State) -> bool:
-    """Whether a second point is no burden; lists of atoms are shared with the later ones."""
-    kept = 0 if state.primal.has_shared_atoms else state.primal.nbytes
-    return kept + state.image.nbytes <= LARGEST
+def _held_bytes(state: State) -> int:
+    """Return the bytes that holding a second point takes; lists of atoms are shared with later states."""
+    return state.image.nbytes + (0 if state.primal.has_shared_atoms else state.primal.nbytes)
 
 
 def _with_point_of(best: State, state: State) -> State:

@@ -73,7 +73,7 @@ class TimeLimitReached(BaseException):
 def abort_iteration_when(over: Callable[[], bool], whole: Callable[[], bool]) -> Generator[None]:
     """Abort the iteration inside the block, at its next product or trial, once ``over()`` is true.
 
-    Eigensolvers and quasi-Newton steps report products, and line searches ask between trials: both go through
+    Eigensolvers and quasi-Newton steps report products, and line searches check between trials: both go through
     :mod:`unipd._util.context`. States are immutable, so the previous one remains valid. Until ``whole()`` is true,
     when there is no complete iteration to return yet, only line searches are cut short.
 

@@ -29,17 +29,13 @@ from unipd.run.infeasibility import improving_ray
 from unipd.run.interruption import TimeLimitReached, abort_iteration_when, is_stop_requested, request
 from unipd.run.polish import polish as polish_result
 from unipd.run.progress import Show, open_observers
-from unipd.run.result import Result, certificate_figures
+from unipd.run.result import ProblemFacts, Result, certificate_figures
 from unipd.run.stopping import StoppingRule
 from unipd.run.termination import Callback, Termination
 from unipd.spectral import CLAIMED
 from unipd.status import Status
 from unipd.trackers.atoms import HasAtoms
 
-FINAL_STATUSES = (Status.SOLVED, Status.INFEASIBLE)
-"""Ends that other limits would not change."""
-LAST_POINT_STATUSES = (*FINAL_STATUSES, Status.ITERATION_LIMIT)
-"""Ends that return the last point: a limit of k iterations gives the k-th iterate, to which the theorems apply."""
 HURRIED_STATUSES = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 """Ends after which the oracle is not called again."""
 
@@ -131,8 +127,8 @@ def solve(
         chooses by size. The corrective and factored methods always keep their own atoms.
     start
         Warm start: a previous result or a dual vector. The Frank-Wolfe methods start from a result's point (its atoms,
-        where it has them: away steps need those, and start from x*(lam) without; the first step of the open loop leaves
-        any point), the others from its dual vector.
+        where it has them: away steps need those, and start from x*(lam) without; the first open-loop step discards
+        any start), the others from its dual vector.
     polish
         Whether to re-optimise over the atoms at the end; see :func:`unipd.polish`. The tracker "auto" is then "atoms".
     checkpoint, every
@@ -208,6 +204,7 @@ def _unbounded_result(
         seconds=communicator.now() - begun,
         peak_memory_bytes=peak_memory(),
         problem=problem,
+        facts=ProblemFacts(problem=repr(problem), loss=problem.loss is not None),  # its scales may be infinite
         extras={"ray_objective": found.objective, "ray_residual": found.residual},
     )
 
@@ -326,14 +323,15 @@ class Run:
         assert self.state is not None
         assert self.status is not None
         state, record = self.termination.count_work(self.state), self._record
-        if self.status not in LAST_POINT_STATUSES:
+        if not self.status.is_conclusive and self.status is not Status.ITERATION_LIMIT:
+            # a limit of k iterations gives the k-th iterate, to which the theorems apply
             state = self.incumbent.with_incumbent(state)
         verify = self.status not in HURRIED_STATUSES and not failed
         try:
             with record.wrap_errors() if record is not None and record.restored_snapshot else nullcontext():
                 end = self.termination.conclude(state, self.status, verify=verify)
         except OracleError as error:  # found by the final check, so that nothing is solved
-            self.status = Status.STOPPED if self.status is Status.SOLVED else self.status
+            self.status = Status.STOPPED if self.status.success else self.status
             error.result = self.result(failed=True)
             raise
         return Result(
@@ -388,7 +386,7 @@ class Run:
         seen = self.termination.count_work(saved.state)
         status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history))
         self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
-        self.status = saved.status if saved.status in FINAL_STATUSES or saved.state.failure is not None else status
+        self.status = saved.status if saved.status.is_conclusive or saved.state.failure is not None else status
 
 
 def check_finite(problem: Problem, state: State) -> None:

@@ -1,4 +1,4 @@
-"""Polish a result: re-optimize over the atoms or factors that its run kept."""
+"""Polish a result: re-optimise over the atoms or factors that its run kept."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FACTORED_STEPS = 30
 LARGEST_RANK = 64
 """Columns to which a point is compressed before it is polished."""
 MAX_ATOMS = 300
-"""Largest number of atoms re-optimized; the lightest ones are merged into one."""
+"""Largest number of atoms re-optimised; the lightest ones are merged into one."""
 MULTIPLIER_STEPS = 40
 """Largest number of steps of the multipliers."""
 PROX_FACTOR = 0.3
@@ -59,7 +59,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     to gain. Vector atoms go through the master problem of the corrective method and one oracle call, spectral points
     through steps of the factored method.
 
-    Preserved: x stays in X; the bound is the better of both; the sum of relative infeasibility and relative gap does
+    Preserved: x stays in X; the bound is the better of the two; the sum of relative infeasibility and relative gap does
     not grow. Lost: x is no longer the average to which Theorems 4.1 and 4.2 apply.
 
     Parameters
@@ -83,14 +83,14 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     begun = time.perf_counter()
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("problem", "a unipd.Problem", validate.describe_type(problem))
-    state = getattr(result, "state", None)
+    state = result.state if isinstance(result, Result) else None  # pyright: ignore[reportUnnecessaryIsInstance]
     if state is None:
         raise InvalidInput("result", "a result of unipd.solve with its state", type(result).__name__)
     goal = validate.positive("accuracy", result.accuracy if accuracy is None else accuracy)
     better = state.improve(problem, lambda problem, state: _polish(problem, state, goal))
     if better.primal is state.primal and better.certificate.dual_bound <= result.dual_bound:
         return replace(result, counts=better.counts, seconds=result.seconds + time.perf_counter() - begun)
-    ended = Status.STOPPED if result.status is Status.SOLVED else result.status
+    ended = Status.STOPPED if result.status.success else result.status
     end = Termination(problem, goal).conclude(replace(better, iteration=state.iteration + 1), ended)
     seconds = result.seconds + time.perf_counter() - begun
     history = History(result.history.table)
@@ -113,9 +113,9 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
 def _polish(problem: Problem, state: State, accuracy: float) -> State:
     """Return the state with the best point in the convex hull of its atoms, if that is better than its own.
 
-    Vector atoms (those of the tracker; otherwise the point itself) are re-optimized by the corrective master: the
+    Vector atoms (those of the tracker; otherwise the point itself) are re-optimised by the corrective master: the
     multipliers move until the point is optimal over the hull, then one oracle call gives the bound. Spectral points are
-    re-optimized over their factors.
+    re-optimised over their factors.
     """
     if state.primal.point() is None:
         raise InvalidInput("result", 'a run that kept its point (a tracker other than "image")', "none")

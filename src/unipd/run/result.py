@@ -85,7 +85,7 @@ class Result:
       counts of the result exclude) and ``total_seconds``.
     - Submodular minimisation: ``value`` of the set found, ``bound`` (no set has a smaller value), ``members`` (an
       array) and ``is_certified`` (whether the two agree up to the accuracy).
-    - The command line adds what its options ask for: ``fidelity`` with a simulated state, error bars such as
+    - The command line adds what its options request: ``fidelity`` with a simulated state, error bars such as
       ``purity_stderr``, ``purity_low`` and ``purity_high``, ``rmse_test``, ``recommended``, the number of ``ranks``,
       and for use by other commands ``eigenvalues``, ``eigenvectors`` and ``completion`` (the model).
     """
@@ -105,7 +105,7 @@ class Result:
     violation: float = math.nan
     """dist(A x - b, K), absolute, in the units of b (of a semidefinite program: with matrices of unit norm)."""
     dual_bound: float = math.nan
-    """Certified lower bound of the optimal value."""
+    """Certified lower bound on the optimal value."""
     gap: float = math.nan
     """Relative duality gap, as defined above."""
     bound_kind: str = ""

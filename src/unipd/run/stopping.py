@@ -114,7 +114,7 @@ class Accuracy(StoppingRule):
 
     def __call__(self, info: IterationInfo) -> Status | None:
         """Compare the certificate with the accuracy."""
-        return Status.SOLVED if self.is_met(info.problem, info.state.certificate) else None
+        return Status.STOPPED if self.is_met(info.problem, info.state.certificate) else None
 
     def is_met(self, problem: Problem, certificate: Certificate) -> bool:
         """Whether violation and gap are within the accuracy."""

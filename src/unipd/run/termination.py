@@ -1,7 +1,9 @@
 """Termination: whether a run is solved, infeasible, stalled or out of budget.
 
 :meth:`Termination.decide` ends a run, after an iteration. :meth:`Termination.conclude` measures the point that is
-returned and gives the final status: a result is ``SOLVED`` if and only if it says so.
+returned and gives the final status: a result is ``SOLVED`` if and only if it says so. What follows a run can only lower
+its status: :func:`recheck` compares figures that an application has computed anew with the accuracy, and
+:func:`downgrade` gives another status.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from unipd._typing import Array
 from unipd.errors import OracleError
 from unipd.memory import is_over_limit, memory_limit
 from unipd.methods import Certificate, State
-from unipd.methods.base import fast_replace
+from unipd.methods.base import FAR_FROM_FEASIBLE, fast_replace
 from unipd.problem import Problem
 from unipd.protocols import proves_errors
 from unipd.run.consistency import (
@@ -28,7 +30,7 @@ from unipd.run.consistency import (
 )
 from unipd.run.history import IterationInfo
 from unipd.run.infeasibility import PROJECTIONS, is_separating, nearest_ray
-from unipd.run.result import lies_in_set, remeasure, tracker_error
+from unipd.run.result import Result, lies_in_set, remeasure, tracker_error
 from unipd.run.stopping import Accuracy, MaxIterations, Stall, StoppingRule
 from unipd.spectral import RESIDUAL, STATED, Certification
 from unipd.status import Status
@@ -46,8 +48,6 @@ RAY_CHECK_EVERY = 8
 """Iterations between two checks for a separating ray."""
 FIRST_ORACLE_CALL = 16
 """First iteration at which the oracle is called for a method that defers it."""
-FAR_FROM_FEASIBLE = 1e-2
-"""Relative infeasibility above which such a method does not call the oracle itself."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,17 @@ class Termination:
     def conclude(self, state: State, ended: Status, *, verify: bool = True) -> Conclusion:
         """Measure the point that is returned and decide the status of its run, which ``ended`` for some reason.
 
-        The status is ``SOLVED`` if and only if, measured at x itself, infeasibility and gap are within the accuracy,
-        the bound is the oracle's strongest certificate, x lies in X, and user-supplied parts are consistent. A run
-        ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has stalled
-        if x falls short of that: by rounding, or because its tracker approximates. Answers of a user-supplied oracle
-        that contradict its bound raise an ``OracleError``, however the run ended.
+        The status is ``SOLVED`` if and only if
+
+        - infeasibility and |gap|, measured at x itself, are at most the accuracy;
+        - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own sets, stated
+          or whatever ``call_certified`` returns for a user-supplied oracle;
+        - x lies in X: by construction, or tested for a tracker that approximates and for user-supplied oracles;
+        - no point contradicts the bound, and a user-supplied map passes the adjoint test.
+
+        A run ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has
+        stalled if x falls short of that: by rounding, or because its tracker approximates. Answers of a user-supplied
+        oracle that contradict its bound raise an ``OracleError``, however the run ended.
 
         Without ``verify`` the oracle is not called and the status is the given one: the run had to end at once, or its
         oracle has failed.
@@ -263,6 +269,25 @@ class Termination:
         self._work = (self._work[0] + work[0], self._work[1] + work[1])
 
 
+def recheck(result: Result, otherwise: Status, note: str = "") -> Result:
+    """Return a result whose figures were computed anew, solved only if it was and still is: else ``otherwise``.
+
+    >>> moved = Result(Status.SOLVED, gap=2e-3, infeasibility=0.0, accuracy=1e-3)
+    >>> recheck(moved, Status.STALLED).status.value, recheck(replace(moved, gap=1e-4), Status.STALLED).status.value
+    ('stalled', 'solved')
+    """
+    if not result.status.success or result.relative_error <= result.accuracy:
+        return result
+    return downgrade(result, otherwise, note)
+
+
+def downgrade(result: Result, status: Status, note: str = "") -> Result:
+    """Return the result with another status, for what came after its run; no result becomes solved here."""
+    if status.success:
+        raise ValueError("a result is solved only by the decision of its run")
+    return replace(result, status=status, note=note)
+
+
 def _is_small(problem: Problem) -> bool:
     """Whether matrices are so small that a rigorous certificate takes no time."""
     shape, limit = problem.sharp.shape, (problem.sharp.certification or Certification()).dense_limit
@@ -283,7 +308,7 @@ def _is_projection_due(state: State) -> bool:
 
 
 def _is_oracle_call_due(problem: Problem, state: State) -> bool:
-    """Whether to call the oracle at the current dual vector: the method at work does not while far from feasible.
+    """Whether to call the oracle at the current dual vector: the active method does not while far from feasible.
 
     That is at iterations 16, 32, 64, ...: for an infeasible problem the multipliers grow along a separating ray.
     """

@@ -46,7 +46,7 @@ from unipd.sharp.power_norm import (
     PowerNorm,
     SeparablePower,
 )
-from unipd.sharp.product import Product
+from unipd.sharp.product import Product, sum_answers
 from unipd.sharp.quadratic_box import QuadraticBox
 from unipd.sharp.simplex import Simplex, UnitSimplex
 from unipd.sharp.spectral.factors import Factors, ProductFactors, QuadraticFactors, SpectralFactors
@@ -106,4 +106,5 @@ __all__ = [
     "UnitSimplex",
     "WeightedNuclearBall",
     "from_callable",
+    "sum_answers",
 ]

@@ -30,7 +30,7 @@ def _at_least_rounding(contains: Callable[..., bool]) -> Callable[..., bool]:
 
 
 class Membership:
-    """Base whose subclasses' ``contains`` forgives at least 64 eps of the point's dtype."""
+    """Base whose subclasses' ``contains`` allows at least 64 eps of the point's dtype."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -164,7 +164,7 @@ class Sharp(Membership, ReprMixin, OracleDefaults, ABC):
         """Whether x lies in X, up to the tolerance or 64 eps of the dtype of x, whichever is larger."""
 
     def maximum(self) -> float:
-        """Return an upper bound of f over X: zero for a bare set."""
+        """Return an upper bound on f over X: zero for a bare set."""
         return 0.0
 
     def _validate_direction(self, direction: Any) -> Array:

@@ -18,7 +18,7 @@ ROUNDS = 1000
 def nearest_point(maximiser: Any, point: Array, tolerance: float) -> Array:
     """Return a point of a bounded set X within ``tolerance`` of the one nearest to ``point``.
 
-    Wolfe's idea: project onto the hull of the vertices met so far, ask the oracle for the vertex farthest along the
+    Wolfe's idea: project onto the hull of the vertices met so far, call the oracle for the vertex farthest along the
     residual r = point - x, and stop when <r, vertex - x> <= tolerance^2 or rounding ends the descent. The projection
     is one of nonnegative least squares: with columns v_i - point, the minimiser over u >= 0 of
     ||sum_i u_i (v_i - point)||^2 + (1 - sum_i u_i)^2 is a multiple of the weights.
@@ -66,7 +66,7 @@ def _vector(maximiser: Any, direction: Array) -> Array:
 
 @runtime_checkable
 class ChainFunction(Protocol):
-    """A set function that knows a quick way to its values along a growing chain of sets."""
+    """A set function with a fast evaluation along a growing chain of sets."""
 
     def along(self, order: IntArray) -> Array:
         """Return F({o_1}), F({o_1, o_2}), ... for a permutation o of the elements."""
@@ -82,7 +82,7 @@ class BasePolytope(Sharp):
     Parameters
     ----------
     function
-        F as a function of a Boolean mask of the elements (called once an element for each direction), or an object
+        F as a function of a Boolean mask of the elements (called once per element for each direction), or an object
         with ``along(order)``, its values on the growing sets of an order. That F is submodular is not checked.
     size
         Number of elements.

@@ -38,7 +38,7 @@ class Birkhoff(Sharp):
 
     @property
     def atom_entries(self) -> int:
-        """A permutation has one nonzero a row."""
+        """A permutation has one nonzero per row."""
         return self.shape[0]
 
     def maximiser(self, direction: Array) -> Any:

@@ -31,7 +31,7 @@ class ConvexHull(SharpSet):
     def __init__(self, points: Any) -> None:
         self.points = validate.finite_array("points", points)
         if self.points.ndim < 2 or not self.points.size:
-            raise InvalidInput("points", "an array with one point a row", f"shape {self.points.shape}")
+            raise InvalidInput("points", "an array with one point per row", f"shape {self.points.shape}")
         super().__init__(self.points.shape[1:])
         self.real_only = self.points.dtype.kind != "c"
         self._rows = self.points.reshape(self.points.shape[0], -1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.lazy import compile_lazily
 from unipd.atoms import SparsePoint
 from unipd.errors import InvalidInput
 from unipd.sharp.base import SharpSet
@@ -16,7 +17,7 @@ from unipd.sharp.base import SharpSet
 class FlowPolytope(SharpSet):
     """Unit flows from a source to a sink on a directed acyclic graph, the convex hull of the paths between them.
 
-    x has one entry an edge. [y]^# is the indicator of the path with the largest total y, found by dynamic
+    x has one entry per edge. [y]^# is the indicator of the path with the largest total y, found by dynamic
     programming in topological order in time linear in the number of edges.
 
     Parameters
@@ -56,8 +57,6 @@ class FlowPolytope(SharpSet):
 
     def maximiser(self, direction: Array) -> Any:
         """Return the longest path (the edge met first among equals)."""
-        from unipd.sharp.flow_kernels import path_back
-
         _, last = self._longest(direction)
         path = np.sort(path_back(last, self.tails, self.source, self.sink))
         return SparsePoint(self.shape, path, np.ones(path.size, direction.dtype))
@@ -85,8 +84,6 @@ class FlowPolytope(SharpSet):
         return bool(np.abs(balance).max() <= tolerance)
 
     def _longest(self, direction: Array) -> tuple[FloatArray, IntArray]:
-        from unipd.sharp.flow_kernels import longest_paths
-
         lengths = np.ascontiguousarray(direction, np.float64)
         return longest_paths(lengths, self._useful, self.tails, self.heads, self.source, self.nodes)
 
@@ -114,13 +111,9 @@ class FlowPolytope(SharpSet):
     def _reachable_nodes(
         self, edges: IntArray, tails: IntArray, heads: IntArray, root: int, zeros: FloatArray
     ) -> Array:
-        from unipd.sharp.flow_kernels import longest_paths
-
         return np.isfinite(longest_paths(zeros, edges, tails, heads, root, self.nodes)[0])
 
     def _order(self, by_tail: IntArray) -> IntArray:
-        from unipd.sharp.flow_kernels import topological_order
-
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.tails, minlength=self.nodes))))
         order = topological_order(starts, self.heads[by_tail])
         if order.size < self.nodes:
@@ -152,3 +145,68 @@ def _ends(name: str, nodes: Any) -> IntArray:
     if array.min() < 0:
         raise InvalidInput(name, "node numbers from 0", f"{int(array.min())}")
     return np.ascontiguousarray(array, np.int64)
+
+
+@compile_lazily()
+def topological_order(starts: IntArray, heads: IntArray) -> IntArray:  # pragma: no cover - compiled
+    """Return the nodes in topological order by Kahn's algorithm; fewer than all when there is a cycle.
+
+    ``heads[starts[v] : starts[v + 1]]`` are the heads of the edges that leave node v.
+    """
+    count = starts.size - 1
+    waiting = np.zeros(count, np.int64)
+    for head in heads:
+        waiting[head] += 1
+    order = np.empty(count, np.int64)
+    filled = 0
+    for node in range(count):
+        if waiting[node] == 0:
+            order[filled] = node
+            filled += 1
+    done = 0
+    while done < filled:
+        node = order[done]
+        done += 1
+        for place in range(starts[node], starts[node + 1]):
+            head = heads[place]
+            waiting[head] -= 1
+            if waiting[head] == 0:
+                order[filled] = head
+                filled += 1
+    return order[:filled]
+
+
+@compile_lazily()
+def longest_paths(
+    lengths: Array, edges: IntArray, tails: IntArray, heads: IntArray, source: int, count: int
+) -> tuple[Array, IntArray]:  # pragma: no cover - compiled
+    """Return the greatest length from the source to every node (-inf: out of reach) and the last edge taken.
+
+    ``edges`` lists edge numbers so that an edge comes after every edge into its tail.
+    """
+    distance = np.full(count, -np.inf)
+    distance[source] = 0.0
+    last = np.full(count, -1, np.int64)
+    for edge in edges:
+        candidate = distance[tails[edge]] + lengths[edge]
+        if candidate > distance[heads[edge]]:
+            distance[heads[edge]] = candidate
+            last[heads[edge]] = edge
+    return distance, last
+
+
+@compile_lazily()
+def path_back(last: IntArray, tails: IntArray, source: int, sink: int) -> IntArray:  # pragma: no cover - compiled
+    """Return the edges of the longest path from the source to the sink in the order they are taken."""
+    length = 0
+    node = sink
+    while node != source:
+        node = tails[last[node]]
+        length += 1
+    path = np.empty(length, np.int64)
+    node = sink
+    while node != source:
+        length -= 1
+        path[length] = last[node]
+        node = tails[last[node]]
+    return path

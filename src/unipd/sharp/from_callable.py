@@ -22,7 +22,7 @@ _AGREEMENT = 1e-6
 
 
 def check_traits(traits: dict[str, Any]) -> None:
-    """Raise unless the properties given with the function have the right types; None stands for unknown.
+    """Raise unless the properties given with the function have the right types; None means unknown.
 
     >>> check_traits({"degree": 1.0, "contains": None, "exact": True})
     """
@@ -167,7 +167,7 @@ class CallableSharp(Sharp):
             return math.inf
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
-        """Ask the user's test, given x alone; by default whether x is finite and has the right shape."""
+        """Apply the user's membership test; by default whether x is finite and has the right shape."""
         given = self._traits["contains"]
         return self._point(x) is not None if given is None else bool(given(x))
 

@@ -32,7 +32,7 @@ class GroupBall(NormBall):
     radius
         The radius r > 0.
     weights
-        One positive w_g a group, in the order of the sorted labels; 1 by default.
+        One positive w_g per group, in the order of the sorted labels; 1 by default.
 
     Examples
     --------
@@ -44,9 +44,9 @@ class GroupBall(NormBall):
         try:
             names = np.asarray(labels)
         except ValueError as error:
-            raise InvalidInput("labels", "one label an entry of x", str(error)) from error
+            raise InvalidInput("labels", "one label per entry of x", str(error)) from error
         if names.ndim == 0 or (names.dtype.kind == "f" and np.isnan(names).any()):
-            raise InvalidInput("labels", "one label an entry of x", repr(labels))
+            raise InvalidInput("labels", "one label per entry of x", repr(labels))
         super().__init__(names.shape, radius)
         try:
             found, groups = np.unique(names.reshape(-1), return_inverse=True)

@@ -26,7 +26,7 @@ class OWLBall(NormBall):
     radius
         The radius r > 0.
     shape
-        Shape of x; by default a vector with one entry a weight.
+        Shape of x; by default a vector with one entry per weight.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class PowerNorm(SharpFunction):
     Parameters
     ----------
     ball
-        The norm, given as one of its balls; its radius plays no part.
+        The norm, given as one of its balls; its radius is ignored.
     power
         The power q >= 2.
     weight
@@ -179,7 +179,7 @@ class NormSquared(PowerNorm):
     Parameters
     ----------
     ball
-        The norm, given as one of its balls; its radius plays no part.
+        The norm, given as one of its balls; its radius is ignored.
     weight
         The weight w > 0.
 
@@ -228,7 +228,7 @@ class L2NormSquared(NormSquared):
         super().__init__(L2Ball(shape), weight)
 
     def factors(self) -> Any:
-        """Return x itself: f is minimized over the whole space."""
+        """Return x itself: f is minimised over the whole space."""
         from unipd.sharp.spectral.factors import QuadraticFactors  # imports this package
 
         return QuadraticFactors(self.shape, self.weight)

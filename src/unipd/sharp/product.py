@@ -92,12 +92,12 @@ def _simplex(oracle: Any) -> Any:
 
 
 class Product(ReprMixin, OracleDefaults):
-    """X = X_1 x ... x X_m with f(x) = sum_i f_i(x_i): one independent sharp operator a block.
+    """X = X_1 x ... x X_m with f(x) = sum_i f_i(x_i): one independent sharp operator per block.
 
     Parameters
     ----------
     oracles
-        One sharp oracle a block.
+        One sharp oracle per block.
     threads
         Blocks are evaluated by this many threads; 1 (the default) evaluates them in turn.
 

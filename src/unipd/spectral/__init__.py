@@ -6,7 +6,7 @@ runs for eigenpairs and singular triples), :mod:`~unipd.spectral.stopping` (when
 :mod:`~unipd.spectral.certify`: Krylov runs give lower bounds, and upper bounds with a certificate come from there.
 :mod:`~unipd.spectral.symmetric` has sparse symmetric matrices with bounds of their own.
 :mod:`~unipd.spectral.operators` counts products, :mod:`~unipd.spectral.dense` hands small matrices to LAPACK, and the
-compiled kernels of single-vector runs are in ``golub_kahan_kernels``, ``ritz_kernels`` and ``symmetric_kernels``.
+compiled kernels of single-vector runs are in ``golub_kahan_kernels`` and ``ritz_kernels``.
 """
 
 from unipd.spectral.certify.probabilistic import Certification, Certified, certified_norm, certified_upper
@@ -29,7 +29,7 @@ from unipd.spectral.engine import (
 )
 from unipd.spectral.golub_kahan import Bidiagonal, CompiledBidiagonalization
 from unipd.spectral.lanczos import Basis, starting_block
-from unipd.spectral.operators import Products
+from unipd.spectral.operators import Operator, OperatorDefaults, Products
 from unipd.spectral.results import (
     BOUND_KINDS,
     CLAIMED,
@@ -67,6 +67,8 @@ __all__ = [
     "EigenPairs",
     "Engine",
     "FixedToleranceEngine",
+    "Operator",
+    "OperatorDefaults",
     "Products",
     "SingularTriples",
     "Stop",

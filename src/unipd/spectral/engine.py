@@ -20,7 +20,7 @@ from unipd.errors import InvalidInput
 from unipd.spectral.dense import dense_eigenpairs, dense_singular_triples, is_small
 from unipd.spectral.golub_kahan import CompiledBidiagonalization, golub_kahan, resume_compiled
 from unipd.spectral.lanczos import Limits, Ritz, lanczos, random_columns, starting_block
-from unipd.spectral.operators import Multiplier, Products, Transposed
+from unipd.spectral.operators import Multiplier, Products, Transposed, as_operator
 from unipd.spectral.results import RESIDUAL, EigenPairs, SingularTriples
 from unipd.spectral.stopping import ALLOWED, ROUNDING, Stop
 
@@ -215,7 +215,7 @@ class Engine:
         relative
             Whether ``tolerance`` is relative.
         value_tolerance
-            Asks in addition that the sum of the values fall short by at most this much, as estimated from
+            Also requires that the sum of the values fall short by at most this much, as estimated from
             residuals and gaps; may be a function of the top value.
         """
         products = Products(operator, hermitian=True)
@@ -244,7 +244,7 @@ class Engine:
         The other parameters are those of :meth:`eigenpairs`; a relative tolerance is relative to the largest
         singular value. A wide operator is run through its adjoint, so that the bases start on the shorter side.
         """
-        if count == 1 and getattr(operator, "has_compiled_run", False):
+        if count == 1 and as_operator(operator).has_compiled_run:
             found = compiled_singular_triple(self, operator, start, tolerance, relative, value_tolerance)
             if found is not None:
                 return found

@@ -44,9 +44,9 @@ class CompiledBidiagonalization:
     def __init__(self, operator: Any, adjoint: bool, subspace: int) -> None:
         self.operator, self.adjoint = operator, adjoint
         rows, columns = operator.shape[::-1] if adjoint else operator.shape
-        room, dtype = min(columns, subspace + 1), operator.dtype
-        self.bases: tuple[Array, Array] = np.empty((room, rows), dtype), np.empty((room, columns), dtype)
-        self.small: FloatArray = np.empty((4, room))  # the bands of B and the omega estimates
+        capacity, dtype = min(columns, subspace + 1), operator.dtype
+        self.bases: tuple[Array, Array] = np.empty((capacity, rows), dtype), np.empty((capacity, columns), dtype)
+        self.small: FloatArray = np.empty((4, capacity))  # the bands of B and the omega estimates
         self.known = self.made = 0
         self.unfit = False
 
@@ -73,9 +73,9 @@ class CompiledBidiagonalization:
             Error allowed in the top value as a function of it: the goals are tightened until both agree.
         """
         # Arrays allocated by compiled code are slower than those passed in.
-        (_, rows), (room, columns), dtype = self.bases[0].shape, self.bases[1].shape, self.bases[0].dtype
+        (_, rows), (capacity, columns), dtype = self.bases[0].shape, self.bases[1].shape, self.bases[0].dtype
         left, right = np.empty(rows, dtype), np.empty(columns, dtype)
-        last = min(room - 1, most // 2 - 1)
+        last = min(capacity - 1, most // 2 - 1)
         while True:
             done, made, top, residual = self.operator.compiled_bidiagonalization(
                 start, self.bases, self.small, self.known, last, goals, (left, right), adjoint=self.adjoint
@@ -121,8 +121,8 @@ class Bidiagonal:
         self.left = Basis(rows, self.right.array.shape[1], products.dtype, seed + 1)
         for column in start.T:
             self.right.append(column)
-        self.room = self.right.array.shape[1]
-        self.projected: Array = np.zeros((self.room,) * 2, np.result_type(products.dtype, np.float64))
+        self.capacity = self.right.array.shape[1]
+        self.projected: Array = np.zeros((self.capacity,) * 2, np.result_type(products.dtype, np.float64))
         self.known = 0
         self.links: list[float] = []
         self._kept = 0
@@ -156,12 +156,12 @@ class Bidiagonal:
     @property
     def full(self) -> bool:
         """Whether the next step needs a restart."""
-        return self.right.size + self.block > self.room < self.products.shape[1] > self.right.size
+        return self.right.size + self.block > self.capacity < self.products.shape[1] > self.right.size
 
     def advance(self) -> Array:
         """Multiply the last block by M, then its new left vectors by M^*; fill B and return R, which couples it to Q.
 
-        In single-vector runs it is enough to orthogonalize left vectors against the one before (Simon and Zha, SIAM J.
+        In single-vector runs it is enough to orthogonalise left vectors against the one before (Simon and Zha, SIAM J.
         Sci. Comput. 21, 2000), except right after a restart, when the next column of B is a full one.
         """
         first, known = self.known, self.right.size
@@ -184,11 +184,11 @@ class Bidiagonal:
 
     def restart(self, outer: Array, values: FloatArray, inner: Array) -> None:
         """Keep the best Ritz triples, as many as the factors have, and the next block."""
-        kept, room = values.size, self.room
+        kept, capacity = values.size, self.capacity
         self.right.compress(inner.conj().T, self.right.columns(self.known))
         self.left.compress(outer, self.left.columns(self.known))
-        self.right.array, self.left.array = self.right.array[:, :room], self.left.array[:, :room]
-        self.projected = np.zeros_like(self.projected[:room, :room])
+        self.right.array, self.left.array = self.right.array[:, :capacity], self.left.array[:, :capacity]
+        self.projected = np.zeros_like(self.projected[:capacity, :capacity])
         self.projected[range(kept), range(kept)] = values
         self.known = self._kept = kept
 
@@ -240,6 +240,6 @@ def run_until_converged(run: Bidiagonal, coupling: Array, count: int, stop: Stop
             others = combine_columns(left.columns(0, known), outer[:, :count])
             return Ritz(values[:count].copy(), vectors, others, residuals[:count] + rounding, done)
         if run.full:
-            kept = restart_size(min(known, run.room), count, run.block)
+            kept = restart_size(min(known, run.capacity), count, run.block)
             run.restart(outer[:, :kept], values[:kept], inner[:kept])
         coupling = run.advance()

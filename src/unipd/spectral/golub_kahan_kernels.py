@@ -1,6 +1,6 @@
-"""Compiled Golub-Kahan steps with partial reorthogonalization (Numba: import lazily).
+"""Compiled Golub-Kahan steps with partial reorthogonalisation (Numba: import lazily).
 
-Partial reorthogonalization follows Simon (Math. Comp. 42, 1984) and Larsen (1998). Vectors lose their orthogonality
+Partial reorthogonalisation follows Simon (Math. Comp. 42, 1984) and Larsen (1998). Vectors lose their orthogonality
 only as Ritz values converge, and how much of it is lost follows from the small matrix alone: with mu_kj = <u_k, u_j>
 and nu_kj = <v_k, v_j>, the steps imply
 
@@ -9,7 +9,7 @@ and nu_kj = <v_k, v_j>, the steps imply
 
 up to rounding, which is added with the sign that increases them (the omega recurrence). While all of them are below
 sqrt(eps), the small matrix is to working precision that of an orthonormal basis of the same space. The part that
-Gram-Schmidt takes from a vector is missing in M V = U B, though: a vector is orthogonalized against all before it, and
+Gram-Schmidt takes from a vector is missing in M V = U B, though: a vector is orthogonalised against all before it, and
 so is the next one, already at eps^(3/4), and residuals read off B are assumed to miss that much. Most runs to a
 moderate accuracy never get there, and save the passes over all vectors that full Gram-Schmidt takes in every step.
 
@@ -25,14 +25,14 @@ import numpy as np
 from numba import njit
 
 from unipd._typing import Array, FloatArray
+from unipd._util.lazy import REORDER
 from unipd.spectral.stopping import ROUNDING
 
-_REORDERED: Any = {"reassoc", "contract", "nsz"}
 _SLACK = 16.0
 """Cosines up to this many eps are left alone, instead of a second pass over the vectors."""
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def length(vector: Array) -> float:
     """Return the Euclidean norm, summed in double precision."""
     total = 0.0
@@ -41,7 +41,7 @@ def length(vector: Array) -> float:
     return math.sqrt(total)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def subtract_multiple(vector: Array, factor: float, other: Array) -> None:
     """Subtract a multiple of another vector in place."""
     share = vector.dtype.type(factor)
@@ -49,7 +49,7 @@ def subtract_multiple(vector: Array, factor: float, other: Array) -> None:
         vector[i] -= share * other[i]
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def divide(vector: Array, divisor: float) -> None:
     """Divide a vector in place."""
     share = vector.dtype.type(divisor)
@@ -57,7 +57,7 @@ def divide(vector: Array, divisor: float) -> None:
         vector[i] /= share
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def orthogonalize(vector: Array, basis: Array, size: int) -> float:
     """Subtract in place the part in the span of ``basis[:size]`` until it is gone; return the length of the rest.
 
@@ -81,7 +81,7 @@ def orthogonalize(vector: Array, basis: Array, size: int) -> float:
     return rest
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def _remove_four(vector: Array, a: Array, b: Array, c: Array, d: Array, negligible: float) -> None:
     zero = vector.dtype.type(0)
     in_a, in_b, in_c, in_d = zero, zero, zero, zero
@@ -131,7 +131,7 @@ def orthonormalize_left(
     """Turn the product M v in ``left[k]`` into the next left vector of ``sign`` * M; store alpha = B[k, k].
 
     Returns alpha (0 where the vector vanishes or is not finite), the largest length seen, and how many of the next
-    vectors are to be orthogonalized against all before them. ``small`` has four rows: the bands of B, nu and mu.
+    vectors are to be orthogonalised against all before them. ``small`` has four rows: the bands of B, nu and mu.
     """
     before = small[_BETA, k - 1] if k > 0 else 0.0
     alpha = _subtract_and_norm(left[k], sign * before, left[max(k - 1, 0)])
@@ -220,7 +220,7 @@ def update_right_omega(small: FloatArray, k: int, noise: float) -> float:
 
 @njit(cache=True, nogil=True, forceinline=True)
 def orthonormalize_rows(basis: Array, size: int) -> None:
-    """Make the first rows of a basis orthonormal, one after the other, for steps with full reorthogonalization."""
+    """Make the first rows of a basis orthonormal, one after the other, for steps with full reorthogonalisation."""
     for k in range(size):
         _multiply(basis[k], 1.0 / orthogonalize(basis[k], basis, k))
 
@@ -231,7 +231,7 @@ def _fits(size: float, scale: float, dtype: Any) -> bool:
     return bool(max(ROUNDING * np.finfo(dtype).eps * scale, np.finfo(dtype).tiny) < size < math.inf)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def _subtract_and_norm(vector: Array, factor: float, other: Array) -> float:
     """Subtract a multiple of another vector in place; return the length of the rest, summed in double precision."""
     share, total = vector.dtype.type(factor), 0.0
@@ -242,7 +242,7 @@ def _subtract_and_norm(vector: Array, factor: float, other: Array) -> float:
     return math.sqrt(total)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def _multiply(vector: Array, factor: float) -> None:
     share = vector.dtype.type(factor)
     for i in range(vector.size):

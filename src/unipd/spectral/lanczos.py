@@ -1,4 +1,4 @@
-"""Thick-restart (block) Lanczos with full reorthogonalization: the orthonormal basis, the starting block, the run."""
+"""Thick-restart (block) Lanczos with full reorthogonalisation: the orthonormal basis, the starting block, the run."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Basis:
 
 
 _SAFE = 0.1
-"""One-sided orthogonalization loses no more than a digit while no rest is below this share of the longest vector."""
+"""One-sided orthogonalisation loses no more than a digit while no rest is below this share of the longest vector."""
 _MOST_SWEEPS = 4
 """Two passes are enough unless the vector is nearly in the span."""
 

@@ -18,6 +18,7 @@ from unipd._typing import Array, Shape
 from unipd._util import validate
 from unipd._util.context import notify
 from unipd.errors import InvalidInput, OracleError
+from unipd.protocols import Adapted
 
 LARGEST_EXPONENT = 1000
 """Exponents stay within this, so that the power and its inverse are ordinary doubles."""
@@ -77,7 +78,74 @@ def frobenius(array: Array) -> float:
     return times_power(float(np.linalg.norm(array * 2.0**-exponent)), exponent)
 
 
-class LazyMatrix(ABC):
+class Operator(Protocol):
+    """A matrix known through its products (SciPy's ``LinearOperator`` and PyLops operators match).
+
+    Optional are ``matmat`` and ``rmatmat`` (products with several columns at once), ``tocsr`` (the entries, for smaller
+    certificates) and the members of :class:`OperatorDefaults`.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        ...
+
+    @property
+    def dtype(self) -> Any:
+        """Dtype of the products."""
+        ...
+
+    def matvec(self, x: Array) -> Array:
+        """Return M x."""
+        ...
+
+    def rmatvec(self, x: Array) -> Array:
+        """Return M^* x."""
+        ...
+
+
+class OperatorDefaults:
+    """What an operator may offer beyond its products, with the default of one that does not."""
+
+    hermitian: Any = True
+    """Whether a square M is Hermitian; False when only its Hermitian part counts."""
+    has_compiled_run: bool = False
+    """Whether ``compiled_bidiagonalization`` does a Golub-Kahan run in compiled code."""
+
+    def norm_bound(self) -> float | None:
+        """Return an upper bound of the spectral norm without any product, None when none is known."""
+        return None
+
+    def frobenius(self) -> float:
+        """Return an upper bound of the Frobenius norm, inf when none is known."""
+        return math.inf
+
+    def diagonal(self) -> Array | None:
+        """Return the diagonal, the preconditioner of Newton steps; None when it is not known."""
+        return None
+
+
+class AdaptedOperator(Adapted):
+    """An operator that derives from no class of this library, with the defaults of what it lacks."""
+
+    defaults = OperatorDefaults
+
+
+def as_operator(operator: Any) -> Any:
+    """Return an operator with its optional members (:class:`OperatorDefaults`).
+
+    >>> as_operator(scipy.sparse.linalg.aslinearoperator(np.eye(2))).frobenius()
+    inf
+    """
+    return operator if isinstance(operator, (OperatorDefaults, AdaptedOperator)) else AdaptedOperator(operator)
+
+
+def is_hermitian(operator: Any) -> bool:
+    """Whether an operator counts as Hermitian; arrays and sparse matrices do not, since that takes a look at them."""
+    return not is_explicit(operator) and bool(as_operator(operator).hermitian)
+
+
+class LazyMatrix(OperatorDefaults, ABC):
     """Base of matrices known by their products with blocks of columns."""
 
     def __init__(self, shape: Any, dtype: Any) -> None:
@@ -102,7 +170,7 @@ class LazyMatrix(ABC):
 
 
 class Multiplier(Protocol):
-    """What the Krylov methods ask of a matrix: products with blocks of columns, counted."""
+    """What the Krylov methods need of a matrix: products with blocks of columns, counted."""
 
     @property
     def shape(self) -> Shape:

@@ -35,7 +35,7 @@ class EigenPairs:
     """The algebraically largest eigenvalues of a Hermitian operator, largest first."""
 
     values: FloatArray
-    """Eigenvalues found: lower bounds of the true ones, up to rounding."""
+    """Eigenvalues found: lower bounds on the true ones, up to rounding."""
     vectors: Array
     """Unit eigenvectors as columns."""
     residuals: FloatArray
@@ -43,7 +43,7 @@ class EigenPairs:
     matvecs: int
     """Products spent."""
     upper: float
-    """Upper bound of the largest eigenvalue, of the kind that ``bound_kind`` names."""
+    """Upper bound on the largest eigenvalue, of the kind that ``bound_kind`` names."""
     bound_kind: str
     """"rigorous", "probabilistic" or "residual"."""
     converged: bool
@@ -72,7 +72,7 @@ class SingularTriples:
     """The largest singular values of an operator, largest first."""
 
     values: FloatArray
-    """Singular values found: lower bounds of the true ones, up to rounding."""
+    """Singular values found: lower bounds on the true ones, up to rounding."""
     left: Array
     """Unit left singular vectors as columns."""
     right: Array
@@ -82,7 +82,7 @@ class SingularTriples:
     matvecs: int
     """Products with M and M^* spent."""
     upper: float
-    """Upper bound of the largest singular value, of the kind that ``bound_kind`` names."""
+    """Upper bound on the largest singular value, of the kind that ``bound_kind`` names."""
     bound_kind: str
     """"rigorous", "probabilistic" or "residual"."""
     converged: bool

@@ -7,12 +7,12 @@ bands. Vectors are rows, as in :mod:`unipd.spectral.golub_kahan_kernels`.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
 
 from unipd._typing import Array, FloatArray
+from unipd._util.lazy import REORDER
 from unipd.spectral.golub_kahan_kernels import divide, length
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -227,7 +227,6 @@ def _height(bands: FloatArray, size: int, level: float) -> float:
     return height
 
 
-_REORDERED: Any = {"reassoc", "contract", "nsz"}
 _MARGIN = 32.0
 """Eps by which the computed top value may be too small: pivots must not be clipped because of it."""
 
@@ -257,7 +256,7 @@ def top_triple(
     return value, abs(bands[1, size - 1] * outer[size - 1]) / tall + stray
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=_REORDERED)
+@njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
 def _combine(basis: Array, coefficients: FloatArray, out: Array) -> None:
     """Write the combination of the first rows of a basis, four of them in one pass."""
     out[:] = 0

@@ -33,7 +33,7 @@ class Stop:
     relative: float = 0.0
     """Residual norm allowed as a share of the scale (the spread of the Ritz values, or the top singular value)."""
     value: Callable[[float], float] | None = None
-    """Error allowed in the sum of the wanted values, given the top one; None asks for nothing."""
+    """Error allowed in the sum of the wanted values, given the top one; None requires nothing."""
     missed_eigenvalue_guard: float | None = None
     """Share of the scale by which a missed eigenvalue would exceed the answer; None does not guard against it."""
     weight: float = 1.0

@@ -1,6 +1,7 @@
 """Symmetric matrices, sparse plus rank-one terms, with proved and likely bounds on their extreme eigenvalues.
 
-The adjoint of a semidefinite map (:mod:`unipd.maps.sdp`) is such a matrix.
+The adjoint of a semidefinite map (:mod:`unipd.maps.sdp`) is such a matrix. The compiled kernels at the end are serial,
+so threads may call them at once; they read indices as unsigned, which spares the wrap-around of negative ones.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import scipy
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.context import notify
+from unipd._util.lazy import compile_lazily
 from unipd.errors import InvalidInput, MemoryForecastError, OracleError
 from unipd.spectral.certify.probabilistic import bracket_of_run, weight_quantile
+from unipd.spectral.operators import OperatorDefaults
 
 DENSE_LIMIT = 20_000
 """Largest order that is made dense (3.2 GB of doubles)."""
@@ -27,7 +30,7 @@ _FIRST_CHECK = 48
 
 
 @dataclass(frozen=True, eq=False)
-class SymmetricOperator:
+class SymmetricOperator(OperatorDefaults):
     """S = M + V diag(c) V^T with M symmetric sparse (both triangles, CSR) and V a few dense columns.
 
     Accessed through products (``matvec``, ``matmat`` and their adjoints, which are the same); ``toarray`` and
@@ -98,10 +101,8 @@ class SymmetricOperator:
         """Return M B; blocks by a kernel, since making a SciPy array takes longer than many a product."""
         if other.ndim == 1:
             return self.sparse_part @ other
-        from unipd.spectral import symmetric_kernels as kernels  # compiled on first use
-
         out = np.empty((self.starts.size - 1, other.shape[1]), np.result_type(self.dtype, other.dtype))
-        kernels.csr_block(self.starts, self.indices, self.data, np.ascontiguousarray(other), out)
+        csr_block(self.starts, self.indices, self.data, np.ascontiguousarray(other), out)
         return out
 
     def __sub__(self, other: SymmetricOperator) -> SymmetricOperator:
@@ -140,7 +141,7 @@ class SmallestEigenpair:
 
 
 def cholesky_bound(operator: Any, shift: float) -> float | None:
-    """Return a proved lower bound of the smallest eigenvalue of S when S + shift I factorizes, else None.
+    """Return a proved lower bound on the smallest eigenvalue of S when S + shift I factorises, else None.
 
     A Cholesky factorisation of B that runs to its end in floating point proves B + E psd for an
     ||E|| <= gamma tr(B), gamma = (n + 2) u / (1 - (n + 2) u) with u the unit of rounding (Demmel; Rump, 2006);
@@ -242,8 +243,6 @@ def top_eigenvalue(
     >>> round(found.lower, 9), abs(found.vector).round(6) + 0.0
     (3.0, array([0., 1., 0.]))
     """
-    from unipd.spectral import symmetric_kernels as kernels  # compiled on first use
-
     order = operator.shape[0]
     start = np.random.default_rng(seed).standard_normal(order)
     start /= np.linalg.norm(start)
@@ -254,7 +253,7 @@ def top_eigenvalue(
     done, check = 0, _FIRST_CHECK
     while True:
         before, wanted = done, min(check, steps)
-        done = kernels.lanczos_steps(*matrix, work, alpha, beta, before, wanted, _NO_VECTOR, _NO_VECTOR)
+        done = lanczos_steps(*matrix, work, alpha, beta, before, wanted, _NO_VECTOR, _NO_VECTOR)
         notify("eigenvector", done - before)
         if not (np.isfinite(alpha[:done]).all() and np.isfinite(beta[:done]).all()):
             raise OracleError("a product with the operator has entries that are NaN or infinite")
@@ -268,7 +267,7 @@ def top_eigenvalue(
     top = (done - 1, done - 1)
     shares = scipy.linalg.eigh_tridiagonal(alpha[:done], beta[: done - 1], select="i", select_range=top)[1][:, 0]
     total = np.zeros(order)
-    kernels.lanczos_steps(*matrix, _lanczos_workspace(start), alpha, beta, 0, done, shares, total)
+    lanczos_steps(*matrix, _lanczos_workspace(start), alpha, beta, 0, done, shares, total)
     notify("eigenvector", done)
     return TopEigenvalue(lower, upper, total / np.linalg.norm(total), 2 * done)
 
@@ -280,3 +279,62 @@ def _lanczos_workspace(start: Array) -> Array:
     out = np.zeros((3, start.size))
     out[1] = start
     return out
+
+
+@compile_lazily()
+def csr_block(starts: IntArray, indices: IntArray, data: Array, block: Array, out: Array) -> None:
+    """Set out = M block for M in CSR form and a block of columns, row by row."""
+    for row in range(starts.size - 1):
+        out[row, :] = 0
+        for place in range(starts[row], starts[row + 1]):
+            value, source = data[place], np.uint32(indices[place])
+            for column in range(block.shape[1]):
+                out[row, column] += value * block[source, column]
+
+
+@compile_lazily(reorder=True)
+def lanczos_steps(
+    starts: IntArray,
+    indices: IntArray,
+    data: Array,
+    vectors: Array,
+    alpha: Array,
+    beta: Array,
+    first: int,
+    last: int,
+    shares: Array,
+    total: Array,
+) -> int:
+    """Do steps first, ..., last - 1 of the Lanczos recurrence of M and return how many are done in all.
+
+    Rows 0 and 1 of ``vectors`` are the previous and the present vector (by parity of the step), row 2 is work. The
+    present vector of step k, times ``shares[k]``, is added to ``total`` (when it is not empty): so a second run with
+    the same start adds up a Ritz vector. Stops where the Krylov space ends: the last beta is then zero.
+    """
+    order, size = starts.size - 1, 0.0
+    for step in range(first, last):
+        before, here = vectors[step % 2], vectors[(step + 1) % 2]
+        link = beta[step - 1] if step > 0 else 0.0
+        diagonal = 0.0
+        for row in range(order):
+            product = 0.0
+            for place in range(starts[row], starts[row + 1]):
+                product += data[place] * here[np.uint32(indices[place])]
+            product -= link * before[row]
+            vectors[2, row] = product
+            diagonal += product * here[row]
+        squares = 0.0
+        for row in range(order):
+            vectors[2, row] -= diagonal * here[row]
+            squares += vectors[2, row] * vectors[2, row]
+        for row in range(total.size):
+            total[row] += shares[step] * here[row]
+        length = np.sqrt(squares)
+        size = max(size, abs(diagonal) + length)
+        alpha[step], beta[step] = diagonal, length
+        if length <= 1e-15 * size:
+            beta[step] = 0.0
+            return step + 1
+        for row in range(order):
+            before[row] = vectors[2, row] / length
+    return last

@@ -1,6 +1,6 @@
 """Trackers: what is kept of the primal average xbar.
 
-dense (an array, one tracker a block, one fixed point, or nothing), atoms (a list, or a combination with weights of a
+dense (an array, one tracker per block, one fixed point, or nothing), atoms (a list, or a combination with weights of a
 method's own), lowrank and sketch. A further one is :class:`~unipd.methods.frank_wolfe.ActiveSet`.
 """
 

@@ -13,7 +13,7 @@ from unipd import atoms
 from unipd._typing import FloatArray
 
 _SMALLEST_SCALE = 1e-100
-"""Common scale of the weights below which they are written anew."""
+"""Common scale of the weights below which they are rewritten."""
 _DIGEST = 16
 """Largest number of bytes of a key."""
 
@@ -101,7 +101,7 @@ class AtomList:
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """Tracker of x = sum_i w_i a_i whose weights a method computes anew.
+    """Tracker of x = sum_i w_i a_i whose weights a method recomputes.
 
     >>> Combination((np.array([1.0, 0.0]), np.array([0.0, 1.0])), np.array([0.75, 0.25])).point()
     array([0.75, 0.25])

@@ -1,4 +1,4 @@
-"""Keep xbar as an array, by one tracker a block, as a point that the method replaces, or only by its image A xbar."""
+"""Keep xbar as an array, by one tracker per block, as a point that the method replaces, or only by its image A xbar."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class ByBlock:
-    """Tracker of xbar = (x_1, ..., x_m) by one tracker a block, such as a sketch of a matrix and an array.
+    """Tracker of xbar = (x_1, ..., x_m) by one tracker per block, such as a sketch of a matrix and an array.
 
     Parameters
     ----------

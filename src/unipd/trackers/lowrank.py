@@ -1,4 +1,4 @@
-"""Keep xbar as low-rank factors, recompressed on the way."""
+"""Keep xbar as low-rank factors, recompressed when they grow too wide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd.errors import InvalidInput
 
-ONE_MATRIX = "one matrix (for several blocks: unipd.trackers.ByBlock, one tracker a block)"
+ONE_MATRIX = "one matrix (for several blocks: unipd.trackers.ByBlock, one tracker per block)"
 
 
 def as_factors(atom: Any) -> atoms.LowRank:
@@ -108,9 +108,9 @@ class LowRankTracker:
     parts: tuple[atoms.LowRank, ...] = field(default=(), repr=False)
     """Factors whose sum is kept: the last recompression, then the atoms that came since."""
     error: float = 0.0
-    """Upper bound of the Frobenius norm of what was dropped from xbar."""
+    """Upper bound on the Frobenius norm of what was dropped from xbar."""
     nuclear_error: float = 0.0
-    """Upper bound of the nuclear norm of what was dropped from xbar."""
+    """Upper bound on the nuclear norm of what was dropped from xbar."""
     trace_correction: bool = field(default=False, kw_only=True)
 
     exact_objective = False

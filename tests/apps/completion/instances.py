@@ -20,13 +20,13 @@ def dense_side(side):
     return np.hstack(parts)
 
 
-def naive_objective(design, matrix, users, items):
+def naive_objective(completion, matrix, users, items):
     """1/2 sum (r - mean - b - c - X)^2 + ridges, entry by entry."""
-    x = dense_side(design.left) @ matrix @ dense_side(design.right).T
+    x = dense_side(completion.left) @ matrix @ dense_side(completion.right).T
     total = 0.0
-    for u, i, r in zip(design.users, design.items, design.target, strict=True):
+    for u, i, r in zip(completion.users, completion.items, completion.target, strict=True):
         total += 0.5 * (r - users[u] - items[i] - x[u, i]) ** 2
-    ridges = design.settings.user_ridge * users @ users + design.settings.item_ridge * items @ items
+    ridges = completion.settings.user_ridge * users @ users + completion.settings.item_ridge * items @ items
     return total + 0.5 * ridges
 
 

@@ -25,14 +25,14 @@ SETTINGS = {
 
 
 @pytest.fixture(params=SETTINGS)
-def design(request):
+def completion(request):
     return CompletionProblem(*small(), SHAPE, SETTINGS[request.param])
 
 
-def factor_of(design, factors, rank=4, seed=1):
+def factor_of(completion, factors, rank=4, seed=1):
     atom = Blocks(
         (
-            LowRank(np.ones((design.inner_shape[0], 1)), np.ones((design.inner_shape[1], 1)), np.ones(1)),
+            LowRank(np.ones((completion.inner_shape[0], 1)), np.ones((completion.inner_shape[1], 1)), np.ones(1)),
             np.zeros(SHAPE[0]),
             np.zeros(SHAPE[1]),
         )
@@ -41,36 +41,36 @@ def factor_of(design, factors, rank=4, seed=1):
     return factor + 0.1 * np.random.default_rng(seed).standard_normal(factor.size)
 
 
-def test_objective_is_the_naive_one(design):
-    problem, factors = design.problem(7.0), design.factors(7.0, 4)
-    point = factors.point(factor_of(design, factors))
+def test_objective_is_the_naive_one(completion):
+    problem, factors = completion.problem(7.0), completion.factors(7.0, 4)
+    point = factors.point(factor_of(completion, factors))
     matrix, users, items = point.parts
     found = problem.sharp.objective(point) + problem.loss.value(problem.map.image(point) - problem.b)
-    assert found == pytest.approx(naive_objective(design, matrix.dense(), users, items))
+    assert found == pytest.approx(naive_objective(completion, matrix.dense(), users, items))
     assert np.linalg.svd(matrix.dense(), compute_uv=False).sum() <= 7.0 * (1 + 1e-12)
 
 
-def test_effective_factors(design):
-    factors = design.factors(7.0, 4)
-    point = factors.point(factor_of(design, factors))
-    left, right = design.effective(point)
-    expected = dense_side(design.left) @ point.parts[0].dense() @ dense_side(design.right).T
+def test_effective_factors(completion):
+    factors = completion.factors(7.0, 4)
+    point = factors.point(factor_of(completion, factors))
+    left, right = completion.effective(point)
+    expected = dense_side(completion.left) @ point.parts[0].dense() @ dense_side(completion.right).T
     np.testing.assert_allclose(left @ right.T, expected, atol=1e-12)
 
 
-def test_gradient_by_finite_differences(design):
-    problem, factors = design.problem(7.0), design.factors(7.0, 4)
+def test_gradient_by_finite_differences(completion):
+    problem, factors = completion.problem(7.0), completion.factors(7.0, 4)
     model = AugmentedLagrangian(problem, factors, np.zeros(problem.dual_shape), 0.0)
-    factor = factor_of(design, factors)
+    factor = factor_of(completion, factors)
     here = model.evaluate(factor)
     direction = np.random.default_rng(2).standard_normal(factor.size)
     ahead, behind = (model.evaluate(factor + h * direction).value for h in (1e-5, -1e-5))
     assert here.gradient @ direction == pytest.approx((ahead - behind) / 2e-5, rel=1e-5)
 
 
-def test_preconditioner_is_symmetric_positive_and_tangent(design):
-    factors = design.factors(7.0, 3)
-    factor = factor_of(design, factors, rank=3)
+def test_preconditioner_is_symmetric_positive_and_tangent(completion):
+    factors = completion.factors(7.0, 3)
+    factor = factor_of(completion, factors, rank=3)
     solve = factors.preconditioner(factor)
     rng = np.random.default_rng(3)
     first, second = rng.standard_normal((2, factor.size))
@@ -82,14 +82,14 @@ def test_preconditioner_is_symmetric_positive_and_tangent(design):
     assert abs(np.vdot(moved, block)) < 1e-9 * np.linalg.norm(moved) * np.linalg.norm(block)
 
 
-def test_a_start_keeps_the_point(design):
-    factors = design.factors(7.0, 3)
-    point = factors.point(factor_of(design, factors, rank=3))
-    again = design.factors(9.0, 3, WarmStart(point, 1.0))
+def test_a_start_keeps_the_point(completion):
+    factors = completion.factors(7.0, 3)
+    point = factors.point(factor_of(completion, factors, rank=3))
+    again = completion.factors(9.0, 3, WarmStart(point, 1.0))
     found = again.point(again.start(point, 3, 0))
     np.testing.assert_allclose(found.parts[0].dense(), point.parts[0].dense(), atol=1e-9)
     np.testing.assert_array_equal(found.parts[1], point.parts[1])
-    smaller = design.factors(3.5, 3, WarmStart(point, 1.0))
+    smaller = completion.factors(3.5, 3, WarmStart(point, 1.0))
     shrunk = smaller.point(smaller.start(point, 3, 0)).parts[0].dense()
     size = np.linalg.svd(shrunk, compute_uv=False).sum()
     assert size <= 3.5 * (1 + 1e-9)
@@ -97,10 +97,10 @@ def test_a_start_keeps_the_point(design):
     assert np.vdot(shrunk, direction) == pytest.approx(np.linalg.norm(shrunk) * np.linalg.norm(direction))
 
 
-def test_a_start_is_widened(design):
-    factors = design.factors(7.0, 2)
-    point = factors.point(factor_of(design, factors, rank=2))
-    wide = design.factors(7.0, 5, WarmStart(point, 1.0))
+def test_a_start_is_widened(completion):
+    factors = completion.factors(7.0, 2)
+    point = factors.point(factor_of(completion, factors, rank=2))
+    wide = completion.factors(7.0, 5, WarmStart(point, 1.0))
     found = wide.point(wide.start(point, 5, 0))
     assert found.parts[0].rank == 5
     assert np.linalg.norm(found.parts[0].dense() - point.parts[0].dense()) < 0.1 * np.linalg.norm(
@@ -111,12 +111,12 @@ def test_a_start_is_widened(design):
 def test_multiplier_at_the_optimum_is_the_top_singular_value():
     from unipd.apps.completion import SolverOptions, solve_completion
 
-    design = CompletionProblem(*small(), SHAPE, ModelSettings())
-    result = solve_completion(design, 5.0, SolverOptions(accuracy=1e-9))
+    completion = CompletionProblem(*small(), SHAPE, ModelSettings())
+    result = solve_completion(completion, 5.0, SolverOptions(accuracy=1e-9))
     dual = result.state.here.dual
-    top = np.linalg.norm(design.sampled.adjoint(dual).toarray(), 2)
-    assert design.multiplier(result.x, dual, 5.0) == pytest.approx(top, rel=1e-4)
-    assert design.multiplier(result.x, dual, 5.0) <= 2.0 * design.initial_multiplier(5.0)
+    top = np.linalg.norm(completion.sampled.adjoint(dual).toarray(), 2)
+    assert completion.multiplier(result.x, dual, 5.0) == pytest.approx(top, rel=1e-4)
+    assert completion.multiplier(result.x, dual, 5.0) <= 2.0 * completion.initial_multiplier(5.0)
 
 
 def test_squared_norm_by_factors():

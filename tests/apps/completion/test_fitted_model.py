@@ -143,24 +143,24 @@ def test_more_ratings(ratings, side):
     users, items, values = ratings
     late = np.random.default_rng(0).random(values.size) < 0.2
     late |= (users == users[0]) | (items == items[0])
-    grown = CompletionModel(RADIUS, side_information=side, accuracy=1e-5).fit(
+    updated = CompletionModel(RADIUS, side_information=side, accuracy=1e-5).fit(
         (users[~late], items[~late], values[~late])
     )
-    assert users[0] not in grown.users_
-    assert grown.partial_fit((users[late], items[late], values[late])) is grown
+    assert users[0] not in updated.users_
+    assert updated.partial_fit((users[late], items[late], values[late])) is updated
     whole = CompletionModel(RADIUS, side_information=side, accuracy=1e-5).fit(ratings)
-    assert grown.users_.tolist() == whole.users_.tolist()
-    assert grown.objective_ == pytest.approx(whole.objective_, rel=1e-3)
-    np.testing.assert_allclose(grown.predict((users, items)), whole.predict((users, items)), atol=0.02)
+    assert updated.users_.tolist() == whole.users_.tolist()
+    assert updated.objective_ == pytest.approx(whole.objective_, rel=1e-3)
+    np.testing.assert_allclose(updated.predict((users, items)), whole.predict((users, items)), atol=0.02)
 
 
 def test_more_ratings_take_less_than_all_of_them(ratings):
     users, items, values = ratings
     late = np.arange(values.size) % 30 == 0
-    grown = CompletionModel(RADIUS, accuracy=1e-5).fit((users[~late], items[~late], values[~late]))
-    grown.partial_fit((users[late], items[late], values[late]))
+    updated = CompletionModel(RADIUS, accuracy=1e-5).fit((users[~late], items[~late], values[~late]))
+    updated.partial_fit((users[late], items[late], values[late]))
     whole = CompletionModel(RADIUS, accuracy=1e-5).fit(ratings)
-    assert grown.result_.counts.matvecs < whole.result_.counts.matvecs
+    assert updated.result_.counts.matvecs < whole.result_.counts.matvecs
 
 
 def test_a_new_rating_replaces_the_old(ratings):

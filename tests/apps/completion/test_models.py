@@ -1,5 +1,7 @@
 """The completion model and formulation (b) against an interior-point solver."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from unipd.apps.completion import (
     ball_formulation,
     factored_norm_method,
     fit_biases,
+    merge_results,
     norm_problem,
     solve_completion,
 )
@@ -24,21 +27,23 @@ SETTINGS = {
 }
 
 
-def solve_by_cvxpy(design, radius):
-    left, right = dense_side(design.left), dense_side(design.right)
-    z = cp.Variable(design.inner_shape)
-    users, items = (cp.Variable(size) for size in design.shape)
-    seen = (left @ z @ right.T)[design.users, design.items] + users[design.users] + items[design.items]
-    ridges = design.settings.user_ridge * cp.sum_squares(users) + design.settings.item_ridge * cp.sum_squares(items)
-    objective = 0.5 * cp.sum_squares(seen - design.target) + 0.5 * ridges
+def solve_by_cvxpy(completion, radius):
+    left, right = dense_side(completion.left), dense_side(completion.right)
+    z = cp.Variable(completion.inner_shape)
+    users, items = (cp.Variable(size) for size in completion.shape)
+    seen = (left @ z @ right.T)[completion.users, completion.items] + users[completion.users] + items[completion.items]
+    ridges = completion.settings.user_ridge * cp.sum_squares(users) + completion.settings.item_ridge * cp.sum_squares(
+        items
+    )
+    objective = 0.5 * cp.sum_squares(seen - completion.target) + 0.5 * ridges
     return cp.Problem(cp.Minimize(objective), [cp.normNuc(z) <= radius]).solve(solver="CLARABEL")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_model_is_solved_jointly(name):
-    design = CompletionProblem(*small(count=40, shape=(12, 9)), (12, 9), SETTINGS[name])
-    result = solve_completion(design, 6.0, SolverOptions(accuracy=1e-6, rank=4))
-    optimum = solve_by_cvxpy(design, 6.0)
+    completion = CompletionProblem(*small(count=40, shape=(12, 9)), (12, 9), SETTINGS[name])
+    result = solve_completion(completion, 6.0, SolverOptions(accuracy=1e-6, rank=4))
+    optimum = solve_by_cvxpy(completion, 6.0)
     assert result.status is unipd.Status.SOLVED
     assert result.objective == pytest.approx(optimum, rel=1e-5)
     assert result.dual_bound <= optimum * (1 + 1e-7)
@@ -72,33 +77,33 @@ def test_the_least_norm(noise):
 
 
 def test_biases_are_the_ridge_regression():
-    design = CompletionProblem(*small(), SHAPE, SETTINGS["plain"])
-    users, items = fit_biases(design)
-    rows = np.zeros((design.target.size, sum(SHAPE)))
-    rows[np.arange(len(rows)), design.users] = 1
-    rows[np.arange(len(rows)), SHAPE[0] + design.items] = 1
+    completion = CompletionProblem(*small(), SHAPE, SETTINGS["plain"])
+    users, items = fit_biases(completion)
+    rows = np.zeros((completion.target.size, sum(SHAPE)))
+    rows[np.arange(len(rows)), completion.users] = 1
+    rows[np.arange(len(rows)), SHAPE[0] + completion.items] = 1
     ridge = np.diag(np.repeat([2.0, 1.0], SHAPE))
-    expected = np.linalg.solve(rows.T @ rows + ridge, rows.T @ design.target)
+    expected = np.linalg.solve(rows.T @ rows + ridge, rows.T @ completion.target)
     np.testing.assert_allclose(np.concatenate([users, items]), expected, atol=1e-4)
 
 
 def test_limits_and_callbacks():
-    design = CompletionProblem(*small(), SHAPE, SETTINGS["plain"])
-    assert solve_completion(design, 6.0, SolverOptions(1e-12, seconds=0.0)).status is unipd.Status.TIME_LIMIT
+    completion = CompletionProblem(*small(), SHAPE, SETTINGS["plain"])
+    assert solve_completion(completion, 6.0, SolverOptions(1e-12, seconds=0.0)).status is unipd.Status.TIME_LIMIT
     seen = []
     result = solve_completion(
-        design, 6.0, SolverOptions(1e-12, callback=lambda info: seen.append(info) or len(seen) >= 1)
+        completion, 6.0, SolverOptions(1e-12, callback=lambda info: seen.append(info) or len(seen) >= 1)
     )
     assert (result.status, len(seen)) == (unipd.Status.STOPPED, 1)
-    limited = solve_completion(design, 6.0, SolverOptions(1e-16, iterations=2, widen=False))
+    limited = solve_completion(completion, 6.0, SolverOptions(1e-16, iterations=2, widen=False))
     assert limited.status is unipd.Status.ITERATION_LIMIT
 
 
 def test_narrow_factors_are_widened():
     shape = (40, 30)
-    design = CompletionProblem(*small(seed=3, count=500, shape=shape, rank=8, noise=0.05), shape, SETTINGS["plain"])
-    narrow = solve_completion(design, 40.0, SolverOptions(1e-5, rank=1))
-    wide = solve_completion(design, 40.0, SolverOptions(1e-5, rank=30))
+    completion = CompletionProblem(*small(seed=3, count=500, shape=shape, rank=8, noise=0.05), shape, SETTINGS["plain"])
+    narrow = solve_completion(completion, 40.0, SolverOptions(1e-5, rank=1))
+    wide = solve_completion(completion, 40.0, SolverOptions(1e-5, rank=30))
     assert narrow.status is wide.status is unipd.Status.SOLVED
     assert narrow.objective == pytest.approx(wide.objective, rel=1e-3)
 
@@ -136,3 +141,12 @@ def test_widened_factors_keep_what_is_in_use():
     assert factors.widen_factor(factor, 100, 0).shape[1] == min(SHAPE)
     full = rng.standard_normal((sum(SHAPE), min(SHAPE)))
     np.testing.assert_allclose(factors.point(factors.widen_factor(full, 100, 0)).dense(), factors.point(full).dense())
+
+
+def test_a_solved_run_keeps_its_certified_bound():
+    design = CompletionProblem(*small(count=40, shape=(12, 9)), (12, 9), SETTINGS["plain"])
+    solved = solve_completion(design, 6.0, SolverOptions(accuracy=1e-6, rank=4))
+    higher = replace(solved, status=unipd.Status.STOPPED, dual_bound=solved.objective, bound_kind="residual")
+    merged = merge_results(higher, solved)
+    assert (merged.dual_bound, merged.bound_kind, merged.gap) == (solved.dual_bound, solved.bound_kind, solved.gap)
+    assert merge_results(replace(higher, bound_kind="rigorous"), solved).dual_bound == solved.objective

@@ -37,16 +37,16 @@ def instance():
 
 
 def test_the_choice_is_about_the_best(instance, capsys):
-    design, (users, items, values) = instance
-    asked = []
+    completion, (users, items, values) = instance
+    errors_seen = []
 
     def judge(point):
-        asked.append(float(np.sqrt(np.mean((predict_at(design, point, users, items, None) - values) ** 2))))
-        return asked[-1]
+        errors_seen.append(float(np.sqrt(np.mean((predict_at(completion, point, users, items, None) - values) ** 2))))
+        return errors_seen[-1]
 
-    chosen = choose_radius([(design, judge)], SolverOptions(verbose=True))
+    chosen = choose_radius([(completion, judge)], SolverOptions(verbose=True))
     radius, trials = chosen.radius, chosen.trials
-    assert len(asked) == len(trials) <= MOST_TRIALS
+    assert len(errors_seen) == len(trials) <= MOST_TRIALS
     assert [trial.radius for trial in trials] == sorted(trial.radius for trial in trials)
     best = min(trials, key=lambda trial: trial.error)
     assert best is not trials[0]
@@ -56,24 +56,28 @@ def test_the_choice_is_about_the_best(instance, capsys):
     assert capsys.readouterr().err.count("validation error") == len(trials)
 
 
-def test_the_guess_scales_with_the_ratings(instance):
-    design, _ = instance
+def test_the_initial_radius_scales_with_the_ratings(instance):
+    completion, _ = instance
     twice = CompletionProblem(
-        design.users, design.items, 2.0 * (design.target + design.mean), design.shape, ModelSettings()
+        completion.users,
+        completion.items,
+        2.0 * (completion.target + completion.mean),
+        completion.shape,
+        ModelSettings(),
     )
-    assert initial_radius(twice) == pytest.approx(2.0 * initial_radius(design))
+    assert initial_radius(twice) == pytest.approx(2.0 * initial_radius(completion))
 
 
-def test_the_guess_of_nothing_is_positive():
-    design = CompletionProblem(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 3.0]), (2, 2), ModelSettings())
-    assert initial_radius(design) > 0
+def test_the_initial_radius_for_constant_ratings_is_positive():
+    completion = CompletionProblem(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 3.0]), (2, 2), ModelSettings())
+    assert initial_radius(completion) > 0
 
 
 def test_an_interrupt_ends_the_search(instance, monkeypatch):
+    from unipd import Status
     from unipd.apps.completion import radius_search as module
-    from unipd.status import Status
 
-    design, _ = instance
+    completion, _ = instance
     real = module.solve_completion
 
     def interrupt_solve(*arguments):
@@ -83,7 +87,7 @@ def test_an_interrupt_ends_the_search(instance, monkeypatch):
 
     monkeypatch.setattr(module, "solve_completion", interrupt_solve)
     with pytest.raises(KeyboardInterrupt):
-        choose_radius([(design, lambda point: 1.0)], SolverOptions())
+        choose_radius([(completion, lambda point: 1.0)], SolverOptions())
 
 
 def norm_of(matrix):
@@ -102,15 +106,15 @@ def precise_instance(noise, seed=0):
 def test_a_ball_that_is_not_filled_is_not_made_larger(noise):
     users, items, values, _ = precise_instance(noise)
     held = np.random.default_rng(1).random(600) < 0.1
-    design = CompletionProblem(users[~held], items[~held], values[~held], (40, 30), ModelSettings(weight_power=0.0))
+    completion = CompletionProblem(users[~held], items[~held], values[~held], (40, 30), ModelSettings(weight_power=0.0))
     norms = []
 
     def judge(point):
         norms.append(norm_of(point.parts[0]))
-        found = predict_at(design, point, users[held], items[held], None)
+        found = predict_at(completion, point, users[held], items[held], None)
         return float(np.sqrt(np.mean((found - values[held]) ** 2)))
 
-    chosen = choose_radius([(design, judge)], SolverOptions())
+    chosen = choose_radius([(completion, judge)], SolverOptions())
     radius, trials = chosen.radius, chosen.trials
     assert sorted(norms) == pytest.approx([trial.radius for trial in trials], rel=0.011)
     assert radius <= 1.01 * max(norms)
@@ -135,7 +139,7 @@ def test_few_ratings_are_held_out_in_several_sets(monkeypatch, count, sets):
 
     seen = []
 
-    def chosen(folds, plan):
+    def chosen(folds, options):
         seen.extend(folds)
         return RadiusChoice(1.0)
 
@@ -143,7 +147,7 @@ def test_few_ratings_are_held_out_in_several_sets(monkeypatch, count, sets):
     rng = np.random.default_rng(0)
     places = rng.permutation(200 * 200)[:count]
     CompletionModel(max_seconds=0.0).fit((*np.divmod(places, 200), rng.standard_normal(count)))
-    kept = [set(zip(design.users.tolist(), design.items.tolist(), strict=True)) for design, _ in seen]
+    kept = [set(zip(completion.users.tolist(), completion.items.tolist(), strict=True)) for completion, _ in seen]
     assert len(kept) == sets
     assert all(len(pairs) == pytest.approx(0.9 * count, rel=0.05) for pairs in kept)
     assert all(len(first | second) == count for first, second in itertools.combinations(kept, 2))
@@ -160,23 +164,23 @@ def test_ratings_that_are_all_the_same_end_the_search():
 def test_trials_start_from_each_other(instance, monkeypatch):
     from unipd.apps.completion import radius_search as module
 
-    design, (users, items, values) = instance
+    completion, (users, items, values) = instance
     real, starts = module.solve_completion, []
 
     def judge(point):
-        return float(np.sqrt(np.mean((predict_at(design, point, users, items, None) - values) ** 2)))
+        return float(np.sqrt(np.mean((predict_at(completion, point, users, items, None) - values) ** 2)))
 
-    def record_start(design, radius, plan, start):
+    def record_start(completion, radius, options, start):
         starts.append(start)
-        return real(design, radius, plan, start)
+        return real(completion, radius, options, start)
 
-    def cold(design, radius, plan, start):
-        return real(design, radius, plan, None)
+    def cold(completion, radius, options, start):
+        return real(completion, radius, options, None)
 
     monkeypatch.setattr(module, "solve_completion", record_start)
-    warm = choose_radius([(design, judge)], SolverOptions())
+    warm = choose_radius([(completion, judge)], SolverOptions())
     monkeypatch.setattr(module, "solve_completion", cold)
-    afresh = choose_radius([(design, judge)], SolverOptions())
+    afresh = choose_radius([(completion, judge)], SolverOptions())
     assert [start is None for start in starts] == [True] + [False] * (len(warm.trials) - 1)
     spent, alone = (chosen.work["matvecs"] / len(chosen.trials) for chosen in (warm, afresh))
     assert len(warm.trials) > 2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from unipd.apps.completion import Index, SideCurvature, SideFactor, align_features
 from unipd.apps.completion.ratings import as_names
 from unipd.errors import InvalidInput
-from unipd.maps.matrix import Incidence
+from unipd.maps import Incidence
 from unipd.spectral import Engine, FixedToleranceEngine
 
 from .instances import dense_side

@@ -14,7 +14,7 @@ from unipd.reproduce import generate_ratings
 
 sklearn = pytest.importorskip("sklearn")
 
-IDENTIFIERS = "X holds the identifiers of users and items, two a row, not features"
+IDENTIFIERS = "X holds the identifiers of users and items, two per row, not features"
 EXPECTED = dict.fromkeys(
     (
         "check_fit_score_takes_y",

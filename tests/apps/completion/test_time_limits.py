@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 import unipd
+from unipd import Status
 from unipd._util.context import Communicator
 from unipd.apps.completion import CompletionModel, model, radius_search
 from unipd.apps.completion.model import SEARCH_CUT
 from unipd.apps.completion.solver import Deadline
 from unipd.reproduce import generate_ratings
-from unipd.status import Status
 
 SETS = 5
-"""Sets held out of so few ratings: fits a trial."""
+"""Sets held out of this few ratings: fits per trial."""
 
 
 class Clock:
-    """A clock that goes on by a second with every fit."""
+    """A clock that advances by a second with every fit."""
 
     def __init__(self):
         self.time = 100.0
@@ -26,9 +26,9 @@ class Clock:
         return self.time
 
     def count_solves(self, solve):
-        def run(design, radius, plan, start=None):
-            self.given.append(plan.seconds)
-            result = solve(design, radius, plan, start)
+        def run(completion, radius, options, start=None):
+            self.given.append(options.seconds)
+            result = solve(completion, radius, options, start)
             self.time += 1.0
             return result
 
@@ -64,7 +64,7 @@ def test_every_fit_gets_what_is_left(clock, ratings, unlimited_fit):
     assert model.summary()["message"] == SEARCH_CUT
 
 
-def test_before_the_first_trial_is_whole_the_radius_is_a_guess(clock, ratings):
+def test_before_the_first_trial_is_complete_the_radius_is_an_estimate(clock, ratings):
     model = CompletionModel(max_seconds=4.0).fit(ratings)
     assert clock.given == [3.0, 2.0, 1.0, 1.0]
     assert model.path_ == []

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unipd import Status
 from unipd.apps.graphs import MaxCut, best_cut, cut_value, hyperplane_cuts, kernels
 from unipd.apps.graphs.maxcut import _best_distinct, _crossover, maxcut
 from unipd.errors import InvalidInput
 from unipd.io import Graph
-from unipd.status import Status
 
 
 def random_graph(seed, nodes=9, density=0.6):
@@ -137,8 +137,8 @@ def test_nodes_without_edges_do_not_hold_up_the_search():
     rows, cols = np.nonzero(np.triu(random.random((60, 60)) < 0.1, 1))
     weights, factor = random.random(rows.size), random.standard_normal((160, 3))
     alone = best_cut(Graph.of(60, rows, cols, weights), factor[:60], hyperplanes=1, steps=5000)
-    beside = best_cut(Graph.of(160, rows, cols, weights), factor, hyperplanes=1, steps=5000)
-    values = [float(weights @ (sides[rows] != sides[cols])) for sides in (alone, beside)]
+    enlarged = best_cut(Graph.of(160, rows, cols, weights), factor, hyperplanes=1, steps=5000)
+    values = [float(weights @ (sides[rows] != sides[cols])) for sides in (alone, enlarged)]
     assert values[1] == pytest.approx(values[0], rel=1e-3)
 
 

@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from unipd.status import Status
+from unipd import Status
 
 
 def dense(data):

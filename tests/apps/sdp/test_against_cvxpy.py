@@ -4,9 +4,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from unipd import Status
 from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
-from unipd.status import Status
 
 
 def symmetric(generator, order):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from apps.sdp.checks import check, dense, reference
+from unipd import Status
 from unipd.apps.graphs.theta import theta
 from unipd.apps.sdp import SDP, find_binary_lifting
 from unipd.atoms import LowRank
 from unipd.io import Graph
-from unipd.status import Status
 
 ORDER, BORDER = 6, 2
 SCALES = np.array([1.0, -2.0, 1.0, 0.5, 3.0, 1.0])

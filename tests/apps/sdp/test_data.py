@@ -10,7 +10,7 @@ from unipd.apps.sdp import SdpData, bound_from_diagonals, data_from_sdpa
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries
-from unipd.methods.factored.fixed_diagonal import find_groups
+from unipd.methods.factored import find_groups
 
 
 def program(matrices, lower, upper=None):

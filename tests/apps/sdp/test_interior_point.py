@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.sdp.checks import check, reference
+from unipd import Status
 from unipd.apps.sdp import SDP, FallbackRule, InteriorPoint, analyse, bounded, interior_point_work
 from unipd.apps.sdp.interior_point import (
     DenseProgram,
@@ -20,7 +21,6 @@ from unipd.apps.sdp.interior_point import (
     standard_form,
 )
 from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget
-from unipd.status import Status
 
 
 def symmetric(generator, order):

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from apps.sdp.checks import check, dense, reference
+from unipd import Status
 from unipd.apps.graphs import bisection_program, maxcut_program, theta_program
 from unipd.apps.sdp import SDP, InteriorPoint
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
-from unipd.report.curves import best_bound, compute_curves
+from unipd.report import compute_curves
+from unipd.report.curves import best_bound
 from unipd.run import MaxIterations
-from unipd.status import Status
 
 
 @pytest.mark.parametrize("make", [maxcut_program, theta_program])
@@ -191,7 +192,7 @@ def test_infeasible_program_comes_with_a_proof():
 
 
 def test_weak_infeasibility_ends_with_what_is_proved():
-    """X_11 = 0 and X_12 = 1 are met as nearly as one likes by large X, and by none."""
+    """X_11 = 0 and X_12 = 1 are met arbitrarily closely by large X, but by none exactly."""
     matrices = [np.diag([1.0, 0.0]), np.array([[0.0, 0.5], [0.5, 0.0]])]
     result = SDP.from_matrices(np.eye(2), matrices, [0.0, 1.0]).solve(1e-6, stop=MaxIterations(100))
     assert result.status is Status.STALLED
@@ -319,7 +320,7 @@ def test_a_trace_bound_must_be_a_positive_number_even_where_none_is_needed(bound
 
 
 def test_a_diagonal_entry_that_must_vanish_ends_honestly():
-    """No X is strictly feasible: multipliers grow for ever, pairs of tiny steps are rounding errors."""
+    """No X is strictly feasible: multipliers grow forever, pairs of tiny steps are rounding errors."""
     program = SDP.from_matrices(
         -np.array([[1.0, 1.0], [1.0, 0.0]]), [np.diag([1.0, 0.0]), np.diag([0.0, 1.0])], [1.0, 0.0]
     )

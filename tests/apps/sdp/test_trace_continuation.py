@@ -5,10 +5,10 @@ import pytest
 from scipy.linalg import block_diag
 
 from apps.sdp.checks import check, reference
+from unipd import Status
 from unipd.apps.sdp import SDP, BoundedSolver, analyse, search_trace
 from unipd.errors import InvalidInput
 from unipd.run import MaxIterations
-from unipd.status import Status
 
 OFF = np.array([[0.0, 0.5], [0.5, 0.0]])
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unipd import Problem
 from unipd.apps.tomography import (
     DoubtfulMeasurements,
     Noise,
@@ -19,7 +20,6 @@ from unipd.apps.tomography.fit import is_noisy, largest_step
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import PauliMap
-from unipd.problem import Problem
 from unipd.sharp import Spectrahedron
 
 

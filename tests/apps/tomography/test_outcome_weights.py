@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unipd import Status
 from unipd.apps.tomography import (
     FitSettings,
     Noise,
@@ -27,7 +28,6 @@ from unipd.apps.tomography.counts import (
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import OutcomeMap
 from unipd.run import MaxIterations
-from unipd.status import Status
 
 from . import naive
 
@@ -38,11 +38,11 @@ def white(qubits, share, shots, seed):
 
 
 def log_likelihood(state, counts):
-    """Multinomial log-likelihood, from the chances computed by rotating the state."""
+    """Multinomial log-likelihood, from the probabilities computed by rotating the state."""
     total = 0.0
     for basis, seen in counts.items():
-        chances = outcome_probabilities(state, basis)
-        total += sum(number * np.log(max(chances[int(bits, 2)], 1e-300)) for bits, number in seen.items())
+        probabilities = outcome_probabilities(state, basis)
+        total += sum(number * np.log(max(probabilities[int(bits, 2)], 1e-300)) for bits, number in seen.items())
     return total
 
 
@@ -87,19 +87,19 @@ def test_the_estimate_nearly_maximises_the_likelihood(seed):
 
 def test_the_weights_are_those_of_the_multinomial():
     """On differences that sum to zero in each basis, the loss is 1/2 d' C^+ d with the multinomial covariance C."""
-    chances, shots = np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([[100.0], [50.0]])
-    histogram = chances * shots
-    variance = multinomial_variance(histogram, chances)
+    probabilities, shots = np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([[100.0], [50.0]])
+    histogram = probabilities * shots
+    variance = multinomial_variance(histogram, probabilities)
     problem = outcome_problem(OutcomeMap(["Z", "X"], "double"), histogram, variance)
     difference = np.array([0.02, -0.02, -0.01, 0.01])
     expected = 0.0
-    for p, number, d in zip(chances, shots[:, 0], difference.reshape(2, 2), strict=True):
+    for p, number, d in zip(probabilities, shots[:, 0], difference.reshape(2, 2), strict=True):
         covariance = (np.diag(p) - np.outer(p, p)) / number
         expected += 0.5 * d @ np.linalg.pinv(covariance) @ d
     assert problem.loss.value(difference) == pytest.approx(expected)
 
 
-def test_chances_of_zero_are_bounded():
+def test_probabilities_of_zero_are_bounded():
     histogram = np.array([[100.0, 0.0]])
     variance = multinomial_variance(histogram, np.array([[1.0, 0.0]]))
     problem = outcome_problem(OutcomeMap(["Z"], "double"), histogram, variance)

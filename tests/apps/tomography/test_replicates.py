@@ -1,4 +1,4 @@
-"""Bootstrap replicates stored beside a checkpoint: they survive interruptions and are never mixed up."""
+"""Bootstrap replicates stored next to a checkpoint: they survive interruptions and are never mixed up."""
 
 from importlib import import_module
 
@@ -66,10 +66,10 @@ def same(one, two):
 
 @pytest.fixture
 def ending(monkeypatch):
-    """Return a progress that asks the runs to end after three replicates."""
-    asked = interruption.StopRequest()
-    monkeypatch.setattr(interruption, "request", asked)
-    return lambda done, total: asked.set() if done == 3 else None
+    """Return a progress callback that requests a stop after three replicates."""
+    requested = interruption.StopRequest()
+    monkeypatch.setattr(interruption, "request", requested)
+    return lambda done, total: requested.set() if done == 3 else None
 
 
 @pytest.mark.parametrize("make", [fit_labels, fit_counts])

@@ -89,34 +89,34 @@ def raising():
 
 def return_early():
     """The last rank is done while the others wait for it."""
-    with session() as team:
+    with session() as communicator:
         if RANKS.rank != LAST:
-            team.allreduce(np.ones(3))
+            communicator.allreduce(np.ones(3))
 
 
 def exit_without_error():
     """The last rank leaves without an error while the others wait for it."""
-    with session() as team:
+    with session() as communicator:
         if RANKS.rank == LAST:
             sys.exit(0)
-        team.allreduce(np.ones(3))
+        communicator.allreduce(np.ones(3))
 
 
 def sum_other_vectors():
     """The last rank sums long vectors while the others join short ones."""
-    with session() as team:
-        team.allreduce(np.ones(2))
+    with session() as communicator:
+        communicator.allreduce(np.ones(2))
         if RANKS.rank == LAST:
-            team.allreduce(np.ones(40_000))
-        team.allgather(np.ones(3))
+            communicator.allreduce(np.ones(40_000))
+        communicator.allgather(np.ones(3))
 
 
 def late():
     """Ranks that only wait long are left alone, in the run and at its end."""
-    with session() as team:
+    with session() as communicator:
         for product in range(2):
             time.sleep((STALL_SECONDS + 0.5) * (RANKS.rank == product))
-            total = team.allreduce(np.ones(3))
+            total = communicator.allreduce(np.ones(3))
         time.sleep((STALL_SECONDS + 0.5) * (RANKS.rank == 0))
     if RANKS.rank == 0:
         print(json.dumps({"total": total.tolist()}))
@@ -132,19 +132,19 @@ def endless():
 
 def waiting():
     """The last rank waits for an exchange that never comes."""
-    with session() as team:
+    with session() as communicator:
         print(f"rank {RANKS.rank} runs", flush=True)
         if RANKS.rank == LAST:
-            team.allreduce(np.ones(3))
+            communicator.allreduce(np.ones(3))
         time.sleep(600)
 
 
 def exit_with_error():
     """The last rank leaves by itself."""
-    with session() as team:
+    with session() as communicator:
         if RANKS.rank == LAST:
             sys.exit(7)
-        team.allreduce(np.ones(3))
+        communicator.allreduce(np.ones(3))
 
 
 def complaint(case):
@@ -156,12 +156,12 @@ def complaint(case):
 
 
 def print_refusals():
-    """Print what every rank is told of each refusal."""
-    told = {}
+    """Print the message of every rank for each refusal."""
+    messages = {}
     for case in (unsplittable, data, thing, matrix, options, apart, different):
-        told[case.__name__] = RANKS.allgather_objects(complaint(case))
+        messages[case.__name__] = RANKS.allgather_objects(complaint(case))
     if RANKS.rank == 0:
-        print(json.dumps(told))
+        print(json.dumps(messages))
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def product():
     whole = Product([Simplex(4), L2Ball(3, 2.0), Simplex(2), L2Ball(3, 1.0), Simplex(5)])
     divided = distribute(whole, RANKS)
     worst, alike = 0.0, True
-    for _ in range(20):  # long enough for the blocks to be divided anew
+    for _ in range(20):  # long enough for the blocks to be redistributed
         direction = tuple(RNG.standard_normal(shape) for shape in whole.shape)
         ours, theirs = divided(direction), whole(direction)
         assert ours.value == theirs.value

@@ -111,7 +111,7 @@ def limits():
 
 
 def spectral_blocks():
-    """Blocks whose oracles tell of different numbers of products: the time limit is looked at together all the same."""
+    """Blocks whose oracles report different numbers of products: the time limit is still checked together."""
     rng = np.random.default_rng(8)
     sizes = (9, 30, 12)
     maps = [DenseMatrix(rng.standard_normal((4, n * n)), (n, n)) for n in sizes]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 import unipd
 from unipd import couplings, maps, sharp
 from unipd.atoms import LowRank
-from unipd.methods.factored import AugmentedLagrangian, RowFactors, factors_of
-from unipd.methods.factored.lbfgs import Memory
+from unipd.methods.factored import AugmentedLagrangian, Memory, RowFactors, factors_of
 from unipd.protocols import inner
 from unipd.sharp import ProductFactors, SpectralFactors
 

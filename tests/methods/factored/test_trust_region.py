@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from unipd.apps.sdp import SDP, analyse
-from unipd.methods.factored import FactoredState, kernels, newton_steps, stationarity
+from unipd.methods.factored import FactoredState, newton_steps, stationarity
+from unipd.methods.factored import trust_region as kernels
 from unipd.methods.factored.trust_region import _Quadratic
 
 RANDOM = np.random.default_rng(0)

@@ -102,8 +102,8 @@ def test_scores_of_values_of_other_kinds(values: np.ndarray, expected: float) ->
     vertices = [
         Vertex(atoms.SparsePoint((3,), np.array([place]), values), np.zeros(2), 0.0, bytes([place])) for place in (1, 2)
     ]
-    grown = ActiveSet(tuple(vertices[:1]), np.ones(1)).move_weight(0.5, vertices[1], None)
-    for active in (grown, ActiveSet(tuple(vertices), np.full(2, 0.5))):
+    updated = ActiveSet(tuple(vertices[:1]), np.ones(1)).move_weight(0.5, vertices[1], None)
+    for active in (updated, ActiveSet(tuple(vertices), np.full(2, 0.5))):
         scores = active.scores(np.zeros(2), np.array([0.0, 3.0, 3.0]))
         assert scores.dtype == np.float64
         np.testing.assert_array_equal(scores, [expected, expected])

@@ -103,32 +103,33 @@ LOSSES: dict[str, Any] = {
 def test_the_slope_of_a_step_is_that_of_loss_and_cost(
     name: str, loss: str, cost: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a step is told of its way is what the gradient says, after vectors and sums were computed anew as well."""
+    """The slope passed to a step is that of the gradient, also after vectors and sums were recomputed."""
     random = np.random.default_rng(6)
     A, coupling = random.standard_normal((30, 12)), LOSSES[loss]
     problem = Problem(COSTS[cost], A, 2.0 * random.standard_normal(30), coupling)
-    told: list[tuple[Any, ...]] = []
+    recorded: list[tuple[Any, ...]] = []
     stepped, gammas = active_set.exact_step, FrankWolfe._choose_step  # pyright: ignore[reportPrivateUsage]
 
-    def step(given: Problem, image: Any, way: Any, fall: float, rise: float, upper: float) -> Any:
-        told.append((image, way[0].copy(), fall, rise))
-        return stepped(given, image, way, fall, rise, upper)
+    def step(given: Problem, image: Any, direction: Any, fall: float, rise: float, upper: float) -> Any:
+        recorded.append((image, direction[0].copy(), fall, rise))
+        return stepped(given, image, direction, fall, rise, upper)
 
-    def gamma(method: FrankWolfe, given: Problem, state: Any, way: Any, fall: float, rise: float) -> float:
-        told.append((state.image, way[0].copy(), fall, rise))
-        return gammas(method, given, state, way, fall, rise)
+    def gamma(method: FrankWolfe, given: Problem, state: Any, direction: Any, fall: float, rise: float) -> float:
+        recorded.append((state.image, direction[0].copy(), fall, rise))
+        return gammas(method, given, state, direction, fall, rise)
 
-    monkeypatch.setattr(active_set, "REFRESH", 4)
     monkeypatch.setattr(active_set, "exact_step", step)
     monkeypatch.setattr(FrankWolfe, "_choose_step", gamma)
-    for state in islice(iterate(problem, VARIANTS.get(name) or FrankWolfe(name), accuracy=1e-9), 25):
+    for state in islice(
+        iterate(problem, VARIANTS.get(name) or FrankWolfe(name), accuracy=1e-9), active_set.REFRESH + 5
+    ):
         expected = problem.sharp.objective(state.primal.point()) + coupling.value(state.image - problem.b)
         assert state.certificate.objective == pytest.approx(expected, rel=1e-9)
-        image, way, fall, rise = told[-1]
+        image, direction, fall, rise = recorded[-1]
         gradient = coupling.gradient(image - problem.b)
-        size = 1.0 + float(np.linalg.norm(gradient)) * float(np.linalg.norm(image) + np.linalg.norm(way))
-        assert fall == pytest.approx(-float(np.vdot(gradient, way)) - rise, abs=1e-12 * size)
-    assert len(told) >= 20
+        size = 1.0 + float(np.linalg.norm(gradient)) * float(np.linalg.norm(image) + np.linalg.norm(direction))
+        assert fall == pytest.approx(-float(np.vdot(gradient, direction)) - rise, abs=1e-12 * size)
+    assert len(recorded) >= 20
 
 
 @every_variant
@@ -137,9 +138,8 @@ def test_what_is_computed_anew_of_an_active_set_takes_the_place_of_running_sums(
 ) -> None:
     problem, _ = interior_problem()
     summed = ActiveSet.image
-    monkeypatch.setattr(active_set, "REFRESH", 4)
     monkeypatch.setattr(ActiveSet, "image", lambda active: summed(active) + 0.25)  # as if much had piled up
-    for state in islice(iterate(problem, VARIANTS[name]), 9):
+    for state in islice(iterate(problem, VARIANTS[name]), active_set.REFRESH + 5):
         assert isinstance(state, active_set.ActiveSetState)
         assert state.cached_gradient is not None
         residual = state.image - problem.b
@@ -148,14 +148,14 @@ def test_what_is_computed_anew_of_an_active_set_takes_the_place_of_running_sums(
 
 
 @every_variant
-def test_only_vertices_that_weight_goes_to_are_pictured(name: str) -> None:
+def test_only_vertices_that_gain_weight_have_their_image_computed(name: str) -> None:
     problem = overcomplete_problem()
     products, known, ways = 0, set[bytes](), set[bool]()
     for state in islice(iterate(problem, VARIANTS[name]), 80):
         active, first = state.primal, not known
         assert isinstance(active, ActiveSet)
         entered = {vertex.key for vertex in active.vertices} - known
-        spent = state.counts.matvecs - products - 2 * first  # the start asks the oracle and pictures its vertex
+        spent = state.counts.matvecs - products - 2 * first  # the start takes an oracle call and an image
         assert spent == 1 + len(entered) - first
         ways.add(bool(entered))
         products, known = state.counts.matvecs, {vertex.key for vertex in active.vertices}

@@ -144,16 +144,16 @@ def test_degree_two_is_not_quadratic() -> None:
 
 
 def test_the_first_oracle_call_knows_a_given_eps() -> None:
-    asked: list[float] = []
+    tolerances: list[float] = []
 
     class Listening(sharp.Simplex):
         def __call__(self, direction: np.ndarray, *, tolerance: float = 0.0, start: object = None) -> SharpAnswer:
-            asked.append(tolerance)
+            tolerances.append(tolerance)
             return super().__call__(direction, tolerance=tolerance, start=start)
 
     problem = unipd.Problem(Listening(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     unipd.solve(problem, unipd.UniPDGrad(eps=1e-6), accuracy=1e-1, stop=unipd.MaxIterations(1))
-    assert asked[0] <= 1e-6
+    assert tolerances[0] <= 1e-6
 
 
 def test_the_analytic_step_names_an_oracle_that_fails() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields, replace
 from itertools import islice
 from typing import Any
@@ -15,7 +14,6 @@ from support.references import LOSSES, SETS, constrained_reference, loss_referen
 from unipd import AccUniPDGrad, MaxIterations, Problem, Status, UniPDGrad, iterate, solve
 from unipd.couplings import LeastSquares
 from unipd.maps import Sampling
-from unipd.methods.universal import line_search
 from unipd.protocols import SharpAnswer
 from unipd.sharp import NuclearBall, Simplex
 
@@ -24,7 +22,7 @@ both = pytest.mark.parametrize("method", METHODS)
 
 
 def with_oracle(problem: Problem, oracle: Any) -> Problem:
-    """Return the same problem asked through another oracle."""
+    """Return the same problem with another oracle."""
     split = problem.split if problem.loss is not None else None
     return Problem(oracle, problem.map, problem.b, problem.coupling, split=split)
 
@@ -122,11 +120,10 @@ def test_inexact_oracles_keep_bounds_valid_and_smoothness_finite(method: str, ob
     assert states[-1].counts.oracle_calls == oracle.calls - calls_of_scale
 
 
-def test_without_better_atoms_an_inexact_oracle_would_ruin_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cure is needed: with replacement switched off the same run fails or M explodes."""
-    monkeypatch.setattr(line_search, "REPLACEMENT_SHARE", math.inf)
+def test_without_better_atoms_an_inexact_oracle_would_ruin_the_search() -> None:
+    """The cure is needed: the oracle that passes for exact gets none, and the same run fails or M explodes."""
     problem, _ = loss_reference("simplex", "least squares")
-    oracle = Inexact(problem.sharp, obedient=False)
+    oracle = Inexact(problem.sharp, obedient=False, exact=True)
     states = list(islice(iterate(with_oracle(problem, oracle), AccUniPDGrad(eps=1e-2)), 100))
     assert states[-1].failure is not None or states[-1].smoothness > 1e8
 
@@ -170,7 +167,7 @@ def test_the_mean_objective_bounds_the_objective_of_the_mean(method: str) -> Non
     [("unipdgrad", 1e-6), ("unipdgrad", 1.0), ("unipdgrad", 1e6), ("accunipdgrad", 1e-6), ("accunipdgrad", 1.0)],
 )
 def test_any_first_smoothness_leads_to_the_answer(method: str, smoothness: float) -> None:
-    """UniPDGrad forgets a wrong M_{-1}; the accelerated method's M never falls, so it asks for one below M_bar."""
+    """UniPDGrad forgets a wrong M_{-1}; the accelerated method's M never falls, so it needs one below M_bar."""
     problem, optimum = constrained_reference("squared norm", "equality")
     result = solve(problem, METHODS[method](smoothness=smoothness), accuracy=1e-2, stop=MaxIterations(2000))
     assert result.status is Status.SOLVED
@@ -198,7 +195,7 @@ def test_products_that_make_a_small_matrix_dense_are_counted_for_every_trial(met
 
 @pytest.mark.parametrize("method", [UniPDGrad(), AccUniPDGrad(), AccUniPDGrad(monotone=False)])
 def test_states_have_all_their_fields(method: Any) -> None:
-    """States are made without their constructors, which would ask for each of them."""
+    """States are made without their constructors, which would require each of them."""
     problem = Problem(Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     for state in islice(iterate(problem, method), 3):
         assert set(vars(state)) == {field.name for field in fields(state)}

@@ -14,7 +14,7 @@ from unipd import couplings, sharp
 from unipd.couplings.base import finite_differences
 from unipd.couplings.l2_ball import Ellipsoid
 from unipd.dual import evaluate, lower_bound
-from unipd.maps.base import row_norms
+from unipd.maps import row_norms
 from unipd.methods.wrappers import equilibrate
 
 COUPLINGS = {

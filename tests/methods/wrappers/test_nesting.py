@@ -202,7 +202,7 @@ def test_a_bound_is_lowered_at_every_depth(wrapper: str, name: str, problem: str
 
 @dataclass(frozen=True)
 class Periodic(Wrapper):
-    """A user-supplied wrapper that restarts the method inside every ``period`` iterations, and counts a trial each."""
+    """A user-supplied wrapper that restarts the inner method every ``period`` iterations, and counts a trial each."""
 
     period: int
 

@@ -122,7 +122,7 @@ def test_an_inexact_oracle_does_not_break_a_falling_smoothness() -> None:
 
 @pytest.mark.parametrize("name", ["unipdgrad", "accunipdgrad"])
 def test_continuation_needs_no_eps(name: str) -> None:
-    """With nu = 0 and eps of the accuracy asked for the methods crawl; continuation finds a better one."""
+    """With nu = 0 and eps of the requested accuracy the methods crawl; continuation finds a better one."""
     problem = _program()
     stop = unipd.MaxOracleCalls(1500)
     plain = unipd.solve(problem, name, accuracy=1e-6, stop=stop)

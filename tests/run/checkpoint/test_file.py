@@ -16,10 +16,17 @@ from support.runs import constrained_problem, same_run
 from unipd import MaxIterations, Problem, Status, sharp, solve
 from unipd._util import files
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.report.live_run import load_checkpoint
-from unipd.run.checkpoint import CheckpointWarning, Every, file, unpack
-from unipd.run.checkpoint.codec import Packer
-from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, write_checkpoint
+from unipd.report import load_checkpoint
+from unipd.run.checkpoint import (
+    CheckpointWarning,
+    Every,
+    Packer,
+    file,
+    read_checkpoint,
+    remove_leftovers,
+    unpack,
+    write_checkpoint,
+)
 
 LAYOUTS = {
     "C": np.arange(12.0).reshape(3, 4),

@@ -82,7 +82,7 @@ def test_counters_and_values_computed_on_demand_do_not_count() -> None:
 
 
 class Own:
-    """An oracle of a user's own, with a counter."""
+    """A user-supplied oracle with a counter."""
 
     def __init__(self, target: Any) -> None:
         self.target, self.calls = target, 0

@@ -11,10 +11,9 @@ import pytest
 from support.runs import bits, cases, constrained_problem, same_run, vector_problem
 from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
 from unipd.methods import as_method
-from unipd.run import IterationInfo, StoppingRule
+from unipd.run import COLUMNS, IterationInfo, StoppingRule
 from unipd.run.checkpoint import Snapshot
 from unipd.run.checkpoint.checkpoint import decode_record, encode_snapshot
-from unipd.run.history import COLUMNS
 
 CASES = cases()
 LENGTH = 12
@@ -65,7 +64,7 @@ def test_a_limit_that_still_holds_ends_the_run_at_once_and_a_higher_one_does_not
 
 
 class EverySecond(StoppingRule):
-    """A rule with memory: stops at the given number of moments seen."""
+    """A rule with memory: stops after the given number of calls."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.seen = limit, 0
@@ -99,7 +98,7 @@ def test_rules_with_memory_go_on_counting(tmp_path: Path) -> None:
 
 def _interrupt_and_resume(info: IterationInfo) -> None:
     if info.iteration == 5:
-        raise KeyError("a callback of the user's own")
+        raise KeyError("a user-supplied callback")
 
 
 def test_a_comparison_has_one_checkpoint(tmp_path: Path) -> None:

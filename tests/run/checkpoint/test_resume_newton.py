@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from support.runs import same_run
 from unipd import MaxIterations, Problem, Status, solve
@@ -14,26 +13,25 @@ from unipd.apps.graphs import maxcut_program
 from unipd.apps.sdp import analyse
 from unipd.io import Graph
 from unipd.methods import Method
-from unipd.methods.factored import trust_region
 
 
-def _maxcut(monkeypatch: pytest.MonkeyPatch) -> tuple[Problem, Method]:
-    """A MaxCut program and its method, with few products an iteration so that there are many iterations."""
-    monkeypatch.setattr(trust_region, "PRODUCTS", 5)
+def _maxcut() -> tuple[Problem, Method]:
+    """A MaxCut program with weights of many sizes, so that there are several iterations, and its method."""
     random = np.random.default_rng(4)
-    rows, cols = np.nonzero(np.triu(random.random((40, 40)) < 0.2, 1))
-    analysis = analyse(maxcut_program(Graph.of(40, rows, cols, random.standard_normal(rows.size))).data)
+    rows, cols = np.nonzero(np.triu(random.random((100, 100)) < 0.08, 1))
+    weights = random.standard_normal(rows.size) * 10.0 ** random.uniform(-3.0, 3.0, rows.size)
+    analysis = analyse(maxcut_program(Graph.of(100, rows, cols, weights)).data)
     trace = analysis.trace_bound()
     assert trace is not None
     return analysis.problem(trace), analysis.method(None, 0, trace)
 
 
-def test_every_iteration_is_a_place_to_go_on_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, method = _maxcut(monkeypatch)
-    settings: dict[str, Any] = {"accuracy": 1e-7}
+def test_every_iteration_is_a_place_to_go_on_from(tmp_path: Path) -> None:
+    problem, method = _maxcut()
+    settings: dict[str, Any] = {"accuracy": 1e-10}
     whole = solve(problem, method, **settings)
     assert whole.status is Status.SOLVED
-    assert whole.iterations >= 8
+    assert whole.iterations >= 6
     radii = set[float]()
     for limit in range(1, whole.iterations + 1):
         path = tmp_path / "run.ckpt"

@@ -23,7 +23,7 @@ from unipd.apps.completion.problem import (
 from unipd.apps.completion.radius_search import RadiusChoice, choose_radius, initial_radius
 from unipd.apps.completion.ratings import Index, as_pairs, as_ratings, index_ratings
 from unipd.apps.completion.side_information import SideCurvature, SideFactor, align_features
-from unipd.apps.completion.solver import SolverOptions, solve_completion
+from unipd.apps.completion.solver import SolverOptions, merge_results, solve_completion
 
 if TYPE_CHECKING:
     from unipd.apps.completion.estimator import MatrixCompletion
@@ -59,6 +59,7 @@ __all__ = [
     "index_ratings",
     "initial_radius",
     "load_model",
+    "merge_results",
     "norm_problem",
     "solve_completion",
 ]

@@ -35,7 +35,7 @@ from unipd.io.ratings import Ratings, Shard
 from unipd.methods import auto
 from unipd.problem import Problem
 from unipd.protocols import norm
-from unipd.run import MaxSeconds, Result, solve
+from unipd.run import MaxSeconds, Result, downgrade, solve
 from unipd.status import Status
 
 SEARCH_SHARE = 0.75
@@ -51,7 +51,7 @@ class CompletionModel(Recommender):
     """Everything of :class:`unipd.MatrixCompletion`, which adds scikit-learn's base class where it is installed."""
 
     fit_: Fit
-    """The fitted model with its data and the course of the fit."""
+    """The fitted model with its data and its runs."""
 
     def __init__(
         self,
@@ -404,8 +404,8 @@ def _add_search(result: Result, choice: RadiusChoice, begin: float) -> Result:
     extras = {f"search_{name}": spent for name, spent in choice.work.items()}
     extras["total_seconds"] = time.perf_counter() - begin
     result = replace(apply_trivial_bound(result), extras=extras)
-    if choice.cut and result.status in (Status.SOLVED, Status.TIME_LIMIT):
-        return replace(result, status=Status.TIME_LIMIT, note=SEARCH_CUT)
+    if choice.cut and (result.status.success or result.status is Status.TIME_LIMIT):
+        return downgrade(result, Status.TIME_LIMIT, SEARCH_CUT)
     return add_remedy(result)
 
 

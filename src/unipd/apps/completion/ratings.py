@@ -22,8 +22,6 @@ _EXPECTED_TABLE = (
     "(set_index, or read_csv with index_col=0), numbers with NaN between"
 )
 _FORMS = "a sparse matrix, (users, items, ratings), triples, a table, an array with NaN, or pairs with ratings y"
-LARGEST_RATING = 1e100
-"""Sums of squares of larger numbers may overflow."""
 
 
 class Index:
@@ -202,7 +200,7 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
         matrix.sum_duplicates()
         entries = matrix.tocoo()
         return _build_ratings(entries.row, entries.col, entries.data)
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
+    if hasattr(X, "iloc"):
         return _build_ratings(*table_columns(X))
     if _is_three_columns(X):
         return _build_ratings(*X)
@@ -226,7 +224,7 @@ def as_pairs(X: Any) -> tuple[Array, Array]:
     """
     if isinstance(X, Ratings):
         return as_names("users", X.users), as_names("items", X.items)
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
+    if hasattr(X, "iloc"):
         users, items = (np.asarray(X.iloc[:, place]) for place in pair_columns(X))
     elif isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 1 for part in X):
         users, items = (np.asarray(part) for part in X)
@@ -262,8 +260,10 @@ def _build_ratings(users: Any, items: Any, values: Any) -> Ratings:
         raise InvalidInput("ratings", "a user and an item for every rating", sizes)
     if ratings.size == 0:
         raise InvalidInput("ratings", "at least one rating", "none")
-    if np.abs(ratings).max() > LARGEST_RATING:
-        raise InvalidInput("ratings", f"numbers up to {LARGEST_RATING:g}", f"{ratings[np.abs(ratings).argmax()]:g}")
+    if np.abs(ratings).max() > validate.LARGEST_ENTRY:
+        raise InvalidInput(
+            "ratings", f"numbers up to {validate.LARGEST_ENTRY:g}", f"{ratings[np.abs(ratings).argmax()]:g}"
+        )
     return Ratings(who, what, ratings)
 
 

@@ -47,7 +47,7 @@ def align_features(argument: str, features: Any, index: Index, *, complete: bool
     matrix: Any
     if isinstance(features, Mapping):
         names, matrix = as_names(argument, list(features)), as_floats(argument, list(features.values()), _ROWS)
-    elif hasattr(features, "index") and hasattr(features, "to_numpy"):
+    elif hasattr(features, "iloc"):
         names, matrix = as_names(argument, features.index), as_floats(argument, features.to_numpy(), _ROWS)
     else:
         matrix = sp.csr_array(features) if sp.issparse(features) else np.asarray(features)

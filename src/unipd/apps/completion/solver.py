@@ -17,7 +17,7 @@ from unipd.apps.completion.problem import CompletionProblem, WarmStart, split_bl
 from unipd.methods.factored.factored import Factored
 from unipd.run import History, MaxIterations, MaxSeconds, Result, StoppingRule, solve
 from unipd.run.history import COLUMNS
-from unipd.spectral import RIGOROUS
+from unipd.spectral import RESIDUAL, RIGOROUS
 from unipd.status import Status
 
 _ADDED = ("iteration", "seconds", "oracle_calls", "trials", "matvecs")
@@ -159,8 +159,12 @@ class _StageCallback:
 
 
 def merge_results(first: Result, second: Result) -> Result:
-    """Return the result of a run continued in another: the last point, the better bound, all work and history."""
-    better, work = first if first.dual_bound > second.dual_bound else second, second.counts
+    """Return the result of a run continued in another: the last point, the better bound, all work and history.
+
+    A solved run keeps its own bound where the other is not certified.
+    """
+    is_usable = not second.status.success or first.bound_kind != RESIDUAL
+    better, work = first if is_usable and first.dual_bound > second.dual_bound else second, second.counts
     return replace(
         second,
         counts=first.counts.plus(work.oracle_calls, work.trials, work.matvecs),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from unipd.apps.sdp import SDP, SdpData
 from unipd.io import Graph
 from unipd.io.graphs import as_graph
 from unipd.maps.sdp import Entries
-from unipd.run import Result, interruption
+from unipd.run import Result, downgrade, interruption
 from unipd.status import Status
 
 BATCH = 64
@@ -196,7 +196,7 @@ class MaxCutResult(ReprMixin):
     cut_value: float
     """Total weight of the edges between the sides."""
     sdp_bound: float
-    """No cut is larger: the certified bound of the semidefinite relaxation."""
+    """No cut is larger: the certified bound from the semidefinite relaxation."""
     labels: Any = field(repr=False)
     """Names of the nodes."""
     result: Result = field(repr=False)
@@ -266,7 +266,7 @@ def maxcut(
         steps = 0  # after an interruption no long search
     sides = best_cut(content, result.x.left, hyperplanes=hyperplanes, steps=steps, seed=seed)
     if interruption.is_stop_requested():  # perhaps during the rounding
-        result = replace(result, status=Status.INTERRUPTED, note="")
+        result = downgrade(result, Status.INTERRUPTED)
     value, bound = cut_value(content, sides), result.dual_bound
     figures: dict[str, Any] = {"cut_value": value, "sdp_bound": bound, "ratio": cut_ratio(value, bound), "sides": sides}
     result = result.with_extras(**figures, nodes=content.nodes, edges=content.edges)

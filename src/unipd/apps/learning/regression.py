@@ -1,4 +1,4 @@
-"""Sparse recovery and regression: few nonzeros, few groups, or whatever a norm stands for."""
+"""Sparse recovery and regression: few nonzeros, few groups, or the structure that another norm favours."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def basis_pursuit(A: Any, b: Any, noise: float = 0.0, accuracy: float = 1e-6, **
 class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
     """Linear regression with the coefficients in a ball: min loss(X w + c - y) over ||w|| <= radius.
 
-    With the l1 ball this is the Lasso in the form that names the size of the answer. Any bounded set of
+    With the l1 ball this is the Lasso in its constrained form. Any bounded set of
     :mod:`unipd.sharp` can take the place of the ball: groups, k-support, ordered weights, a simplex.
 
     Parameters
@@ -105,8 +105,8 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         samples, target = checked
         oracle, loss = self._oracle(samples.shape[1]), self._loss()
         if self.fit_intercept:
-            reach = _intercept_bound(oracle, samples, target)
-            oracle = Product([oracle, Box(np.array([-reach]), np.array([reach]))])
+            bound = _intercept_bound(oracle, samples, target)
+            oracle = Product([oracle, Box(np.array([-bound]), np.array([bound]))])
             samples = [samples, np.ones((samples.shape[0], 1))]
         self.result_ = solve(Problem(oracle, samples, target, loss), accuracy=self.accuracy)
         x = self.result_.x
@@ -141,6 +141,6 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
 
 
 def _intercept_bound(oracle: Any, samples: Array, target: Array) -> float:
-    """Return a bound of |c| at an optimum: c lies between the least and the largest of y_i - <X_i, w>."""
+    """Return a bound on |c| at an optimum: c lies between the least and the largest of y_i - <X_i, w>."""
     largest = max(max(oracle.support(row), oracle.support(-row)) for row in samples)
     return float(np.abs(target).max()) + largest

@@ -32,7 +32,7 @@ TOUCHING = 1e-10
 
 
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
-    """Separate two classes by the widest margin, a share nu of the samples at most on its wrong side.
+    """Separate two classes by the widest margin, with at most a fraction nu of the samples on the wrong side.
 
     The normal w is the shortest difference of two points, one in the reduced hull of each class:
     min 1/2 ||sum_+ x_i phi_i - sum_- x_i phi_i||^2 over 0 <= x_i <= 2 / (nu n), sum_+ x_i = sum_- x_i = 1 (Crisp and
@@ -88,16 +88,16 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         features = samples if self.kernel == "linear" else _kernel_factor(self._kernel_matrix(samples, samples))
         sign = np.where(side == 1, 1.0, -1.0)
         self.result_, weights = self._nearest_points(features, sign)
-        steepness, offset = self._margins(features, weights, sign)
+        scale, offset = self._margins(features, weights, sign)
         self.support_ = np.flatnonzero(weights > 0)
         self.support_vectors_ = samples[self.support_]
-        self.dual_coef_ = steepness * (sign * weights)[None, self.support_]
+        self.dual_coef_ = scale * (sign * weights)[None, self.support_]
         self.intercept_ = np.array([offset])
         if self.kernel == "linear":
-            self.coef_ = steepness * self.result_.image[None, :]
+            self.coef_ = scale * self.result_.image[None, :]
         self.gap_, self.n_iter_ = self.result_.gap, self.result_.iterations
         self.suboptimality_ = _suboptimality(self.result_.objective, self.result_.dual_bound)
-        if steepness and self.suboptimality_ > self.accuracy:
+        if scale and self.suboptimality_ > self.accuracy:
             message = f"the gap is {self.suboptimality_:.1e} after {self.n_iter_} iterations"
             warnings.warn(message, ConvergenceWarning, stacklevel=2)
         return self

@@ -1,6 +1,6 @@
 """Semidefinite programs: from files and matrices to certified solutions.
 
-A program passes through a pipeline, one file a stage, each importing only from those before it:
+A program passes through a pipeline, one file per stage, each importing only from those before it:
 
 1. ``data``: the program as sparse data, min <C, X> subject to lower <= A(X) <= upper, X psd, and its trace bound.
 2. ``presolve``: proofs that constraints contradict each other, a change of variables for relaxations of binary
@@ -19,7 +19,7 @@ from unipd.apps.sdp.formulation import analyse, bound_from_diagonals
 from unipd.apps.sdp.interior_point import InteriorPoint
 from unipd.apps.sdp.presolve import find_binary_lifting, find_face
 from unipd.apps.sdp.program import SDP
-from unipd.apps.sdp.unbounded import level_alternative, search_trace, solve_without_trace
+from unipd.apps.sdp.unbounded import NoProgress, level_alternative, search_trace, solve_without_trace
 
 __all__ = [
     "SDP",
@@ -27,6 +27,7 @@ __all__ = [
     "BoundedSolver",
     "FallbackRule",
     "InteriorPoint",
+    "NoProgress",
     "SdpData",
     "analyse",
     "bound_from_diagonals",

@@ -19,7 +19,7 @@ from unipd.apps.sdp.interior_point import InteriorPoint
 from unipd.atoms import LowRank
 from unipd.memory import peak_memory
 from unipd.problem import Problem, ratio
-from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, solve
+from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
 from unipd.run.result import ProblemFacts, problem_facts
 from unipd.run.stopping import RemainingBudget
 from unipd.status import Status
@@ -128,7 +128,7 @@ class BoundedSolver:
         """Solve; again, more accurately, while the template is solved and the program in its own units is not."""
         result = solve(problem, method, accuracy=self.accuracy * 0.1**attempt, stop=stop, **options)
         final = self._postsolve(problem, trace, result)
-        if result.status is not Status.SOLVED or final.status is Status.SOLVED or attempt == REFINEMENTS:
+        if not result.status.success or final.status.success or attempt == REFINEMENTS:
             return final
         return self._refine(problem, trace, method, stop, options, attempt + 1)
 
@@ -171,12 +171,10 @@ class BoundedSolver:
             ),
             state=None,
         )
-        if final.status is not Status.SOLVED or final.relative_error <= self.accuracy:
-            return final
-        return replace(final, status=Status.STALLED, note=Status.STALLED.message + trace.statement)
+        return recheck(final, Status.STALLED, Status.STALLED.message + trace.statement)
 
     def _full_dual(self, problem: Problem, trace: TraceBound, result: Result) -> tuple[Array, float, float]:
-        """Return the multipliers of all constraints, their bound, and a lower bound of S's smallest eigenvalue.
+        """Return the multipliers of all constraints, their bound, and a lower bound on S's smallest eigenvalue.
 
         Where multipliers y with A^*(y) >= I prove the trace bound, -lambda y is added for the smallest eigenvalue
         lambda: the slack becomes psd and the bound stays. With a level, S - lambda (A^*(y) + level C) is psd too, and
@@ -208,8 +206,8 @@ def _combine(first: Result, second: Result) -> Result:
         "counts": first.counts + second.counts,
         "seconds": first.seconds + second.seconds,
     }
-    if first.relative_error < second.relative_error and second.status not in (Status.SOLVED, Status.INFEASIBLE):
-        second = replace(first, status=second.status, note=second.note)
+    if first.relative_error < second.relative_error and not second.status.is_conclusive:
+        second = downgrade(first, second.status, second.note)
     return replace(second, **work)
 
 
@@ -290,7 +288,7 @@ def dimacs_errors(
 
     (1) ||A(X) - b|| / (1 + max |b|); (2) how negative X is; (3) the distance of S from C - A^*(y); (4) how negative S
     is, over 1 + max |C|; (5) the gap and (6) <X, S>, both over 1 + |primal| + |dual|. X is psd and S is computed from
-    y, so (2) and (3) are zero by construction. ``bottom`` is a lower bound of the smallest eigenvalue of S.
+    y, so (2) and (3) are zero by construction. ``bottom`` is a lower bound on the smallest eigenvalue of S.
     """
     largest = float(np.abs(data.cost.value).max(initial=0.0))
     product, value = math.nan if x is None else float(x.inner(data.slack(dual))), -data.support_of_bounds(dual)

@@ -10,13 +10,11 @@ import numpy as np
 
 from unipd import couplings
 from unipd._typing import Array
+from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
 from unipd.protocols import Coupling
-
-LARGEST_ENTRY = 1e100
-"""Largest magnitude of a number in the data: sums of squares stay far from overflow."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,8 @@ class SdpData:
             object.__setattr__(self, "blocks", (Block(0, self.order, False),))
         for name, values in (("C", self.cost.value), ("A", self.constraints.value), ("b", self.b)):
             largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
-            if largest > LARGEST_ENTRY:
-                expected = f"numbers up to {LARGEST_ENTRY:.0e}, whose squares can be added up"
+            if largest > validate.LARGEST_ENTRY:
+                expected = f"numbers up to {validate.LARGEST_ENTRY:.0e}, whose squares can be added up"
                 raise InvalidInput(name, expected, f"{largest:g}")
 
     @property

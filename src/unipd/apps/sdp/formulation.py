@@ -25,7 +25,7 @@ from unipd.sharp.spectral.sdp import BoundedTrace, FixedTrace, SdpCost
 TRACE_ROUNDING = 1e-9
 """A user's trace bound may fall below a trace that the constraints fix by this share of it (printed digits)."""
 LEAST_COVER = 0.5
-"""A linear program asked for a cover of at least 1 but returning less than this has failed."""
+"""A linear program for a cover of at least 1 that returns less than this has failed."""
 REGULARISATION = 5.0
 """Of the preconditioner: multipliers hide the scales of the columns, so they are hardly evened out."""
 LEAST_COLUMNS = 40

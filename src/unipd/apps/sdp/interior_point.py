@@ -31,7 +31,7 @@ BOUNDARY_BONUS = 0.09
 DEPENDENT = 1e-12
 """Share of the largest pivot of A A^* below which a constraint counts as a combination of others."""
 SHIFTS = (0.0, 1e-15, 1e-13, 1e-11)
-"""Shares of the largest entry added to the diagonal of a step's equations until they factorize."""
+"""Shares of the largest entry added to the diagonal of a step's equations until they factorise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def predictor_corrector_step(program: DenseProgram, here: Iterate) -> Iterate | 
 
 
 class _System:
-    """The equations of a step for dy, factorized."""
+    """The equations of a step for dy, factorised."""
 
     def __init__(self, program: DenseProgram, here: Iterate) -> None:
         self.program, self.here = program, here

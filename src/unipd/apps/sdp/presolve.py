@@ -166,7 +166,7 @@ class BinaryLifting:
         return out
 
     def trace(self, size: int) -> TraceBound:
-        """Return the bound of the trace of X: k_i^2 t + X_ii - 2 k_i X_0i >= 0 for every row."""
+        """Return the bound on the trace of X: k_i^2 t + X_ii - 2 k_i X_0i >= 0 for every row."""
         y = np.zeros(size)
         y[self.relations] = 2.0 / self.weights
         squares = 1.0 + 4.0 * float((self.halves**2).sum() - 1.0)

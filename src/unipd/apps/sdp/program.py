@@ -53,7 +53,7 @@ class SDP:
     data: SdpData
     """The program as a minimisation."""
     maximise: bool = False
-    """Whether results are those of the maximization of minus that cost."""
+    """Whether results are those of the maximisation of minus that cost."""
     constant: float = 0.0
     """Constant added to objective and bound in results."""
     sdpa: bool = False
@@ -149,7 +149,7 @@ class SDP:
         analysis = analyse(self.data)
         trace = analysis.trace_bound(trace_bound)
         if trace is None:
-            raise InvalidInput("trace_bound", "an upper bound of the trace (the constraints imply none)", "None")
+            raise InvalidInput("trace_bound", "an upper bound on the trace (the constraints imply none)", "None")
         return analysis.problem(trace)
 
     def solve(
@@ -176,7 +176,7 @@ class SDP:
             "auto" (the factored method, then interior points for small programs on which it stalls), the name of any
             method of the library, or a method.
         trace_bound
-            An upper bound of the trace of X, for programs whose constraints imply none.
+            An upper bound on the trace of X, for programs whose constraints imply none.
         rank
             Initial columns of R in the factored method.
         seed

@@ -32,7 +32,7 @@ from unipd.errors import InvalidInput
 from unipd.maps.sdp import Entries, SdpMap
 from unipd.methods import Factored
 from unipd.problem import Problem, ratio
-from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, solve
+from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, solve
 from unipd.sharp.spectral.sdp import CHOLESKY_ORDER, FixedTrace
 from unipd.spectral import smallest_eigenpair
 from unipd.status import Status
@@ -47,10 +47,6 @@ DESCENT_SHARE = 1e-4
 """The objective decreases along a direction of trace 1 when <C, D> < -1e-4 ||C||: more than rounding of D."""
 DESCENT_MARGIN = 10.0
 """... and than this multiple of the residual of D."""
-TRIAL_ITERATIONS = 500
-"""Iterations after which a run with a marginal trace bound must be nearly feasible, ..."""
-TRIAL_INFEASIBILITY = 1e-3
-"""... that is, have at most this relative infeasibility; runs beyond it hardly ever converge."""
 TRACE_MARGIN = 1.5
 """The first trace bound exceeds the estimate for optimal X by this factor, since its point is only nearly feasible."""
 LEAST_TRACE = 1e-3
@@ -144,7 +140,7 @@ def infeasibility_alternative(data: SdpData) -> Alternative | None:
 
 
 def _decide(data: SdpData, parts: list[Entries], slacks: int, rows: int) -> Alternative | None:
-    """Decide the alternative for X and the slacks on the diagonal, where a dense factorization is affordable."""
+    """Decide the alternative for X and the slacks on the diagonal, where a dense factorisation is affordable."""
     if data.order > CHOLESKY_ORDER:
         return None
     return solve_alternative(data.order + slacks, Entries.concatenate(parts), rows)
@@ -157,12 +153,18 @@ def _slacks(data: SdpData) -> Entries:
     return Entries(rows, places, places, np.where(np.isfinite(data.upper[rows]), 1.0, -1.0) * data.norms[rows])
 
 
+@dataclass(frozen=True)
 class NoProgress(StoppingRule):
-    """Stops a run that is far from feasible after many iterations."""
+    """Stops a run with a marginal trace bound that is far from feasible after many iterations."""
+
+    iterations: int = 500
+    """Iterations after which the run must be nearly feasible, ..."""
+    infeasibility: float = 1e-3
+    """... that is, have at most this relative infeasibility; runs beyond it hardly ever converge."""
 
     def __call__(self, info: IterationInfo) -> Status | None:
         """Return the status of an iteration limit after these iterations."""
-        is_slow = info.iteration >= TRIAL_ITERATIONS and info.infeasibility > TRIAL_INFEASIBILITY
+        is_slow = info.iteration >= self.iterations and info.infeasibility > self.infeasibility
         return Status.ITERATION_LIMIT if is_slow else None
 
 
@@ -198,7 +200,7 @@ def solve_without_trace(solver: BoundedSolver) -> Result:
     if not level.is_marginal(data.order):
         return solve_by_continuation(solver, trace)
     result = replace(solver, stop=(solver.stop or MaxIterations(ITERATIONS)) | NoProgress()).solve(trace)
-    if result.status in (Status.SOLVED, Status.INTERRUPTED):
+    if result.status.success or result.status is Status.INTERRUPTED:
         return result
     raise _no_trace_error(
         "some psd matrix of trace 1 changes them and the objective, all of unit norm, by only "
@@ -284,21 +286,21 @@ def solve_by_continuation(solver: BoundedSolver, trace: TraceBound) -> Result:
     result, stop = solver.solve(trace), solver.stop
     excluded = trace.value if result.status is Status.INFEASIBLE else 0.0
     for _ in range(ENLARGEMENTS):
-        is_done = result.status in (Status.SOLVED, Status.INTERRUPTED) or result.x is None
+        is_done = result.status.success or result.status is Status.INTERRUPTED or result.x is None
         if is_done or not (result.status is Status.INFEASIBLE or _is_trace_active(result, trace)):
             break
         limit = MaxIterations(min(max(LEAST_ITERATIONS, ITERATION_GROWTH * result.iterations), ITERATIONS))
         trace = replace(trace, value=ENLARGEMENT_FACTOR * trace.value)
         result = replace(solver, stop=limit | stop if stop else limit, method=_next_method(solver, result)).solve(trace)
         excluded = trace.value if result.status is Status.INFEASIBLE else excluded
-    if not excluded or result.status is Status.SOLVED:
+    if not excluded or result.status.success:
         return result
     message = (
         f"No X of trace at most {excluded:.4g} is feasible (proved): the program has no feasible X, or only larger "
         "ones (give a trace bound to search for them)."
     )
     status = result.status if result.status is Status.INTERRUPTED else Status.STALLED
-    return replace(result, status=status, note=message)
+    return downgrade(result, status, message)
 
 
 def search_trace(solver: BoundedSolver, multiples: tuple[float, ...], reason: str) -> Result:
@@ -312,8 +314,8 @@ def search_trace(solver: BoundedSolver, multiples: tuple[float, ...], reason: st
     for multiple in multiples if is_small else ():
         trace = TraceBound(multiple * data.order, False, "a trace enlarged until X gained nothing by a larger one")
         result = solver.solve(trace)
-        is_limited = result.status not in (Status.SOLVED, Status.INFEASIBLE, Status.STALLED)
-        if is_limited or (result.status is Status.SOLVED and not _is_limited_by_trace(data, result, trace)):
+        is_limited = not result.status.is_conclusive and result.status is not Status.STALLED
+        if is_limited or (result.status.success and not _is_limited_by_trace(data, result, trace)):
             return result
         solver = replace(solver, method=_next_method(solver, result))
     raise _no_trace_error(reason)
@@ -325,12 +327,12 @@ def _next_method(solver: BoundedSolver, result: Result) -> Any:
 
 
 def _is_limited_by_trace(data: SdpData, result: Result, trace: TraceBound) -> bool:
-    """Whether the trace bound a is active, and the dual bound owes a |lambda_min(S)| > accuracy to it.
+    """Whether the trace bound a is active, and contributes a |lambda_min(S)| > accuracy to the dual bound.
 
     Where X is unbounded along directions that do not change the objective, the first alone has no meaning.
     """
-    owed = -trace.value * smallest_eigenpair(data.slack(result.dual)).lower
-    return _is_trace_active(result, trace) and owed > result.accuracy * max(1.0, abs(result.objective))
+    contribution = -trace.value * smallest_eigenpair(data.slack(result.dual)).lower
+    return _is_trace_active(result, trace) and contribution > result.accuracy * max(1.0, abs(result.objective))
 
 
 def _is_trace_active(result: Result, trace: TraceBound) -> bool:
@@ -340,7 +342,7 @@ def _is_trace_active(result: Result, trace: TraceBound) -> bool:
 
 def _no_trace_error(reason: str) -> InvalidInput:
     expected = (
-        f"an upper bound of the trace of X: the constraints give none ({reason}), and without one there is no "
+        f"an upper bound on the trace of X: the constraints give none ({reason}), and without one there is no "
         "certificate. Give a bound if you know one for a solution, or use an interior-point solver"
     )
     return InvalidInput("trace_bound", expected)

@@ -113,7 +113,7 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
         raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z", repr(basis))
     if not isinstance(outcomes, Mapping):
         raise InvalidInput(f"counts[{basis!r}]", "a mapping of bit-string -> count", type(outcomes).__name__)
-    if getattr(outcomes, "hex_raw", None) is not None:  # Qiskit's Counts made from numbers forget leading zeros
+    if getattr(outcomes, "hex_raw", None) is not None:  # Qiskit's Counts made from numbers drop leading zeros
         numbered: Any = outcomes
         outcomes = {format(key, f"0{qubits}b"): value for key, value in numbered.int_outcomes().items()}
     bits = ["".join(str(key).split()) for key in outcomes]

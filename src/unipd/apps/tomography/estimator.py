@@ -35,7 +35,7 @@ class PauliTomography:
     ----------
     objective
         "least-squares"; "weighted" by inverse variances (the choice of "auto" when they are known); "trace" or
-        "trace-squared", minimized within the noise level; for counts also "outcomes" and "gaussian".
+        "trace-squared", minimised within the noise level; for counts also "outcomes" and "gaussian".
     noise_level
         kappa in ||A(X) - b|| <= kappa for "trace" and "trace-squared"; derived from the data by default.
     method
@@ -219,7 +219,7 @@ class PauliTomography:
 
     @property
     def dual_bound_(self) -> float:
-        """Certified lower bound of the optimal value."""
+        """Certified lower bound on the optimal value."""
         return self.fit_.result.dual_bound
 
     @property

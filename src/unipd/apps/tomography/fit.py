@@ -44,7 +44,7 @@ from unipd.methods import Certificate, Counts, Method, as_method
 from unipd.methods.base import measure_point
 from unipd.methods.factored import is_factorable
 from unipd.problem import Problem
-from unipd.run import IterationInfo, Result, StoppingRule, solve
+from unipd.run import IterationInfo, Result, StoppingRule, recheck, solve
 from unipd.run.result import certificate_figures
 from unipd.run.stopping import RemainingBudget
 from unipd.sharp.linear import Linear
@@ -70,8 +70,8 @@ DEPOLARIZE_QUBITS = 10
 """Most qubits of a depolarized estimate: it has 2^q eigenvectors."""
 _UNIVERSAL = ("unipdgrad", "accunipdgrad")
 _CORRECTIVE = ("auto", "factored", "corrective")
-_COMPLETE = (Status.SOLVED, Status.STALLED, Status.LINE_SEARCH_FAILED)
-"""Ends of a fit that neither a limit nor the user caused."""
+_COMPLETE = (Status.STALLED, Status.LINE_SEARCH_FAILED)
+"""Ends of a fit short of its accuracy that neither a limit nor the user caused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,8 +122,9 @@ class Fit(ReprMixin):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the fit ended by itself."""
-        return self.result.status in _COMPLETE or self.lost_accuracy
+        """Whether the fit ended without a limit or an interruption."""
+        status = self.result.status
+        return status.success or status in _COMPLETE or self.lost_accuracy
 
     def add_figures(self) -> Fit:
         """Return the fit with its figures among the extras of the result."""
@@ -309,7 +310,7 @@ def fit_problem(
 ) -> Fit:
     """Solve a problem, truncate or depolarize the solution as requested, and evaluate its values of ``strings``.
 
-    ``noisy`` tells that the data's noise exceeds the accuracy.
+    ``noisy`` is whether the noise of the data exceeds the accuracy.
     """
     result = solve(
         problem,
@@ -335,11 +336,9 @@ def fit_problem(
         return Fit(settings, data, solution, result, fitted)
     # depolarizing may cost its share of the loss, truncation must not
     moved = replace(_replace_point(result, state), accuracy=settings.accuracy + settings.depolarize)
-    lost_accuracy = result.status is Status.SOLVED and moved.relative_error > moved.accuracy
-    if lost_accuracy:
-        note = f"Truncation to rank {state.rank} exceeds the requested accuracy, to which the fit itself was solved."
-        moved = replace(moved, status=Status.STOPPED, note=note)
-    return Fit(settings, data, state, moved, fitted, lost_accuracy)
+    note = f"Truncation to rank {state.rank} exceeds the requested accuracy, to which the fit itself was solved."
+    final = recheck(moved, Status.STOPPED, note)
+    return Fit(settings, data, state, final, fitted, lost_accuracy=final.status is not result.status)
 
 
 def _infeasible_note(problem: Problem) -> str:
@@ -439,13 +438,13 @@ def depolarize(problem: Problem, state: QuantumState, share: float) -> QuantumSt
     return QuantumState(vectors, np.concatenate([(1.0 - weight) * state.eigenvalues, weight * white.weights]))
 
 
-def largest_step(slope: float, curvature: float, room: float) -> float:
-    """Return the largest t in [0, 1] with slope t + curvature t^2 <= room.
+def largest_step(slope: float, curvature: float, limit: float) -> float:
+    """Return the largest t in [0, 1] with slope t + curvature t^2 <= limit.
 
     >>> largest_step(1.0, 0.0, 0.25), largest_step(0.0, 1.0, 0.25), largest_step(-1.0, 0.5, 0.0)
     (0.25, 0.5, 1.0)
     """
-    if room >= slope + curvature:
+    if limit >= slope + curvature:
         return 1.0
-    root = math.sqrt(slope * slope + 4.0 * curvature * max(room, 0.0))
-    return 2.0 * room / (slope + root) if slope > 0.0 else (root - slope) / (2.0 * curvature)
+    root = math.sqrt(slope * slope + 4.0 * curvature * max(limit, 0.0))
+    return 2.0 * limit / (slope + root) if slope > 0.0 else (root - slope) / (2.0 * curvature)

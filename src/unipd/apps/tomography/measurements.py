@@ -219,7 +219,7 @@ def choose_precision(precision: str, data: PauliData) -> str:
     """Return "single" or "double"; "auto" is single for many qubits and data without declared errors.
 
     Exact data are fitted to a residual near zero, which single precision resolves. With noise the objective stays
-    of the order of the noise, and its last digits determine the minimizer.
+    of the order of the noise, and its last digits determine the minimiser.
 
     >>> choose_precision("auto", PauliData(14, np.array([1]), np.array([0]), np.array([0.1])))
     'single'
@@ -271,7 +271,7 @@ def choose_paulis(qubits: int, count: int | None = None, seed: int = 0) -> Pauli
 
 
 def identifying_count(qubits: int) -> int:
-    """Return min(4 p - 5, 4^q - 1): with fewer expectation values some pure states cannot be told apart.
+    """Return min(4 p - 5, 4^q - 1): with fewer expectation values some pure states cannot be distinguished.
 
     It is the number (up to terms in log p) that Heinosaari, Mazzarella and Wolf (2013) prove necessary.
 

@@ -43,7 +43,7 @@ from unipd.sharp.spectral.factors import random_block
 from unipd.sharp.wrapper import unwrap_counter
 from unipd.spectral import PROBABILISTIC, RIGOROUS, Certification
 from unipd.spectral.certify.probabilistic import bracket
-from unipd.spectral.operators import Products, is_explicit
+from unipd.spectral.operators import Products, is_hermitian
 from unipd.status import Status
 from unipd.trackers import Fixed
 
@@ -347,7 +347,7 @@ def _gram_point(factor: Array) -> LowRank:
 def is_large_operator(problem: Problem, slope: Any) -> bool:
     """Whether H is a Hermitian operator too large for a rigorous bound, which small ones get from the oracle."""
     oracle = unwrap_counter(problem.sharp)
-    if is_explicit(slope) or not getattr(slope, "hermitian", True):
+    if not is_hermitian(slope):
         return False
     return oracle.certify != RIGOROUS and min(oracle.shape) > oracle.certification.dense_limit
 

@@ -171,7 +171,7 @@ def as_state(value: Any) -> QuantumState:
     """
     if isinstance(value, QuantumState):
         return value
-    array = validate.finite_array("state", value.data if hasattr(value, "data") and hasattr(value, "dims") else value)
+    array = validate.finite_array("state", value.data if hasattr(value, "dims") else value)
     if array.ndim == 1:
         return QuantumState(array)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:

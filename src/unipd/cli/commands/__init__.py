@@ -1,6 +1,6 @@
-"""The commands, one module each, and how to add one.
+"""The commands, grouped by what they work on, and how to add one.
 
-A command ``unipd NAME`` is a module ``unipd.cli.commands.NAME`` with a function ``command``::
+A command ``unipd NAME`` is a function NAME of one of these modules, which is imported when the command runs::
 
     from pathlib import Path
     from typing import Annotated
@@ -10,11 +10,9 @@ A command ``unipd NAME`` is a module ``unipd.cli.commands.NAME`` with a function
     from unipd.cli.options import Options, common_options
     from unipd.cli.output import emit, run_solver
 
-    EXAMPLES = ("unipd unmix mixture.npz --accuracy 1e-4 --json -",)
 
-
-    @common_options(accuracy=1e-4)
-    def command(
+    @common_options(accuracy=1e-4, examples=("unipd unmix mixture.npz --accuracy 1e-4 --json -",))
+    def unmix(
         mixture: Annotated[Path, typer.Argument(help="Arrays A (spectra in columns) and b.")], *, options: Options
     ) -> int:
         \"\"\"Find the proportions of known spectra in a measured one.\"\"\"
@@ -27,8 +25,7 @@ A command ``unipd NAME`` is a module ``unipd.cli.commands.NAME`` with a function
         result = run_solver(problem, options)
         return emit(result.with_extras(largest=float(result.x.max())), options)
 
-- The docstring is the help, which ends with ``EXAMPLES``; a module with several subcommands has a ``typer.Typer``
-  named ``app`` instead of ``command``.
+- The docstring is the help, which ends with the examples; a command with subcommands is a ``typer.Typer`` NAME.
 - ``options`` has the common options (:mod:`unipd.cli.options`). ``common_options(only=WRITING)`` omits those of the
   solver, ``methods=(...)`` names a command's own methods, keywords change defaults.
 - :func:`unipd.cli.output.run_solver` solves a ``Problem`` with progress. :func:`unipd.cli.output.emit` prints the
@@ -58,30 +55,21 @@ class Entry:
     """One line for ``unipd --help``."""
     panel: str
     """Heading in ``unipd --help``."""
-    place: str | None = None
-    """Name of its module, if it differs from the command's."""
-
-    @property
-    def module(self) -> str:
-        """Name of the command's module.
-
-        >>> Entry("show", "Show a saved result.", "Study").module
-        'unipd.cli.commands.show'
-        """
-        return self.place or f"{__name__}.{self.name.replace('-', '_')}"
+    module: str
+    """Name of the module that has it."""
 
 
 ENTRIES = (
-    Entry("solve", "Solve a problem from a file or a Python module.", _SOLVE),
-    Entry("maxcut", "Bound the maximum cut of a graph and find a large cut.", _SOLVE),
-    Entry("theta", "Bound the independence number of a graph by its theta number.", _SOLVE),
-    Entry("complete", "Complete a matrix from some of its entries.", _SOLVE),
-    Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE),
-    Entry("show", "Show a saved result.", _STUDY),
-    Entry("report", "Write an HTML report of results: curves, certificate, settings.", _STUDY),
-    Entry("compare", "Compare methods on one problem.", _STUDY),
-    Entry("reproduce", "Reproduce the experiments of the paper.", _STUDY),
-    Entry("data", "Find, download and verify data sets.", _STUDY),
-    Entry("doctor", "Check the installation, or the parts of a problem.", _HELP),
+    Entry("solve", "Solve a problem from a file or a Python module.", _SOLVE, f"{__name__}.solve"),
+    Entry("maxcut", "Bound the maximum cut of a graph and find a large cut.", _SOLVE, f"{__name__}.graphs"),
+    Entry("theta", "Bound the independence number of a graph by its theta number.", _SOLVE, f"{__name__}.graphs"),
+    Entry("complete", "Complete a matrix from some of its entries.", _SOLVE, f"{__name__}.complete"),
+    Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE, f"{__name__}.tomography"),
+    Entry("show", "Show a saved result.", _STUDY, f"{__name__}.results"),
+    Entry("report", "Write an HTML report of results: curves, certificate, settings.", _STUDY, f"{__name__}.results"),
+    Entry("compare", "Compare methods on one problem.", _STUDY, f"{__name__}.compare"),
+    Entry("reproduce", "Reproduce the experiments of the paper.", _STUDY, f"{__name__}.reproduce"),
+    Entry("data", "Find, download and verify data sets.", _STUDY, f"{__name__}.reproduce"),
+    Entry("doctor", "Check the installation, or the parts of a problem.", _HELP, f"{__name__}.solve"),
 )
 """Every command, in the order of ``unipd --help``."""

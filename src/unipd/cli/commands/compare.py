@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unipd._util.printing import format_value
+from unipd.cli.commands.solve import is_python, load_problem
 from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, UNBOUNDED, exit_code
 from unipd.cli.options import (
     AVERAGING_METHODS,
@@ -27,7 +27,6 @@ from unipd.cli.options import (
     option,
 )
 from unipd.cli.output import OutputWriter, announce, run_solver, solver_arguments
-from unipd.cli.problems import DEMOS, is_python, load_problem
 from unipd.errors import InvalidInput
 from unipd.status import Status
 
@@ -38,6 +37,54 @@ if TYPE_CHECKING:
 
 LOSS_METHODS = ("frank-wolfe", "away-step", "pairwise")
 """Methods that need a smooth loss."""
+
+
+def least_squares(size: int, seed: int) -> Problem:
+    """Return 1/2 ||A x - b||^2 over an l1 ball, with a sparse solution and a little noise."""
+    import numpy as np
+
+    import unipd
+
+    random = np.random.default_rng(seed)
+    rows = max(4, size // 4)
+    A = random.standard_normal((rows, size)) / np.sqrt(rows)
+    truth = np.zeros(size)
+    truth[random.choice(size, max(1, rows // 10), replace=False)] = 1.0
+    b = A @ truth + 0.05 * random.standard_normal(rows)
+    return unipd.Problem(unipd.sharp.L1Ball(size, 0.9 * float(truth.sum())), A, b, unipd.couplings.LeastSquares())
+
+
+def linear_program(size: int, seed: int) -> Problem:
+    """Return min c^T x over the simplex subject to A x = b, with b from the middle of the simplex."""
+    import numpy as np
+
+    import unipd
+
+    random = np.random.default_rng(seed)
+    rows = max(2, size // 20)
+    A = random.standard_normal((rows, size)) / np.sqrt(size)
+    sharp = unipd.sharp.Linear(random.random(size), unipd.sharp.Simplex(size))
+    return unipd.Problem(sharp, A, A @ np.full(size, 1.0 / size), "=")
+
+
+def maximum_cut(size: int, seed: int) -> SDP:
+    """Return the semidefinite relaxation of the maximum cut of a random graph with about four edges a node."""
+    import numpy as np
+
+    from unipd.apps.graphs.maxcut import maxcut_program
+    from unipd.io import Graph
+
+    ends = np.sort(np.random.default_rng(seed).integers(0, size, (2, 4 * size)), axis=0)
+    ends = np.unique(ends[:, ends[0] < ends[1]], axis=1)
+    return maxcut_program(Graph.of(size, ends[0], ends[1], np.ones(ends.shape[1])))
+
+
+DEMOS: dict[str, tuple[Callable[[int, int], Any], int, str]] = {
+    "least-squares": (least_squares, 800, "least squares over an l1 ball"),
+    "linear-program": (linear_program, 400, "a linear program over the simplex"),
+    "maxcut": (maximum_cut, 100, "the semidefinite relaxation of a maximum cut"),
+}
+"""Function, default size and description of each generated problem."""
 
 
 def parse_methods(text: str) -> list[str]:
@@ -66,7 +113,7 @@ def load_subject(problem: str | None, demo: str | None, size: int | None, seed: 
         make, default_size, title = DEMOS[demo]
         return make(size or default_size, seed), title
     if size is not None:
-        raise InvalidInput("--size", "--demo NAME with this option", "a problem of its own size")
+        raise InvalidInput("--size", "--demo NAME with this option", "a problem from a file or a module")
     assert problem is not None
     if is_python(problem):
         return load_problem(problem), problem
@@ -92,19 +139,20 @@ def choose_methods(subject: Problem | SDP, names: Sequence[str] | None) -> Seque
     return names or applicable
 
 
-EXAMPLES = (
-    "unipd compare --demo least-squares --plot methods.png",
-    "unipd compare mcp100.dat-s --methods factored,corrective --time-limit 60",
-    "unipd compare model.py:problem --axis seconds --plot methods.svg",
-    "unipd compare --demo maxcut --size 200 --save runs --json -",
-)
 _COMMON = tuple(name for name in (*SOLVING, *WRITING, *WATCHING) if name not in ("method", "out"))
 _PROBLEM = "Problem"
-_HEAD = ("method", "status", "objective", "bound", "gap", "infeasibility", "iterations", "oracle calls", "seconds")
 
 
-@common_options(only=_COMMON)
-def command(
+@common_options(
+    only=_COMMON,
+    examples=(
+        "unipd compare --demo least-squares --plot methods.png",
+        "unipd compare mcp100.dat-s --methods factored,corrective --time-limit 60",
+        "unipd compare model.py:problem --axis seconds --plot methods.svg",
+        "unipd compare --demo maxcut --size 200 --save runs --json -",
+    ),
+)
+def compare(
     problem: Annotated[
         str | None,
         typer.Argument(help="A file in SDPA sparse format (.dat-s, .dat-s.gz), or MODULE:NAME or FILE.py:NAME."),
@@ -129,6 +177,8 @@ def command(
 
     Limits apply to each method. The exit code is 0 if every method reached the accuracy, 3 otherwise.
     """
+    from unipd.run.compare import comparison_rows
+
     check_style(axis, theme)
     names = None if methods is None else parse_methods(methods)
     subject, title = load_subject(problem, demo, size, options.seed)
@@ -147,11 +197,10 @@ def command(
         from unipd.report import plot_comparison
 
         writer.write(options.plot, lambda path: plot_comparison(results, path, title=title, axis=axis, theme=theme))
-    rows = [_HEAD, *(_row(name, result.summary()) for name, result in results.items())]
     runs = [{"name": name, **result.summary()} for name, result in results.items()]
     content = {"problem": repr(subject), "title": title, "accuracy": options.accuracy, "runs": runs}
     code = combined_exit_code([result.status for result in results.values()])
-    return writer.finish(rows, {**content, "seed": options.seed}, code, f"{title}: {subject!r}")
+    return writer.finish(comparison_rows(results), {**content, "seed": options.seed}, code, f"{title}: {subject!r}")
 
 
 def _solve(subject: Problem | SDP, name: str, options: Options) -> Result:
@@ -174,14 +223,6 @@ def combined_exit_code(statuses: Sequence[Status]) -> int:
     if INTERRUPTED in codes:
         return INTERRUPTED
     return codes.pop() if codes in ({SOLVED}, {INFEASIBLE}, {UNBOUNDED}) else NOT_REACHED
-
-
-def _row(name: str, figures: dict[str, Any]) -> tuple[str, ...]:
-    def cell(key: str, digits: int) -> str:
-        return format_value(figures.get(key), digits)
-
-    numbers = [cell("objective", 9), cell("dual_bound", 9), cell("gap", 2), cell("infeasibility", 2)]
-    return (name, str(figures["status"]), *numbers, cell("iterations", 6), cell("oracle_calls", 6), cell("seconds", 3))
 
 
 def _save(result: Result, path: Path, name: str, options: Options) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,19 +20,22 @@ if TYPE_CHECKING:
     from unipd.io.ratings import Ratings
     from unipd.run import Result
 
-EXAMPLES = (
-    "unipd complete ratings.csv --out model.npz",
-    "unipd complete ub.base --test ub.test --json -",
-    "unipd complete ub.base --test ub.test --side",
-    "unipd complete ub.base --radius 1000 --recommend 196 --top 5 --titles u.item",
-)
 METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
 _MODEL, _USE = "Model", "Use"
 _COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name != "weights")
 
 
-@common_options(only=_COMMON, methods=METHODS)
-def command(
+@common_options(
+    only=_COMMON,
+    methods=METHODS,
+    examples=(
+        "unipd complete ratings.csv --out model.npz",
+        "unipd complete ub.base --test ub.test --json -",
+        "unipd complete ub.base --test ub.test --side",
+        "unipd complete ub.base --radius 1000 --recommend 196 --top 5 --titles u.item",
+    ),
+)
+def complete(
     ratings: Annotated[
         Path, typer.Argument(help="One rating per line: user, item, rating (text, .gz or .parquet).", metavar="RATINGS")
     ],
@@ -145,8 +147,9 @@ class TotalLimits:
         if self.limit_status is None or result.status is not Status.STOPPED:
             return result
         from unipd.apps.completion.minimum_norm import add_remedy
+        from unipd.run import downgrade
 
-        return add_remedy(replace(result, status=self.limit_status, note=""))
+        return add_remedy(downgrade(result, self.limit_status))
 
 
 def _radius(text: str) -> float | str | None:
@@ -169,11 +172,14 @@ def _test_error(model: CompletionModel, held_out: Ratings) -> dict[str, Any]:
 
 def _user(train: Ratings, name: str) -> str | int:
     """Return the user of --recommend in the type of the training users: string or integer."""
+    from unipd.io.ratings import Shard
+
     are_strings = train.users.dtype.kind == "U"
     if not are_strings and not name.isdecimal():
         raise InvalidInput("--recommend", "the number of a user", repr(name))
     user = name if are_strings else int(name)
-    if not (getattr(train, "all_users", train.users) == user).any():
+    users = train.all_users if isinstance(train, Shard) else train.users
+    if not (users == user).any():
         _warn(f"user {name} of --recommend has no training ratings; recommending by item bias")
     return user
 

@@ -1,4 +1,4 @@
-"""``unipd reproduce``: the experiments of the paper, one subcommand each."""
+"""``unipd reproduce``, the experiments of the paper, and ``unipd data``, their data sets."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from unipd.cli.app import with_examples
 from unipd.cli.exits import SOLVED, say
 from unipd.cli.options import Options, check_file, common_options, make_folder, option
 from unipd.cli.output import OutputWriter, print_table, stream_for
+from unipd.errors import InvalidInput
 
 _COMMON = ("seed", "threads", "time_limit", "json", "quiet", "log_file", "debug")
+DATA_SETS = ("movielens-100k",)
 _PROGRESS_INTERVAL = 5.0
 """Seconds between two progress lines."""
 
@@ -35,17 +37,17 @@ _FIGURE2 = with_examples(
     "unipd reproduce fig2 --iterations 10 --json -",
     "unipd reproduce fig2 --generated --iterations 200",
 )
-app = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True, cls=_GROUP)
+reproduce = typer.Typer(add_completion=False, rich_markup_mode="rich", no_args_is_help=True, cls=_GROUP)
 
 
-@app.callback()
+@reproduce.callback()
 def about() -> None:
     """Reproduce the experiments of the paper."""
 
 
-@app.command("fig1", cls=_FIGURE1)
+@reproduce.command("fig1", cls=_FIGURE1)
 @common_options(only=_COMMON)
-def figure1_command(
+def fig1(
     qubits: Annotated[int, option("Number of qubits; 14 in the paper.", None)] = 14,
     iterations: Iterations = 100,
     folder: Annotated[
@@ -89,9 +91,9 @@ def figure1_command(
     return _emit(title, rows, content, files, writers, options)
 
 
-@app.command("fig2", cls=_FIGURE2)
+@reproduce.command("fig2", cls=_FIGURE2)
 @common_options(only=_COMMON)
-def figure2_command(
+def fig2(
     iterations: Iterations = 500,
     folder: Annotated[
         Path, option("Folder for fig2.png and fig2.csv; created if missing.", None, metavar="FOLDER")
@@ -225,3 +227,41 @@ def _generate_ratings(seed: int) -> tuple[Any, Any, tuple[int, int], float, str]
     both = Ratings(made.users, made.items, made.values)
     radius = 0.75 * float(np.linalg.svd(made.left @ made.right.T + 3.5, compute_uv=False).sum())
     return both.where(~held), both.where(held), made.shape, radius, f"synthetic ratings, {int((~held).sum())} of them"
+
+
+@common_options(
+    only=("json", "quiet", "debug"),
+    examples=("unipd data", "unipd data movielens-100k", "unipd data movielens-100k --folder ~/data"),
+)
+def data(
+    name: Annotated[
+        str | None, typer.Argument(help=f"One of {', '.join(DATA_SETS)}; default: list the data sets.")
+    ] = None,
+    folder: Annotated[Path | None, option("Target folder; the user's cache by default.", None, file_okay=False)] = None,
+    *,
+    options: Options,
+) -> int:
+    """List the data sets, or download one from its official site and verify it.
+
+    The terms of use are shown first: downloading the data means accepting them. Data sets are searched for in the
+    folder $UNIPD_DATA, then in the cache.
+    """
+    from unipd.reproduce import completion_data
+
+    if name is not None and name not in DATA_SETS:
+        raise InvalidInput("NAME", f"one of {', '.join(DATA_SETS)}", repr(name))
+    if name is None and folder is not None:
+        raise InvalidInput("--folder", f"the name of a data set with this option ({', '.join(DATA_SETS)})", "none")
+    writer = OutputWriter(options)
+    if name is None:
+        place = completion_data.find_movielens()
+        found = None if place is None else str(place)
+        title = f"Data sets, in ${completion_data.DATA_VARIABLE} or the cache"
+        content = {"data": {DATA_SETS[0]: found}, "cache": str(completion_data.cache_folder())}
+        return writer.finish([(DATA_SETS[0], found or "not found")], content, SOLVED, title)
+    if not options.quiet:
+        for line in completion_data.MOVIELENS_TERMS:
+            say(line)
+    target = completion_data.fetch_movielens(None if folder is None else folder.expanduser())
+    about = {"folder": str(target), "source": completion_data.MOVIELENS_URL, "sha256": completion_data.SHA256}
+    return writer.finish(list(about.items()), {"name": name, **about}, SOLVED, DATA_SETS[0])

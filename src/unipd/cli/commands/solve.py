@@ -1,28 +1,35 @@
-"""``unipd solve``: a semidefinite program in SDPA format, or a problem defined in Python."""
+"""``unipd solve`` and ``unipd doctor``: a semidefinite program in SDPA format, or a problem defined in Python."""
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
-from typing import Annotated
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from unipd._util.context import current_communicator
+from unipd.cli.exits import BAD_INPUT, SOLVED, UNEXPECTED
 from unipd.cli.options import Options, check_program_name, common_options, option
-from unipd.cli.output import announce, emit, run_solver, solver_arguments
-from unipd.cli.problems import is_python, load_problem
-from unipd.errors import InvalidInput
+from unipd.cli.output import OutputWriter, announce, emit, run_solver, solver_arguments
+from unipd.errors import InvalidInput, UnipdError
 
-EXAMPLES = (
-    "unipd solve mcp100.dat-s",
-    "unipd solve theta1.dat-s.gz --accuracy 1e-8 --json -",
-    "unipd solve truss.dat-s --trace-bound 100 --out truss.npz --plot truss.png",
-    "unipd solve model.py:problem --method accunipdgrad",
+if TYPE_CHECKING:
+    from unipd.problem import Problem
+
+
+@common_options(
+    accuracy=1e-6,
+    examples=(
+        "unipd solve mcp100.dat-s",
+        "unipd solve theta1.dat-s.gz --accuracy 1e-8 --json -",
+        "unipd solve truss.dat-s --trace-bound 100 --out truss.npz --plot truss.png",
+        "unipd solve model.py:problem --method accunipdgrad",
+    ),
 )
-
-
-@common_options(accuracy=1e-6)
-def command(
+def solve(
     problem: Annotated[
         str, typer.Argument(help="A file in SDPA sparse format (.dat-s, .dat-s.gz), or MODULE:NAME or FILE.py:NAME.")
     ],
@@ -36,7 +43,7 @@ def command(
     """Solve a semidefinite program from an SDPA file, or a problem from Python.
 
     A file is solved as max <F0, Y> subject to <Fi, Y> = ci, Y psd: the objective is that of Y (the value published by
-    SDPLIB) and the dual bound is an upper bound of the optimum, rigorous where the size permits. The multipliers in
+    SDPLIB) and the dual bound is an upper bound on the optimum, rigorous where the size permits. The multipliers in
     the result file are the vector x of the format's primal problem.
     """
     if is_python(problem):
@@ -53,3 +60,104 @@ def command(
     announce(program, options)
     result = program.solve(trace_bound=trace_bound, rank=rank, seed=options.seed, **solver_arguments(options))
     return emit(result, options, title=f"{Path(problem).name}: {program!r}")
+
+
+@common_options(
+    only=("seed", "threads", "json", "quiet", "log_file", "debug"),
+    examples=(
+        "unipd doctor",
+        "unipd doctor --json -",
+        "unipd doctor mymodel.py:problem",
+        "unipd doctor package.module:make_problem --seed 3",
+    ),
+)
+def doctor(
+    problem: Annotated[
+        str | None,
+        typer.Argument(help="Problem to check: MODULE:NAME or FILE.py:NAME, an object or a function that returns it."),
+    ] = None,
+    *,
+    options: Options,
+) -> int:
+    """Check the installation, or the parts of a problem: adjoint, oracle, coupling, scaling, memory.
+
+    The exit code is 0 if every check passes, 1 if the installation and 2 if the problem has a fault.
+    """
+    from unipd import doctor
+
+    if problem is None:
+        report, fault = doctor.check_installation(), UNEXPECTED
+    else:
+        report, fault = doctor.check(load_problem(problem), seed=options.seed), BAD_INPUT
+    content = {**report.to_dict(), "problem": problem, "seed": options.seed}
+    return OutputWriter(options).finish(report.rows(), content, SOLVED if report.ok else fault, problem)
+
+
+def is_python(problem: str) -> bool:
+    """Whether an argument names a Python object, not a file."""
+    return ":" in problem and not Path(problem).exists()
+
+
+def load_problem(reference: str) -> Problem:
+    """Return the problem ``MODULE:NAME``: an object, or the return value of a function without arguments."""
+    from unipd.problem import Problem
+
+    value = load_object(reference)
+    if not isinstance(value, Problem) and callable(value):
+        try:
+            value = value()
+        except UnipdError:
+            raise
+        except Exception as error:
+            raise InvalidInput(
+                reference, "a function that returns a problem", f"{type(error).__name__}: {error}"
+            ) from error
+    if not isinstance(value, Problem):
+        raise InvalidInput(reference, "a unipd.Problem or a function that returns one", type(value).__name__)
+    return value
+
+
+def load_object(reference: str) -> Any:
+    """Return the object ``MODULE:NAME`` or ``FILE.py:NAME``.
+
+    >>> load_object("math:pi")
+    3.141592653589793
+    """
+    place, separator, name = reference.rpartition(":")
+    if not (separator and place and name):
+        raise InvalidInput("problem", "MODULE:NAME or FILE.py:NAME", repr(reference))
+    module = _from_file(Path(place)) if place.endswith(".py") else _from_name(place)
+    value: Any = module
+    for part in name.split("."):
+        if not hasattr(value, part):
+            raise InvalidInput("problem", f"a name that {place} defines", repr(name))
+        value = getattr(value, part)
+    return value
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise FileNotFoundError(2, "No such file", str(path))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InvalidInput("problem", "a Python file", repr(str(path)))
+    module = importlib.util.module_from_spec(spec)
+    _run(lambda: spec.loader.exec_module(module), str(path), str(path.parent.resolve()))  # pyright: ignore[reportOptionalMemberAccess]
+    return module
+
+
+def _from_name(name: str) -> ModuleType:
+    return _run(lambda: importlib.import_module(name), name, str(Path.cwd()))
+
+
+def _run(action: Any, place: str, folder: str) -> Any:
+    """Import with ``folder`` on the path; errors of a user-supplied module are reported as invalid input."""
+    sys.path.insert(0, folder)
+    try:
+        return action()
+    except UnipdError:
+        raise
+    except Exception as error:
+        raise InvalidInput(place, "a module that can be imported", f"{type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)

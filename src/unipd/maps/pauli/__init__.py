@@ -10,9 +10,10 @@ In reading order:
 - ``kernels``: the compiled kernels, with the algorithm; ``simd``: vectors and pointers for them.
 """
 
+from unipd.maps.pauli.layout import longest_light
 from unipd.maps.pauli.map import DenseOperator, HermitianOperator, PauliMap, PauliOperator
 from unipd.maps.pauli.outcomes import OutcomeMap, walsh_hadamard
-from unipd.maps.pauli.strings import default_count, random_paulis
+from unipd.maps.pauli.strings import bit_count, default_count, masks, parse, phases, random_paulis, write
 
 __all__ = [
     "DenseOperator",
@@ -20,7 +21,13 @@ __all__ = [
     "OutcomeMap",
     "PauliMap",
     "PauliOperator",
+    "bit_count",
     "default_count",
+    "longest_light",
+    "masks",
+    "parse",
+    "phases",
     "random_paulis",
     "walsh_hadamard",
+    "write",
 ]

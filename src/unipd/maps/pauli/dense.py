@@ -3,8 +3,8 @@
 With D_x[j] = sum_z c(x, z) (-1)^(z . j), the matrix of sum c P has the entries M[j, j ^ x] = D_x[j]: a transform over z
 for every x. Backwards, tr(P(x, z) X) is (-i)^|x & z| times the transform of the diagonal j -> X[j ^ x, j] at z.
 
-For few qubits the matrix is made at once. The compiled kernels, which serve more qubits, make every diagonal entry anew
-for each column; with tens of columns it is cheaper to make a part of the matrix once. For the masks x that share their
+For few qubits the matrix is formed at once. The compiled kernels, for more qubits, recompute all diagonal entries
+for each column; with tens of columns it is cheaper to form a part of the matrix once. For the masks x that share their
 high bits h, the entries M[j, j ^ x] = D_x[j] fill the square blocks of rows and columns with high bits g and g ^ h. So
 p/B parts of p B entries each are made, used and discarded, and products with their blocks are BLAS calls; backwards,
 blocks of X are summed along diagonals.
@@ -35,7 +35,7 @@ _kept = threading.local()
 
 
 def thread_workspace(shape: tuple[int, int], dtype: Any) -> Array:
-    """Return two uninitialized arrays, this thread's last ones if they fit: new pages cost as much as a transform.
+    """Return two uninitialised arrays, this thread's last ones if they fit: new pages cost as much as a transform.
 
     >>> thread_workspace((4, 2), np.float64) is thread_workspace((4, 2), np.float64)
     True
@@ -50,7 +50,7 @@ def walsh_columns(data: Any, scratch: Any) -> Any:
     """Transform the columns of contiguous ``data`` in place, and return it: row a becomes sum_b (-1)^(a . b) data[b].
 
     The table of signs is a Kronecker product of two small ones, and products with these are BLAS calls that pass over
-    the data twice; one pass a bit, with additions alone, takes twice as long.
+    the data twice; one pass per bit, with additions alone, takes twice as long.
 
     >>> walsh_columns(np.array([[1.0], [2.0], [0.0], [0.0]]), np.empty((4, 1))).ravel()
     array([ 3., -1.,  3., -1.])

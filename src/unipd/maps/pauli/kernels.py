@@ -65,7 +65,7 @@ def add_unpermuted(source, mask, out, size):
 #
 # Over a block of 64 entries, string k contributes c_k (-1)^(z_k . j), and the high bits of j only decide a sign: with g
 # the number of the block, it is (-1)^(z_k >> 6 . g) times a fixed row of 64 entries. A list of m strings meets at most
-# 2^m patterns of signs, far fewer than there are blocks; so the sums are tabulated once a product, and a block looks up
+# 2^m patterns of signs, far fewer than blocks; so the sums are tabulated once per product, and a block looks up
 # its row instead of adding m strings. Bit 5 of z halves the rows: strings with the bit clear have equal halves in a
 # block, strings with the bit set opposite halves, so from rows A and B of 32 entries the block is (A + B, A - B).
 #
@@ -162,7 +162,7 @@ def collapse(first, last, bounds, z, signs, table, sums):
 #
 # Where a list is too long for tables, the whole diagonal is made at once: the coefficients are put at their z and
 # transformed over the bits of the index, in p log p additions whatever the number of strings. The result is laid out as
-# a table with two rows a block, so that the block kernels read (or add to) it as they do a short list's table.
+# a table with two rows per block, so that the block kernels read (or add to) it as they do a short list's table.
 
 
 @njit(cache=True)

@@ -33,12 +33,13 @@ from unipd.maps.pauli.layout import (
     interleave,
     make_workspace,
 )
+from unipd.spectral.operators import OperatorDefaults
 
 SERIAL_WORK = 1 << 20
 """Pairs of groups times entries below which one thread is faster than several."""
 
 
-class HermitianOperator(ABC):
+class HermitianOperator(OperatorDefaults, ABC):
     """A Hermitian matrix known by its products; SciPy's ``aslinearoperator`` takes it."""
 
     def __init__(self, size: int, dtype: Any) -> None:
@@ -51,7 +52,7 @@ class HermitianOperator(ABC):
 
     @abstractmethod
     def norm_bound(self) -> float:
-        """Return an upper bound of the spectral norm, without any product."""
+        """Return an upper bound on the spectral norm, without any product."""
 
     def rmatvec(self, x: Array) -> Array:
         """Return M^* x, which is M x."""
@@ -156,7 +157,7 @@ class PauliOperator(HermitianOperator):
 
 
 def pauli_norm_bound(dual: Array, size: int, repeats: int, dtype: Any) -> float:
-    """Return min(||lam||_1, sqrt(p r) ||lam||_2), a bound of ||sum_k lam_k P_k||: Paulis are unitary and orthogonal.
+    """Return min(||lam||_1, sqrt(p r) ||lam||_2), a bound on ||sum_k lam_k P_k||: Paulis are unitary and orthogonal.
 
     r is the number of times that a string may occur.
 
@@ -254,7 +255,7 @@ class PauliMap(Map):
         return PauliBlocks(self.qubits, self.x, self.z, self.operator_dtype, whole=self.dense)
 
     def uses_blocks(self, columns: int) -> bool:
-        """Whether products with so many columns are taken block by block."""
+        """Whether products with this many columns are computed block by block."""
         return columns >= MULTI_VECTOR_COLUMNS and self.blocks.is_faster(columns)
 
     @cached_property

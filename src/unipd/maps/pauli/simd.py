@@ -4,7 +4,7 @@ Pointers instead of arrays keep reference counting and index arithmetic out of t
 its array alive, and Numba frees an array after its last use: take pointers only of arrays that arrived as arguments, so
 that the caller holds them.
 
-Numba leaves vectorization to LLVM's loop vectorizer, which gives up on the register tiles used here. So the kernels
+Numba leaves vectorisation to LLVM's loop vectoriser, which gives up on the register tiles used here. So the kernels
 hold LLVM vectors themselves: ``<8 x float>`` in single and ``<4 x double>`` in double precision, one AVX register
 either way (on other machines LLVM splits or widens them). One source serves both: operations take their type from the
 operands. The operators +, - and * carry the ``contract`` flag, so that LLVM fuses a + b * c into an FMA instruction

@@ -14,8 +14,6 @@ from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd.errors import InvalidInput
 
-_SYMMETRY = 1e-12
-"""Largest difference between an entry and its mirror, relative to the largest entry."""
 _RANK_ONE_ULPS = 8.0
 """An entry may differ from c v_i v_j by this many units in the last place, the rounding of three products."""
 
@@ -150,7 +148,7 @@ def _upper_triangle(name: str, matrix: Any) -> Any:
         raise InvalidInput(name, "a square matrix", f"shape {array.shape}")
     array.sum_duplicates()
     gap = abs(array - array.T)
-    if gap.nnz and gap.max() > _SYMMETRY * abs(array).max():
+    if gap.nnz and gap.max() > validate.SYMMETRY * abs(array).max():
         raise InvalidInput(name, "a symmetric matrix", f"entries that differ from their mirror by {gap.max():.3g}")
     return scipy.sparse.triu(array, format="coo")
 

@@ -1,4 +1,4 @@
-"""The corrective method: re-optimize over the atoms collected so far, call the oracle at the multiplier."""
+"""The corrective method: re-optimise over the atoms collected so far, call the oracle at the multiplier."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker, inner, is_user_supplied, norm
 
 MASTER_SHARE = 1e-3
-"""Share of the requested accuracy that the last Newton step of the master may still be worth."""
+"""Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
 DESCENT_SHARE = 0.1
 """A step is serious when G decreases by this share of what the model predicts."""
 MOST_PRICED = 30
@@ -237,7 +237,7 @@ def price_vertices(
 
 def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], memory: int) -> Bundle:
     """Prune the bundle to make room for new atoms, then add them, the best one first."""
-    if bundle.by_block:  # one point has an atom a block
+    if bundle.by_block:  # one point has an atom per block
         each = memory if problem.coupling.dual_sign is not None else max(2, memory // bundle.count)
         return bundle.prune(each - 1, points[0].dual).with_atoms(problem, points[0])
     points = points[: max(1, memory // 4)]
@@ -280,11 +280,11 @@ def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
 
     With one model of the whole x, M decreases by what a parabola through G and its slope along the step suggests, a
     factor of 2 to 10, when at least half of the prediction came true, and is doubled after every forty null steps; so
-    too for a loss with kinks. For constraints, a model a block learns much from a call: M is halved after every
+    too for a loss with kinks. For constraints, one model per block gains much from a call: M is halved after every
     prediction that came true, and doubled when G increased by as much. In both cases M stays when A x - b is well
     within the requested accuracy, since a smaller one would only let lam diverge; unless the gap is open and the model
     held all along the step, as where no multiplier is large enough (no Slater point). Where the prediction is far below
-    the requested accuracy, M is halved for what is left.
+    the requested accuracy, M is halved.
     """
     predicted, actual, eps, certificate = change.predicted, change.actual, change.eps, change.certificate
     scale = problem.scale(certificate.objective)
@@ -306,7 +306,7 @@ def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
 
 
 def _least_factor(problem: Problem) -> float:
-    """Return the least factor of M; where G may decrease for ever, as for an infeasible problem, haste overflows."""
+    """Return the least factor of M: not far below 1 where G may be unbounded below, or lam would soon overflow."""
     return 0.5 if math.isinf(problem.sharp.maximum()) and problem.sharp.degree != 2.0 else 0.1
 
 
@@ -317,7 +317,7 @@ def require_maximum(
 
     Every x in X gives <lam, b - A x> - f(x) <= g(lam), and ``model`` is the largest such value over the atoms. If the
     oracle's g(lam) is smaller by more than its certified error, rounding and ``tolerance`` explain, the oracle does not
-    maximize, and every bound that rests on it may be wrong. Only errors claimed to be rigorous are checked. ``extent``
+    maximise, and every bound that rests on it may be wrong. Only errors claimed to be rigorous are checked. ``extent``
     bounds ||A x - b|| + |f(x)| over the atoms, the terms that cancel in the model; it is evaluated in case of doubt.
 
     >>> import unipd
@@ -344,8 +344,8 @@ def require_maximum(
 def require_no_better(problem: Problem, dual: Array, tolerance: float) -> tuple[int, int]:
     """Call an oracle at -A^* lam, then at that direction tilted towards its answer; return the calls and products.
 
-    An oracle that maximizes gives no better point there. One that returns a wrong point, such as the second best,
-    returns a better one, which proves that its answer at -A^* lam was not a maximizer.
+    An oracle that maximises gives no better point there. One that returns a wrong point, such as the second best,
+    returns a better one, which proves that its answer at -A^* lam was not a maximiser.
     """
     with oracle_errors:
         direction: Any = problem.map.adjoint(-dual)

@@ -9,7 +9,7 @@ where w_0 are the weights before: a proximal step in both variables, so that the
     S(lam) = (M/2) ||lam - lam_c||^2 + <lam, b> - min over w of { (c + B'lam)'w + ||w - w_0||^2 / (2 tau) },
 
 with gradient M (lam - lam_c) + b - B w(lam), w(lam) = P(w_0 - tau (c + B'lam)) and P the projection onto the simplices.
-A generalized Hessian is M I + tau B Q B', where Q centres the positive weights within their block and drops the
+A generalised Hessian is M I + tau B Q B', where Q centres the positive weights within their block and drops the
 others: semismooth Newton steps, projected onto the signs of lam, take a few systems of the size of lam. K = {0} and the
 orthants fit (h is 0 or the indicator of an orthant), and least squares (M = 1/scale, lam_c = 0).
 """
@@ -25,13 +25,11 @@ import scipy
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.methods.base import relative_eps
 from unipd.methods.corrective.model import Bundle, as_complex, as_real
-from unipd.methods.corrective.quadratic_program import block_averages, project_simplices
-from unipd.methods.step_size import backtrack
+from unipd.methods.corrective.quadratic_program import RIDGE, block_averages, project_simplices
+from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 
 NEWTON_STEPS = 20
-_ARMIJO = 1e-4
-_RIDGE = 1e-13
 _ROUNDING = 1e-13
 _NEARLY = 30.0
 """Where rounding ends the steps, a residual of this many tolerances counts as solved."""
@@ -142,7 +140,7 @@ class Solution(NamedTuple):
 
 
 def minimize_dual(master: DualMaster, tolerance: float, share: float = _RESIDUAL_SHARE) -> Solution:
-    """Minimize S until its projected gradient is at most ``tolerance``, or ``share`` of M ||lam - lam_c||.
+    """Minimise S until its projected gradient is at most ``tolerance``, or ``share`` of M ||lam - lam_c||.
 
     An error of this size in the gradient is one in A x - b; the next master starts from the weights reached. Where the
     predicted decrease is below the rounding of S, the projected gradient decides on a step instead.
@@ -167,7 +165,7 @@ def _newton_step(master: DualMaster, point: DualMasterPoint) -> tuple[DualMaster
     at_rounding = abs(float(gradient @ direction)) <= _ROUNDING * max(abs(value), master.extent)
 
     def accept(_: float, new: DualMasterPoint) -> bool:
-        return at_rounding or new.value <= value + _ARMIJO * float(gradient @ (new.dual - dual))
+        return at_rounding or new.value <= value + ARMIJO * float(gradient @ (new.dual - dual))
 
     new, _ = backtrack(lambda length: master.at(master.project(dual + length * direction)), accept)
     return new, at_rounding
@@ -178,7 +176,7 @@ def _solve_definite(matrix: Array, right: Array) -> Array:
     try:
         return scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix, check_finite=False), right, check_finite=False)
     except np.linalg.LinAlgError:
-        ridge = _RIDGE * float(np.trace(matrix)) * np.eye(right.size)
+        ridge = RIDGE * float(np.trace(matrix)) * np.eye(right.size)
         return np.linalg.lstsq(matrix + ridge, right, rcond=None)[0]
 
 

@@ -1,4 +1,4 @@
-"""The master problem of the corrective method: re-optimize the weights of the atoms.
+"""The master problem of the corrective method: re-optimise the weights of the atoms.
 
 With B w = A x - b for x = sum_i w_i x_i, the master is
 
@@ -18,12 +18,11 @@ from typing import NamedTuple
 from unipd._typing import Array, FloatArray
 from unipd.methods.corrective.model import Bundle, as_real
 from unipd.methods.corrective.quadratic_program import minimize_quadratic
-from unipd.methods.step_size import backtrack
+from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 from unipd.protocols import inner
 
 _NEWTON_STEPS = 50
-_ARMIJO = 1e-4
 _ROUNDING = 1e-13
 _LAST_SHARE = 0.05
 """A Newton step that predicts less than this share of the decrease so far is the last one."""
@@ -49,7 +48,7 @@ class Master:
     problem: Problem
     bundle: Bundle
     columns: Array
-    """B, of the kind of numbers of the dual vector."""
+    """B, real or complex like the dual vector."""
     gram: FloatArray
     """Real inner products of the columns."""
     centre: Array
@@ -94,7 +93,7 @@ class Master:
         return self.bundle.columns.matrix.T @ as_real(dual) + self.bundle.cost_gradient(weights)
 
     def hessian(self, residual: Array) -> FloatArray:
-        """Return a generalized Hessian; for K = {0} and least squares a multiple of the Gram matrix, and that of c."""
+        """Return a generalised Hessian; for K = {0} and least squares a multiple of the Gram matrix, and that of c."""
         curvature = self.problem.conjugate_curvature
         if curvature is not None:
             return self.gram / (self.smoothness + curvature) + self.bundle.cost_hessian()
@@ -139,7 +138,7 @@ def _newton_step(master: Master, point: MasterPoint, tolerance: float) -> tuple[
         return master.at(target if length == 1.0 else weights + length * direction)
 
     def accept(length: float, new: MasterPoint) -> bool:
-        return new.value <= (value + rounding if is_last else value - _ARMIJO * length * decrease)
+        return new.value <= (value + rounding if is_last else value - ARMIJO * length * decrease)
 
     new, accepted = backtrack(trial, accept)
     return (new, is_last) if accepted or new.value <= value else (point, True)

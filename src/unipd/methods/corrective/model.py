@@ -26,7 +26,7 @@ from unipd.trackers import ByBlock, Combination
 from unipd.trackers.atoms import vertex_key
 
 FEW_BLOCKS = 20
-"""Blocks up to which images are dense, and any loss has one model a block."""
+"""Blocks up to which images are dense, and any loss has one model per block."""
 FEW_ATOMS = 500
 """Atoms of several blocks up to which the Gram matrix is kept, and the master is solved exactly."""
 _MOST_ROWS = 4000
@@ -134,7 +134,7 @@ class Bundle:
 
     @staticmethod
     def of(problem: Problem, point: DualPoint, *, by_block: bool | None = None) -> Bundle:
-        """Return the bundle of one atom; of one a block, where the problem has blocks and ``by_block`` allows it."""
+        """Return the bundle of one atom; of one per block, where the problem has blocks and ``by_block`` allows it."""
         by_block = has_blocks(problem) if by_block is None else by_block
         count = len(point.atom.parts) if by_block else 1
         diagonal = None if by_block else problem.sharp.quadratic_diagonal()
@@ -165,7 +165,7 @@ class Bundle:
 
     @property
     def sums(self) -> FloatArray | None:
-        """S with S w = 1, one row a block; None in a conic model."""
+        """S with S w = 1, one row per block; None in a conic model."""
         return None if self.conic else (self.blocks == np.arange(self.count)[:, None]).astype(np.float64)
 
     @property
@@ -392,7 +392,7 @@ def as_complex(vector: FloatArray, problem: Problem) -> Array:
 
 
 def has_blocks(problem: Problem) -> bool:
-    """Whether one model a block applies: a product of sets, A given block by block, and a coupling a master supports.
+    """Whether one model per block applies: a product of sets, A given block by block, and a coupling a master supports.
 
     Constraints K = {0} and orthants, and least squares, may have any number of blocks; other losses a few.
     """

@@ -10,7 +10,8 @@ import scipy
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.errors import OracleError
 
-_RIDGE = 1e-13
+RIDGE = 1e-13
+"""Added to the diagonal of a matrix that may be singular, relative to its size: far below rounding of the data."""
 _TOLERANCE = 1e-12
 _TINY = 1e-200
 
@@ -34,7 +35,7 @@ def minimize_quadratic(
     scale = max(float(np.abs(np.diag(hessian)).max(initial=0.0)), _TINY)
     if sums is not None:  # weights have no unit: a zero Hessian is compared with the linear term
         scale = max(scale, float(np.abs(linear).max()))
-    matrix = hessian + (_RIDGE * scale) * np.eye(size)
+    matrix = hessian + (RIDGE * scale) * np.eye(size)
     weights = start.copy()
     free = weights > 0
     entering = -1
@@ -143,7 +144,7 @@ def project_simplex(values: FloatArray, total: float) -> FloatArray:
 
 
 def block_averages(matrix: Any, blocks: IntArray) -> Any:
-    """Return the sum of the columns of every block by the square root of their number: M E with E E^T the averaging.
+    """Return the sum of the columns of every block over the square root of their number: M E with E E^T the averaging.
 
     Parameters
     ----------

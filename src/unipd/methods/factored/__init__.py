@@ -2,22 +2,24 @@
 
 In the order to read it: :mod:`unipd.sharp.spectral.factors` (a set in terms of its factors R),
 ``augmented_lagrangian`` (the objective over R, the state, the multipliers), ``lbfgs`` (the inner descent), ``factored``
-(the method: descent, certificate, escape by a rank-one atom), ``widening`` (the same for squared nuclear norms). For
-diagonal constraints, as in MaxCut: ``fixed_diagonal`` (factors for which they hold by construction) and
-``trust_region`` (Newton steps over them, compiled in ``kernels``).
+(the method: descent, certificate, escape by a rank-one atom). For diagonal constraints, as in MaxCut:
+``fixed_diagonal`` (factors for which they hold by construction) and ``trust_region`` (Newton steps over them).
 """
 
 from unipd.methods.factored.augmented_lagrangian import AugmentedLagrangian, FactoredState, stationarity
 from unipd.methods.factored.factored import Factored, factors_of, is_factorable
-from unipd.methods.factored.fixed_diagonal import RowFactors, fixed_diagonal_factors
+from unipd.methods.factored.fixed_diagonal import RowFactors, find_groups, fixed_diagonal_factors
+from unipd.methods.factored.lbfgs import Memory
 from unipd.methods.factored.trust_region import newton_steps
 
 __all__ = [
     "AugmentedLagrangian",
     "Factored",
     "FactoredState",
+    "Memory",
     "RowFactors",
     "factors_of",
+    "find_groups",
     "fixed_diagonal_factors",
     "is_factorable",
     "newton_steps",

@@ -26,7 +26,7 @@ from unipd.sharp.spectral.operators import LazyDifference
 from unipd.trackers import Fixed
 
 TYPICAL_SHARE = 1e-3
-"""Share of the typical objective below which a value of f tells nothing about its scale."""
+"""Share of the typical objective below which a value of f says nothing about its scale."""
 PENALTY_GROWTH = 3.0
 """Factor by which the penalty grows when feasibility lags."""
 SMALLEST_TOLERANCE = 1e-2
@@ -124,7 +124,7 @@ class AugmentedLagrangian:
             return self.factors.complete_dual(dual, descent, factor)
 
     def best_gamma(self, here: Evaluation, image: Array, cost: float) -> float:
-        """Return the gamma in [0, 1] that minimizes the objective from X towards an atom."""
+        """Return the gamma in [0, 1] that minimises the objective from X towards an atom."""
         residual, direction = here.image - self.problem.b, image - here.image
 
         def slope(gamma: float) -> float:
@@ -212,7 +212,7 @@ def refresh_certificate(problem: Problem, state: FactoredState) -> FactoredState
 def first_penalty(problem: Problem, point: DualPoint, first: Any) -> float:
     """Return sigma_0 = 2 |f| / ||b||^2, which balances the penalty of X = 0 and the objective of a typical point.
 
-    Typical is the larger of the atom and the first point: an atom that minimizes f may have f = 0.
+    Typical is the larger of the atom and the first point: an atom that minimises f may have f = 0.
     """
     typical = max(abs(point.objective), objective_scale(problem, problem.sharp.objective(first)))
     return 2.0 * typical / (problem.norm_b or problem.feasibility_scale or 1.0) ** 2

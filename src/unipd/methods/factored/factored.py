@@ -12,7 +12,7 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd.dual import DualPoint, evaluate
 from unipd.errors import InvalidInput
-from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, primal_certificate
+from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate, primal_certificate
 from unipd.methods.factored.augmented_lagrangian import (
     AnyCertifying,
     AugmentedLagrangian,
@@ -36,11 +36,9 @@ from unipd.status import Status
 from unipd.trackers import Fixed
 
 LEAST_DECREASE = 0.3
-"""A loss is minimized without the oracle while an iteration decreases it by this share of the gap."""
+"""A loss is minimised without the oracle while an iteration decreases it by this share of the gap."""
 EXACT = 1e-11
 """Relative infeasibility below which the constraints hold by construction, and only stationarity can improve."""
-CERTIFIABLE_INFEASIBILITY = 1e-2
-"""The oracle is called only below this relative infeasibility, unless a prescribed rank allows no less."""
 LARGEST_PENALTY_TERM = 30.0
 """When the penalty term exceeds the objective by this factor, steps do nothing but lower the infeasibility."""
 SLOWEST_DECREASE = 0.7
@@ -63,7 +61,7 @@ LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 class Factored:
     """Factored (Burer-Monteiro) method: quasi-Newton steps on X = R R^* or U V^*, certified by the oracle.
 
-    A smooth loss is minimized over the factor directly; a constraint enters through its augmented Lagrangian, whose
+    A smooth loss is minimised over the factor directly; a constraint enters through its augmented Lagrangian, whose
     multipliers are the dual vector. When the steps stall, the oracle is called at that dual vector: its value gives
     the bound -G, and its atom, mixed in with the best weight, escapes from a local optimum at the current rank. The
     factored problem is not convex, but the certificate does not rely on it.
@@ -156,6 +154,7 @@ class Factored:
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Descend on the factors; when the steps stall, update the multipliers and call the oracle."""
+        # 1: descend; a smooth loss needs nothing else while it decreases well or has reached the accuracy
         if state.model.is_linear_on_spheres:
             moved = newton_steps(state, state.inner_tolerance * objective_scale(problem, state.here.cost))
         else:
@@ -164,24 +163,26 @@ class Factored:
         decrease = state.here.value - moved.here.value
         if state.model.penalty == 0.0:
             gap = moved.certificate.absolute_gap
-            done = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
-            return moved if done else certify_or_escape(problem, moved)
-        stuck = decrease <= ROUNDING * abs(moved.here.value)
-        stuck = stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
-        if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not stuck:
+            is_descending = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
+            return moved if is_descending else certify_or_escape(problem, moved)
+        is_stuck = decrease <= ROUNDING * abs(moved.here.value)
+        is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
+        if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not is_stuck:
             return moved
+        # 2: stationary: update the multipliers, and keep descending while far from feasible
         moved = update_multipliers(problem, moved)
         infeasibility = moved.certificate.infeasibility
-        rank_limited = self.rank is not None and self.factors is None and _is_penalty_dominated(problem, moved)
-        too_early = infeasibility > CERTIFIABLE_INFEASIBILITY and not rank_limited
-        if too_early or _is_nearly_feasible(moved, state, infeasibility):
+        is_rank_limited = self.rank is not None and self.factors is None and _is_penalty_dominated(problem, moved)
+        is_too_early = infeasibility > FAR_FROM_FEASIBLE and not is_rank_limited
+        if is_too_early or _is_nearly_feasible(moved, state, infeasibility):
             return moved
-        answered = certify_or_escape(problem, moved)
+        # 3: the oracle certifies, or its atom escapes; with exact constraints, no progress at all is a stall
+        certified = certify_or_escape(problem, moved)
         if infeasibility > EXACT:
-            return answered
-        idle = answered.factor is state.factor and answered.certificate.dual_bound <= state.certificate.dual_bound
-        failure = Status.STALLED if idle and answered.counts.oracle_calls > 2 else None
-        return replace(with_inner_tolerance(problem, answered, state.inner_tolerance), failure=failure)
+            return certified
+        is_idle = certified.factor is state.factor and certified.certificate.dual_bound <= state.certificate.dual_bound
+        failure = Status.STALLED if is_idle and certified.counts.oracle_calls > 2 else None
+        return replace(with_inner_tolerance(problem, certified, state.inner_tolerance), failure=failure)
 
 
 def factors_of(sharp: OracleDefaults) -> Factors:
@@ -213,7 +214,7 @@ def _is_penalty_dominated(problem: Problem, state: FactoredState) -> bool:
 def _is_nearly_feasible(state: FactoredState, previous: FactoredState, infeasibility: float) -> bool:
     """Whether X is feasible to the accuracy, and its infeasibility still falls fast.
 
-    The objective errs by ||lam|| ||A X - b|| besides the gap: the last oracle call is worth waiting for.
+    The violation shifts the objective by up to ||lam|| ||A X - b||, so the last oracle call waits for a smaller one.
     """
     falls = state.certificate.infeasibility <= 0.5 * previous.least_infeasibility
     return falls and FEASIBLE_SHARE * state.accuracy < infeasibility <= state.accuracy

@@ -1,7 +1,7 @@
 """Factors with rows of fixed length: diagonal constraints that hold by construction, and how to find them.
 
 Constraints sum_{i in g} X_ii = t_g over disjoint groups g (MaxCut's diagonal, a trace) fix the length of the rows of
-R in each group. Normalizing the rows enforces them exactly, and their multipliers have a closed form, lam_g = -<S R,
+R in each group. Normalising the rows enforces them exactly, and their multipliers have a closed form, lam_g = -<S R,
 R>_g / t_g for the slack matrix S = C + A^*(lam) of the other constraints.
 """
 
@@ -41,7 +41,7 @@ class RowFactors:
     is_spectral = True
 
     def start(self, atom: LowRank, columns: int, seed: int) -> Array:
-        """Return random columns: rows of an atom may be zero, and cannot be normalized."""
+        """Return random columns: rows of an atom may be zero, and cannot be normalised."""
         if atom.left.dtype.kind == "c":
             raise InvalidInput("factors", "real data for factors with rows of fixed length", "complex data")
         rows = self.groups.size
@@ -66,7 +66,7 @@ class RowFactors:
         return lambda block: block
 
     def mix_atom(self, factor: Array, atom: LowRank, gamma: float) -> Array:
-        """Append the atom's columns with weight gamma, and normalize the rows."""
+        """Append the atom's columns with weight gamma, and normalise the rows."""
         unit = self._normalize(factor)
         extra = atom.left * np.sqrt(gamma * np.asarray(atom.weights, np.float64)).astype(unit.dtype)
         return self._normalize(np.concatenate([math.sqrt(1.0 - gamma) * unit, extra], axis=1))

@@ -29,7 +29,7 @@ def _identity(vector: Array) -> Array:
 
 @dataclass(frozen=True)
 class Memory:
-    """The last pairs (step, change of gradient) of a minimization; immutable.
+    """The last pairs (step, change of gradient) of a minimisation; immutable.
 
     >>> import numpy as np
     >>> Memory().direction(np.array([2.0, 0.0]))
@@ -60,7 +60,8 @@ class Memory:
         direction = precondition(direction)
         if self.pairs:
             change = self.pairs[-1][1]
-            direction = direction * (curvatures[-1] / inner(change, precondition(change)))
+            size = inner(change, precondition(change))
+            direction = direction * (curvatures[-1] / size) if size > 0.0 else direction
         for (step, change), curvature, share in zip(self.pairs, curvatures, reversed(shares), strict=True):
             back = inner(change, direction) / curvature
             direction = _axpy(direction, share - back, step)
@@ -136,7 +137,7 @@ def _armijo_search(
 
 
 def interpolate(predicted: float, change: float) -> float:
-    """Return the factor in [0.1, 0.5] that minimizes the parabola with this predicted and actual change of value.
+    """Return the factor in [0.1, 0.5] that minimises the parabola with this predicted and actual change of value.
 
     >>> interpolate(-1.0, 1.0)
     0.25

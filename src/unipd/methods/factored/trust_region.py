@@ -4,6 +4,9 @@ When all constraints hold by construction, <C, X(R)> is a quadratic function on 
 a tangent D is 2 P (C D - radial D), one product with C for each column. Conjugate gradients inside a trust region
 solve for the step: a product costs a fraction of a quasi-Newton direction with its many inner products. A step with
 too little decrease is shortened along its line.
+
+The compiled kernels at the end do in one pass over the arrays what would take several: at a million entries the passes
+are all that counts.
 """
 
 from __future__ import annotations
@@ -14,13 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array
+from unipd._typing import Array, IntArray
 from unipd._util.context import notify
+from unipd._util.lazy import compile_lazily
 from unipd.atoms import apply
 from unipd.methods.factored.augmented_lagrangian import FactoredState, objective_scale, stationarity
 from unipd.methods.factored.fixed_diagonal import RowFactors
 from unipd.methods.factored.lbfgs import ROUNDING, interpolate
 from unipd.protocols import inner, norm
+from unipd.spectral.operators import as_operator
 
 PRODUCTS = 200
 """Products with C per step, and per iteration."""
@@ -90,23 +95,19 @@ class _Quadratic:
 
     def product(self, direction: Array) -> tuple[Array, float]:
         """Return H D and <D, H D>."""
-        from unipd.methods.factored import kernels
-
         image = apply(self.operator, direction)
         targets, groups = self.factors.targets, self.factors.groups
         if targets.size == groups.size:
             by_row = (targets[groups], self.radial[groups])
-            return image, kernels.project_rows(*by_row, self.unit, direction, image)
+            return image, project_rows(*by_row, self.unit, direction, image)
         sums = np.zeros(targets.size)
-        return image, kernels.project_groups(groups, targets, self.radial, self.unit, direction, image, sums)
+        return image, project_groups(groups, targets, self.radial, self.unit, direction, image, sums)
 
     def minimize(self, radius: float, tolerance: float) -> _Step:
-        """Minimize the model in the trust region by conjugate gradients, to a residual norm of ``tolerance``."""
-        from unipd.methods.factored import kernels
-
+        """Minimise the model in the trust region by conjugate gradients, to a residual norm of ``tolerance``."""
         residual, step = self.gradient.copy(), np.zeros_like(self.gradient)
         direction = np.zeros_like(self.gradient)
-        kernels.update_direction(0.0, self.inverse, residual, direction)
+        update_direction(0.0, self.inverse, residual, direction)
         weighted = -inner(residual, direction)
         square, mixed, along = 0.0, 0.0, weighted  # <E, E>, <E, D>, <D, D> in the norm of the preconditioner
         interior, products = True, 0
@@ -118,13 +119,13 @@ class _Quadratic:
             interior = curvature > 0.0 and square + length * (2.0 * mixed + length * along) < radius**2
             if not interior:
                 length = (math.sqrt(mixed**2 + along * (radius**2 - square)) - mixed) / along
-            plain, after = kernels.take_step(length, direction, image, self.inverse, step, residual)
+            plain, after = take_step(length, direction, image, self.inverse, step, residual)
             square += length * (2.0 * mixed + length * along)
             if not interior or math.sqrt(plain) <= tolerance or after <= 0.0:
                 break
             share, weighted = after / weighted, after
             mixed, along = share * (mixed + length * along), weighted + share**2 * along
-            kernels.update_direction(share, self.inverse, residual, direction)
+            update_direction(share, self.inverse, residual, direction)
         change = 0.5 * (inner(self.gradient, step) + inner(residual, step))
         return _Step(step, math.sqrt(max(square, 0.0)), interior, change, products)
 
@@ -134,9 +135,10 @@ def _preconditioner(operator: Any, factors: RowFactors, radial: Array) -> Array:
 
     The rows of a group share the inverse of their mean curvature, so that it maps tangents to tangents.
     """
-    if not hasattr(operator, "diagonal"):
+    diagonal = as_operator(operator).diagonal()
+    if diagonal is None:
         return np.ones(factors.groups.size)
-    curvature = operator.diagonal() - radial[factors.groups]
+    curvature = diagonal - radial[factors.groups]
     mean = float(np.abs(curvature).mean())
     if mean == 0.0:
         return np.ones(factors.groups.size)
@@ -171,3 +173,69 @@ def _next_radius(ratio: float, share: float, step: _Step, state: FactoredState) 
     if ratio > 0.75 and not step.interior:
         return min(2.0 * step.length, 5.0 * norm(state.factor))
     return max(state.radius, step.length)
+
+
+@compile_lazily(reorder=True)
+def project_groups(
+    groups: IntArray, targets: Array, radial: Array, unit: Array, direction: Array, image: Array, sums: Array
+) -> float:
+    """Turn image = S D into H = P (S D - radial D) in place and return <D, H>; P projects along the rows of R.
+
+    In each group g of rows, P V = V - (<V, R>_g / t_g) R.
+    """
+    columns = unit.shape[1]
+    sums[:] = 0.0
+    for i in range(groups.size):
+        group = groups[i]
+        for c in range(columns):
+            image[i, c] -= radial[group] * direction[i, c]
+            sums[group] += image[i, c] * unit[i, c]
+    total = 0.0
+    for i in range(groups.size):
+        share = sums[groups[i]] / targets[groups[i]]
+        for c in range(columns):
+            image[i, c] -= share * unit[i, c]
+            total += image[i, c] * direction[i, c]
+    return total
+
+
+@compile_lazily(reorder=True)
+def project_rows(targets: Array, radial: Array, unit: Array, direction: Array, image: Array) -> float:
+    """Do what ``project_groups`` does for groups of one row each; targets and radial are given by row."""
+    columns = unit.shape[1]
+    total = 0.0
+    for i in range(unit.shape[0]):
+        inside = 0.0
+        for c in range(columns):
+            image[i, c] -= radial[i] * direction[i, c]
+            inside += image[i, c] * unit[i, c]
+        share = inside / targets[i]
+        for c in range(columns):
+            image[i, c] -= share * unit[i, c]
+            total += image[i, c] * direction[i, c]
+    return total
+
+
+@compile_lazily(reorder=True)
+def take_step(
+    length: float, direction: Array, image: Array, inverse: Array, step: Array, residual: Array
+) -> tuple[float, float]:
+    """Add length D to the step and length H D to the residual r; return <r, r> and <r, M r> for M by rows."""
+    plain, weighted = 0.0, 0.0
+    for i in range(direction.shape[0]):
+        squares = 0.0
+        for c in range(direction.shape[1]):
+            step[i, c] += length * direction[i, c]
+            residual[i, c] += length * image[i, c]
+            squares += residual[i, c] * residual[i, c]
+        plain += squares
+        weighted += inverse[i] * squares
+    return plain, weighted
+
+
+@compile_lazily(reorder=True)
+def update_direction(share: float, inverse: Array, residual: Array, direction: Array) -> None:
+    """Set D = share D - M r."""
+    for i in range(direction.shape[0]):
+        for c in range(direction.shape[1]):
+            direction[i, c] = share * direction[i, c] - inverse[i] * residual[i, c]

@@ -1,17 +1,21 @@
-"""Frank-Wolfe methods for smooth losses: baselines that call a linear minimization oracle (LMO) once an iteration.
+"""Frank-Wolfe methods for smooth losses: baselines that call a linear minimization oracle (LMO) once per iteration.
 
-At x the gradient is lam = grad phi(A x - b). The oracle's vertex v minimizes the linear model there; the slope towards
+At x the gradient is lam = grad phi(A x - b). The oracle's vertex v minimises the linear model there; the slope towards
 it is the Frank-Wolfe gap <lam, A (x - v)> + f(x) - f(v), and the same call gives the dual bound -G(lam).
 
-Read frank_wolfe (steps towards the vertex), then active_set (x as a convex combination of vertices, and the iteration
-that moves weight between them), away_step and pairwise (which vertices a step moves weight between; both converge
-linearly over polytopes).
+Read frank_wolfe (steps towards the vertex), then active_set: x as a convex combination of vertices, the iteration that
+moves weight between them, and the two methods that choose these vertices, away-step and pairwise Frank-Wolfe, which
+converge linearly over polytopes.
 """
 
-from unipd.methods.frank_wolfe.active_set import ActiveSet, ActiveSetState, Vertex
-from unipd.methods.frank_wolfe.away_step import AwayStepFrankWolfe
+from unipd.methods.frank_wolfe.active_set import (
+    ActiveSet,
+    ActiveSetState,
+    AwayStepFrankWolfe,
+    PairwiseFrankWolfe,
+    Vertex,
+)
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe, FrankWolfeState
-from unipd.methods.frank_wolfe.pairwise import PairwiseFrankWolfe
 
 __all__ = [
     "ActiveSet",

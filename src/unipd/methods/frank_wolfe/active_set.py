@@ -1,4 +1,7 @@
-"""The active set: x as a convex combination of vertices, and the Frank-Wolfe iteration that moves their weights."""
+"""Frank-Wolfe over an active set: x as a convex combination of vertices, whose weights an iteration moves.
+
+Away steps move towards the oracle's vertex or away from the worst active one, pairwise steps from that to this one.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ from unipd.protocols import SharpAnswer, Tracker, inner
 from unipd.trackers.atoms import is_low_rank, vertex_key
 
 REFRESH = 256
-"""Iterations after which the sum of the weights and A x are computed anew, so that rounding does not accumulate."""
+"""Iterations after which the sum of the weights and A x are recomputed, so that rounding does not accumulate."""
 _SMALLEST = 1e-14
 """Weights up to which a vertex is dropped."""
 
@@ -309,3 +312,56 @@ def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: floa
 def _vertex(problem: Problem, answer: SharpAnswer) -> Vertex:
     """Return the oracle's vertex with its image: one product."""
     return Vertex(answer.atom, image_of(problem, answer.atom), answer.objective, vertex_key(answer.atom))
+
+
+@dataclass(frozen=True)
+class AwayStepFrankWolfe(ActiveSetFrankWolfe):
+    """Away-step Frank-Wolfe: moves towards the oracle's vertex or away from the worst active one, whichever is steeper.
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.3, 0.7], loss)
+    >>> unipd.solve(problem, unipd.AwayStepFrankWolfe(), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "away-step"
+
+    def choose_move(self, here: Iterate) -> Move:
+        """Compare the Frank-Wolfe gap with the gap to the away vertex; an away step may go until that is dropped."""
+        away, weight = here.away, float(here.active.weights[here.away])
+        forward_gap = here.score + here.answer.value
+        away_gap = here.away_score - here.score
+        if forward_gap >= away_gap or weight >= 1.0:
+            return Move(True, None, forward_gap, here.answer.objective - here.cost, 1.0)
+        return Move(False, away, away_gap, here.cost - here.active.vertices[away].objective, weight / (1.0 - weight))
+
+
+@dataclass(frozen=True)
+class PairwiseFrankWolfe(ActiveSetFrankWolfe):
+    """Pairwise Frank-Wolfe: moves weight from the worst active vertex straight to the oracle's, exact line search.
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.3, 0.7], loss)
+    >>> unipd.solve(problem, unipd.PairwiseFrankWolfe(), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "pairwise"
+
+    def choose_move(self, here: Iterate) -> Move:
+        """Move up to all the weight of the away vertex."""
+        cost_change = here.answer.objective - here.active.vertices[here.away].objective
+        weight = float(here.active.weights[here.away])
+        return Move(True, here.away, here.away_score + here.answer.value, cost_change, weight)

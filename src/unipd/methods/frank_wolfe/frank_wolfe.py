@@ -1,4 +1,4 @@
-"""Frank-Wolfe (generalized conditional gradient) for smooth losses, the baseline of the paper."""
+"""Frank-Wolfe (generalised conditional gradient) for smooth losses, the baseline of the paper."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class FrankWolfeState(State):
 
 @dataclass(frozen=True)
 class FrankWolfe:
-    """Frank-Wolfe (generalized conditional gradient) for min f(x) + phi(A x - b) with a smooth loss phi.
+    """Frank-Wolfe (generalised conditional gradient) for min f(x) + phi(A x - b) with a smooth loss phi.
 
     At x the dual vector is lam = grad phi(A x - b), and the atom is the sharp point at -A^* lam; the same oracle
     call gives the bound -G(lam). ``step_size`` chooses gamma: "open-loop" 2/(k + 2), "line-search" exact,
@@ -96,7 +96,7 @@ class FrankWolfe:
         return fast_replace(state, at_zero=inside, mean_objective=problem.sharp.objective(zero) if inside else 0.0)
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FrankWolfeState | None:
-        """Start from a point of X; None for the open loop, whose first step forgets where it started."""
+        """Start from a point of X; None for the open loop, whose first step goes all the way to a vertex."""
         require_smooth_loss(problem, self.name)
         if self.step_size == "open-loop":
             return None

@@ -53,14 +53,14 @@ class AccUniPDGrad(UniversalMethod):
     """Accelerated universal method; optimal O(eps^(-2/(1+3 nu))) oracle calls for every nu (Theorem 4.2).
 
     The line search starts at M_{k-1} (M never decreases) with slack eps/(2 t_k), the weights are t_k/M_k, and
-    xbar averages x^*(lambda-hat_k): one oracle call there and one a trial. ``step_rule="analytic"`` makes M
+    xbar averages x^*(lambda-hat_k): one oracle call there and one per trial. ``step_rule="analytic"`` makes M
     non-monotone, for which there is no theorem.
 
     Parameters
     ----------
     monotone
-        False lets M decrease: the search starts at M_{k-1}/2, and t_k and lambda-hat_k are computed anew for each trial
-        (t_k^2 - t_k = t_{k-1}^2 M_k / M_{k-1}), at one more oracle call a trial. The estimates of Theorem 4.2
+        False lets M decrease: the search starts at M_{k-1}/2, and t_k and lambda-hat_k are recomputed for each trial
+        (t_k^2 - t_k = t_{k-1}^2 M_k / M_{k-1}), at one more oracle call per trial. The estimates of Theorem 4.2
         in terms of S_k = t_k^2 / M_k hold, and so does its rate, since no M_k exceeds twice the largest one needed.
 
     Examples
@@ -137,8 +137,8 @@ class AccUniPDGrad(UniversalMethod):
         """Search M upwards from M_{k-1}/2, every trial with its own t_k and lambda-hat_k; return the t_k accepted too.
 
         The proof of Theorem 4.2 needs t_k (t_k - 1) / M_k <= t_{k-1}^2 / M_{k-1} and the line-search condition at the
-        lambda-hat_k made with that t_k. Both hold here, so the estimates in terms of S_k = sum t_i / M_i = t_k^2 / M_k
-        stand, and S_k only grows when an M is smaller.
+        lambda-hat_k of that t_k. Both hold here, so the estimates in terms of S_k = sum t_i / M_i = t_k^2 / M_k
+        hold, and a smaller M only increases S_k.
         """
         previous_t_sq = state.t * (state.t - 1.0)
         momentum: Array = state.t * state.extrapolation * (state.dual - state.dual_previous)  # t_k cancels

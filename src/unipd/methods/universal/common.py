@@ -32,7 +32,7 @@ from unipd.status import Status
 STEP_RULES = ("search", "analytic", "fixed")
 WEIGHTS = ("theory", "greedy")
 SLACK_SHARE = 0.25
-"""Share of the line-search slack by which an inexact oracle may err."""
+"""Error allowed to an inexact oracle, as a fraction of the line-search slack."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,8 @@ class UniversalMethod(ABC):
     holder
         Known exponents and constants {nu: M_nu} for ``step_rule="fixed"``.
     weights
-        "theory" for the theorems' averages, "greedy" for the line search in the weighting step, which
-        improves practice and drops the theorems' bounds.
+        "theory" for the theorems' averages, "greedy" for a line search on gamma_k, usually faster in practice
+        but without the theorems' bounds.
     max_doublings
         The line search fails after this many doublings of M.
     """
@@ -212,7 +212,7 @@ class UniversalMethod(ABC):
 
 
 def averaging_weight(state: UniversalState, weight: float) -> float:
-    """Return gamma_k = w_k / S_k; 1 where weights of the smallest scales vanish."""
+    """Return gamma_k = w_k / S_k; 1 where the weights underflow to 0."""
     total = state.weight_sum + weight
     return weight / total if total > 0.0 else 1.0
 
@@ -220,7 +220,7 @@ def averaging_weight(state: UniversalState, weight: float) -> float:
 def greedy_gamma(problem: Problem, image: Array, atom_image: Array, cost_change: float) -> float:
     """Return the best gamma in [0, 1] for xbar + gamma (x - xbar) ("line search in the weighting step").
 
-    A loss problem minimizes the primal objective, a constrained one the feasibility gap dist(A x - b, K). Both are
+    A loss problem minimises the primal objective, a constrained one the feasibility gap dist(A x - b, K). Both are
     convex in gamma, and parabolas for quadratic losses and for K = {0}. ``cost_change`` is f(x) - f(xbar).
     """
     residual, direction = image - problem.b, atom_image - image

@@ -19,9 +19,9 @@ REPLACEMENT_SHARE = 1e-3
 _SLACK_ROUNDING_WEIGHT = 8.0
 """Weight of the slack in the rounding allowance: the analytic step meets the condition with equality."""
 _SMALLEST_STEP = 1e-300
-"""Least step that is distinguished from zero."""
+"""Smallest step that counts as nonzero."""
 _HEADROOM = 1e8
-"""Factor by which the first 1 / M is below the largest number: M may fall later."""
+"""Headroom between the first 1 / M and the largest floating-point number: M may still decrease."""
 _MAX_PROBES = 10
 _PROBE_FACTOR = 16.0
 
@@ -152,7 +152,7 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
 
     A probe steps along the gradient with a trial M, at first so far that the linear model predicts a decrease of
     the problem's scale. Where the line-search condition fails, the smallest M that satisfies it at the pair of
-    points is a lower bound of M_bar; while it holds, the next probe steps further, with M down to
+    points is a lower bound on M_bar; while it holds, the next probe steps further, with M down to
     :func:`least_smoothness`.
     """
     if has_analytic_step(problem):
@@ -180,7 +180,7 @@ def initial_smoothness(problem: Problem, point: DualPoint, delta: float, toleran
 
 
 def least_smoothness(problem: Problem, length: float) -> float:
-    """Return the least M for which 1 / M, and ||v / M||^2 of a vector of this length, are numbers of the precision.
+    """Return the least M for which 1 / M, and ||v / M||^2 of a vector of this length, do not overflow.
 
     >>> from unipd.sharp import Simplex
     >>> problem = Problem(Simplex(2), np.eye(2, dtype=np.float32), [0.5, 0.5])

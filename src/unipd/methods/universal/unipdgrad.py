@@ -31,7 +31,7 @@ class UniPDGradState(UniversalState):
     average_dual: Array
     """lambda-bar_k = (1/S_k) sum_i lam_{i+1} / M_i."""
     average_dual_value: float
-    """G-bar_k = (1/S_k) sum_i G(lam_{i+1}) / M_i, an upper bound of G(lambda-bar_k)."""
+    """G-bar_k = (1/S_k) sum_i G(lam_{i+1}) / M_i, an upper bound on G(lambda-bar_k)."""
 
     def clear_history(self, dual: Array) -> UniPDGradState:
         """Return the state at a dual vector without averages."""

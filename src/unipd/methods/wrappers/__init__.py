@@ -1,6 +1,6 @@
 """Methods around a method.
 
-Read base (what wrappers share), restarts (restarts and continuation in eps), fallback (two methods in turns) and
+Read base (what wrappers share), restarts (restarts and continuation in eps), fallback (two alternating methods) and
 rescaling (equilibrated rows).
 """
 

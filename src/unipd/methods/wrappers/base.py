@@ -17,10 +17,10 @@ class WrapperState(State):
     """State of a method around another one."""
 
     inner: State
-    """The state of the method inside."""
+    """The state of the inner method."""
 
     def inner_state(self) -> State:
-        """Return the state from which the method inside continues, with all work counted: that of the loop too."""
+        """Return the state from which the inner method continues, with all work counted: that of the loop too."""
         return fast_replace(self.inner, counts=self.counts)
 
     @property
@@ -29,7 +29,7 @@ class WrapperState(State):
         return self.inner.resolved_options
 
     def unwrap(self) -> State:
-        """Return the state of the method at work, however deep."""
+        """Return the state of the active method, however deep."""
         return self.inner.unwrap()
 
     def cap_bound(self: W, bound: float, bound_kind: str) -> W:
@@ -38,19 +38,19 @@ class WrapperState(State):
         return fast_replace(super().cap_bound(bound, bound_kind), inner=inner)
 
     def clear_history(self: W, dual: Array) -> W:
-        """Return the state with the state inside at a dual vector, without averages or momentum."""
+        """Return the state with the inner state at a dual vector, without averages or momentum."""
         return fast_replace(self, inner=self.inner.clear_history(self.dual_inside(dual)))
 
     def dual_inside(self, dual: Array) -> Array:
-        """Return a dual vector in the units of the state inside."""
+        """Return a dual vector in the units of the inner state."""
         return dual
 
     def bound_inside(self, bound: float) -> float:
-        """Return a dual bound in the units of the state inside."""
+        """Return a dual bound in the units of the inner state."""
         return bound
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
-        """Return the problem and what the state inside shares."""
+        """Return the problem and what the inner state shares."""
         return {"problem": problem, **prefix_names("inner", self.inner.shared_objects(problem))}
 
 
@@ -62,17 +62,17 @@ class Wrapper:
 
     @property
     def name(self) -> str:
-        """Name of the method inside."""
+        """Name of the inner method."""
         return self.inner.name
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options for the record: those of the method inside, and the wrapper's own fields."""
+        """Options for the record: those of the inner method, and the wrapper's own fields."""
         own = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "inner"}
         return {**method_options(self.inner), **own}
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
-        """Return what the states share, rebuilt."""
+        """Rebuild the objects that the states share."""
         return {"problem": problem, **prefix_names("inner", rebuild_shared(self.inner, problem))}
 
 

@@ -1,4 +1,4 @@
-"""Two methods in turns: when one stalls, the other continues from the best dual vector."""
+"""Two alternating methods: when one stalls, the other continues from the best dual vector."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROGRESS = 0.7
 
 @dataclass(frozen=True)
 class FallbackState(WrapperState):
-    """State of two methods in turns; point and certificate are the incumbent's."""
+    """State of two alternating methods; point and certificate are the incumbent's."""
 
     alternative: State | None
     """The state of the alternative method; None before its first turn."""
@@ -60,7 +60,7 @@ class FallbackState(WrapperState):
         return fast_replace(self.active_state, counts=self.counts)
 
     def clear_history(self, dual: Array) -> FallbackState:
-        """Return the state with the state of the method at work at a dual vector, without averages or momentum."""
+        """Return the state with the state of the active method at a dual vector, without averages or momentum."""
         return self.with_active(self.active_state.clear_history(dual))
 
     def with_active(self, state: State, **changes: Any) -> FallbackState:
@@ -68,30 +68,30 @@ class FallbackState(WrapperState):
         return fast_replace(self, **{"alternative" if self.turn else "inner": state}, **changes)
 
     def unwrap(self) -> State:
-        """Return the state of the method at work, however deep."""
+        """Return the state of the active method, however deep."""
         return self.active_state.unwrap()
 
     def cap_bound(self, bound: float, bound_kind: str) -> FallbackState:
-        """Return the state with no dual bound above ``bound``, here and in both states inside."""
+        """Return the state with no dual bound above ``bound``, here and in both inner states."""
         capped = super().cap_bound(bound, bound_kind)
         if self.alternative is None:
             return capped
         return fast_replace(capped, alternative=self.alternative.cap_bound(bound, bound_kind))
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
-        """Return the problem and what the states inside share."""
+        """Return the problem and what the inner states share."""
         other = {} if self.alternative is None else self.alternative.shared_objects(problem)
         return {**super().shared_objects(problem), **prefix_names("alternative", other)}
 
 
 @dataclass(frozen=True)
 class Fallback(Wrapper):
-    """Run a method; when it stalls or fails, run another one from the best dual vector, and so on in turns.
+    """Run a method; when it stalls or fails, run another one from the best dual vector, and alternate.
 
     A turn ends when the error (the larger of relative infeasibility and gap) has not fallen by 30% for ``patience``
     iterations, or when the method fails. The next method starts at the best dual vector, or continues from its own
     last state; after both have had a turn, turns become twice as long. Until the first turn ends, the run is that of
-    the first method, number by number.
+    the first method, bit for bit.
 
     The theorems of each method hold within its turns; the bound is valid at all times, and the point reported is the
     better one of both.
@@ -122,7 +122,7 @@ class Fallback(Wrapper):
         return {**method_options(self.inner), "fallback": self.alternative.name}
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
-        """Return what the states of both methods share, rebuilt."""
+        """Rebuild the objects that the states of both methods share."""
         return {**super().rebuild(problem), **prefix_names("alternative", rebuild_shared(self.alternative, problem))}
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FallbackState:

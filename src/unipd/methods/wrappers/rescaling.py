@@ -74,7 +74,7 @@ class RescalingState(WrapperState):
         return to_original_units(problem, self.scaling, self.inner.improve(self.scaling.problem, update))
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
-        """Return the problem, the scaling and what the state inside shares."""
+        """Return the problem, the scaling and what the inner state shares."""
         return _share(problem, self.scaling, self.inner.shared_objects)
 
 
@@ -82,7 +82,7 @@ class RescalingState(WrapperState):
 class Rescaling(Wrapper):
     """Run a method on the problem with its rows scaled to about unit norm, and report in the original units.
 
-    Everything reported is that of the original problem. Guarantees of the method inside hold in the scaled units.
+    Everything reported is that of the original problem. Guarantees of the inner method hold in the scaled units.
 
     Parameters
     ----------
@@ -101,15 +101,15 @@ class Rescaling(Wrapper):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options for the record: those of the method inside, and that rows were scaled."""
+        """Options for the record: those of the inner method, and that rows were scaled."""
         return {**method_options(self.inner), "scaling": "rows"}
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
-        """Return what the states share, rebuilt."""
+        """Rebuild the objects that the states share."""
         return _share(problem, equilibrate(problem), lambda target: rebuild_shared(self.inner, target))
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> RescalingState:
-        """Equilibrate, and start the method inside from the dual vector in the new units."""
+        """Equilibrate, and start the inner method from the dual vector in the new units."""
         scaling = equilibrate(problem)
         if scaling is None:
             return to_original_units(problem, None, self.inner.start(problem, tracker, dual, accuracy))
@@ -117,7 +117,7 @@ class Rescaling(Wrapper):
         return to_original_units(problem, scaling, inner)
 
     def step(self, problem: Problem, state: RescalingState) -> RescalingState:
-        """Do one step of the method inside."""
+        """Do one step of the inner method."""
         target = problem if state.scaling is None else state.scaling.problem
         return to_original_units(problem, state.scaling, self.inner.step(target, state.inner_state()))
 

@@ -89,7 +89,7 @@ class Restarts(Wrapper):
 
     @property
     def label(self) -> str:
-        """Name that distinguishes it from the method inside, for comparisons."""
+        """Name that distinguishes it from the inner method, for comparisons."""
         return f"{self.name}, {'continuation' if self.continuation else 'restart'}"
 
     @property

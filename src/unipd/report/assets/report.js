@@ -184,7 +184,7 @@
     const { left, width } = panel.inner;
     for (const accuracy of new Set(visible().map(({ run }) => run.accuracy))) {
       if (!shown(accuracy, panel.ys.log)) continue;
-      element("line", { x1: left, x2: left + width, y1: toY(accuracy), y2: toY(accuracy), class: "asked" }, parent);
+      element("line", { x1: left, x2: left + width, y1: toY(accuracy), y2: toY(accuracy), class: "requested" }, parent);
     }
   };
   const drawAll = () => panels.filter((panel) => !panel.figure.hidden).forEach(draw);
@@ -313,7 +313,7 @@
     drawAll();
   };
 
-  // While a run goes on: ask for what is new, about once a second, until it has ended.
+  // While the run continues, poll for new data about once a second.
   const follow = () => {
     let failures = 0;
     const say = (text) => { byId("live").textContent = text; };

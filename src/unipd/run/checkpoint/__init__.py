@@ -14,17 +14,23 @@ from unipd.run.checkpoint.checkpoint import (
     checkpoint_for,
     decode_history,
 )
-from unipd.run.checkpoint.codec import register, unpack
+from unipd.run.checkpoint.codec import Packer, register, unpack
+from unipd.run.checkpoint.file import MAGIC, read_checkpoint, remove_leftovers, write_checkpoint
 
 __all__ = [
     "DEFAULT_INTERVAL",
+    "MAGIC",
     "Checkpoint",
     "CheckpointWarning",
     "Every",
+    "Packer",
     "RunRecord",
     "Snapshot",
     "checkpoint_for",
     "decode_history",
+    "read_checkpoint",
     "register",
+    "remove_leftovers",
     "unpack",
+    "write_checkpoint",
 ]

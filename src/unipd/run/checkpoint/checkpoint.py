@@ -305,7 +305,7 @@ class Checkpoint:
         return run
 
     def discard_later_runs(self, run: RunRecord) -> None:
-        """Forget the later runs of the file: this run is about to go beyond its record."""
+        """Discard the later runs of the file: this run is about to continue beyond its record."""
         del self._records[run.number :]
 
     def write_if_due(self, run: RunRecord) -> None:

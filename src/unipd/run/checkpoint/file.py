@@ -126,12 +126,12 @@ def _layout(array: Array) -> Any:
     if array.flags.f_contiguous:
         return "F"
     spans = sorted((stride, size) for stride, size in zip(array.strides, array.shape, strict=True) if size > 1)
-    reach = array.dtype.itemsize
+    extent = array.dtype.itemsize
     for stride, size in spans:
-        if stride < reach:
+        if stride < extent:
             return "C"
-        reach = stride * (size - 1) + reach
-    return list(array.strides) if reach <= _WIDEST * array.nbytes else "C"
+        extent = stride * (size - 1) + extent
+    return list(array.strides) if extent <= _WIDEST * array.nbytes else "C"
 
 
 def _array(blob: memoryview, dtype: str, shape: list[int], layout: Any, place: int) -> Array:
@@ -142,17 +142,17 @@ def _array(blob: memoryview, dtype: str, shape: list[int], layout: Any, place: i
     flat = np.frombuffer(blob, kind, count=count, offset=place) if count else np.zeros(0, kind)
     if layout in ("C", "F"):
         return np.array(flat.reshape(shape, order=layout), order=layout)
-    reach = sum(stride * (size - 1) for stride, size in zip(layout, shape, strict=True)) + kind.itemsize
-    if min(layout) <= 0 or reach > _WIDEST * max(flat.nbytes, 1):
+    extent = sum(stride * (size - 1) for stride, size in zip(layout, shape, strict=True)) + kind.itemsize
+    if min(layout) <= 0 or extent > _WIDEST * max(flat.nbytes, 1):
         raise ValueError(f"an array with strides {layout}")
-    room = np.zeros(-(-reach // kind.itemsize), kind)
-    out = np.ndarray(tuple(shape), kind, buffer=room.data, strides=tuple(layout))
+    buffer = np.zeros(-(-extent // kind.itemsize), kind)
+    out = np.ndarray(tuple(shape), kind, buffer=buffer.data, strides=tuple(layout))
     out[...] = flat.reshape(shape)
     return out
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name durable, where folders can be synchronized."""
+    """Make the new name durable, where folders can be synchronised."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from unipd.problem import Problem
-from unipd.protocols import inner, norm
+from unipd.protocols import declares, inner, norm
 
 _SEED = 20
 _TOLERANCE = 1e-6
@@ -189,8 +189,8 @@ class _Walker:
             self._add_array(array)
 
     def _add_object(self, value: Any) -> None:
-        whole = getattr(value, "checkpoint_identity", None)  # a share of a distributed map or oracle, an adapter
-        if whole is not None:
+        whole = value.checkpoint_identity if declares(value, "checkpoint_identity") else None
+        if whole is not None:  # the value is a share of it, or an adapter
             self.walk(whole)
             return
         if id(value) in self._seen:

@@ -1,18 +1,17 @@
 """Sharp oracles over sets of matrices: the top of the spectrum of a direction known by its products.
 
-Read :mod:`~unipd.sharp.spectral.base` (directions, certified errors), then
-:mod:`~unipd.sharp.spectral.rank_one` (one top pair), then one set a file: nuclear,
-weighted_nuclear, group_nuclear, spectrahedron (trace given, bounded or squared), fantope, spectral_ball.
+Read :mod:`~unipd.sharp.spectral.base` (directions, certified errors, oracles that need one top pair), then one set per
+file: nuclear, weighted_nuclear, group_nuclear, spectrahedron (trace given, bounded or squared), fantope, spectral_ball.
 :mod:`~unipd.sharp.spectral.sdp` is the cost of a semidefinite program over a trace given or bounded, with its own
 certificates; :mod:`~unipd.sharp.spectral.factors` has the sets in factored form, and
 :mod:`~unipd.sharp.spectral.operators` the directions that are never formed.
 """
 
-from unipd.sharp.spectral.base import SpectralSharp
+from unipd.sharp.spectral.base import HermitianSharp, RankOneSharp, SingularSharp, SpectralSharp, SquaredSharp
 from unipd.sharp.spectral.fantope import Fantope
 from unipd.sharp.spectral.group_nuclear import GroupNuclearBall
 from unipd.sharp.spectral.nuclear import BalancedNuclearNormSquared, NuclearBall, NuclearNormSquared
-from unipd.sharp.spectral.rank_one import HermitianSharp, RankOneSharp, SingularSharp, SquaredSharp
+from unipd.sharp.spectral.operators import LazyDifference, difference, pairing
 from unipd.sharp.spectral.spectrahedron import Spectrahedron, TraceBall, TraceSquared
 from unipd.sharp.spectral.spectral_ball import SpectralBall
 from unipd.sharp.spectral.weighted_nuclear import WeightedNuclearBall
@@ -22,6 +21,7 @@ __all__ = [
     "Fantope",
     "GroupNuclearBall",
     "HermitianSharp",
+    "LazyDifference",
     "NuclearBall",
     "NuclearNormSquared",
     "RankOneSharp",
@@ -33,4 +33,6 @@ __all__ = [
     "TraceBall",
     "TraceSquared",
     "WeightedNuclearBall",
+    "difference",
+    "pairing",
 ]

@@ -1,4 +1,7 @@
-"""Shared behaviour of the matrix oracles: directions known by products, certified errors, spectra of points."""
+"""Shared behaviour of the matrix oracles: directions known by products, certified errors, spectra of points.
+
+Most maximisers are one top singular or eigenvector pair, weighted by a function of the top value.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy
 
 from unipd import atoms
 from unipd._typing import Array, Shape
@@ -18,10 +22,19 @@ from unipd.errors import InvalidInput
 from unipd.protocols import OracleDefaults, SharpAnswer
 from unipd.sharp.base import Membership
 from unipd.sharp.spectral.operators import HermitianPart
-from unipd.spectral import BOUND_KINDS, PROBABILISTIC, RESIDUAL, RIGOROUS, Certification, Engine
+from unipd.spectral import (
+    BOUND_KINDS,
+    PROBABILISTIC,
+    RESIDUAL,
+    RIGOROUS,
+    Certification,
+    Engine,
+    certify_eigenvalues,
+    certify_singular_value,
+)
 from unipd.spectral.certify.rigorous import affords_rigorous
 from unipd.spectral.dense import is_small
-from unipd.spectral.operators import is_explicit
+from unipd.spectral.operators import is_explicit, is_hermitian
 
 
 def singular_values(x: Any, shape: Shape) -> Array | None:
@@ -65,7 +78,7 @@ def eigenvalues(x: Any, size: int, tolerance: float) -> Array | None:
 
 
 def _array(x: Any) -> Array:
-    return np.asarray(x.toarray()) if hasattr(x, "toarray") else atoms.as_array(x)
+    return np.asarray(x.toarray()) if scipy.sparse.issparse(x) else atoms.as_array(x)
 
 
 def _core(x: atoms.LowRank) -> Array:
@@ -91,7 +104,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
     The maximum is a function of the top of the spectrum of y, computed by Lanczos from products with y alone.
     ``tolerance`` bounds the error of the value. The Ritz value's own error is at most the residual norm rho and,
     with a gap to the rest of the spectrum, about rho^2 / gap: a run stops when the smaller of the two is within the
-    tolerance and rho is at most a tenth of the spread of the spectrum. Tolerance 0 asks for all that the dtype has.
+    tolerance and rho is at most a tenth of the spread of the spectrum. Tolerance 0 means full precision.
 
     ``error`` in the answer is certified as ``certify`` says:
 
@@ -173,7 +186,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         )
 
     def value(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
-        """Return the maximum; the maximiser comes with it for nothing."""
+        """Return the maximum; the maximiser is computed on the way."""
         return self(direction, tolerance=tolerance, start=start)
 
     def call_certified(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
@@ -195,7 +208,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         return self.value(direction).value
 
     def maximum(self) -> float:
-        """Return an upper bound of f over X: zero for a bare set."""
+        """Return an upper bound on f over X: zero for a bare set."""
         return 0.0
 
     def _validate_direction(self, direction: Any) -> Any:
@@ -212,7 +225,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
             return y
         if is_explicit(y):
             return 0.5 * (y + y.conj().T)
-        return y if getattr(y, "hermitian", True) else HermitianPart(y)
+        return y if is_hermitian(y) else HermitianPart(y)
 
 
 def is_stronger(certify: str, bound_kind: str) -> bool:
@@ -246,3 +259,119 @@ def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def excess(upper: float, value: float) -> float:
     """Return upper - value, not below zero (and inf for an unknown upper bound)."""
     return max(upper - value, 0.0) if not math.isnan(upper) else math.inf
+
+
+class RankOneSharp(SpectralSharp):
+    """Base: the conjugate is an increasing function of the top value s, and x = weight(s) u v^*."""
+
+    @abstractmethod
+    def weight(self, top: float) -> float:
+        """Return the weight of the rank-one atom for a top value s."""
+
+    @abstractmethod
+    def conjugate(self, top: float) -> float:
+        """Return the maximum for a top value s; nondecreasing in s."""
+
+    @abstractmethod
+    def top_value_tolerance(self, top: float, tolerance: float) -> float:
+        """Return by how much s may fall short so that the conjugate falls short by the tolerance.
+
+        The same for all s where the conjugate is of degree 1.
+        """
+
+    def _make_answer(
+        self, left: Array, right: Array, top: float, upper: float, matvecs: int, bound_kind: str
+    ) -> SharpAnswer:
+        weight, value = self.weight(top), self.conjugate(top)
+        return SharpAnswer(
+            atom=LowRank(left, right, weights_of([weight], left.dtype)),
+            value=value,
+            objective=top * weight - value,
+            error=excess(self.conjugate(upper), value),
+            matvecs=matvecs,
+            bound_kind=bound_kind,
+        )
+
+
+class SingularSharp(RankOneSharp):
+    """Base of the oracles of a top singular triple."""
+
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return the atom of the top singular triple."""
+        fixed = self.degree == 1.0
+        found = self.engine.singular_triples(
+            direction,
+            start=warm_start(start, self._shape),
+            tolerance=LOOSEST_RESIDUAL,
+            value_tolerance=self.top_value_tolerance(0.0, tolerance)
+            if fixed
+            else lambda top: self.top_value_tolerance(top, tolerance),
+        )
+        top, upper, matvecs, bound_kind = float(found.values[0]), found.upper, found.matvecs, found.bound_kind
+        if is_stronger(certify, bound_kind):
+            width = self.top_value_tolerance(top, tolerance)
+            proven = certify_singular_value(direction, found.left, found.right, certify, self.certification, width)
+            upper, matvecs, bound_kind = max(proven.upper, top), matvecs + proven.matvecs, proven.bound_kind
+        return self._make_answer(found.left, found.right, top, upper, matvecs, bound_kind)
+
+
+class HermitianSharp(RankOneSharp):
+    """Base of the oracles of a top eigenpair, over Hermitian matrices.
+
+    The default engine trusts a warm start: in tomography the top eigenvector moves continuously, and a guard against
+    missing another one would double the products. Where atoms alternate, as in Frank-Wolfe methods, give ``Engine()``.
+    """
+
+    hermitian = True
+    default_engine = Engine(missed_eigenvalue_guard=None, mix=0.03)
+
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return the atom of the top eigenpair."""
+        factors = warm_start(start, self.shape)
+        found = self.engine.eigenpairs(
+            direction,
+            start=None if factors is None else factors[0],
+            tolerance=LOOSEST_RESIDUAL,
+            value_tolerance=lambda top: self.top_value_tolerance(top, tolerance),
+        )
+        upper, matvecs, bound_kind = found.upper, found.matvecs, found.bound_kind
+        if is_stronger(certify, bound_kind):
+            width = self.top_value_tolerance(found.value, tolerance)
+            proven = certify_eigenvalues(direction, found.vectors, certify, self.certification, width)
+            upper, matvecs, bound_kind = max(proven.upper, found.value), matvecs + proven.matvecs, proven.bound_kind
+        return self._make_answer(found.vectors, found.vectors, found.value, upper, matvecs, bound_kind)
+
+
+class SquaredSharp(RankOneSharp):
+    """Base: f = w ||X||^2 with conjugate s^2 / (4w) in s = max(top value, 0), attained by the weight s / (2w)."""
+
+    scale: float
+    """The factor w > 0."""
+
+    @property
+    def degree(self) -> float | None:
+        """The conjugate is quadratic."""
+        return 2.0
+
+    @property
+    def linear(self) -> bool:
+        """The objective is not linear."""
+        return False
+
+    def weight(self, top: float) -> float:
+        """Return s / (2w)."""
+        return max(top, 0.0) / (2.0 * self.scale)
+
+    def conjugate(self, top: float) -> float:
+        """Return s^2 / (4w)."""
+        length = max(top, 0.0)
+        return length * length / (4.0 * self.scale)
+
+    def top_value_tolerance(self, top: float, tolerance: float) -> float:
+        """Return d with ((s + d)^2 - s^2) / (4w) = tolerance, in a form that does not cancel."""
+        margin, length = 4.0 * self.scale * tolerance, max(top, 0.0)
+        return margin / (length + math.sqrt(length * length + margin)) if margin > 0.0 else 0.0
+
+    def maximum(self) -> float:
+        """Return inf: f is unbounded."""
+        return math.inf

@@ -1,7 +1,7 @@
 """Sets in factored form: spectral sets X = a R R^* / ||R||^2 or a U V^* / ..., and products with quadratic blocks.
 
 A factor is one array R. The point that it represents does not change when R is scaled: the trace (or nuclear norm)
-holds by construction, and a minimization over R is unconstrained. R consists of blocks of rows:
+holds by construction, and a minimisation over R is unconstrained. R consists of blocks of rows:
 
 - ``left`` U, and for rectangular X ``right`` V, with X proportional to U V^* (U = V for positive semidefinite X);
 - for a ball one ``slack`` row, which takes the part of the trace that X does not use.
@@ -24,7 +24,7 @@ from unipd.sharp.spectral.operators import hermitian_twice
 Preconditioner: TypeAlias = Callable[[Array], Array]
 
 DELTA = 1e-2
-"""Default regularization of the preconditioner, relative to the mean squared length of the columns."""
+"""Default regularisation of the preconditioner, relative to the mean squared length of the columns."""
 NEGLIGIBLE_COLUMN = 1e-12
 """Columns with a smaller share of the trace are dropped when the rank grows."""
 NEW_SHARE = 3e-3
@@ -109,7 +109,7 @@ class SpectralFactors(NoFixedConstraints):
     right_rows: int
     """0 when X is Hermitian positive semidefinite."""
     radius: float
-    """Trace of X, or bound of the trace or of the nuclear norm."""
+    """Trace of X, or bound on the trace or the nuclear norm."""
     ball: bool
     """Whether the trace may be smaller than the radius."""
     regularisation: float = DELTA
@@ -282,7 +282,7 @@ class QuadraticFactors(NoFixedConstraints):
         return self.shape
 
     def start(self, atom: Any, columns: int, seed: int) -> Array:
-        """Return zero, the minimizer of f."""
+        """Return zero, the minimiser of f."""
         return np.zeros(self.shape, atom.dtype)
 
     def point(self, factor: Array) -> Array:

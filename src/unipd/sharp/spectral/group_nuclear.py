@@ -20,7 +20,7 @@ from unipd.spectral.operators import LazyMatrix, Products, is_explicit
 
 
 class GroupNuclearBall(NuclearBall):
-    """{sum_g ||X_g||_* <= r} with X_g the columns of group g; the groups share the columns out.
+    """{sum_g ||X_g||_* <= r} with X_g the columns of group g; the groups partition the columns.
 
     [Y]^# is the atom r u v^* of the group with the largest singular value, support r max_g sigma_1(Y_g).
 
@@ -107,7 +107,7 @@ def _restrict_to_group(start: Any, group: Array, shape: Shape) -> LowRank | None
 def _columns(x: Any, group: Array) -> Any:
     if isinstance(x, LowRank):
         return LowRank(x.left, x.right[group], x.weights)
-    return columns_of(x if hasattr(x, "tocsc") else np.asarray(x), group)
+    return columns_of(x if scipy.sparse.issparse(x) else np.asarray(x), group)
 
 
 def _pad_columns(atom: LowRank, group: Array, columns: int) -> LowRank:

@@ -12,9 +12,8 @@ from unipd._util import validate
 from unipd._util.printing import short_repr
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.sharp.spectral.base import singular_values
+from unipd.sharp.spectral.base import SingularSharp, SquaredSharp, singular_values
 from unipd.sharp.spectral.factors import SpectralFactors
-from unipd.sharp.spectral.rank_one import SingularSharp, SquaredSharp
 
 
 class NuclearBall(SingularSharp):

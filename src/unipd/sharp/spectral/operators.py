@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from unipd import atoms
 from unipd._typing import Array
 from unipd.atoms import apply, apply_adjoint
 from unipd.spectral.certify.rigorous import norm_bound
-from unipd.spectral.operators import LazyMatrix, is_explicit, working_dtype
+from unipd.spectral.operators import LazyMatrix, as_operator, is_hermitian, working_dtype
 
 
 class HermitianPart(LazyMatrix):
@@ -39,8 +38,8 @@ class HermitianPart(LazyMatrix):
         return self.matmat(block)
 
     def frobenius(self) -> float:
-        """Return an upper bound of the Frobenius norm, that of M (inf when none is known)."""
-        return float(self.operator.frobenius()) if hasattr(self.operator, "frobenius") else math.inf
+        """Return an upper bound on the Frobenius norm, that of M (inf when none is known)."""
+        return float(as_operator(self.operator).frobenius())
 
 
 def hermitian_twice(operator: Any, block: Array) -> Array:
@@ -51,7 +50,7 @@ def hermitian_twice(operator: Any, block: Array) -> Array:
            [2., 0.]])
     """
     product = apply(operator, block)
-    if not is_explicit(operator) and getattr(operator, "hermitian", True):
+    if is_hermitian(operator):
         return 2.0 * product
     return product + apply_adjoint(operator, block)
 
@@ -61,8 +60,9 @@ class LazyDifference(LazyMatrix):
 
     Examples
     --------
-    >>> LazyDifference(np.eye(2), np.ones((2, 2))).matvec(np.array([1.0, 2.0]))
-    array([-2., -1.])
+    >>> gap = LazyDifference(np.eye(2), np.ones((2, 2)))
+    >>> gap.matvec(np.array([1.0, 2.0])), gap.norm_bound() >= 3.0
+    (array([-2., -1.]), True)
     """
 
     def __init__(self, left: Any, right: Any) -> None:
@@ -73,7 +73,7 @@ class LazyDifference(LazyMatrix):
     @property
     def hermitian(self) -> bool:
         """Whether the difference is Hermitian for certain; a cost on the right is so over Hermitian points."""
-        return not is_explicit(self.left) and bool(getattr(self.left, "hermitian", True))
+        return is_hermitian(self.left)
 
     def matmat(self, block: Array) -> Array:
         """Return (left - right) @ block."""
@@ -86,25 +86,16 @@ class LazyDifference(LazyMatrix):
     def __matmul__(self, block: Array) -> Array:
         return self.matvec(block) if block.ndim == 1 else self.matmat(block)
 
+    def norm_bound(self) -> float | None:
+        """Return the sum of the bounds of the two, None unless both have one."""
+        left, right = norm_bound(self.left), norm_bound(self.right)
+        return None if left is None or right is None else left + right
+
 
 def _backwards(operator: Any, block: Array) -> Array:
     """Return ``operator^* @ block``; an operator that only goes forwards is taken for Hermitian."""
     one_way = hasattr(operator, "matvec") and not (hasattr(operator, "rmatvec") or hasattr(operator, "rmatmat"))
     return (atoms.apply if one_way else atoms.apply_adjoint)(operator, block)
-
-
-class BoundedDifference(LazyDifference):
-    """A lazy difference of two matrices whose norms are bounded, so that its own is too.
-
-    Examples
-    --------
-    >>> BoundedDifference(np.eye(2), np.eye(2)).norm_bound() >= 2.0
-    True
-    """
-
-    def norm_bound(self) -> float:
-        """Return an upper bound of the spectral norm: the sum of the bounds of the two."""
-        return (norm_bound(self.left) or 0.0) + (norm_bound(self.right) or 0.0)
 
 
 def difference(left: Any, right: Any) -> Any:
@@ -118,8 +109,7 @@ def difference(left: Any, right: Any) -> Any:
         return left - dense.astype(_joint_dtype(left.dtype, dense.dtype), copy=False)
     if scipy.sparse.issparse(left) and scipy.sparse.issparse(right):
         return left - right.astype(_joint_dtype(left.dtype, right.dtype))
-    bounded = all(is_explicit(part) or hasattr(part, "norm_bound") for part in (left, right))
-    return BoundedDifference(left, right) if bounded else LazyDifference(left, right)
+    return LazyDifference(left, right)
 
 
 def pairing(cost: Any, x: Any) -> float:

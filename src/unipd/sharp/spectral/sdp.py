@@ -1,7 +1,7 @@
 """The sharp oracle of a semidefinite program: <C, X> over psd matrices of fixed or bounded trace.
 
 Every answer comes with the strongest affordable certificate: a dense eigenvalue problem for small orders, else a
-compiled Lanczos run, and for final bounds a Cholesky factorization (rigorous) or an independent run (probabilistic).
+compiled Lanczos run, and for final bounds a Cholesky factorisation (rigorous) or an independent run (probabilistic).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SMALL_ORDER = 150
 DENSE_ORDER = 2000
 """Largest order at which a dense eigenvalue problem is solved when n Lanczos steps are not conclusive."""
 CHOLESKY_ORDER = 3000
-"""Largest order at which a final bound is proved by dense Cholesky factorizations."""
+"""Largest order at which a final bound is proved by dense Cholesky factorisations."""
 ATTEMPTS = 8
 """Shifts tried, each four times the last, before settling for a probabilistic bound."""
 WIDTH_FACTOR = 5.0
@@ -120,7 +120,7 @@ class FixedTrace(Spectrahedron):
         return self._make_answer(found.atom.left, found.atom.left, top, upper, matvecs, PROBABILISTIC)
 
     def _certify_rigorous(self, direction: Any, found: SharpAnswer, tolerance: float) -> SharpAnswer:
-        """Return the answer with an upper bound proved by a Cholesky factorization, or unchanged if none succeeds."""
+        """Return the answer with an upper bound proved by a Cholesky factorisation, or unchanged if none succeeds."""
         top = _rayleigh(direction, found.atom)
         width = max(self.top_value_tolerance(top, tolerance), 1e-14 * max(1.0, abs(top)))
         negated = -as_dense(direction)
@@ -156,7 +156,7 @@ class SdpCost(Linear):
     oracle
         The set.
     maximise, constant
-        How progress is displayed: with the sign of a maximization, and with the constant added.
+        How progress is displayed: with the sign of a maximisation, and with the constant added.
     """
 
     def __init__(self, cost_map: Any, oracle: FixedTrace, maximise: bool = False, constant: float = 0.0) -> None:
@@ -175,7 +175,7 @@ class SdpCost(Linear):
         return self.cost_map.cost_and_image(x)[0]
 
     def maximum(self) -> float:
-        """Return an upper bound of <C, X>: for large sparse C that of Gershgorin, valid but not tight."""
+        """Return an upper bound on <C, X>: for large sparse C that of Gershgorin, valid but not tight."""
         if self.shape[0] <= SMALL_ORDER or not has_compiled_lanczos(self.cost):
             return super().maximum()
         trace: float = self.oracle.trace  # type: ignore[attr-defined]

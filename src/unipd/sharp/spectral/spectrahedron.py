@@ -8,9 +8,8 @@ from typing import Any
 from unipd._util import validate
 from unipd._util.entrywise import rounding_of
 from unipd.errors import InvalidInput
-from unipd.sharp.spectral.base import eigenvalues
+from unipd.sharp.spectral.base import HermitianSharp, SquaredSharp, eigenvalues
 from unipd.sharp.spectral.factors import SpectralFactors
-from unipd.sharp.spectral.rank_one import HermitianSharp, SquaredSharp
 
 
 class Spectrahedron(HermitianSharp):

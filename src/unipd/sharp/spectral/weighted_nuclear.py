@@ -62,9 +62,8 @@ class WeightedNuclearBall(NuclearBall):
             return None
         if isinstance(x, LowRank):
             return super().norm(self._rescale_factors(x, 1.0))
-        return super().norm(
-            scale_rows_and_columns(x if hasattr(x, "tocsc") else np.asarray(x), self._row_roots, self._column_roots)
-        )
+        matrix = x if scipy.sparse.issparse(x) else np.asarray(x)
+        return super().norm(scale_rows_and_columns(matrix, self._row_roots, self._column_roots))
 
     def _rescale_factors(self, x: LowRank, power: float) -> LowRank:
         """Return D_r^{p/2} X D_c^{p/2} in factors."""

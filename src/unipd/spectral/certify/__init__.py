@@ -1,11 +1,18 @@
-"""Certified upper bounds of top eigenvalues and singular values.
+"""Certified upper bounds on top eigenvalues and singular values.
 
 Read :mod:`~unipd.spectral.certify.probabilistic` (a Lanczos run from a random vector, with its proof), then
-:mod:`~unipd.spectral.certify.rigorous` (norm bounds, factorizations, the Gram matrix), then
+:mod:`~unipd.spectral.certify.rigorous` (norm bounds, factorisations, the Gram matrix), then
 :mod:`~unipd.spectral.certify.vectors` (both, around vectors already computed: an answer becomes a certificate).
 """
 
-from unipd.spectral.certify.probabilistic import Certification, Certified, certified_norm, certified_upper
+from unipd.spectral.certify.probabilistic import (
+    Certification,
+    Certified,
+    bracket_of_run,
+    certified_norm,
+    certified_upper,
+    weight_quantile,
+)
 from unipd.spectral.certify.rigorous import (
     affords_rigorous,
     gershgorin_upper,
@@ -19,6 +26,7 @@ __all__ = [
     "Certification",
     "Certified",
     "affords_rigorous",
+    "bracket_of_run",
     "certified_norm",
     "certified_upper",
     "certify_eigenvalues",
@@ -27,4 +35,5 @@ __all__ = [
     "is_psd_shifted",
     "norm_bound",
     "rigorous_upper",
+    "weight_quantile",
 ]

@@ -1,4 +1,4 @@
-"""Upper bounds of the top eigenvalue or singular value that hold with a stated probability.
+"""Upper bounds on the top eigenvalue or singular value that hold with a stated probability.
 
 The bound needs a starting vector that is random and
 independent of the operator: no restart, no warm start, and a seed of its own. The run keeps only the three-term
@@ -16,7 +16,7 @@ polynomial q of degree at most k, w q(lambda)^2 <= ||q(M) b||^2; the best q give
 and the left side increases without bound to the right of the largest Ritz value theta. The weight has the law
 Beta(1/2, (n-1)/2) for real and Beta(1, n-1) for complex vectors, so w >= x except with probability delta, with x
 its quantile; the largest lambda with sum_j p_j(lambda)^2 <= 1/x is then an upper bound. The event does not depend
-on k, so a run may look at the bound as often as it likes and stop when it is good enough.
+on k, so a run may check the bound as often as it likes and stop when it is good enough.
 
 Choosing for q the Chebyshev polynomial of degree k - 1 on the Ritz interval [theta_k, theta_1] shows that the bound
 is never above
@@ -200,7 +200,7 @@ def certified_norm(
 ) -> Certified:
     """Bound the largest singular value from above through the Gram matrix of the shorter side.
 
-    Two products a step; parameters as in :func:`certified_upper`.
+    Two products per step; parameters as in :func:`certified_upper`.
 
     Examples
     --------

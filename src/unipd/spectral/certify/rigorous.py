@@ -1,6 +1,6 @@
 """Rigorous upper bounds, whatever rounding did.
 
-Norm bounds, definiteness by factorization, the smaller Gram matrix.
+Norm bounds, definiteness by factorisation, the smaller Gram matrix.
 """
 
 from __future__ import annotations
@@ -16,11 +16,19 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral.dense import is_small, rounding_allowance
-from unipd.spectral.operators import Products, exponent_of, is_explicit, largest_part, times_power, working_dtype
+from unipd.spectral.operators import (
+    Products,
+    as_operator,
+    exponent_of,
+    is_explicit,
+    largest_part,
+    times_power,
+    working_dtype,
+)
 
 
 def norm_bound(operator: Any) -> float | None:
-    """Return an upper bound of the largest singular value without any product, or None when none is at hand.
+    """Return an upper bound on the largest singular value without any product, or None when none is at hand.
 
     Matrices: the smaller of the Frobenius norm and sqrt(||M||_1 ||M||_inf). Operators: their own ``norm_bound()``.
 
@@ -29,12 +37,10 @@ def norm_bound(operator: Any) -> float | None:
     """
     if isinstance(operator, np.ndarray) or scipy.sparse.issparse(operator):
         return _matrix_norm_bound(operator)
-    if not hasattr(operator, "norm_bound"):
-        return None
-    bound = float(operator.norm_bound())
-    if not (math.isfinite(bound) and bound >= 0.0):
+    bound = as_operator(operator).norm_bound()
+    if bound is not None and not (math.isfinite(bound) and bound >= 0.0):
         raise OracleError(f"norm_bound() of {type(operator).__name__} returned {bound}")
-    return bound
+    return None if bound is None else float(bound)
 
 
 def _matrix_norm_bound(matrix: Any) -> float:
@@ -107,7 +113,7 @@ def is_psd_shifted(matrix: Any, shift: float = 0.0) -> bool:
 
 
 def rigorous_upper(matrix: Any, estimate: float, resolution: float = 1e-9, attempts: int = 12) -> float:
-    """Return a proven upper bound of the largest eigenvalue near an estimate, by factorising t I - M.
+    """Return a proven upper bound on the largest eigenvalue near an estimate, by factorising t I - M.
 
     Tries t = estimate + width for widths that grow from ``resolution`` times the size of M by factors of 10; when
     none is proven the Gershgorin bound is returned.
@@ -184,7 +190,7 @@ def _sparse_psd(matrix: Any, shift: float) -> bool:
 
 
 def _factor_error(shifted: Any, margin: float) -> float | None:
-    """Return a bound of ||M - margin I - L D L^*|| for the computed factors, or None when D > 0 fails.
+    """Return a bound on ||M - margin I - L D L^*|| for the computed factors, or None when D > 0 fails.
 
     The factors satisfy M + E = L U with |E| <= gamma |L| |U| entry by entry, and U differs from D L^* by a G that
     is at hand, so ||gamma |L| |U| 1|| + |||L| |G| 1|| in the maximum norm bounds the distance.
@@ -231,7 +237,7 @@ _DENSE_SPEED = 64
 
 
 def gram_norm_upper(matrix: Any) -> float:
-    """Return an upper bound of the largest singular value of an array or a sparse matrix, which is never copied whole.
+    """Return an upper bound on the largest singular value of an array or a sparse matrix, which is never copied whole.
 
     M M^* of the shorter side is summed over blocks of columns, or is a sparse product where that is less work. With
     at most l nonzero terms in a sum, entry (i, j) is off by at most gamma_l |m_i| |m_j| for rows m_i, in whatever
@@ -260,7 +266,7 @@ def gram_norm_upper(matrix: Any) -> float:
 
 
 def _compress_columns(wide: Any) -> Any:
-    """Return the columns that are not empty, in double precision and with one entry a place."""
+    """Return the columns that are not empty, in double precision and with one entry per place."""
     columns = scipy.sparse.csc_array(wide, dtype=np.result_type(wide.dtype, np.float64), copy=True)
     columns.sum_duplicates()
     return columns[:, np.diff(columns.indptr) > 0]

@@ -156,6 +156,6 @@ def _by_norm(operator: Any) -> float:
     if bound is None:
         raise OracleError(
             "no rigorous bound: the operator is too large to be made dense and has no norm_bound(); "
-            'ask for certify="probabilistic"'
+            'use certify="probabilistic"'
         )
     return bound

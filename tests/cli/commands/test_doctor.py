@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-DEMO = Path(__file__).parent / "demo_command.py"
+DEMO = Path(__file__).parent.parent / "demo_command.py"
 
 
 def test_installation(invoke):

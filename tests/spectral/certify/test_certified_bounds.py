@@ -25,7 +25,7 @@ from unipd.spectral import (
     certify_singular_value,
     gram_norm_upper,
 )
-from unipd.spectral.certify.probabilistic import bracket_of_run, weight_quantile
+from unipd.spectral.certify import bracket_of_run, weight_quantile
 
 SPECTRA = {
     "uniform": np.linspace(-1.0, 1.0, 24),

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator
 
 from unipd.atoms import LowRank, SparsePoint
-from unipd.maps.pauli import PauliMap, PauliOperator, default_count, random_paulis
-from unipd.maps.pauli.layout import longest_light
+from unipd.maps.pauli import PauliMap, PauliOperator, default_count, longest_light, random_paulis
 
-from .test_pauli_naive import complex_normal, naive_image, naive_product
+from .test_naive import complex_normal, naive_image, naive_product
 
 ROUNDING = {"single": 3e-6, "double": 1e-14}
 precisions = pytest.mark.parametrize("precision", ["single", "double"])

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from unipd.maps.pauli.strings import parse, write
+from unipd.maps.pauli import parse, write
 
 FACTORS = {
     "I": np.eye(2),

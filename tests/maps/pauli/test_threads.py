@@ -12,7 +12,7 @@ from unipd.atoms import LowRank
 from unipd.maps.pauli import PauliMap, random_paulis
 from unipd.maps.pauli.map import kernel_threads
 
-from .test_pauli_naive import complex_normal
+from .test_naive import complex_normal
 
 
 def results(threads, seed=0):

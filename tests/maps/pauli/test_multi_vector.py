@@ -9,7 +9,7 @@ from unipd import atoms
 from unipd.maps.pauli import PauliMap
 from unipd.maps.pauli.dense import MULTI_VECTOR_COLUMNS, PauliBlocks
 
-from .test_pauli_naive import matrix
+from .test_naive import matrix
 
 
 def some_strings(qubits, count, seed):

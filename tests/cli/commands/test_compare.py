@@ -5,10 +5,9 @@ import json
 import pytest
 
 import unipd
-from unipd.cli.commands.compare import combined_exit_code
-from unipd.cli.problems import DEMOS
+from unipd import Status
+from unipd.cli.commands.compare import DEMOS, combined_exit_code
 from unipd.io import load
-from unipd.status import Status
 
 SDPA = """1
 1

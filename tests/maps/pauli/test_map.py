@@ -9,7 +9,7 @@ from unipd.atoms import LowRank, SparsePoint
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import DenseOperator, PauliMap, random_paulis
 
-from .test_pauli_naive import all_labels, complex_normal, kronecker, matrix
+from .test_naive import all_labels, complex_normal, kronecker, matrix
 
 ROUNDING = {"single": 2e-6, "double": 1e-14}
 precisions = pytest.mark.parametrize("precision", ["single", "double"])
