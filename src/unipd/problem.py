@@ -18,7 +18,17 @@ from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
 from unipd.errors import InvalidInput
 from unipd.maps import as_map
 from unipd.maps.base import row_norms
-from unipd.protocols import Coupling, Loss, MapDefaults, OracleDefaults, SharpOracle, inner, norm, unwrap
+from unipd.protocols import (
+    Coupling,
+    Loss,
+    MapDefaults,
+    OracleDefaults,
+    SharpOracle,
+    inner,
+    is_user_supplied,
+    norm,
+    unwrap,
+)
 from unipd.sharp import Product
 from unipd.sharp.wrapper import as_oracle
 
@@ -105,6 +115,8 @@ class Problem:
         self.slack_radius = self.coupling.slack_radius if self.split else None
         self.exact = self.sharp.exact
         """Whether the oracle's answers are exact up to rounding."""
+        self.is_oracle_stated = is_user_supplied(self.sharp)
+        """Whether bounds rest on the word of a user-supplied oracle, except where it certifies its errors."""
         self.linear = self.sharp.linear
         """Whether f is linear (or zero) on X."""
         self.free_dual = self.split or self.coupling.is_equality

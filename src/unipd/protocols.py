@@ -101,7 +101,8 @@ class SharpAnswer:
     bound_kind: str = "rigorous"
     """Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
     probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the top
-    one unless the run has missed it)."""
+    one unless the run has missed it). A bound from a user-supplied oracle is "stated" instead of the first two, unless
+    the oracle proves its errors: see :func:`proves_errors`."""
 
 
 class SharpOracle(Protocol):
@@ -471,6 +472,22 @@ def is_user_supplied(part: Any) -> bool:
     inside = part.inner_maps if hasattr(part, "adjoint") else part.inner_oracles
     own = type(unwrap(part)).__module__.startswith("unipd.") and not part.runs_user_code
     return not own or any(map(is_user_supplied, inside))
+
+
+def proves_errors(oracle: Any) -> bool:
+    """Whether ``call_certified`` of an oracle proves its errors: always in this library, elsewhere if it is defined.
+
+    >>> from unipd.sharp import Simplex, from_callable
+    >>> proves_errors(Simplex(2)), proves_errors(from_callable(lambda y: y, 2))
+    (True, False)
+    """
+    part = unwrap(oracle)
+    is_defined = (
+        declares(part, "call_certified")
+        and getattr(type(part), "call_certified", None) is not OracleDefaults.call_certified
+    )
+    own = type(part).__module__.startswith("unipd.") and not oracle.runs_user_code
+    return (own or is_defined) and all(map(proves_errors, oracle.inner_oracles))
 
 
 _DOUBLE = np.dtype(np.float64)

@@ -204,10 +204,12 @@ oracle_errors = _OracleErrors()
 
 def _require_bounded(answer: SharpAnswer) -> None:
     """Raise when an oracle's answer means that there is no maximiser."""
-    if answer.value == math.inf or (isinstance(answer.atom, np.ndarray) and np.isinf(answer.atom).any()):
+    is_infinite = isinstance(answer.atom, np.ndarray) and bool(np.isinf(answer.atom).any())
+    if answer.value == math.inf or is_infinite:
         raise UnboundedOracle(
             "the sharp operator has no maximiser: <-A^* lam, x> - f(x) is unbounded above over X; "
-            "bound X, or use an objective that grows faster (a squared norm)"
+            "bound X, or use an objective that grows faster (a squared norm)",
+            answer.atom if is_infinite else None,
         )
 
 

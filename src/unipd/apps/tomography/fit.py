@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from unipd._typing import FloatArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import (
     BY_OUTCOME,
     MOST_OUTCOMES,
@@ -94,8 +95,8 @@ class FitSettings:
     max_paulis: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(ReprMixin):
     """A state fitted to measurements."""
 
     settings: FitSettings
@@ -178,8 +179,8 @@ def tomography_problem(
 
     - "least-squares": min 1/2 ||A(X) - b||^2 over density matrices (paper, (16));
     - "weighted": min 1/2 sum_k |A(X) - b|_k^2 / s_k^2 over density matrices, s_k the standard errors;
-    - "trace": min tr X s.t. ||A(X) - b|| <= kappa, X psd, tr X <= 1;
-    - "trace-squared": min (tr X)^2 s.t. ||A(X) - b|| <= kappa, X psd.
+    - "trace": min tr X s.t. ||A(X) - b|| <= kappa, X psd, tr X <= 1 (that of a state);
+    - "trace-squared": min (tr X)^2 s.t. ||A(X) - b|| <= kappa, X psd, of any trace.
 
     Parameters
     ----------
@@ -321,6 +322,8 @@ def fit_problem(
         tracker=LowRankTracker(min(1 << data.qubits, TRACKED_RANK), trace_correction=True),
         **settings.solver_options,
     )
+    if result.status is Status.INFEASIBLE:
+        result = replace(result, note=_infeasible_note(problem))
     point = result.x
     if not result.status.success and not np.any(point.weights):
         point = LowRank(point.left, point.right, np.ones_like(point.weights))  # no state fits: return some state
@@ -336,6 +339,17 @@ def fit_problem(
     note = f"Truncation to rank {state.rank} exceeds the requested accuracy, to which the fit itself was solved."
     final = recheck(moved, Status.STOPPED, note)
     return Fit(settings, data, state, final, fitted, lost_accuracy=final.status is not result.status)
+
+
+def _infeasible_note(problem: Problem) -> str:
+    """Return the message of a fit within a noise level that no X allows, with the limits that X has."""
+    level = problem.coupling.radius if isinstance(problem.coupling, L2Ball) else math.nan
+    if problem.sharp.maximum() < math.inf:
+        return (
+            f"Infeasible: no psd X of trace at most 1, the trace of a state, has ||A(X) - b|| <= {level:.6g}. Raise "
+            'the noise level, or fit with the objective "trace-squared", which does not limit the trace.'
+        )
+    return f"Infeasible: no psd X, of whatever trace, has ||A(X) - b|| <= {level:.6g}. Raise the noise level."
 
 
 def _replace_point(result: Result, state: QuantumState) -> Result:

@@ -56,6 +56,13 @@ class CorrectiveState(State):
     """Null steps since the last serious one."""
     eps: float
     """Requested absolute accuracy."""
+    first_smoothness: float
+    """The first M, for the record; 0 without a proximal term."""
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """The absolute accuracy and the first M."""
+        return {"eps": self.eps, "smoothness": self.first_smoothness}
 
     @property
     def absolute_accuracy(self) -> float:
@@ -133,6 +140,7 @@ class Corrective:
             centre_value=_dual_objective(problem, point),
             null_steps=0,
             eps=eps,
+            first_smoothness=smoothness,
         )
 
     def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
@@ -184,6 +192,7 @@ class Corrective:
             centre_value=value if is_serious else state.centre_value,
             null_steps=null_steps,
             eps=state.eps,
+            first_smoothness=state.first_smoothness,
         )
 
 
