@@ -375,7 +375,8 @@ def choose_method(settings: FitSettings, problem: Problem, *, noisy: bool = Fals
         options.setdefault("eps", universal_eps(problem, settings.accuracy))
     if name == "factored" and fits_noise:
         factors = SpectralFactors(problem.map.domain[0], 0, 1.0, ball=False, regularisation=NOISY_REGULARIZATION)
-        options = {"rank": NOISY_RANK, "factors": factors, "inner_steps": 5, **options}
+        for option, value in (("rank", NOISY_RANK), ("factors", factors), ("inner_steps", 5)):
+            options.setdefault(option, value)
     elif name == "factored":
         options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
         if settings.rank is not None:
