@@ -356,7 +356,8 @@ def remeasure(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array
 
 def tracker_error(primal: Any) -> float | None:
     """Return the error that an approximate tracker reports; None for an exact one."""
-    return None if primal.error is None else float(primal.error)
+    error = primal.error
+    return None if error is None else float(error)
 
 
 def lies_in_set(problem: Problem, primal: Any, x: Any, accuracy: float) -> bool:

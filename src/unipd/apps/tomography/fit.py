@@ -49,6 +49,7 @@ from unipd.run.result import certificate_figures
 from unipd.run.stopping import RemainingBudget
 from unipd.sharp.linear import Linear
 from unipd.sharp.spectral import TraceSquared
+from unipd.sharp.spectral.factors import SpectralFactors
 from unipd.sharp.spectral.spectrahedron import Spectrahedron, TraceBall
 from unipd.spectral import PROBABILISTIC, RESIDUAL, Engine
 from unipd.status import Status
@@ -66,6 +67,10 @@ TRACKED_RANK = 128
 """Columns of X that an averaging method keeps."""
 ROUGH_ACCURACY = 1e-3
 """Accuracy of a fit that only gives the weights of the next."""
+NOISY_RANK = 32
+"""Columns to start with where X fits noise: from there the rank adapts in few iterations, with 8 qubits as with 10."""
+NOISY_REGULARIZATION = 0.3
+"""Regularization of the preconditioner there: with the usual one the many small eigenvalues take twice the products."""
 DEPOLARIZE_QUBITS = 10
 """Most qubits of a depolarized estimate: it has 2^q eigenvectors."""
 _UNIVERSAL = ("unipdgrad", "accunipdgrad")
@@ -367,20 +372,26 @@ def choose_method(settings: FitSettings, problem: Problem, *, noisy: bool = Fals
     """Return the method with options that suit tomography; a method object is used as it is.
 
     "auto" is the factored method (for the squared trace, which has no factors, the corrective one), or the projected
-    gradient method where X fits noise with many columns. The factored method starts with the prescribed rank. The
-    universal methods get the paper's eps, or a smaller one when the accuracy requires it.
+    gradient method where X fits noise with many columns. The factored method starts with the prescribed rank, or with
+    many columns for noisy data. The universal methods get the paper's eps, or a smaller one when the accuracy requires
+    it.
     """
     name, options = settings.method, dict(settings.method_options)
     if not isinstance(name, str):
         return as_method(name, problem, **options)
     has_loss = problem.loss is not None
-    if name == "auto" and noisy and has_loss and settings.rank is None and not options:
-        return Projected()
+    fits_noise = noisy and has_loss and settings.rank is None
+    if name == "auto" and fits_noise and not options:
+        return Projected(rank=NOISY_RANK)
     if name == "auto":
         name = "factored" if is_factorable(problem.sharp) else "corrective"
     if name in _UNIVERSAL and has_loss:
         options.setdefault("eps", universal_eps(problem, settings.accuracy))
-    if name == "factored":
+    if name == "factored" and fits_noise:
+        factors = SpectralFactors(problem.map.domain[0], 0, 1.0, ball=False, regularisation=NOISY_REGULARIZATION)
+        for option, value in (("rank", NOISY_RANK), ("factors", factors), ("inner_steps", 5)):
+            options.setdefault(option, value)
+    elif name == "factored":
         options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
         if settings.rank is not None:
             options.setdefault("rank", settings.rank)
