@@ -58,7 +58,7 @@ def test_an_absolute_tolerance_is_for_problems_from_python(invoke, cycle, tmp_pa
     model.write_text(
         "import numpy as np, unipd\n"
         "A = np.random.default_rng(0).standard_normal((6, 9))\n"
-        "problem = unipd.Problem(unipd.sharp.Simplex(9), A, np.ones(6), unipd.couplings.LeastSquares())\n"
+        "problem = unipd.Problem(unipd.sharp.Simplex(9), A, A.mean(axis=1), unipd.couplings.LeastSquares())\n"
     )
     command = ("solve", f"{model}:problem", "--method", "frank-wolfe", "--accuracy", "1e-15", "--max-iterations", 300)
     assert invoke(*command).exit_code == 3
