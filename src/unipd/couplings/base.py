@@ -74,6 +74,11 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         return False
 
     @property
+    def dual_signs(self) -> Any:
+        """:attr:`dual_sign` entry by entry where h is 0 on the vectors of these signs; None for other h."""
+        return None if self.is_loss else self.dual_sign
+
+    @property
     def quadratic_weights(self) -> Any:
         """The w with phi(r) = 1/2 sum_i w_i |r_i|^2: a float, or an array of the shape of b; None for other phi."""
         return None

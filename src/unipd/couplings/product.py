@@ -53,6 +53,13 @@ class Product(ConvexSet):
         for part, size in zip(self.parts, self.sizes, strict=True):
             part.check((size,), dtype)
 
+    @property
+    def dual_signs(self) -> Any:
+        """The signs of the parts' multipliers, entry by entry; None where a part has none."""
+        signs = [part.dual_signs for part in self.parts]
+        known = all(sign is not None for sign in signs)
+        return np.concatenate([np.full(n, s) for n, s in zip(self.sizes, signs, strict=True)]) if known else None
+
     def project(self, vector: Array) -> Array:
         """Project every slice on its set."""
         return self._concatenate(vector, [part.prox(piece, 1.0) for part, piece in self._pieces(vector)])
