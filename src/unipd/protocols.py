@@ -61,6 +61,8 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 ``rescale``               row equilibration                           None: rows are left alone
 ``dual_sign``             masters of many blocks                      None: not known
 ``dual_signs``            quasi-Newton steps on a smooth dual         ``dual_sign`` of a set
+``constrained_rows``      sets on some rows and losses on others      None: all of one kind
+``penalty``               what such losses add to the objective       the value of a loss
 ``is_equality``           a free dual vector (K = {0})                False
 ``quadratic_weights``     steps in closed form for quadratic losses   None: not quadratic
 ``slack_radius``          the bounded slack block of the split        None: unbounded

@@ -33,6 +33,7 @@ SETS = {
     "l1 on a ball": sharp.L1NormOnBall(9, 2.0, 0.4),
     "linear": sharp.Linear(COST, sharp.L2Ball(9)),
     "linear on a box": sharp.Linear(COST, sharp.Box(-1.0, 1.0, 9)),
+    "unbounded quadratic": sharp.QuadraticBox(1.0, COST, [-np.inf] * 8 + [0.0], np.inf),
     "quadratic": sharp.QuadraticBox(np.linspace(0, 1, 9), COST, -1.0, 1.0, 9),
     "power": sharp.EuclideanPower(9, 3.0),
 }

@@ -88,7 +88,10 @@ def _norm(ball: Any, x: Any) -> Any:
 
 def _quadratic(f: sharp.QuadraticBox, x: Any) -> tuple[list[Any], Any]:
     cost = 0.5 * cp().sum(cp().multiply(f.curvature, cp().square(x))) + cp().sum(cp().multiply(f.cost, x))
-    return [x >= f.box.lower, x <= f.box.upper], cost
+    flat, low, high = flatten(x), f.lower.reshape(-1), f.upper.reshape(-1)
+    below, above = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
+    bounds = [flat[below] >= low[below]] if below.size else []
+    return [*bounds, flat[above] <= high[above]] if above.size else bounds, cost
 
 
 def _norm_power(f: sharp.PowerNorm, x: Any) -> tuple[list[Any], Any]:

@@ -138,7 +138,7 @@ class Certificate:
         """Whether the bound exceeds every value that the objective takes on X."""
         if problem.loss is not None:
             return False
-        largest = problem.sharp.maximum()
+        largest = math.inf if problem.is_mixed else problem.sharp.maximum()
         if not math.isfinite(largest) or self.dual_bound == math.inf:
             return self.dual_bound == math.inf
         size = max(abs(largest), problem.typical_objective)  # the maximum may be 0, and the bound rounds as f does
@@ -330,6 +330,8 @@ def measure_point(
         residual = image - problem.b
         if problem.loss is not None:
             return Measures(cost + problem.loss.value(residual), 0.0, 0.0)
+        if problem.is_mixed:
+            cost += problem.coupling.penalty(residual)
         violation = problem.coupling.distance(residual)
         return Measures(cost, violation, problem.infeasibility(residual, violation))
     if problem.loss is None:

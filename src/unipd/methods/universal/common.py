@@ -130,6 +130,8 @@ class UniversalMethod(ABC):
     ) -> UniversalState:
         """Call the oracle at lam_0, unless its answer is given, and estimate M_{-1}."""
         counts = Counts()
+        if self.weights == "greedy" and problem.is_mixed:
+            raise InvalidInput("weights", '"theory" for a product of constraints and losses', '"greedy"')
         if point is None:
             require_domain(problem, dual)
             goal = accuracy * problem.typical_objective if self.eps is None else self.eps
