@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from unipd.run import (
         Accuracy,
         Checkpoint,
+        MaxCpuSeconds,
         MaxIterations,
         MaxOracleCalls,
         MaxSeconds,
@@ -58,6 +59,7 @@ __all__ = [
     "Factored",
     "FrankWolfe",
     "MatrixCompletion",
+    "MaxCpuSeconds",
     "MaxCut",
     "MaxIterations",
     "MaxOracleCalls",
@@ -120,7 +122,7 @@ _HOMES = {
     ),
     "unipd.problem": ("Problem",),
     "unipd.run": (
-        *("Accuracy", "MaxIterations", "MaxOracleCalls", "MaxSeconds", "Stall"),
+        *("Accuracy", "MaxIterations", "MaxOracleCalls", "MaxSeconds", "MaxCpuSeconds", "Stall"),
         *("Checkpoint", "Result", "compare", "iterate", "polish", "solve"),
     ),
     "unipd.status": ("Status",),

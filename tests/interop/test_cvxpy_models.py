@@ -47,6 +47,7 @@ COUPLINGS = {
     "l2 ball": couplings.L2Ball(0.2),
     "linf ball": couplings.LInfBall(0.1),
     "product": couplings.Product([couplings.Equality(), couplings.AtMost()], [1, 3]),
+    "mixed product": couplings.Product([couplings.AtMost(), couplings.LeastSquares(3.0)], [1, 3]),
     "translated": couplings.Translated(couplings.L2Ball(0.1), np.full(4, 0.01)),
     "scaled": couplings.Scaled(couplings.LInfBall(1.0), 0.1),
     "least squares": couplings.LeastSquares(2.0),

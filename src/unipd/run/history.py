@@ -20,6 +20,7 @@ from unipd.problem import Problem
 COLUMNS = (
     "iteration",
     "seconds",
+    "cpu_seconds",
     "objective",
     "violation",
     "dual_bound",
@@ -50,14 +51,15 @@ class History:
     def __init__(self, rows: FloatArray | None = None) -> None:
         self._rows: list[tuple[float, ...]] = [] if rows is None else [tuple(row) for row in rows.tolist()]
 
-    def record(self, problem: Problem, state: State, seconds: float) -> float:
-        """Append the row of a state; return its gap."""
+    def record(self, problem: Problem, state: State, seconds: float, cpu_seconds: float = math.nan) -> float:
+        """Append the row of a state, with the wall time and CPU time of the run so far; return its gap."""
         certificate, counts = state.certificate, state.counts
         objective, bound = certificate.objective, certificate.dual_bound
         gap = certificate.gap(problem)
         row = (
             state.iteration,
             seconds,
+            cpu_seconds,
             objective,
             certificate.violation,
             bound,
@@ -141,12 +143,13 @@ def reorder_columns(table: FloatArray, columns: Sequence[str]) -> FloatArray:
 
 @dataclass(frozen=True)
 class IterationInfo:
-    """What a rule, a callback or a progress display sees after an iteration."""
+    """What a rule, a callback or a progress display sees after an iteration; times since the beginning of the run."""
 
     problem: Problem
     state: State
     seconds: float
     history: History
+    cpu_seconds: float = math.nan
 
     @property
     def iteration(self) -> int:

@@ -35,7 +35,7 @@ from unipd.run.interruption import (
 from unipd.run.polish import polish as polish_result
 from unipd.run.progress import Show, open_observers
 from unipd.run.result import ProblemFacts, Result, certificate_figures
-from unipd.run.stopping import StoppingRule
+from unipd.run.stopping import StopFunction, StoppingRule, as_rule
 from unipd.run.termination import Callback, Conclusion, Termination
 from unipd.spectral import CLAIMED
 from unipd.status import Status
@@ -97,7 +97,7 @@ def solve(
     *,
     accuracy: float = 1e-3,
     atol: float = 0.0,
-    stop: StoppingRule | None = None,
+    stop: StoppingRule | StopFunction | None = None,
     callback: Callback | None = None,
     verbose: bool = False,
     tracker: Tracker | str = "auto",
@@ -126,8 +126,9 @@ def solve(
         Absolute tolerance in the units of the data: a violation, or a gap, of at most this counts as reached as well.
         Give it a value below what you would notice; universal methods take the same number as ``eps``.
     stop
-        Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``; default: 10,000 iterations. Every run ends as
-        ``STALLED`` when neither gap nor infeasibility has improved for 1,000 iterations.
+        Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``, or a function of the
+        :class:`~unipd.run.history.IterationInfo` that returns True to stop; default: 10,000 iterations. Every run
+        ends as ``STALLED`` when neither gap nor infeasibility has improved for 1,000 iterations.
     callback
         Called with a :class:`~unipd.run.history.IterationInfo` after every iteration; returning True stops.
     verbose
@@ -167,7 +168,7 @@ def solve(
     >>> result.status.value, np.round(result.x, 3)
     ('solved', array([0., 1., 0.]))
     """
-    begun, context = current_communicator().now(), current_context()
+    begun, context = current_communicator().read_clocks(), current_context()
     accuracy = validate.positive("accuracy", accuracy)
     _check_options(stop, callback, checkpoint, every, {"verbose": verbose, "polish": polish, "resume": resume})
     chosen = as_method(method, problem, **options)
@@ -175,7 +176,8 @@ def solve(
     require_room_for_run(problem, tracker)
     kept = as_tracker(tracker, problem)
     starting_dual(problem, start)  # a wrong start is refused before a checkpoint is written
-    termination = Termination(problem, accuracy, stop, callback, validate.nonnegative("atol", atol))
+    rule = None if stop is None else as_rule(stop)
+    termination = Termination(problem, accuracy, rule, callback, validate.nonnegative("atol", atol))
     is_observed = verbose or context.watcher is not None or context.progress_writer is not None
     observers = open_observers(chosen.name, accuracy, verbose=verbose) if is_observed else nullcontext()
     opened = nullcontext(context.checkpoint) if checkpoint is None else checkpoint_for(checkpoint, every, resume)
@@ -197,7 +199,7 @@ def solve(
 
 
 def _unbounded_result(
-    problem: Problem, method: Method, accuracy: float, error: UnboundedOracle, begun: float
+    problem: Problem, method: Method, accuracy: float, error: UnboundedOracle, begun: tuple[float, float]
 ) -> Result:
     """Return the result of a problem whose oracle gave a ray of unbounded improvement; else raise its error again."""
     communicator = current_communicator()
@@ -212,7 +214,7 @@ def _unbounded_result(
         accuracy=accuracy,
         method=method.name,
         settings=_method_settings(method, None),
-        seconds=communicator.now() - begun,
+        seconds=communicator.now() - begun[0],
         peak_memory_bytes=peak_memory(),
         problem=problem,
         facts=ProblemFacts(problem=repr(problem), loss=problem.loss is not None),  # its scales may be infinite
@@ -222,8 +224,8 @@ def _unbounded_result(
 
 def _check_options(stop: Any, callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:
     """Raise where an option of :func:`solve` is not of its kind."""
-    if stop is not None and not isinstance(stop, StoppingRule):
-        raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", validate.describe_type(stop))
+    if stop is not None:
+        as_rule(stop)
     if callback is not None and (isinstance(callback, type) or not callable(callback)):
         raise InvalidInput("callback", "a function of an IterationInfo", validate.describe_type(callback))
     for name, value in flags.items():
@@ -249,7 +251,7 @@ class Run:
         termination: Termination,
         record: RunRecord | None,
         show: Show | None,
-        begun: float,
+        begun: tuple[float, float],
     ) -> None:
         self.problem, self.method, self.termination = problem, method, termination
         self.history, self.incumbent = History(), Incumbent(problem)
@@ -258,8 +260,8 @@ class Run:
         self.status: Status | None = None
         """How the run ended; None while it continues."""
         self._record, self._show = record, show
-        self._start_time = begun
-        """When the run began; earlier if it was resumed."""
+        self._start_time, self._start_cpu = begun
+        """When the run began, in wall time and in CPU time; earlier if it was resumed."""
         self._communicator = current_communicator()
         self._may_raise = may_raise_here(self._communicator)
         self._next_check = 0.0
@@ -312,15 +314,16 @@ class Run:
         """Record a state; return whether the run ends with it."""
         problem, termination = self.problem, self.termination
         request.may_raise = False  # from now on there is something to return
-        self.state, seconds = state, self.seconds
+        self.state = state
+        seconds, cpu = self._elapsed()
         seen = termination.count_work(state)
-        gap = self.history.record(problem, seen, seconds)
+        gap = self.history.record(problem, seen, seconds, cpu)
         self.incumbent.observe(seen)
         if self._show is not None:
-            self._show(IterationInfo(problem, seen, seconds, self.history))
+            self._show(IterationInfo(problem, seen, seconds, self.history, cpu))
         if state.iteration >= self._next_check or not gap > termination.accuracy or state.failure is not None:
             request.may_raise = self._may_raise
-            self.status, certificate = termination.decide(IterationInfo(problem, seen, seconds, self.history))
+            self.status, certificate = termination.decide(IterationInfo(problem, seen, seconds, self.history, cpu))
             request.may_raise = False
             self._next_check = termination.next_check(state.iteration)
             if certificate is not state.certificate:
@@ -331,6 +334,11 @@ class Run:
         if may_stop and is_stop_requested(self._communicator):
             self._interrupt()
         return self.status is not None
+
+    def _elapsed(self) -> tuple[float, float]:
+        """Return wall time and CPU time of the run so far."""
+        wall, cpu = self._communicator.read_clocks()
+        return wall - self._start_time, cpu - self._start_cpu
 
     @property
     def seconds(self) -> float:
@@ -414,11 +422,13 @@ class Run:
             self.termination.recall(saved.memory)
             self.incumbent.recall(saved.memory.get("best"), saved.state)
         self._start_time -= saved.seconds
+        cpu = self.history.first_and_last("cpu_seconds")[1] if len(self.history) else 0.0
+        self._start_cpu -= cpu
         if saved.status is None:
             return
         self._start_time = self._communicator.now() - saved.seconds
         seen = self.termination.count_work(saved.state)
-        status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history))
+        status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history, cpu))
         self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
         self.status = saved.status if saved.status.is_conclusive or saved.state.failure is not None else status
 

@@ -153,6 +153,11 @@ class Result:
     """When the file was written (UTC); empty for a fresh result."""
 
     @property
+    def cpu_seconds(self) -> float:
+        """CPU time of the process until the last iteration, all threads together; NaN without a history."""
+        return self.history.first_and_last("cpu_seconds")[1] if len(self.history) else math.nan
+
+    @property
     def message(self) -> str:
         """How the run ended, in words."""
         if self.note or self.status is not Status.STALLED or not self.tracker_error or self.state is None:
