@@ -404,17 +404,29 @@ def keep_incumbent(problem: Problem, state: S, other: State) -> S:
 
 @dataclass(frozen=True)
 class WarmPoint:
-    """A point of X, with its atoms and their weights where they are known."""
+    """What a run can start from: the dual vector and, as far as they lie in X, point and atoms of another one."""
 
     point: Any
+    """A point of X; None where the other run's point does not lie in X."""
     weights: tuple[float, ...] = ()
+    """The weights of the atoms in the point."""
     atoms: tuple[Any, ...] = ()
+    """Atoms of X."""
+    dual: Any = None
+    """The dual vector, in the domain of h."""
+    state: Any = None
+    """The last state of the method of the other run; None where it is unknown."""
 
 
 @runtime_checkable
 class StartsFromPoint(Protocol):
-    """A method whose state is a primal point, so that it can start from one."""
+    """A method that can start from more than a dual vector."""
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
         """Return the state at the point, None when the method cannot use it."""
         ...
+
+
+def start_from(method: Method, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
+    """Return a method's first state from another run, None where the method starts from dual vectors only."""
+    return method.start_at(problem, tracker, warm, accuracy) if isinstance(method, StartsFromPoint) else None

@@ -16,6 +16,7 @@ from unipd.errors import MissingExtra
 from unipd.methods import Certificate, State
 from unipd.methods.base import Measures, fast_replace, merit
 from unipd.problem import Problem
+from unipd.protocols import declares
 
 COLUMNS = (
     "iteration",
@@ -226,7 +227,8 @@ class Incumbent:
         self._best = state
         if memory is not None:
             primal, image, mean_objective, certificate = memory
-            alike = isinstance(primal, type(state.primal)) and getattr(image, "shape", None) == state.image.shape
+            is_tracker = declares(primal, "mix") and declares(primal, "point")  # of any of the methods that alternate
+            alike = is_tracker and getattr(image, "shape", None) == state.image.shape
             if not (alike and isinstance(certificate, Certificate)):
                 raise ValueError("the incumbent is not a point of this run")
             self._best = fast_replace(

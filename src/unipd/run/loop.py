@@ -18,7 +18,7 @@ from unipd.dual import workspace_scope
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_name
 from unipd.methods import Method, State, as_method
-from unipd.methods.base import StartsFromPoint, WarmPoint, fast_replace, method_options
+from unipd.methods.base import fast_replace, method_options
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner
 from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
@@ -37,9 +37,9 @@ from unipd.run.progress import Show, open_observers
 from unipd.run.result import ProblemFacts, Result, certificate_figures
 from unipd.run.stopping import StopFunction, StoppingRule, as_rule
 from unipd.run.termination import Callback, Conclusion, Termination
+from unipd.run.warm_start import first_state, starting_dual
 from unipd.spectral import CLAIMED
 from unipd.status import Status
-from unipd.trackers.atoms import HasAtoms
 
 HURRIED_STATUSES = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 """Ends after which the oracle is not called again."""
@@ -72,7 +72,7 @@ def iterate(
     if isinstance(start, State):
         return _states(problem, chosen, lambda: start, accuracy)
     kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
-    return _states(problem, chosen, lambda: _first_state(chosen, problem, kept, dual, accuracy, start), accuracy)
+    return _states(problem, chosen, lambda: first_state(chosen, problem, kept, dual, accuracy, start), accuracy)
 
 
 def _states(problem: Problem, method: Method, begin: Callable[[], State], accuracy: float) -> Iterator[State]:
@@ -445,44 +445,6 @@ def check_finite(problem: Problem, state: State) -> None:
         return
     if not (validate.all_finite(state.image) and validate.all_finite(state.dual)):  # a product alone may overflow
         raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
-
-
-def _first_state(
-    method: Method, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, start: Result | Array | None
-) -> State:
-    """Return the first state: at the point of a result where the method can start there, else at lam_0."""
-    state = None
-    if isinstance(method, StartsFromPoint) and isinstance(start, Result):
-        warm = _warm_point(problem, start)
-        state = None if warm is None else method.start_at(problem, tracker, warm, accuracy)
-    return method.start(problem, tracker, dual, accuracy) if state is None else state
-
-
-def _warm_point(problem: Problem, result: Result) -> WarmPoint | None:
-    """Return the point of a result with its atoms; None where it has none, or one that may lie outside X."""
-    is_same_set = result.problem is not None and result.problem.sharp is problem.sharp
-
-    def lies_in_set(x: Any) -> bool:
-        known = problem.sharp.has_membership_test
-        return is_same_set or (known and np.shape(x) == problem.sharp.shape and problem.sharp.contains(x))
-
-    if result.x is None or not lies_in_set(result.x):
-        return None
-    primal = None if result.state is None else result.state.primal  # a result from a file has no state
-    if not (isinstance(primal, HasAtoms) and all(map(lies_in_set, primal.atoms))):
-        return WarmPoint(result.x)
-    return WarmPoint(result.x, tuple(map(float, primal.weights)), tuple(primal.atoms))
-
-
-def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
-    """Return lam_0: zero, the dual vector of an earlier result, or the given one."""
-    if start is None:
-        return np.zeros(problem.dual_shape, problem.dtype)
-    dual = start.dual if isinstance(start, Result) else start
-    vector = validate.finite_array("start", dual, shape=problem.dual_shape)
-    if vector.dtype.kind == "c" and problem.dtype.kind != "c":
-        raise InvalidInput("start", "a real dual vector", "a complex one")
-    return vector.astype(problem.dtype)
 
 
 _MALLOC_VECTORS = 16

@@ -35,6 +35,7 @@ from unipd.methods.base import (
     Counts,
     Measures,
     State,
+    WarmPoint,
     empty_certificate,
     fast_replace,
     keep_incumbent,
@@ -178,6 +179,14 @@ class QuasiNewton:
             waiting=0,
             setbacks=0,
         )
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> QuasiNewtonState:
+        """Start from a dual vector, with the pairs of an earlier run of this method: the Hessian changes slowly."""
+        first, earlier = self.start(problem, tracker, warm.dual, accuracy), warm.state
+        if not isinstance(earlier, QuasiNewtonState) or earlier.dual.shape != problem.dual_shape:
+            return first
+        memory = Memory(earlier.memory.pairs[-self.memory :], self.memory)
+        return fast_replace(first, memory=memory, smoothness=earlier.smoothness)
 
     def step(self, problem: Problem, state: QuasiNewtonState) -> QuasiNewtonState:
         """Do a quasi-Newton step where it is due and succeeds, else a universal one."""
