@@ -19,7 +19,7 @@ optional                  gives                                       default
 ``linear_cost``           C of a linear objective                     None
 ``cost_map``              <C, x> and A x together, C + A^* lam        None: one after the other
 ``quadratic_diagonal``    the curvature of a quadratic objective      None
-``is_strictly_convex``    restarts before atoms ("auto")              False
+``is_strictly_convex``    quasi-Newton steps before atoms ("auto")    False
 ``inner_oracles``         the oracles inside this one                 ()
 ``block_oracles``         one model per block (corrective method)     (): one block
 ``runs_user_code``        further checks of the answers               False
@@ -60,6 +60,9 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 ``gradient_jacobian``     the same, for a smooth loss                 finite differences
 ``rescale``               row equilibration                           None: rows are left alone
 ``dual_sign``             masters of many blocks                      None: not known
+``dual_signs``            quasi-Newton steps on a smooth dual         ``dual_sign`` of a set
+``constrained_rows``      sets on some rows and losses on others      None: all of one kind
+``penalty``               what such losses add to the objective       the value of a loss
 ``is_equality``           a free dual vector (K = {0})                False
 ``quadratic_weights``     steps in closed form for quadratic losses   None: not quadratic
 ``slack_radius``          the bounded slack block of the split        None: unbounded
@@ -296,7 +299,7 @@ class OracleDefaults(_Oracle):
     has_membership_test: bool = True
     """Whether ``contains`` decides membership in X; False when it checks shapes only."""
     is_strictly_convex: bool = False
-    """Whether X is bounded and X or f strictly convex, so that maximisers are unique (X: away from y = 0)."""
+    """Whether X or f is strictly convex, so that maximisers are unique (X: away from y = 0)."""
     hermitian: bool | None = None
     """For a set of matrices whose atoms are factors: whether its points are Hermitian. None for other sets."""
     certification: Any = None

@@ -22,6 +22,7 @@ from unipd.methods.factored.factored import Factored
 from unipd.methods.frank_wolfe import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad
+from unipd.methods.universal.quasi_newton import QuasiNewton
 from unipd.methods.universal.unipdgrad import UniPDGrad
 from unipd.methods.wrappers.rescaling import Rescaling
 from unipd.methods.wrappers.restarts import Restarts
@@ -37,6 +38,7 @@ __all__ = [
     "FrankWolfe",
     "Method",
     "PairwiseFrankWolfe",
+    "QuasiNewton",
     "Rescaling",
     "Restarts",
     "State",

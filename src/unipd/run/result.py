@@ -48,8 +48,9 @@ class ProblemFacts:
 class Result:
     """Outcome of a run: the point, what is proven about it, and how it was reached.
 
-    Every entry point returns or holds a ``Result``, and :func:`unipd.load` returns one, in which ``problem`` and
-    ``state`` are None. ``repr`` is one line, ``print`` shows a table, notebooks show the table as HTML.
+    Every entry point returns or holds a ``Result``, and :func:`unipd.load` returns one, in which ``problem`` is None
+    and ``state`` has the point and its certificate only. ``repr`` is one line, ``print`` shows a table, notebooks show
+    the table as HTML.
 
     Two numbers are compared with the accuracy, and mean the same wherever they are printed, saved or returned:
 
@@ -138,7 +139,7 @@ class Result:
     problem: Any = None
     """The :class:`unipd.Problem`; None in a loaded result."""
     state: Any = None
-    """The method's last state, with the returned point in it; None in a loaded result."""
+    """The method's last state, with the returned point in it; None where an application has changed that point."""
     note: str = ""
     """Replaces the message of the status where an application has more to say."""
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -151,6 +152,11 @@ class Result:
     """Versions of unipd, Python and the packages that wrote the file; empty for a fresh result."""
     saved: str = ""
     """When the file was written (UTC); empty for a fresh result."""
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of the process until the last iteration, all threads together; NaN without a history."""
+        return self.history.first_and_last("cpu_seconds")[1] if len(self.history) else math.nan
 
     @property
     def message(self) -> str:

@@ -113,7 +113,7 @@ class BoundedSolver:
         if first.status is not Status.STALLED:
             return first
         options = {name: self.options[name] for name in ("callback", "verbose") if name in self.options}
-        remaining = RemainingBudget(stop, first.seconds, first.iterations, first.counts)
+        remaining = RemainingBudget(stop, first.seconds, first.iterations, first.counts, first.cpu_seconds)
         return _combine(first, self._refine(problem, trace, InteriorPoint(), remaining, options))
 
     def _refine(

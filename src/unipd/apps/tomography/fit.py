@@ -298,7 +298,7 @@ def _remaining_budget(stop: StoppingRule | None, done: list[Result]) -> Stopping
     if stop is None or not done:
         return stop
     work = _total_work(done)
-    return RemainingBudget(stop, work.seconds, work.iterations, work.counts)
+    return RemainingBudget(stop, work.seconds, work.iterations, work.counts, sum(result.cpu_seconds for result in done))
 
 
 def _total_work(results: list[Result]) -> Result:
