@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unipd.methods import (
         AccUniPDGrad,
         AwayStepFrankWolfe,
+        CoordinateDescent,
         Corrective,
         Factored,
         FrankWolfe,
@@ -53,6 +54,7 @@ __all__ = [
     "Accuracy",
     "AwayStepFrankWolfe",
     "Checkpoint",
+    "CoordinateDescent",
     "Corrective",
     "Factored",
     "FrankWolfe",
@@ -113,7 +115,7 @@ _HOMES = {
     "unipd.apps.tomography": ("PauliTomography",),
     "unipd.io.results": ("load", "save"),
     "unipd.methods": (
-        *("AccUniPDGrad", "UniPDGrad", "Restarts", "Corrective", "Factored", "Rescaling"),
+        *("AccUniPDGrad", "UniPDGrad", "Restarts", "CoordinateDescent", "Corrective", "Factored", "Rescaling"),
         *("AwayStepFrankWolfe", "FrankWolfe", "PairwiseFrankWolfe"),
     ),
     "unipd.problem": ("Problem",),

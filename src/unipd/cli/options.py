@@ -37,7 +37,18 @@ ALWAYS = ("quiet", "verbose", "log_file", "debug")
 """Options of every command."""
 OUTPUT_OPTIONS = ("out", "sides", "save_data", "spectrum")
 """Options of single commands that name a file to write."""
-METHODS = ("auto", "unipdgrad", "accunipdgrad", "frank-wolfe", "away-step", "pairwise", "corrective", "factored")
+METHODS = (
+    "auto",
+    "unipdgrad",
+    "accunipdgrad",
+    "frank-wolfe",
+    "away-step",
+    "pairwise",
+    "corrective",
+    "coordinate",
+    "factored",
+    "barrier",
+)
 """The methods of :data:`unipd.methods.METHODS`; importing that would load the solvers for ``--help``."""
 AVERAGING_METHODS = ("unipdgrad", "accunipdgrad")
 """Methods with ``--weights``."""

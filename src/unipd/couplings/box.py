@@ -32,6 +32,8 @@ class Box(ConvexSet):
     0.0
     """
 
+    is_separable = True
+
     def __init__(self, lower: Any, upper: Any) -> None:
         self.lower = _bounds("lower", lower)
         self.upper = _bounds("upper", upper)

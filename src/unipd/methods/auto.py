@@ -10,10 +10,12 @@ from typing import Any
 from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.methods.base import Method
+from unipd.methods.coordinate.coordinate import CoordinateDescent, has_coordinates
 from unipd.methods.corrective.corrective import Corrective
 from unipd.methods.factored.factored import Factored, is_factorable
 from unipd.methods.frank_wolfe import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
+from unipd.methods.norm_barrier import NormBarrier, has_norm_barrier
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad
 from unipd.methods.universal.common import UniversalMethod
 from unipd.methods.universal.unipdgrad import UniPDGrad
@@ -28,8 +30,10 @@ METHODS: dict[str, Callable[..., Method]] = {
     "frank-wolfe": FrankWolfe,
     "away-step": AwayStepFrankWolfe,
     "pairwise": PairwiseFrankWolfe,
+    "coordinate": CoordinateDescent,
     "corrective": Corrective,
     "factored": Factored,
+    "barrier": NormBarrier,
 }
 """Methods by the names used in :func:`unipd.solve` and on the command line; "auto" chooses among them."""
 
@@ -100,8 +104,12 @@ def _find_method(method: Method | str, problem: Problem, **options: Any) -> Meth
 def _choose_method(problem: Problem) -> Method:
     """Return the method "auto", with an alternative where it may stall."""
     if _choose_name(problem) == "factored":
+        if _is_small_program(problem) and has_norm_barrier(problem):
+            return Fallback(NormBarrier(), Factored())
         return Fallback(Factored(), Corrective()) if _is_small_program(problem) else Factored()
     corrective, restarts = Corrective(), Restarts(AccUniPDGrad(), continuation=False)
+    if has_coordinates(problem):
+        return Fallback(CoordinateDescent(), corrective)
     if not problem.has_smooth_loss and has_smooth_dual(problem):
         return Fallback(restarts, corrective)
     return Fallback(corrective, restarts)
@@ -116,7 +124,9 @@ def _is_small_program(problem: Problem) -> bool:
 def _choose_name(problem: Problem) -> str:
     """Return the name of the first choice: factors need a constraint or a smooth loss."""
     is_nonsmooth = problem.loss is not None and not problem.has_smooth_loss
-    return "factored" if is_factorable(problem.sharp) and not is_nonsmooth else "corrective"
+    if is_factorable(problem.sharp) and not is_nonsmooth:
+        return "factored"
+    return "coordinate" if has_coordinates(problem) else "corrective"
 
 
 def has_smooth_dual(problem: Problem) -> bool:
