@@ -1,8 +1,9 @@
 """Methods: an initial state and a step each; the loop of :mod:`unipd.run` does the rest.
 
 Read base (state, certificate, what a method is), universal/ (the paper's Algorithms 1 and 2), frank_wolfe/,
-corrective/, coordinate/ and factored/, norm_barrier (the least nuclear norm of small matrices), wrappers/ (methods around a method),
-and auto (which method a problem gets). step_size holds the steps along a segment that several of them take.
+corrective/, coordinate/ and factored/, norm_barrier (the least nuclear norm of small matrices), wrappers/ (methods
+around a method), and auto (which method a problem gets). step_size holds the steps along a segment that several of
+them take.
 """
 
 from unipd.methods.auto import METHODS, as_method

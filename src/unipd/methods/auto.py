@@ -55,11 +55,13 @@ def as_method(
 ) -> Method:
     """Return the method of this name (with its options), or the given one, in the wrappers requested.
 
-    "auto" is the factored method where X is a spectral set with factors and there is no nonsmooth loss, the accelerated
-    one with restarts where X is strictly convex (or f, but not quadratic) and there are constraints or a nonsmooth
-    loss, and the corrective one elsewhere. The last two are alternatives to each other when one stalls, see
-    :class:`~unipd.methods.wrappers.Fallback`; the corrective one is the alternative to the factored one for a small
-    constrained matrix (without a Slater point its multipliers grow too slowly).
+    "auto" is the factored method where X is a spectral set with factors and there is no nonsmooth loss (the barrier
+    method for the least nuclear norm of a small matrix), coordinate descent for a separable smooth loss over an l1 or
+    group ball, a simplex or a box, the accelerated one with restarts where X is strictly convex (or f, but not
+    quadratic) and there are constraints or a nonsmooth loss, and the corrective one elsewhere. The last two are
+    alternatives to each other when one stalls, see :class:`~unipd.methods.wrappers.Fallback`; the corrective one is the
+    alternative to coordinate descent, and to the factored one for a small constrained matrix (without a Slater point
+    its multipliers grow too slowly).
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
     (the default) to equilibrate badly scaled rows for methods given by name. ``continuation`` and ``restart`` run a
     universal method in stages, see :class:`~unipd.methods.wrappers.Restarts`.

@@ -118,7 +118,9 @@ class NormBarrier:
         point = _as_low_rank(last.point)
         with oracle_errors:
             image = np.asarray(problem.map.image(point))
-        scale = 2.0 * problem.sharp.squared_nuclear_weight * float(target @ multiplier)
+        weight = problem.sharp.squared_nuclear_weight
+        assert weight is not None
+        scale = 2.0 * weight * float(target @ multiplier)
         dual = (-scale * multiplier).reshape(problem.dual_shape).astype(problem.dtype)
         answer = evaluate(problem, dual)
         tracker, cost = Fixed(point), problem.sharp.objective(point)
@@ -232,9 +234,8 @@ class Centring:
 
     def centre(self, multiplier: FloatArray) -> tuple[FloatArray, NewtonStep | None]:
         """Return a point near the path and the last Newton step, which is not taken; None when a step fails."""
-        value = self.value(multiplier)
+        value, newton = self.value(multiplier), self.newton_step(multiplier)
         for _ in range(NEWTON_STEPS):
-            newton = self.newton_step(multiplier)
             if newton.decrement <= DECREMENT:
                 return multiplier, newton
             if not math.isfinite(newton.decrement):
@@ -247,4 +248,5 @@ class Centring:
             if not new < value:
                 return multiplier, newton
             multiplier, value = multiplier + length * newton.step, new
+            newton = self.newton_step(multiplier)
         return multiplier, newton

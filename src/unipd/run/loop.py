@@ -114,9 +114,10 @@ def solve(
     problem
         The template: oracle, map, right-hand side, coupling.
     method
-        A name ("auto", "unipdgrad", "accunipdgrad", "corrective", "factored", "frank-wolfe", "away-step", "pairwise")
-        or a method object; "auto" is the factored method for spectral sets, the accelerated one with restarts for
-        constraints or losses with kinks on strictly convex sets, and the corrective one elsewhere.
+        A name ("auto", "unipdgrad", "accunipdgrad", "corrective", "coordinate", "factored", "barrier",
+        "frank-wolfe", "away-step", "pairwise") or a method object; "auto" is the factored method for spectral sets, the
+        accelerated one with restarts for constraints or losses with kinks on strictly convex sets, coordinate descent
+        for smooth losses over l1 balls and their kin, and the corrective one elsewhere.
     accuracy
         Relative, and independent of the units of the data: infeasibility and |gap| are at most this, as
         :class:`~unipd.Result` defines them.

@@ -162,7 +162,8 @@ class CoordinateDescent:
         groups, kept = _next_groups(ball, _flat(direction), state.groups, norms, self.working_set)
         moved = _select(restricted.ball, state, kept, here.x)
         is_idle = groups.size == kept.size == state.groups.size and certificate.objective >= state.certificate.objective
-        is_idle = is_idle and certificate.dual_bound <= state.certificate.dual_bound and state.iteration > 0
+        is_idle = is_idle and certificate.dual_bound <= state.certificate.dual_bound
+        is_idle = is_idle and certificate.absolute_gap > state.eps
         return replace(
             moved,
             failure=Status.STALLED if is_idle else None,

@@ -10,16 +10,16 @@ an augmented Lagrangian of the budget, or the objective's own v N^2 with mu = bu
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from unipd._typing import FloatArray, IntArray
 from unipd._util.lazy import REORDER
 
 
 @njit(cache=True, inline="always")
-def shrink(length: float, lipschitz: float, weight: float, rest: float, terms: FloatArray, is_tight: bool) -> float:
+def shrink(length: float, lipschitz: float, weight: float, rest: float, terms: Any, is_tight: bool) -> float:
     """Return the t >= 0 that minimises L/2 (t - length)^2 + T(w t + rest)."""
     base, mu, rho, budget = terms[0], terms[1], terms[2], terms[3]
     if lipschitz <= 0.0:
@@ -36,8 +36,8 @@ def shrink(length: float, lipschitz: float, weight: float, rest: float, terms: F
 
 @njit(cache=True, inline="always")
 def move_group(
-    x: FloatArray, slope: FloatArray, first: int, last: int, lipschitz: float, weight: float, lower: float,
-    upper: float, rest: float, terms: FloatArray, is_tight: bool, step: FloatArray,
+    x: Any, slope: Any, first: int, last: int, lipschitz: float, weight: float, lower: float,
+    upper: float, rest: float, terms: Any, is_tight: bool, step: Any,
 ) -> float:  # fmt: skip
     """Set ``step`` to the change of a group by a proximal gradient step, exact for one entry; return its new norm."""
     length = 0.0
@@ -63,9 +63,9 @@ def move_group(
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def descend_dense(
-    rows: FloatArray, updates: FloatArray, slopes: FloatArray, is_gram: bool, order: IntArray, x: FloatArray,
-    norms: FloatArray, starts: IntArray, weights: FloatArray, lower: FloatArray, upper: FloatArray,
-    lipschitz: FloatArray, terms: FloatArray, is_tight: bool, epochs: int, tolerance: float,
+    rows: Any, updates: Any, slopes: Any, is_gram: bool, order: Any, x: Any,
+    norms: Any, starts: Any, weights: Any, lower: Any, upper: Any,
+    lipschitz: Any, terms: Any, is_tight: bool, epochs: int, tolerance: float,
 ) -> int:  # fmt: skip
     """Do passes over some groups, in place; return how many.
 
@@ -109,9 +109,9 @@ def descend_dense(
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def descend_sparse(
-    data: FloatArray, indices: IntArray, ends: IntArray, diagonal: FloatArray, slopes: FloatArray, order: IntArray,
-    x: FloatArray, norms: FloatArray, starts: IntArray, weights: FloatArray, lower: FloatArray, upper: FloatArray,
-    lipschitz: FloatArray, terms: FloatArray, is_tight: bool, epochs: int, tolerance: float,
+    data: Any, indices: Any, ends: Any, diagonal: Any, slopes: Any, order: Any,
+    x: Any, norms: Any, starts: Any, weights: Any, lower: Any, upper: Any,
+    lipschitz: Any, terms: Any, is_tight: bool, epochs: int, tolerance: float,
 ) -> int:  # fmt: skip
     """Do what ``descend_dense`` does for compressed columns; ``slopes`` is the gradient of q in A x, D its Hessian."""
     widest = _widest(starts)
@@ -147,7 +147,7 @@ def descend_sparse(
 
 
 @njit(cache=True)
-def _widest(starts: IntArray) -> int:
+def _widest(starts: Any) -> int:
     """Return the number of entries of the largest group."""
     widest = 1
     for g in range(starts.size - 1):

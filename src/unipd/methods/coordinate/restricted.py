@@ -453,7 +453,7 @@ def _newton_solver(
         try:
             factor = scipy.linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
-            return lambda right: np.linalg.lstsq(matrix, right, rcond=None)[0]
+            return lambda right: np.linalg.lstsq(matrix, right, rcond=None)[0].astype(np.float64, copy=False)
         return lambda right: scipy.linalg.cho_solve(factor, right, check_finite=False)
     part = problem.columns[:, places] if problem.is_sparse else problem.columns[places].T
     diagonal = _column_squares(part, hessian) + bend

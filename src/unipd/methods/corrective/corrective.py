@@ -27,7 +27,7 @@ from unipd.methods.base import (
 )
 from unipd.methods.corrective.dual_master import solve_dual_master
 from unipd.methods.corrective.master import solve_master
-from unipd.methods.corrective.model import Bundle
+from unipd.methods.corrective.model import FEW_ATOMS, Bundle
 from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker, inner, is_user_supplied, norm
@@ -38,6 +38,10 @@ DESCENT_SHARE = 0.1
 """A step is serious when G decreases by this share of what the model predicts."""
 MOST_PRICED = 30
 """Vertices that one oracle call may add where pricing is cheap."""
+IDLE_SHARE = 3
+"""Atoms kept for every one in use, or for every row of A."""
+MEMORY_BUDGET = 1 << 30
+"""Bytes for images and Gram matrices of more than the usual number of atoms."""
 _ROUNDING_BY_BYTES = {4: 1e-3, 8: 1e-9}
 """Relative rounding errors to allow for, by the bytes of a real number."""
 
@@ -76,7 +80,8 @@ class Corrective:
     Parameters
     ----------
     memory
-        Largest number of atoms; idle ones are dropped and light ones merged into one, which keeps convergence.
+        Largest number of atoms; idle ones are dropped and light ones merged into one, which keeps convergence. By
+        default 500, or three times as many as are in use, up to three times the rows of A and 1 GB.
     smoothness
         Initial M of the dual proximal term; default: the universal line search's estimate.
     eps
@@ -90,12 +95,13 @@ class Corrective:
     'solved'
     """
 
-    memory: int = 500
+    memory: int | None = None
     smoothness: float | None = None
     eps: float | None = None
 
     def __post_init__(self) -> None:
-        validate.integer("memory", self.memory, minimum=2)
+        if self.memory is not None:
+            validate.integer("memory", self.memory, minimum=2)
         if self.smoothness is not None:
             validate.positive("smoothness", self.smoothness)
 
@@ -179,7 +185,7 @@ class Corrective:
             gradient_change=math.nan,
             failure=None,
             # 4: prune the bundle, and add the new atoms
-            bundle=add_atoms(problem, bundle, (point, *others), self.memory),
+            bundle=add_atoms(problem, bundle, (point, *others), self.memory or atoms_to_keep(problem, bundle)),
             centre=dual if is_serious else state.centre,
             centre_value=value if is_serious else state.centre_value,
             null_steps=null_steps,
@@ -245,6 +251,20 @@ def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], m
         return bundle.prune(each - 1, points[0].dual).with_atoms(problem, points[0])
     points = points[: max(1, memory // 4)]
     return bundle.prune(memory - len(points), points[0].dual).with_atoms(problem, *points)
+
+
+def atoms_to_keep(problem: Problem, bundle: Bundle) -> int:
+    """Return the number of atoms to keep: 500, or more where a solution has more, as far as memory allows.
+
+    A vertex of {A x = b} may need as many atoms as A has rows. With k atoms and n rows, images and Gram matrices take
+    8 k (n + 3 k) bytes.
+    """
+    if bundle.by_block:
+        return FEW_ATOMS
+    rows = bundle.columns.rows
+    affordable = (math.sqrt(rows**2 + 12.0 * MEMORY_BUDGET / 8.0) - rows) / 6.0
+    in_use = int(np.count_nonzero(bundle.weights))
+    return max(FEW_ATOMS, int(min(IDLE_SHARE * in_use, IDLE_SHARE * rows, affordable)))
 
 
 def _dual_objective(problem: Problem, point: DualPoint) -> float:

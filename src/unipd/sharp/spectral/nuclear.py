@@ -115,7 +115,7 @@ class NuclearNormSquared(SquaredSharp, SingularSharp):
     def factors(self) -> NuclearNormFactors | None:
         """Return X = U V^* with the objective w ((||U||^2 + ||V||^2) / 2)^2; None for subclasses with other norms."""
         weight = self.squared_nuclear_weight
-        return None if weight is None else NuclearNormFactors(*self.shape, 1.0, False, weight=weight)
+        return None if weight is None else NuclearNormFactors(self.shape[0], self.shape[1], 1.0, False, weight=weight)
 
     def support(self, direction: Any) -> float:
         """Return the support function of the whole space: 0 at 0 and inf elsewhere."""
