@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unipd.methods import (
         AccUniPDGrad,
         AwayStepFrankWolfe,
+        CoordinateDescent,
         Corrective,
         Factored,
         FrankWolfe,
@@ -55,6 +56,7 @@ __all__ = [
     "Accuracy",
     "AwayStepFrankWolfe",
     "Checkpoint",
+    "CoordinateDescent",
     "Corrective",
     "Factored",
     "FrankWolfe",
@@ -117,7 +119,8 @@ _HOMES = {
     "unipd.apps.tomography": ("PauliTomography",),
     "unipd.io.results": ("load", "save"),
     "unipd.methods": (
-        *("AccUniPDGrad", "UniPDGrad", "QuasiNewton", "Restarts", "Corrective", "Factored", "Rescaling"),
+        *("AccUniPDGrad", "UniPDGrad", "QuasiNewton", "Restarts", "Rescaling"),
+        *("CoordinateDescent", "Corrective", "Factored"),
         *("AwayStepFrankWolfe", "FrankWolfe", "PairwiseFrankWolfe"),
     ),
     "unipd.problem": ("Problem",),

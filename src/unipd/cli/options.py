@@ -52,7 +52,9 @@ METHODS = (
     "away-step",
     "pairwise",
     "corrective",
+    "coordinate",
     "factored",
+    "barrier",
 )
 """The methods of :data:`unipd.methods.METHODS`; importing that would load the solvers for ``--help``."""
 WEIGHTS = ("theory", "greedy")

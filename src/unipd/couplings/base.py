@@ -65,6 +65,8 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
 
     dual_sign: float | None = None
     """0 when the dual vector is free, 1 or -1 when it is nonnegative or nonpositive entry by entry; None otherwise."""
+    is_separable: bool = False
+    """Whether phi (for a set its indicator) is a sum over the entries of r, so that derivatives are diagonal."""
     slack_radius: float | None = None
     """R of the slack block {|r_i| <= R} of the slack split, None for an unbounded block."""
 

@@ -33,6 +33,8 @@ class Box(ConvexSet):
     0.0
     """
 
+    is_separable = True
+
     def __init__(self, lower: Any, upper: Any) -> None:
         self.lower = validate.extended_array("lower", lower)
         self.upper = validate.extended_array("upper", upper)

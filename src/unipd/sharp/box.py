@@ -10,6 +10,7 @@ from unipd._typing import Array, Shape
 from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.sharp.base import SharpSet, as_shape
+from unipd.sharp.coordinates import Coordinates
 
 
 class Box(SharpSet):
@@ -37,6 +38,11 @@ class Box(SharpSet):
     def maximiser(self, direction: Array) -> Any:
         """Return the best corner (the lower bound where y_i = 0)."""
         return np.where(direction > 0, self.upper, self.lower).astype(direction.dtype, copy=False)
+
+    def coordinates(self) -> Coordinates:
+        """Return every entry with its bounds, outside any budget."""
+        lower, upper = self.lower.reshape(-1), self.upper.reshape(-1)
+        return Coordinates.of_entries(self.size, weight=0.0, lower=lower, upper=upper)
 
     def peak(self, direction: Array) -> float:
         """Return sum_i max(l_i y_i, u_i y_i)."""

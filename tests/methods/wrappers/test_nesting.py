@@ -104,6 +104,12 @@ def _small_sdp() -> Problem:
     return SDP.from_matrices(cost, [np.eye(4), row], [1.0, float(np.trace(row)) / 4]).problem()
 
 
+def _least_norm() -> Problem:
+    rows, columns = np.nonzero(np.random.default_rng(1).random((6, 5)) < 0.6)
+    entries = unipd.maps.Sampling(rows, columns, (6, 5))
+    return Problem(sharp.NuclearNormSquared((6, 5)), entries, np.sin(1.0 + np.arange(rows.size)), "=")
+
+
 PROBLEMS: dict[str, Callable[[], Problem]] = {
     "vector, loss": vector_problem,
     "vector, constraints": badly_scaled,
@@ -112,6 +118,7 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "matrix, fixed diagonal": _maxcut,
     "matrix, fixed diagonal in other units": lambda: _maxcut(10.0 ** np.arange(6)),
     "matrix, template": _small_sdp,
+    "matrix, least norm": _least_norm,
     "product, loss": product_problem,
     "product, constraints": _blocks,
     "product, matrix and vector": _matrix_blocks,

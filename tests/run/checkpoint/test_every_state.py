@@ -27,10 +27,12 @@ from unipd.apps.tomography.projected import Projected, ProjectedState
 from unipd.errors import UnipdError
 from unipd.io import Graph
 from unipd.methods import Factored, Method, State
+from unipd.methods.coordinate import CoordinateDescent, CoordinateState
 from unipd.methods.corrective.corrective import CorrectiveState
 from unipd.methods.factored.augmented_lagrangian import FactoredState
 from unipd.methods.frank_wolfe.active_set import ActiveSetState
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfeState
+from unipd.methods.norm_barrier import NormBarrier, NormBarrierState
 from unipd.methods.universal.accunipdgrad import AccUniPDGradState
 from unipd.methods.universal.quasi_newton import QuasiNewtonState
 from unipd.methods.universal.unipdgrad import UniPDGradState
@@ -45,6 +47,12 @@ def a_graph(nodes: int = 16) -> Graph:
     random = np.random.default_rng(4)
     rows, cols = np.nonzero(np.triu(random.random((nodes, nodes)) < 0.3, 1))
     return Graph.of(nodes, rows, cols, np.ones(rows.size))
+
+
+def norm_problem() -> Problem:
+    rows, columns = np.nonzero(np.random.default_rng(1).random((6, 5)) < 0.6)
+    entries = unipd.maps.Sampling(rows, columns, (6, 5))
+    return Problem(unipd.sharp.NuclearNormSquared((6, 5)), entries, np.sin(1.0 + np.arange(rows.size)), "=")
 
 
 def a_program() -> Problem:
@@ -68,7 +76,9 @@ EXAMPLES: dict[type[State], tuple[Callable[[], Problem], Method]] = {
     QuasiNewtonState: (smooth_problem, unipd.QuasiNewton(period=3)),
     FrankWolfeState: (vector_problem, unipd.FrankWolfe()),
     ActiveSetState: (vector_problem, unipd.PairwiseFrankWolfe()),
+    CoordinateState: (vector_problem, CoordinateDescent(working_set=1)),
     CorrectiveState: (constrained_problem, unipd.Corrective()),
+    NormBarrierState: (norm_problem, NormBarrier()),
     FactoredState: (cut_problem, Factored(inner_steps=2, rank=2)),
     InteriorPointState: (a_program, InteriorPoint()),
     ProjectedState: (spectral_problem, Projected(rank=2)),
