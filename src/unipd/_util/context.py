@@ -84,7 +84,7 @@ class Communicator:
 
     def read_clocks(self) -> tuple[float, float]:
         """Return :attr:`now` and the CPU time of all processes and threads, the same numbers on every rank."""
-        return time.perf_counter(), time.process_time()
+        return self.now(), time.process_time()
 
     def fail(self, line: str, code: int) -> None:
         """End every process when this one alone has failed; return if all ranks failed with the same error."""
