@@ -70,11 +70,12 @@ PATHS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_takes_fewer_iterations(name: str) -> None:
+    method = "corrective" if name.endswith("balls") else "auto"  # coordinate descent takes an iteration or two
     cold_total, warm_total, previous = 0, 0, None
     for share in np.linspace(0.1, 1.0, 10):
         problem = PATHS[name](share)
-        cold = solve(problem, accuracy=1e-6)
-        previous = solve(problem, accuracy=1e-6, start=previous)
+        cold = solve(problem, method, accuracy=1e-6)
+        previous = solve(problem, method, accuracy=1e-6, start=previous)
         assert previous.status is cold.status is Status.SOLVED
         assert previous.objective == pytest.approx(cold.objective, rel=1e-5, abs=1e-5 * problem.scale(0.0))
         cold_total, warm_total = cold_total + cold.iterations, warm_total + previous.iterations
