@@ -219,10 +219,8 @@ class SDP:
         return solve_without_trace(solver) if trace is None else solver.solve(trace)
 
     def block(self, x: Any, index: int) -> Array:
-        """Return one block of X = R R^T: an array, for a diagonal block its diagonal."""
-        block = self.data.blocks[index]
-        rows = x.left[block.rows] * np.sqrt(x.weights)
-        return np.einsum("ij,ij->i", rows, rows) if block.diagonal else rows @ rows.T
+        """Return one block of X = R R^T: a matrix, or a vector."""
+        return self.data.block(x, index)
 
     def slack(self, dual: Any) -> SymmetricOperator:
         """Return S = C + sum y_i A_i (-C for a maximisation) as an operator with matvec, matmat, toarray and tocsr.
