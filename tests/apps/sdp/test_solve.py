@@ -9,7 +9,7 @@ import pytest
 from apps.sdp.checks import check, dense, reference
 from unipd import Status
 from unipd.apps.graphs import bisection_program, maxcut_program, theta_program
-from unipd.apps.sdp import SDP, InteriorPoint
+from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.report import compute_curves
@@ -124,7 +124,7 @@ def test_messages_speak_of_sdpa_where_the_program_came_from_such_a_file():
     """max Y_12 subject to Y_11 - Y_22 = 0: unbounded, and no x_1 F_1 - F_0 is psd."""
     program = SDP.from_sdpa(SdpaProblem([0.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [1, 0, 1], [1.0, 1.0, -1.0]))
     result = program.solve()
-    assert result.status is Status.INFEASIBLE
+    assert result.status is Status.UNBOUNDED
     assert "primal problem, min c'x, is infeasible and its dual, max <F0, Y>, unbounded" in result.message
     program = SDP.from_sdpa(SdpaProblem([-1.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [1, 0, 1], [1.0, 1.0, 2.0]))
     result = program.solve()
@@ -138,43 +138,6 @@ def test_progress_has_the_sign_of_the_program(graph, capsys):
     objective, bound = (float(line.split(word)[1].split()[0]) for word in ("objective", "bound"))
     assert 0.0 < objective <= bound * (1.0 + 1e-9)
     assert bound >= result.objective * (1.0 - 1e-4)
-
-
-def test_unbounded_objective_is_recognised():
-    program = SDP.from_matrices(-np.eye(2), [np.array([[0.0, 1.0], [1.0, 0.0]])], [2.0])
-    result = program.solve(1e-6)
-    assert result.status is Status.INFEASIBLE
-    assert "dual problem is infeasible" in result.message
-    direction = result.x.dense()
-    assert abs(direction[0, 1]) < 1e-5 < np.trace(direction)
-
-
-def test_infeasible_program_comes_with_a_proof():
-    matrices = [np.array([[2.0, 1.0], [1.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])]
-    program = SDP.from_matrices(np.eye(2), matrices, [-1.0, 1.0])
-    result = program.solve(1e-6)
-    assert result.status is Status.INFEASIBLE
-    combination = sum(y * m for y, m in zip(result.dual, matrices, strict=True))
-    assert np.linalg.eigvalsh(combination)[0] > 0
-    assert result.dual @ program.data.b < 0
-
-
-def test_weak_infeasibility_ends_with_what_is_proved():
-    """X_11 = 0 and X_12 = 1 are met arbitrarily closely by large X, but by none exactly."""
-    matrices = [np.diag([1.0, 0.0]), np.array([[0.0, 0.5], [0.5, 0.0]])]
-    result = SDP.from_matrices(np.eye(2), matrices, [0.0, 1.0]).solve(1e-6, stop=MaxIterations(100))
-    assert result.status is Status.STALLED
-    assert "No X of trace at most" in result.message
-    assert 0.0 < result.infeasibility < 1e-2
-
-
-def test_level_directions_are_refused_with_a_reason_where_no_modest_trace_suffices():
-    """The infimum of X_11 is not attained: it tends to zero as X_22 grows."""
-    program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.array([[0.0, 0.5], [0.5, 0.0]])], [1.0])
-    with pytest.raises(
-        InvalidInput, match=r"trace_bound: .*the constraints give none \(there are unbounded directions .*solver$"
-    ):
-        program.solve(1e-6)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e4])
@@ -311,7 +274,7 @@ def test_a_constraint_on_nothing(sense: str, b: float, feasible: bool, bounded: 
 
 
 @pytest.mark.parametrize("maximise", [False, True])
-@pytest.mark.parametrize("method", ["factored", InteriorPoint()])
+@pytest.mark.parametrize("method", ["factored", "interior"])
 def test_the_history_has_the_sign_and_the_constant_of_the_program(maximise, method):
     program = SDP.from_matrices(np.diag([3.0, 1.0, 2.0]), [np.eye(3)], [1.0], maximise=maximise)
     result = replace(program, constant=10.0).solve(1e-6, method)

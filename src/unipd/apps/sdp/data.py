@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -134,6 +135,11 @@ class SdpData:
         norms = self.cost_and_constraints.frobenius_norms()[1:]
         return np.where(norms > 0.0, norms, 1.0)
 
+    @cached_property
+    def natural_trace(self) -> float:
+        """The least trace that some right-hand side requires, max_i |b_i| / ||A_i||; 1 where all are zero."""
+        return float(np.max(np.abs(self.b) / self.norms)) or 1.0
+
     def coupling(self, scales: Array) -> Coupling:
         """Return the set of feasible residuals A(X) - b, with rows divided by the scales."""
         if self.equal.all():
@@ -209,29 +215,23 @@ class SdpData:
 
 @dataclass(frozen=True)
 class TraceBound:
-    """tr X = value, or tr X <= value, for every feasible X."""
+    """tr X = value, or tr X <= value, for every feasible X; with other cones the size, as ``cones`` defines it."""
 
     value: float
+    """inf where the dual bound of a result holds for X of any trace."""
     fixed: bool
     """Whether the trace is exactly this."""
     reason: str
     """Where the bound comes from, for messages."""
     multipliers: Array | None = field(default=None, repr=False)
     """y with sum_i y_i A_i >= I (= I for a fixed trace), which proves the bound; None: not proved."""
-    level: float = 0.0
-    """With a level > 0, sum_i y_i A_i + level C >= I: the bound holds for optimal X."""
 
     @property
     def statement(self) -> str:
         """What a result must state about a bound that the constraints alone do not imply; else empty."""
-        if self.level > 0.0:
-            return (
-                f" The constraints bound no trace: the search was limited to X of trace at most {self.value:.4g} "
-                "(enlarged while that was too small), and the dual bound holds for X of any trace."
-            )
-        if self.multipliers is None:
-            return f" The dual bound holds for X of trace at most {self.value:.6g}, {self.reason}."
-        return ""
+        if self.multipliers is not None or not math.isfinite(self.value):
+            return ""
+        return f" The dual bound holds for X of trace at most {self.value:.6g}, {self.reason}."
 
 
 def _factorise(matrix: Array) -> Array:
