@@ -16,6 +16,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.apps.sdp.cones import ConicCost, ConicProblem, TruncatedCone, measure_margins, measure_size
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound
+from unipd.apps.sdp.embedding import has_interior_points
 from unipd.apps.sdp.formulation import Analysis, analyse
 from unipd.apps.sdp.infeasibility import (
     EXCLUDED_MULTIPLE,
@@ -25,7 +26,7 @@ from unipd.apps.sdp.infeasibility import (
     separated_result,
     unbounded_result,
 )
-from unipd.apps.sdp.interior_point import TRACE_MULTIPLE, InteriorPoint, has_interior_points
+from unipd.apps.sdp.interior_point import TRACE_MULTIPLE, InteriorPoint
 from unipd.apps.sdp.presolve import find_binary_lifting
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import CostAndConstraintsMap
