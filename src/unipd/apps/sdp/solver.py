@@ -228,12 +228,21 @@ class Solver:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
         ray = None if math.isfinite(state.kept_bound) else find_ray(data, data.point(parts))
         if ray is not None:
-            feasible = describe_feasible(data, result.infeasibility)
-            return _replace_point(result, unbounded_result(self.program, ray, feasible, self.accuracy, started))
+            feasible = self._find_feasible(stop)
+            if feasible.status is Status.INFEASIBLE:
+                return _replace_point(result, feasible)
+            note = describe_feasible(data, feasible.infeasibility)
+            return _replace_point(result, unbounded_result(self.program, ray, note, self.accuracy, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
         if proof is not None and proof.excluded > data.natural_trace:
             note += f" No X of trace at most {proof.excluded:.4g} is feasible (proved)."
         return replace(downgrade(result, Status.STALLED, note), state=None)
+
+    def _find_feasible(self, stop: StoppingRule | None) -> Result:
+        """Return the result of the program without its objective."""
+        data = self.program.data
+        program = replace(self.program, data=replace(data, cost=data.cost.select(slice(0, 0))))
+        return replace(self, program=program, options={})._solve_interior(stop)
 
     def _conic_problem(self, trace: TraceBound | None) -> Problem:
         """Return the template over the product of cones, with rows of unit norm; X is bounded for form's sake."""
@@ -285,6 +294,7 @@ class Solver:
         objective, image = float(both[0]), both[1:]
         violation = data.violation(image)
         errors = dimacs_errors(data, violation, dual, x, bottom, objective)
+        feasibility_scale = data.feasibility_scale or problem.feasibility_scale
         final = replace(
             result,
             x=x,
@@ -293,12 +303,18 @@ class Solver:
             objective=sign * objective + program.constant,
             dual_bound=sign * bound + program.constant,
             gap=problem.relative_gap(objective, bound),
-            infeasibility=ratio(data.relative_norm(violation), data.feasibility_scale or problem.feasibility_scale),
+            infeasibility=ratio(data.relative_norm(violation), feasibility_scale),
+            violation=data.relative_norm(violation),
             extras=_extras(x, errors, trace),
             history=result.history.convert_values(problem.sharp.display_value),
             accuracy=self.accuracy,
             note=result.message + trace.statement,
-            facts=replace(problem_facts(result), maximise=program.maximise),
+            facts=replace(
+                problem_facts(result),
+                maximise=program.maximise,
+                scale=problem.scale(objective),
+                feasibility_scale=feasibility_scale,
+            ),
             state=result.state if result.method == InteriorPoint.name else None,
         )
         if lifting is None and x is not None and measure_size(data, x) > LARGEST_MULTIPLE * data.natural_trace:
