@@ -32,8 +32,8 @@ class Status(str, Enum):
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether the question is settled: solved, or proven infeasible."""
-        return self in (Status.SOLVED, Status.INFEASIBLE)
+        """Whether the question is settled: solved, proven infeasible, or unbounded."""
+        return self in (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
     @property
     def message(self) -> str:

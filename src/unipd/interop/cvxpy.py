@@ -338,7 +338,7 @@ def _blocks(variables: Sequence[Any]) -> tuple[Block, ...]:
     start = 0
     for variable in variables:
         size = int(variable.shape[0]) if _is_matrix(variable) else int(variable.size)
-        blocks.append(Block(start, size, not _is_matrix(variable) or size == 1))
+        blocks.append(Block(start, size, "psd" if _is_matrix(variable) else "nonnegative"))
         start += size
     return tuple(blocks)
 

@@ -44,7 +44,9 @@ def random_problem(seed):
 def test_random_problems_have_the_same_optimum(seed):
     problem, variables = random_problem(seed)
     program = SDP.from_cvxpy(problem)
-    assert [block.diagonal for block in program.data.blocks] == [variable.ndim == 1 for variable in problem.variables()]
+    assert [block.is_vector for block in program.data.blocks] == [
+        variable.ndim == 1 for variable in problem.variables()
+    ]
     result = program.solve(1e-6)
     optimum = problem.solve(solver="CLARABEL")
     assert result.status is Status.SOLVED, result.message

@@ -29,8 +29,6 @@ LEAST_COVER = 0.5
 """A linear program for a cover of at least 1 that returns less than this has failed."""
 REGULARISATION = 5.0
 """Of the preconditioner: multipliers hide the scales of the columns, so they are hardly evened out."""
-LEAST_COLUMNS = 40
-"""Initial columns of R are at most this or a quarter of the order: columns added one by one are expensive."""
 LEAST_FIXED_COLUMNS = 12
 """Fewest initial columns of R with rows of fixed length, enough for graphs of a few hundred nodes."""
 _FACTORS_IN_USE = 16
@@ -98,6 +96,11 @@ class Analysis:
     groups: Groups
     lifting: BinaryLifting | None = None
 
+    @classmethod
+    def of_whole(cls, data: SdpData) -> Analysis:
+        """Return the analysis that uses no structure."""
+        return cls(data, data, None, find_groups(sp.csr_array((0, data.order)), np.zeros(0), np.zeros(0, bool)))
+
     @property
     def has_fixed_diagonal(self) -> bool:
         """Whether the factors hold all diagonal groups by construction."""
@@ -138,7 +141,7 @@ class Analysis:
             return Factored(rank=columns, seed=seed, factors=self.groups.factors(self.data.norms))
         factors = SpectralFactors(order, 0, trace.value, not trace.fixed, REGULARISATION)
         enough = math.ceil(math.sqrt(2 * self.reduced.size)) + 1  # some optimal X has at most this rank (Pataki)
-        columns = rank or min(enough, max(LEAST_COLUMNS, order // 4))
+        columns = rank or min(enough, order)
         return Factored(rank=columns, seed=seed, memory=MEMORY, factors=factors)
 
 

@@ -17,11 +17,11 @@ from unipd import run
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
-from unipd.apps.sdp.bounded import BoundedSolver, infeasible_result
 from unipd.apps.sdp.data import SdpData, data_from_sdpa
 from unipd.apps.sdp.formulation import analyse
-from unipd.apps.sdp.presolve import find_binary_lifting, find_contradiction
-from unipd.apps.sdp.unbounded import solve_without_trace
+from unipd.apps.sdp.infeasibility import infeasible_result
+from unipd.apps.sdp.presolve import find_contradiction
+from unipd.apps.sdp.solver import Solver
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, read_sdpa
 from unipd.maps.sdp import Entries, SymmetricOperator
@@ -173,7 +173,7 @@ class SDP:
         accuracy
             Relative accuracy of gap and feasibility.
         method
-            "auto" (the factored method, then interior points for small programs on which it stalls), the name of any
+            "auto" (interior points, the factored method, or both, by estimated cost), "interior", the name of any
             method of the library, or a method.
         trace_bound
             An upper bound on the trace of X, for programs whose constraints imply none.
@@ -189,7 +189,7 @@ class SDP:
         accuracy = validate.positive("accuracy", accuracy)
         if trace_bound is not None:
             validate.positive("trace_bound", trace_bound)
-        if method in ("auto", "factored"):
+        if method in ("auto", "factored", "interior"):
             _check_options(options)
         with _open_checkpoint(options) as remaining:
             return self._solve(accuracy, method, trace_bound, rank, seed, stop, remaining)
@@ -205,24 +205,15 @@ class SDP:
         options: dict[str, Any],
     ) -> Result:
         """Solve after the arguments have been checked."""
-        started, is_factored = time.perf_counter(), method in ("auto", "factored")
+        started = time.perf_counter()
         contradiction = find_contradiction(self.data, accuracy)
         if contradiction is not None:
             return infeasible_result(self, contradiction.message, accuracy, started, contradiction.dual)
-        lifting = find_binary_lifting(self.data) if is_factored else None
-        if lifting is not None and (trace_bound is None or trace_bound >= lifting.trace(self.data.size).value):
-            analysis, trace_bound = analyse(self.data, lifting), None
-        else:
-            analysis = analyse(self.data)
-        trace = analysis.trace_bound(trace_bound)
-        solver = BoundedSolver(self, analysis, accuracy, method, rank, seed, stop, options)
-        return solve_without_trace(solver) if trace is None else solver.solve(trace)
+        return Solver(self, accuracy, method, trace_bound, rank, seed, stop, options).solve()
 
     def block(self, x: Any, index: int) -> Array:
-        """Return one block of X = R R^T: an array, for a diagonal block its diagonal."""
-        block = self.data.blocks[index]
-        rows = x.left[block.rows] * np.sqrt(x.weights)
-        return np.einsum("ij,ij->i", rows, rows) if block.diagonal else rows @ rows.T
+        """Return one block of X = R R^T: a matrix, or a vector."""
+        return self.data.block(x, index)
 
     def slack(self, dual: Any) -> SymmetricOperator:
         """Return S = C + sum y_i A_i (-C for a maximisation) as an operator with matvec, matmat, toarray and tocsr.
