@@ -257,3 +257,22 @@ def test_movielens(invoke):
     content = json.loads(done.stdout)
     assert content["rmse_test"] <= 0.943
     assert content["gap"] <= 1e-3
+
+
+def test_columns_and_duplicates(invoke, tmp_path):
+    made = generate_ratings((20, 15), 150, rank=2)
+    rows = [f"{i},{u},{r:.3f}" for u, i, r in zip(made.users, made.items, made.values, strict=True)]
+    path = tmp_path / "ratings.csv"
+    path.write_text("\n".join(["what,who,liking", *rows, rows[0]]))
+    words = ("complete", path, "--radius", 5, "--json", "-", "--quiet")
+    by_position = invoke(*words)
+    assert json.loads(by_position.stdout)["users"] == 15
+    assert "columns taken by position: user = 'what'" in by_position.stderr
+    assert "1 ratings of pairs that are rated again" in by_position.stderr
+    by_name = invoke(*words, "--columns", "user=who,item=what,rating=liking", "--duplicates", "mean")
+    content = json.loads(by_name.stdout)
+    assert (content["users"], content["duplicates"]) == (20, 1)
+    assert by_name.stderr == ""
+    refused = invoke(*words, "--duplicates", "error")
+    assert (refused.exit_code, "one rating per pair" in refused.stderr) == (2, True)
+    assert invoke(*words, "--columns", "user=who").exit_code == 2

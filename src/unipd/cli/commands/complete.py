@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unipd._util.context import current_communicator
-from unipd.cli.exits import say
+from unipd.cli.exits import print_warnings, say
 from unipd.cli.options import CHECKPOINTING, SOLVING, WATCHING, WRITING, Options, common_options, option
 from unipd.cli.output import emit
 from unipd.errors import InvalidInput
@@ -40,6 +41,12 @@ def complete(
         Path, typer.Argument(help="One rating per line: user, item, rating (text, .gz or .parquet).", metavar="RATINGS")
     ],
     test: Annotated[Path | None, option("Test ratings, to report the test error.", None)] = None,
+    columns: Annotated[
+        str | None, option("Names of the columns: user=NAME,item=NAME,rating=NAME (of --test, too).", None)
+    ] = None,
+    duplicates: Annotated[
+        str | None, option("What counts of several ratings of a pair: last, mean or error.", _MODEL)
+    ] = None,
     radius: Annotated[
         str, option("Radius of the nuclear ball; auto: by validation; none: with --residual.", _MODEL)
     ] = "auto",
@@ -80,11 +87,18 @@ def complete(
         raise InvalidInput("--residual", "either --radius or --residual", "both")
     if titles is not None and recommend is None:
         raise InvalidInput("--titles", "--recommend with this option", "none")
-    group = current_communicator()
-    train = group.read_shard(read_ratings, ratings)
+    group, places = current_communicator(), _columns(columns)
+    if places is not None and group.size > 1:
+        raise InvalidInput("--columns", "one process", f"{group.size} processes")
+
+    def read(path: Path) -> Ratings:
+        return read_ratings(path, places)
+
+    with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
+        train = group.read_shard(read, ratings)
     user = None if recommend is None else _user(train, recommend)
     names = None if titles is None else group.read(read_titles, titles)
-    held_out = None if test is None else group.read(read_ratings, test)
+    held_out = None if test is None else group.read(read, test)
     limits = TotalLimits(options.max_iterations, options.max_oracle_calls)
     model = CompletionModel(
         _radius(radius),
@@ -93,6 +107,7 @@ def complete(
         user_ridge=user_ridge,
         item_ridge=item_ridge,
         weight_power=weight_power,
+        duplicates=duplicates,
         method="factored" if options.method == "auto" else options.method,
         accuracy=options.accuracy,
         rank=rank,
@@ -103,7 +118,8 @@ def complete(
     )
     if options.verbose:
         say(f"{len(train)} ratings read from {ratings}")
-    model.fit(train)
+    with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
+        model.fit(train)
     result = limits.with_limit_status(model.result_).with_extras(completion=model.fit_.fitted.arrays())
     if held_out is not None:
         result = result.with_extras(**_test_error(model, held_out))
@@ -150,6 +166,21 @@ class TotalLimits:
         from unipd.run import downgrade
 
         return add_remedy(downgrade(result, self.limit_status))
+
+
+def _columns(text: str | None) -> dict[str, str] | None:
+    """Return the columns by role.
+
+    >>> _columns("user=who,item=what,rating=liking")
+    {'user': 'who', 'item': 'what', 'rating': 'liking'}
+    """
+    if text is None:
+        return None
+    pairs = [part.partition("=")[::2] for part in text.split(",")]
+    named = {role.strip(): name.strip() for role, name in pairs}
+    if sorted(named) != ["item", "rating", "user"] or not all(named.values()):
+        raise InvalidInput("--columns", "user=NAME,item=NAME,rating=NAME", repr(text))
+    return named
 
 
 def _radius(text: str) -> float | str | None:
