@@ -11,8 +11,10 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd.apps.completion.ratings import Index, as_names, as_pairs, as_ratings
+from unipd.apps.completion.fold_in import FoldIn, fold_in
+from unipd.apps.completion.ratings import Index, as_names, as_pairs, as_ratings, join_ratings
 from unipd.errors import FileFormatError, InvalidInput, UnipdError
+from unipd.io.ratings import Ratings
 
 if TYPE_CHECKING:
     from unipd.run import Result
@@ -47,6 +49,8 @@ class FittedModel:
     """Columns of the items that the users have rated, user by user."""
     negligible: bool
     """Whether X is negligible compared with the spread of the ratings."""
+    fold: FoldIn
+    """How new users and items are fitted."""
 
     @property
     def rank(self) -> int:
@@ -76,6 +80,7 @@ class FittedModel:
             "items": self.items.names,
             "range": None if self.range is None else list(self.range),
             "rated_columns": self.rated_columns.astype(np.int32),
+            "fold": self.fold.arrays(),
         }
 
     def _at(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -108,6 +113,8 @@ class Recommender:
     """Attributes, predictions, scores and recommendations of a model, fitted or loaded."""
 
     _fitted: FittedModel | None = None
+    _folded: Ratings | None = None
+    """Ratings of users and items that were folded in."""
 
     def _publish(self, model: FittedModel, result: Result) -> None:
         """Make a model and its result the attributes of this object; :class:`unipd.MatrixCompletion` describes them."""
@@ -138,6 +145,30 @@ class Recommender:
             an item unknown from training are predicted from the known biases.
         """
         return self._model().predict(*as_pairs(X))
+
+    def fold_in(self, X: Any = None, y: Any = None, *, user_features: Any = None, item_features: Any = None) -> Any:
+        """Add new users and items to the model without refitting it, and return the model.
+
+        Each new user is fitted to the given ratings of known items in closed form, with all items as they are: the row
+        that :meth:`fit` gives to a user with these ratings, up to the effect that the ratings have on the items. Then
+        new items are fitted likewise to their ratings by known and new users. Factors of folded rows are not
+        orthogonal to the others.
+
+        Parameters
+        ----------
+        X, y
+            Ratings as to ``fit``, each by a new user or of a new item; None with features alone.
+        user_features, item_features
+            Features of new users and items as ``{name: numbers}`` or a DataFrame, for a model with such features; those
+            without ratings are predicted from their features.
+        """
+        model = self._model()
+        none = Ratings(*(np.zeros(0, kind) for kind in (np.int64, np.int64, np.float64)))
+        ratings = none if X is None else as_ratings(X, y)
+        self._publish(fold_in(model, ratings, (user_features, item_features)), self.result_)
+        if ratings is not none:
+            self._folded = ratings if self._folded is None else join_ratings(self._folded, ratings)
+        return self
 
     def rmse(self, X: Any, y: Any = None) -> float:
         """Return the root mean squared error on ratings, given as to ``fit``."""
@@ -216,6 +247,7 @@ def load_model(path: str | os.PathLike[str]) -> LoadedModel:
             "items": Index(content["items"]),
             "range": None if limits is None else (float(limits[0]), float(limits[1])),
             **{name: np.asarray(content[name]) for name in ("rated_starts", "rated_columns")},
+            "fold": FoldIn.from_arrays(content["fold"]),
         }
         model = FittedModel(**{**content, **converted})
         loaded = LoadedModel(model, saved)

@@ -15,10 +15,18 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, clip_range
+from unipd.apps.completion.fold_in import balanced_factors, build_fold_in
 from unipd.apps.completion.minimum_norm import add_remedy, factored_norm_method, solve_minimum_norm
 from unipd.apps.completion.problem import CompletionProblem, ModelSettings, WarmStart, fit_biases
 from unipd.apps.completion.radius_search import RadiusChoice, cross_validate_radius, root_mean_square
-from unipd.apps.completion.ratings import Index, IndexedRatings, as_ratings, index_local_ratings, index_ratings
+from unipd.apps.completion.ratings import (
+    Index,
+    IndexedRatings,
+    as_ratings,
+    index_local_ratings,
+    index_ratings,
+    join_ratings,
+)
 from unipd.apps.completion.side_information import align_features, feature_names
 from unipd.apps.completion.solver import (
     Deadline,
@@ -31,7 +39,7 @@ from unipd.apps.completion.solver import (
 )
 from unipd.atoms import Blocks, LowRank
 from unipd.errors import InvalidInput
-from unipd.io.ratings import Ratings, Shard
+from unipd.io.ratings import Shard
 from unipd.methods import auto
 from unipd.problem import Problem
 from unipd.protocols import norm
@@ -117,14 +125,15 @@ class CompletionModel(Recommender):
         data = index_local_ratings(ratings, parameters.duplicates or "last", *names)
         _warn_of_content(data, parameters.duplicates)
         fit = fit_data(data, self._add_features(parameters, data, features))
-        self._features, self.n_features_in_ = features, 2
+        self._features, self._folded, self.n_features_in_ = features, None, 2
         return self._set_fit(fit)
 
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Fit to additional ratings, warm-started from the present fit, and return the estimator.
 
         A new rating of a known pair replaces the old one. Users and items may be new; they have no features if these
-        were passed as a matrix without a row for them. The radius is kept. With ``residual``, and with methods other
+        were passed as a matrix without a row for them. Ratings that :meth:`fold_in` added are part of the fit, without
+        features passed there. The radius is kept. With ``residual``, and with methods other
         than "factored", there is no warm start. Before the first fit this is :meth:`fit`.
         """
         if self._fitted is None:
@@ -135,17 +144,13 @@ class CompletionModel(Recommender):
         parameters, before = check_parameters(self), self.fit_
         latest = index_ratings(as_ratings(X, y), duplicates=parameters.duplicates or "last")
         _warn_of_duplicates(latest, parameters.duplicates)
-        more = latest.ratings()
+        more = latest.ratings() if self._folded is None else join_ratings(self._folded, latest.ratings())
         users, items = before.data.users.union(more.users), before.data.items.union(more.items)
         earlier = before.data.ratings()
-        both = Ratings(
-            np.concatenate([earlier.users, more.users]),
-            np.concatenate([earlier.items, more.items]),
-            np.concatenate([earlier.values, more.values]),
-        )
-        data = index_ratings(both, users, items)
+        data = index_ratings(join_ratings(earlier, more), users, items)
         parameters = self._add_features(parameters, data, self._features, complete=False)
         start = None if before.start is None else reindex_warm_start(before.start, before.data, data, self._features)
+        self._folded = None
         return self._set_fit(fit_data(data, parameters, start, before.radius))
 
     def save(self, path: str | os.PathLike[str]) -> Any:
@@ -411,8 +416,10 @@ def _build_fitted_model(
     data: IndexedRatings, parameters: Parameters, completion: CompletionProblem, point: Blocks
 ) -> FittedModel:
     """Return the model of a point (Z, b, c)."""
-    left, values, right = orthogonal_factors(*completion.effective(point))
     (matrix, users, items), group = point.parts, current_communicator()
+    factors = balanced_factors(matrix)
+    rows, columns = completion.left.matmat(factors[0]), completion.right.matmat(factors[1])
+    left, values, right = orthogonal_factors(rows, columns)
     spread = norm(completion.target)
     return FittedModel(
         data.users,
@@ -427,6 +434,7 @@ def _build_fitted_model(
         rated_starts=np.append(0, np.cumsum(completion.user_counts)).astype(np.int64),
         rated_columns=group.allgather(data.columns),
         negligible=spread == 0.0 or norm(completion.sampled.image(matrix)) <= NEGLIGIBLE * spread,
+        fold=build_fold_in(completion, point.parts, factors, (left.T @ rows, right.T @ columns)),
     )
 
 

@@ -322,6 +322,19 @@ def _has_names(matrix: FloatArray) -> bool:
     return not np.isnan(matrix).any() and bool(np.all((names >= 0) & (names == np.floor(names))))
 
 
+def join_ratings(first: Ratings, second: Ratings) -> Ratings:
+    """Return both; identifiers of different types become strings."""
+    users, items, values = (
+        np.concatenate([one, two])
+        for one, two in (
+            (first.users, second.users),
+            (first.items, second.items),
+            (first.values, second.values),
+        )
+    )
+    return Ratings(users, items, values)
+
+
 @dataclass(frozen=True, eq=False)
 class IndexedRatings:
     """Ratings with row and column: one per pair, sorted by user and item (under MPI those of this rank)."""
