@@ -68,10 +68,18 @@ def test_clipping(ratings):
     assert CompletionModel(RADIUS).fit(ratings).range_ == (values.min(), values.max())
 
 
-@pytest.mark.parametrize("users", [[0, 1], (0,), np.array([3])])
-def test_one_user_at_a_time(model, users):
-    with pytest.raises(InvalidInput, match="one user"):
-        model.recommend(users)
+@pytest.mark.parametrize("users", [[0, 1], (0,), np.array([3, 10**6])])
+def test_many_users_at_once(model, users):
+    items, scores = model.recommend(users, 5)
+    for user, row, values in zip(users, items, scores, strict=True):
+        alone = model.recommend(user, 5)
+        np.testing.assert_array_equal(row, alone[0])
+        np.testing.assert_allclose(values, alone[1])
+    every = model.recommend(users, 1000)[1]
+    assert every.shape == (len(users), model.items_.size)
+    assert np.isnan(every).sum(axis=1).tolist() == [model.items_.size - len(model.recommend(u, 1000)[0]) for u in users]
+    with pytest.raises(InvalidInput, match="list of users"):
+        model.recommend([users])
 
 
 def test_a_matrix_of_features_has_a_row_for_everyone(ratings):

@@ -38,12 +38,12 @@ class PlainEstimator:
 try:
     from sklearn.base import BaseEstimator
 
-    _Base: Any = BaseEstimator
+    EstimatorBase: Any = BaseEstimator
 except ImportError:
-    _Base = PlainEstimator
+    EstimatorBase = PlainEstimator
 
 
-class MatrixCompletion(CompletionModel, _Base):
+class MatrixCompletion(CompletionModel, EstimatorBase):
     """Predict ratings: r_ui ~ mean + b_u + c_i + X_ui with biases and a matrix X of low rank, fitted jointly.
 
     The model is convex: 1/2 sum (r - mean - b - c - X)^2 + (user_ridge/2) ||b||^2 + (item_ridge/2) ||c||^2 over the

@@ -51,7 +51,7 @@ class SideModel:
         """Return the side with rows of the pattern's features for new names, too."""
         return replace(self, features=spread(self.features)) if self.pattern and self.features is not None else self
 
-    def scale(self, count: int) -> float:
+    def scale(self, count: float) -> float:
         """Return D^(-1/2) of a row with so many ratings."""
         return (count / self.mean_count) ** (-0.5 * self.power) if count else 1.0
 
@@ -63,16 +63,19 @@ class FoldIn:
     multiplier: float
     user: SideModel
     item: SideModel
+    unseen_weight: float = 0.0
+    """Weight of unseen pairs, for implicit feedback; 0 for ratings."""
+    mean_value: float = 1.0
+    """Mean weight of a seen pair, which the others are relative to."""
 
     def arrays(self) -> dict[str, Any]:
         """Return everything as arrays and numbers, for a file."""
-        return {"multiplier": self.multiplier, "user": dict(vars(self.user)), "item": dict(vars(self.item))}
+        return {**vars(self), "user": dict(vars(self.user)), "item": dict(vars(self.item))}
 
     @staticmethod
     def from_arrays(content: dict[str, Any]) -> FoldIn:
         """Return what :meth:`arrays` wrote."""
-        sides = (SideModel(**content[name]) for name in ("user", "item"))
-        return FoldIn(float(content["multiplier"]), *sides)
+        return FoldIn(**{**content, **{name: SideModel(**content[name]) for name in ("user", "item")}})
 
 
 def balanced_factors(point: Any) -> tuple[FloatArray, FloatArray]:
@@ -176,8 +179,14 @@ def _fold_side(model: FittedModel, data: IndexedRatings, chosen: Array, features
     argument = "user_features" if is_user else "item_features"
     given = None if features is None else align_features(argument, features, index, complete=False)
     to_basis = np.linalg.pinv(side.basis)
+    zero, gram = fold.unseen_weight, fold.unseen_weight * (across.T @ across)
     for row in np.flatnonzero(chosen):
         places = order[bounds[row] : bounds[row + 1]]
+        if zero:
+            penalty = fold.multiplier / side.scale(places.size + zero * len(across)) ** 2
+            weights = data.values[places] / fold.mean_value
+            factor[row] = solve_seen_row(gram, across[columns[places]], weights, zero, penalty) @ to_basis
+            continue
         vectors, scale = across[columns[places]], side.scale(places.size)
         offset = _feature_offset(side, columns[places], None if given is None else given[[row]], across.shape[1])
         weights, bias[row] = _solve_row(scale * vectors, target[places] - vectors @ offset, fold.multiplier, side.ridge)
@@ -196,11 +205,26 @@ def _feature_offset(side: SideModel, rated: IntArray, given: Any, rank: int) -> 
     return np.asarray(given @ side.features).ravel()
 
 
+def solve_seen_row(
+    gram: Array, vectors: Array, weights: FloatArray, unseen_weight: float, penalty: float
+) -> FloatArray:
+    """Return argmin of 1/2 sum w_i (1 - <u, v_i>)^2 + (w_0/2) sum over the unseen of <u, v>^2 + (penalty/2) ||u||^2.
+
+    ``gram`` is w_0 times the sum of v v^T over all items, ``vectors`` are the v_i of the seen ones.
+
+    >>> solve_seen_row(np.array([[1.0]]), np.array([[1.0]]), np.array([2.0]), 1.0, 2.0)
+    array([0.5])
+    """
+    system = gram + (vectors.T * (weights - unseen_weight)) @ vectors
+    system.flat[:: gram.shape[0] + 1] += penalty
+    return dposv(system, weights @ vectors)[1]
+
+
 def _solve_row(vectors: Array, target: FloatArray, multiplier: float, ridge: float) -> tuple[FloatArray, float]:
     """Return (p, b) that minimise 1/2 ||t - b - W p||^2 + (mu/2) ||p||^2 + (ridge/2) b^2.
 
     >>> weights, bias = _solve_row(np.ones((1, 1)), np.array([3.0]), 1.0, 1.0)
-    >>> weights, bias
+    >>> weights.round(12), round(bias, 12)
     (array([1.]), 1.0)
     """
     count, rank = vectors.shape
