@@ -419,6 +419,47 @@ def _identifier_column(source: str, name: str, column: Array) -> Array:
         raise FileFormatError(source, f"the {name}s are neither integers nor texts ({error})") from error
 
 
+def read_pairs(path: str | os.PathLike[str]) -> tuple[Array, Array]:
+    r"""Read pairs (user, item), one per line: the columns of these names, or the first two; others are ignored.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "pairs.csv")
+    ...     _ = file.write_text("item,user\n10,ann\n12,bob\n")
+    ...     read_pairs(file)
+    (array(['ann', 'bob'], dtype='<U3'), array([10, 12]))
+    """
+    target = Path(path)
+    try:
+        with _open_text(target) as stream:
+            first = next((line.strip("\r\n") for line in stream if line.strip()), "")
+        separator = next((mark for mark in _SEPARATORS if len(_split(first, mark)) >= 2), None)
+        names = _split(first, separator)
+        named = match_column_names([*names, "rating"])
+        has_header = named is not None or not any(_is_number(name) for name in names)
+        columns = (0, 1) if named is None else named[:2]
+        with _open_text(target) as stream:
+            rows = [(number, fields) for number, fields in _rows(stream, separator)][int(has_header) :]
+    except UnicodeDecodeError as error:
+        raise FileFormatError(str(path), "not a text file (UTF-8)") from error
+    except csv.Error as error:
+        raise FileFormatError(str(path), f"not a table ({error})") from error
+    if not rows:
+        raise FileFormatError(str(path), "no pairs")
+    for number, fields in rows:
+        if len(fields) <= max(columns):
+            _refuse(target, number, "a user and an item expected", ", ".join(fields))
+    found: list[Array] = []
+    for role, place in zip(ROLES, columns, strict=False):
+        values = [fields[place].strip() for _, fields in rows]
+        is_text = _are_texts(values)
+        numbered = zip(rows, values, strict=True)
+        found.append(_identifier_array([_identifier(target, row[0], role, name, is_text) for row, name in numbered]))
+    return found[0], found[1]
+
+
 def read_titles(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Return the titles by item, as strings; fields after the second are ignored.
 

@@ -189,6 +189,11 @@ class Recommender:
         """
         return self._model().predict(*as_pairs(X))
 
+    def count_unknown(self, X: Any) -> int:
+        """Return the number of pairs with a user or an item that the model does not know."""
+        model, (users, items) = self._model(), as_pairs(X)
+        return int(np.sum((model.users.positions(users) < 0) | (model.items.positions(items) < 0)))
+
     def fold_in(self, X: Any = None, y: Any = None, *, user_features: Any = None, item_features: Any = None) -> Any:
         """Add new users and items to the model without refitting it, and return the model.
 
@@ -206,7 +211,7 @@ class Recommender:
             without ratings are predicted from their features.
         """
         model = self._model()
-        none = Ratings(*(np.zeros(0, kind) for kind in (np.int64, np.int64, np.float64)))
+        none = Ratings(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         ratings = none if X is None else as_ratings(X, y)
         self._publish(fold_in(model, ratings, (user_features, item_features)), self.result_)
         if ratings is not none:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+from scipy.linalg import lapack
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.apps.completion.ratings import IndexedRatings, index_ratings
@@ -75,7 +75,8 @@ class FoldIn:
     @staticmethod
     def from_arrays(content: dict[str, Any]) -> FoldIn:
         """Return what :meth:`arrays` wrote."""
-        return FoldIn(**{**content, **{name: SideModel(**content[name]) for name in ("user", "item")}})
+        converted: dict[str, Any] = {name: SideModel(**content[name]) for name in ("user", "item")}
+        return FoldIn(**{**content, **converted})
 
 
 def balanced_factors(point: Any) -> tuple[FloatArray, FloatArray]:
@@ -217,7 +218,13 @@ def solve_seen_row(
     """
     system = gram + (vectors.T * (weights - unseen_weight)) @ vectors
     system.flat[:: gram.shape[0] + 1] += penalty
-    return dposv(system, weights @ vectors)[1]
+    return _solve_positive(system, weights @ vectors)
+
+
+def _solve_positive(matrix: Array, right: Array) -> FloatArray:
+    """Return the solution of a system with a positive definite matrix; for small ones SciPy's checks would dominate."""
+    solve: Any = lapack.dposv  # pyright: ignore[reportAttributeAccessIssue]
+    return solve(matrix, right)[1]
 
 
 def _solve_row(vectors: Array, target: FloatArray, multiplier: float, ridge: float) -> tuple[FloatArray, float]:
@@ -233,12 +240,12 @@ def _solve_row(vectors: Array, target: FloatArray, multiplier: float, ridge: flo
     if count <= rank:
         gram = vectors @ vectors.T / multiplier + 1.0 / ridge
         gram.flat[:: count + 1] += 1.0
-        dual = dposv(gram, target)[1]
+        dual = _solve_positive(gram, target)
         return vectors.T @ dual / multiplier, float(dual.sum()) / ridge
     design = np.ones((count, rank + 1))
     design[:, :-1] = vectors
     normal = design.T @ design
     normal.flat[: -1 : rank + 2] += multiplier
     normal[-1, -1] += ridge
-    solution = dposv(normal, design.T @ target)[1]
+    solution = _solve_positive(normal, design.T @ target)
     return solution[:-1], float(solution[-1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -281,16 +281,16 @@ class ImplicitCompletion(Recommender, EstimatorBase):
         penalty = _zero_penalty(pairs) / PATH_FIRST
         trials: list[tuple[float, float, Array]] = []
         while len(trials) < MOST_TRIALS:
-            columns = _revive(columns)
-            for _ in range(PATH_SWEEPS):
+            rows, columns = pairs.sweep(_revive(columns), penalty)
+            for _ in range(PATH_SWEEPS - 1):
                 rows, columns = pairs.sweep(columns, penalty)
             trials.append((_ndcg(rows, columns, kept, entries.row[held], entries.col[held]), penalty, columns))
-            best = max(range(len(trials)), key=lambda k: trials[k][0])
-            if len(trials) - 1 - best >= PATIENCE:
+            if max(trials[-PATIENCE:], key=lambda trial: trial[0])[0] < max(trial[0] for trial in trials):
                 break
             penalty /= PATH_STEP
         self.path_ = [(penalty, value) for value, penalty, _ in trials]
-        return trials[best][1], trials[best][2]
+        best = max(trials, key=lambda trial: trial[0])
+        return best[1], best[2]
 
     def _build(self, data: IndexedRatings, pairs: SeenPairs, found: Measurement, mean: float) -> FittedModel:
         """Return the model with what folds in new users and items."""
@@ -378,9 +378,7 @@ def index_interactions(X: Any, y: Any = None) -> IndexedRatings:
         data.rows * np.int64(len(data.items)) + data.columns,
         data.users.positions(ratings.users) * np.int64(len(data.items)) + data.items.positions(ratings.items),
     )
-    return IndexedRatings(
-        data.users, data.items, data.rows, data.columns, np.bincount(place, ratings.values), data.order, data.repeated
-    )
+    return replace(data, values=np.bincount(place, ratings.values).astype(np.float64))
 
 
 def _are_pairs(X: Any) -> bool:

@@ -417,7 +417,7 @@ def index_local_ratings(
     indices = [
         Index(mine) if more is None else Index(mine).union(more) for mine, more in zip(own, (users, items), strict=True)
     ]
-    data = index_ratings(ratings, *indices, duplicates)
+    data = index_ratings(ratings, indices[0], indices[1], duplicates)
     if is_shard:
         return replace(data, order=None, repeated=int(group.allreduce(np.array([data.repeated]))[0]))
     if group.size == 1:

@@ -21,7 +21,11 @@ from unipd.sharp import L2Ball as L2Set
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+    from sklearn.utils.validation import (
+        _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
+        check_is_fitted,
+        validate_data,
+    )
 except ImportError as error:
     raise MissingExtra("scikit-learn", "learn", "a regressor") from error
 
