@@ -15,7 +15,7 @@ from unipd._version import __version__
 
 if TYPE_CHECKING:
     from unipd import couplings, doctor, errors, interop, maps, memory, report, sharp, theory
-    from unipd.apps.completion import MatrixCompletion
+    from unipd.apps.completion import ImplicitCompletion, MatrixCompletion
     from unipd.apps.graphs.maxcut import MaxCut
     from unipd.apps.sdp import SDP
     from unipd.apps.tomography import PauliTomography
@@ -60,6 +60,7 @@ __all__ = [
     "Corrective",
     "Factored",
     "FrankWolfe",
+    "ImplicitCompletion",
     "MatrixCompletion",
     "MaxCpuSeconds",
     "MaxCut",
@@ -113,7 +114,7 @@ _HOMES = {
             "trackers",
         ),
     ),
-    "unipd.apps.completion": ("MatrixCompletion",),
+    "unipd.apps.completion": ("ImplicitCompletion", "MatrixCompletion"),
     "unipd.apps.graphs.maxcut": ("MaxCut",),
     "unipd.apps.sdp": ("SDP",),
     "unipd.apps.tomography": ("PauliTomography",),

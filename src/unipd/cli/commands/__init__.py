@@ -64,6 +64,7 @@ ENTRIES = (
     Entry("maxcut", "Bound the maximum cut of a graph and find a large cut.", _SOLVE, f"{__name__}.graphs"),
     Entry("theta", "Bound the independence number of a graph by its theta number.", _SOLVE, f"{__name__}.graphs"),
     Entry("complete", "Complete a matrix from some of its entries.", _SOLVE, f"{__name__}.complete"),
+    Entry("predict", "Predict ratings of pairs with a saved model.", _SOLVE, f"{__name__}.complete"),
     Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE, f"{__name__}.tomography"),
     Entry("show", "Show a saved result.", _STUDY, f"{__name__}.results"),
     Entry("report", "Write an HTML report of results: curves, certificate, settings.", _STUDY, f"{__name__}.results"),
