@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import sys
 import traceback
 import warnings
 from collections.abc import Generator, Mapping
 from typing import Any
 
 from unipd._util.context import current_communicator
+from unipd._util.printing import print_to_stderr
 from unipd.errors import InvalidInput, OracleError, UnipdError
 from unipd.status import Status
 
@@ -47,6 +47,7 @@ _USERS_OS_ERRORS = {
     errno.EPERM: "permission denied",
     errno.EROFS: "is on a read-only file system",
     errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "a symbolic link that leads to itself",
 }
 
 
@@ -83,7 +84,7 @@ def report_error(error: BaseException, *, debug: bool) -> int:
     """Print the message (with ``debug`` after a traceback) to standard error and return the exit code."""
     line, code = explain(error)
     if debug:
-        traceback.print_exception(error)
+        print_traceback(error)
     current_communicator().fail(line, code)
     say(line)
     return code
@@ -121,9 +122,15 @@ def print_warnings(category: type[Warning]) -> Generator[None]:
         yield
 
 
+def print_traceback(error: BaseException) -> None:
+    """Print a traceback to standard error."""
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        print_to_stderr(line)
+
+
 def say(line: str) -> None:
     """Print one line to standard error."""
-    print(f"unipd: {line}", file=sys.stderr, flush=True)
+    print_to_stderr(f"unipd: {line}")
 
 
 def _one_line(error: BaseException) -> str:

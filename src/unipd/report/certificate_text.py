@@ -12,6 +12,9 @@ BOUND_KINDS = {
     "rigorous": "The bound is proven: every error in it is bounded from the safe side, up to floating-point rounding.",
     "probabilistic": "The bound holds with probability 1 - 1e-9 (unless the run set another): the extreme eigenvalue "
     "or singular value behind it was bounded with a random vector.",
+    "stated": "The bound is as stated by the oracle: it holds if the user-supplied oracle returns maximisers and true "
+    "values. Its answers were checked against each other; they prove nothing. An oracle that proves its errors defines "
+    "call_certified.",
     "residual": "The bound is likely, not proven: it rests on the residual of an iterative eigenvalue solver, which "
     "shows that an eigenvalue is near, but not that it is the largest one.",
 }
@@ -109,7 +112,8 @@ def _kind(result: Result) -> list[str]:
 def _verdict(result: Result) -> str:
     if not math.isfinite(result.accuracy):
         return "The requested accuracy is not on record."
-    accuracy = f"The requested accuracy, {_number(result.accuracy, 3)},"
+    absolute = f" (or {_number(result.atol, 3)}, absolute)" if result.atol else ""
+    accuracy = f"The requested accuracy, {_number(result.accuracy, 3)}{absolute},"
     if result.status is Status.RUNNING:
         return f"{accuracy} has not been certified yet."
     if result.status.success:

@@ -53,6 +53,21 @@ def test_other_methods_and_a_limit(invoke, cycle):
     assert content["theta_bound"] >= 5**0.5 - 1e-9
 
 
+def test_an_absolute_tolerance_is_for_problems_from_python(invoke, cycle, tmp_path):
+    model = tmp_path / "model.py"
+    model.write_text(
+        "import numpy as np, unipd\n"
+        "A = np.random.default_rng(0).standard_normal((6, 9))\n"
+        "problem = unipd.Problem(unipd.sharp.Simplex(9), A, np.ones(6), unipd.couplings.LeastSquares())\n"
+    )
+    command = ("solve", f"{model}:problem", "--method", "frank-wolfe", "--accuracy", "1e-15", "--max-iterations", 300)
+    assert invoke(*command).exit_code == 3
+    assert invoke(*command, "--atol", 0.1).exit_code == 0
+    refused = invoke("solve", cycle, "--atol", 0.1)
+    assert refused.exit_code == 2
+    assert "--atol" in refused.stderr
+
+
 def test_infeasible_and_unbounded_files_have_their_own_exit_codes(invoke, tmp_path):
     infeasible = SdpaProblem([-1.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [0, 0, 1], [1.0, 1.0, 1.0])
     write_sdpa(infeasible, tmp_path / "infeasible.dat-s")

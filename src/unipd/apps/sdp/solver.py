@@ -283,6 +283,7 @@ class Solver:
         both = np.full(data.size + 1, math.nan) if x is None else data.cost_and_constraints.image(x)
         objective, image = float(both[0]), both[1:]
         violation = data.violation(image)
+        feasibility_scale = data.feasibility_scale or problem.feasibility_scale
         errors = dimacs_errors(data, violation, dual, x, bottom, objective)
         final = replace(
             result,
@@ -292,12 +293,18 @@ class Solver:
             objective=sign * objective + program.constant,
             dual_bound=sign * bound + program.constant,
             gap=problem.relative_gap(objective, bound),
-            infeasibility=ratio(data.relative_norm(violation), data.feasibility_scale or problem.feasibility_scale),
+            infeasibility=ratio(data.relative_norm(violation), feasibility_scale),
+            violation=data.relative_norm(violation),
             extras=_extras(x, errors, trace),
             history=result.history.convert_values(problem.sharp.display_value),
             accuracy=self.accuracy,
             note=result.message + trace.statement,
-            facts=replace(problem_facts(result), maximise=program.maximise),
+            facts=replace(
+                problem_facts(result),
+                maximise=program.maximise,
+                scale=problem.scale(objective),
+                feasibility_scale=feasibility_scale,
+            ),
             state=result.state if result.method == InteriorPoint.name else None,
         )
         if lifting is None and x is not None and measure_size(data, x) > LARGEST_MULTIPLE * data.natural_trace:
