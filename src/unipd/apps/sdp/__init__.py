@@ -2,7 +2,8 @@
 
 A program passes through a pipeline, one file per stage, each importing only from those before it:
 
-1. ``data``: the program as sparse data, min <C, X> subject to lower <= A(X) <= upper, X in a product of cones.
+1. ``data``: the program as sparse data, min <C, X> subject to lower <= A(X) <= upper, X in a product of cones;
+   ``formats``: to and from the conventions of file formats.
 2. ``presolve``: proofs that constraints contradict each other, a change of variables for relaxations of binary
    variables, and facial reduction: a constraint <v v^T, X> = 0 removes a dimension.
 3. ``formulation``: the template min <C, X> over psd X of bounded trace, with constraints scaled to unit norm, and the
@@ -15,7 +16,8 @@ A program passes through a pipeline, one file per stage, each importing only fro
 """
 
 from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
-from unipd.apps.sdp.data import Block, SdpData, data_from_sdpa
+from unipd.apps.sdp.data import Block, SdpData
+from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
 from unipd.apps.sdp.formulation import analyse, bound_from_diagonals
 from unipd.apps.sdp.infeasibility import find_ray, find_separation
 from unipd.apps.sdp.interior_point import ConicForm, InteriorPoint
@@ -35,6 +37,7 @@ __all__ = [
     "analyse",
     "bound_from_diagonals",
     "data_from_sdpa",
+    "data_from_sedumi",
     "estimate_seconds",
     "find_binary_lifting",
     "find_face",
@@ -42,4 +45,6 @@ __all__ = [
     "find_separation",
     "measure_margins",
     "measure_size",
+    "sdpa_from_data",
+    "sedumi_from_data",
 ]
