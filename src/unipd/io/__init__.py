@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unipd.io.ratings import Ratings, read_ratings, read_titles
     from unipd.io.results import load, save
     from unipd.io.sedumi import SedumiProblem, read_sedumi, write_sedumi
+    from unipd.io.solutions import Solution, read_solution
 
 __getattr__ = lazy_exports(
     __name__,
@@ -24,6 +25,7 @@ __getattr__ = lazy_exports(
         "pauli": ("PauliData", "read_pauli_data", "write_pauli_data"),
         "ratings": ("Ratings", "read_ratings", "read_titles"),
         "results": ("load", "save"),
+        "solutions": ("Solution", "read_solution"),
         "sedumi": ("SedumiProblem", "read_sedumi", "write_sedumi"),
     },
 )
@@ -36,6 +38,7 @@ __all__ = [
     "Ratings",
     "SdpaProblem",
     "SedumiProblem",
+    "Solution",
     "as_graph",
     "load",
     "read_graph",
@@ -43,6 +46,7 @@ __all__ = [
     "read_ratings",
     "read_sdpa",
     "read_sedumi",
+    "read_solution",
     "read_titles",
     "save",
     "write_pauli_data",

@@ -76,7 +76,7 @@ class SedumiProblem:
         right, cost = (
             validate.real_array(name, part, ndim=1).astype(np.float64) for name, part in (("b", b), ("c", c))
         )
-        cones = {"free": int(free), "nonnegative": int(nonnegative)}
+        cones: dict[str, Any] = {"free": int(free), "nonnegative": int(nonnegative)}
         cones |= {"second_order": tuple(map(int, second_order)), "psd": tuple(map(int, psd))}
         sizes = [cones["free"], cones["nonnegative"], *cones["second_order"], *cones["psd"]]
         if min(sizes) < 0 or min(sizes[2:], default=1) < 1 or right.size == 0:

@@ -1,6 +1,8 @@
 """The commands convert and certify as users type them."""
 
 import json
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -34,3 +36,43 @@ def test_convert_refuses_what_it_cannot_write(invoke, eigenvalue, tmp_path):
     assert refused.exit_code == 2
     assert "second-order" in refused.stderr
     assert not (tmp_path / "cone.dat-s").exists()
+
+
+def certified(invoke, *arguments):
+    result = invoke("certify", *arguments, "--json", "-")
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_certify_results_solutions_and_archives(invoke, eigenvalue, tmp_path):
+    assert invoke("solve", eigenvalue, "--out", tmp_path / "run.npz").exit_code == 0
+    (tmp_path / "csdp.sol").write_text("3.0 \n1 1 1 1 2.0\n2 1 2 2 1.0\n")
+    (tmp_path / "sdpa.out").write_text("xVec = \n{+3.0e+00}\nxMat = \n{ }\nyMat = \n{ { {0.0,0.0}, {0.0,1.0} } }\n")
+    np.savez(tmp_path / "y.npz", y=np.array([3.0]), X=np.diag([0.0, 1.0]))
+    for name in ("run.npz", "csdp.sol", "sdpa.out", "y.npz"):
+        code, content = certified(invoke, eigenvalue, "--dual", tmp_path / name, "--rigorous")
+        assert (code, content["exit_code"], content["status"]) == (0, 0, "solved"), name
+        assert 3.0 <= content["dual_bound"] <= 3.0 + 1e-5
+        assert content["bound_kind"] == "rigorous"
+        assert len(content["dimacs_errors"]) == 6
+
+
+def test_certify_reports_what_is_not_certified(invoke, eigenvalue, tmp_path):
+    np.savez(tmp_path / "bad.npz", y=np.array([3.0]), X=np.diag([0.05, 0.95]))
+    code, content = certified(invoke, eigenvalue, "--dual", tmp_path / "bad.npz")
+    assert (code, content["exit_code"]) == (3, 3)
+    assert content["gap"] == pytest.approx(0.1 / 2.9)
+    assert certified(invoke, eigenvalue, "--dual", tmp_path / "bad.npz", "--accuracy", 0.1)[0] == 0
+    np.savez(tmp_path / "alone.npz", y=np.array([3.0]))
+    code, content = certified(invoke, eigenvalue, "--dual", tmp_path / "alone.npz")
+    assert (code, content["gap"]) == (3, None)
+    assert content["dual_bound"] == pytest.approx(3.0, rel=1e-12)
+    np.savez(tmp_path / "long.npz", y=np.ones(2))
+    assert invoke("certify", eigenvalue, "--dual", tmp_path / "long.npz").exit_code == 2
+
+
+@pytest.mark.skipif(shutil.which("csdp") is None, reason="CSDP is not installed")
+def test_certify_what_csdp_writes(invoke, eigenvalue, tmp_path):
+    subprocess.run(["csdp", eigenvalue, tmp_path / "out.sol"], check=True, capture_output=True, cwd=tmp_path)
+    code, content = certified(invoke, eigenvalue, "--dual", tmp_path / "out.sol", "--rigorous")
+    assert code == 0
+    assert content["objective"] == pytest.approx(3.0, rel=1e-6)

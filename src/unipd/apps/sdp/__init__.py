@@ -13,8 +13,10 @@ A program passes through a pipeline, one file per stage, each importing only fro
 5. ``infeasibility``: proofs that there is no feasible X, and rays along which the objective improves forever.
 6. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
 7. ``program``: the front door, :class:`SDP`.
+8. ``certificate``: what a solution of any solver proves.
 """
 
+from unipd.apps.sdp.certificate import certify, find_combination
 from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
 from unipd.apps.sdp.data import Block, SdpData
 from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
@@ -36,10 +38,12 @@ __all__ = [
     "TruncatedCone",
     "analyse",
     "bound_from_diagonals",
+    "certify",
     "data_from_sdpa",
     "data_from_sedumi",
     "estimate_seconds",
     "find_binary_lifting",
+    "find_combination",
     "find_face",
     "find_ray",
     "find_separation",

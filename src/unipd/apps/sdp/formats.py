@@ -50,11 +50,13 @@ def data_from_sedumi(problem: SedumiProblem) -> SdpData:
             blocks.append(Block(blocks[-1].rows.stop if blocks else 0, size, kind))
     if not blocks:
         raise InvalidInput("K", "at least one variable", "none")
-    parts: list[Entries] = []
-    for matrix in (sp.coo_array(problem.c[None]), problem.A.tocoo()):
+
+    def convert(matrix: Any) -> Entries:
         row, col = problem.places(matrix.col)
-        parts.append(Entries(matrix.row, row, col, matrix.data).select(row <= col))
-    return SdpData(blocks[-1].rows.stop, *parts, problem.b, problem.b, tuple(blocks))
+        return Entries(matrix.row, row, col, matrix.data).select(row <= col)
+
+    cost, constraints = convert(sp.coo_array(problem.c[None])), convert(problem.A.tocoo())
+    return SdpData(blocks[-1].rows.stop, cost, constraints, problem.b, problem.b, tuple(blocks))
 
 
 def to_equations(data: SdpData) -> SdpData:
