@@ -28,7 +28,7 @@ MEANINGS = {
     BAD_INPUT: "invalid input or usage",
     NOT_REACHED: "a limit, a stall or a failed line search ended the run early",
     INFEASIBLE: "the problem is proven infeasible",
-    UNBOUNDED: "the objective is unbounded: it improves forever along a ray that was checked",
+    UNBOUNDED: "the objective is unbounded, along a ray that was checked",
     INTERRUPTED: "interrupted",
 }
 

@@ -35,8 +35,9 @@ from unipd.status import Status
 EPS = float(np.finfo(np.float64).eps)
 DATA_ROUNDINGS = 16
 """Roundings of an entry of the slack beside those of its sum: scaling, and dense rank-one matrices as c v v^T."""
-ATTEMPTS, FIRST_SHIFT = 6, 1e-15
-"""How often a shift of the slack is enlarged, tenfold, and the first one relative to the size of the slack."""
+ATTEMPTS, FIRST_SHIFT, FIRST_SHARE = 6, 1e-15, 1e-3
+"""How often a slack is shifted, tenfold each time, and by how much more than its margin at first: n times the first of
+the two relative to the slack, or the second relative to the margin."""
 LSQR_STEPS = 500
 
 
@@ -186,13 +187,13 @@ class Prover:
             return None
         level, z, margin = combination
         size = float(np.abs(self.data.slack(found.dual).diagonal()).max())
-        extra = FIRST_SHIFT * self.data.order * size
+        extra = max(FIRST_SHIFT * self.data.order * size, -FIRST_SHARE * found.margin)
         for _ in range(ATTEMPTS):
             step = (extra - found.margin) / margin
             proof = self.measure((found.dual + step * z) / (1.0 + step * level))
             if proof.margin >= 0.0:
                 return proof
-            extra = max(10.0 * extra, -proof.margin)
+            extra = 10.0 * max(extra, -proof.margin)
         return None
 
 

@@ -18,7 +18,7 @@ from unipd.errors import InvalidInput
     accuracy=1e-6,
     examples=(
         "unipd certify truss8.dat-s --dual truss8.npz",
-        "csdp truss8.dat-s truss8.sol && unipd certify truss8.dat-s --dual truss8.sol --rigorous --json -",
+        "unipd certify truss8.dat-s --dual csdp.sol --rigorous --json -",
     ),
 )
 def certify(
