@@ -75,8 +75,7 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
     started, program = time.perf_counter(), as_program(problem)
     data, accuracy = program.data, validate.positive("accuracy", accuracy)
     multipliers, given = _read_dual(data, dual)
-    parts = _split_point(data, given if x is None else x)
-    point, distance = (None, math.nan) if parts is None else _project(data, parts)
+    point, distance = _project(data, given if x is None else x)
     figures = _measure_point(data, point)
     largest_size = math.nan if point is None else TRACE_MULTIPLE * measure_size(data, point)
     prover = Prover(data, rigorous, largest_size)
@@ -255,10 +254,8 @@ def _read_dual(data: SdpData, dual: Any) -> tuple[Array, Any]:
     return validate.real_array("dual", values, shape=(data.size,)).astype(np.float64), x
 
 
-def _split_point(data: SdpData, x: Any) -> list[Array] | None:
+def _split_point(data: SdpData, x: Any) -> list[Array]:
     """Return the blocks of X: matrices, and vectors."""
-    if x is None:
-        return None
     blocks = data.blocks
     if isinstance(x, LowRank):
         if x.shape != (data.order, data.order) or not x.hermitian:
@@ -276,8 +273,17 @@ def _split_point(data: SdpData, x: Any) -> list[Array] | None:
     return [whole.diagonal()[block.rows] if block.is_vector else whole[block.rows, block.rows] for block in blocks]
 
 
-def _project(data: SdpData, parts: list[Array]) -> tuple[LowRank, float]:
-    """Return X projected onto the cones (raised into second-order ones), and how far outside it was, at most."""
+def _project(data: SdpData, x: Any) -> tuple[LowRank | None, float]:
+    """Return X projected onto the cones (raised into second-order ones), and how far outside it was, at most.
+
+    X = R R^T is psd as it is, and stays in factors.
+    """
+    if x is None:
+        return None, math.nan
+    is_psd = isinstance(x, LowRank) and x.hermitian and data.is_psd and bool((x.weights >= 0.0).all())
+    if is_psd and x.shape == (data.order, data.order):
+        return x, 0.0
+    parts = _split_point(data, x)
     inside: list[Array] = []
     outside = 0.0
     for block, part in zip(data.blocks, parts, strict=True):
