@@ -117,11 +117,15 @@ def run_solver(solver: str, path: Path, limit: float) -> Outcome:
             "csdp": ["csdp", path, out],
         }.get(solver, [sys.executable, __file__, "--solve", solver, path, f"{out}.npz"])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        try:
-            ended = subprocess.run(
-                [str(word) for word in command], capture_output=True, text=True, timeout=limit, cwd=folder, check=False
-            )
-        except subprocess.TimeoutExpired:
+        ended = subprocess.run(
+            [str(word) for word in command],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit))),
+        )
+        if ended.returncode < 0:  # ended by the signal of the limit
             return Outcome(math.inf, "limit", math.inf, math.nan)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -305,7 +309,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=SOLVERS)
-    parser.add_argument("--limit", type=float, default=100.0, help="wall seconds that a solver may take")
+    parser.add_argument("--limit", type=float, default=100.0, help="CPU seconds that a solver may take")
     parser.add_argument("--quick", action="store_true", help="small programs only")
     parser.add_argument("--solve", nargs=3, metavar=("SOLVER", "FILE", "OUT"), help=argparse.SUPPRESS)
     given = parser.parse_args()

@@ -14,6 +14,7 @@ from scipy.io import savemat
 
 from unipd.errors import FileFormatError, InvalidInput, MemoryForecastError
 from unipd.io import Limits, SedumiProblem, read_sedumi, write_sedumi
+from unipd.memory import limited_memory
 
 A = np.array([[1.0, 0.0, 2.0, 0.0, 3.0, 1.0, 5.0, 4.0], [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]])
 B, C = np.array([1.0, 2.0]), np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0])
@@ -97,7 +98,7 @@ def test_bombs_and_implausible_sizes_are_refused():
     large = {"A": A, "b": B, "c": C, "K": {**K, "s": 10**7}}
     with pytest.raises(FileFormatError, match="limit of 2000000"):
         read_sedumi(packed(large))
-    with pytest.raises(MemoryForecastError):
+    with limited_memory("4GB"), pytest.raises(MemoryForecastError):
         read_sedumi(packed({**large, "K": K, "c": sp.coo_matrix(([1.0], ([0], [0])), shape=(2**31 - 1, 1))}))
 
 

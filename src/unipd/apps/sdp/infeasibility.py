@@ -76,7 +76,7 @@ def find_ray(data: SdpData, point: LowRank) -> Ray | None:
     growth = np.maximum(np.where(np.isfinite(data.upper), image, 0.0), np.where(np.isfinite(data.lower), -image, 0.0))
     ray = Ray(direction, float(both[0]), data.relative_norm(np.maximum(growth, 0.0)))
     rate = -ray.objective / (float(np.linalg.norm(data.cost.value)) or 1.0)
-    return ray if ray.residual <= RAY_RESIDUAL * rate else None
+    return ray if rate > 0.0 and ray.residual <= RAY_RESIDUAL * rate else None
 
 
 def infeasible_result(program: SDP, message: str, accuracy: float, started: float, dual: Array) -> Result:

@@ -16,6 +16,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd.apps.sdp.cones import ConicCost, ConicProblem, TruncatedCone, measure_margins, measure_size
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound
+from unipd.apps.sdp.embedding import has_interior_points
 from unipd.apps.sdp.formulation import Analysis, analyse
 from unipd.apps.sdp.infeasibility import (
     EXCLUDED_MULTIPLE,
@@ -25,7 +26,7 @@ from unipd.apps.sdp.infeasibility import (
     separated_result,
     unbounded_result,
 )
-from unipd.apps.sdp.interior_point import TRACE_MULTIPLE, InteriorPoint, has_interior_points
+from unipd.apps.sdp.interior_point import TRACE_MULTIPLE, InteriorPoint
 from unipd.apps.sdp.presolve import find_binary_lifting
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import CostAndConstraintsMap
@@ -227,12 +228,21 @@ class Solver:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
         ray = None if math.isfinite(state.kept_bound) else find_ray(data, data.point(parts))
         if ray is not None:
-            feasible = describe_feasible(data, result.infeasibility)
-            return _replace_point(result, unbounded_result(self.program, ray, feasible, self.accuracy, started))
+            feasible = self._find_feasible(stop)
+            if feasible.status is Status.INFEASIBLE:
+                return _replace_point(result, feasible)
+            note = describe_feasible(data, feasible.infeasibility)
+            return _replace_point(result, unbounded_result(self.program, ray, note, self.accuracy, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
         if proof is not None and proof.excluded > data.natural_trace:
             note += f" No X of trace at most {proof.excluded:.4g} is feasible (proved)."
         return replace(downgrade(result, Status.STALLED, note), state=None)
+
+    def _find_feasible(self, stop: StoppingRule | None) -> Result:
+        """Return the result of the program without its objective."""
+        data = self.program.data
+        program = replace(self.program, data=replace(data, cost=data.cost.select(slice(0, 0))))
+        return replace(self, program=program, options={})._solve_interior(stop)
 
     def _conic_problem(self, trace: TraceBound | None) -> Problem:
         """Return the template over the product of cones, with rows of unit norm; X is bounded for form's sake."""
@@ -283,8 +293,8 @@ class Solver:
         both = np.full(data.size + 1, math.nan) if x is None else data.cost_and_constraints.image(x)
         objective, image = float(both[0]), both[1:]
         violation = data.violation(image)
-        feasibility_scale = data.feasibility_scale or problem.feasibility_scale
         errors = dimacs_errors(data, violation, dual, x, bottom, objective)
+        feasibility_scale = data.feasibility_scale or problem.feasibility_scale
         final = replace(
             result,
             x=x,
