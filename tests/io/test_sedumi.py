@@ -80,7 +80,7 @@ def test_missing_variables_are_named(missing):
 
 @given(st.integers(0, 600), st.integers(0, 255), st.booleans())
 def test_damaged_files_are_refused_or_read(place, byte, cut):
-    content = bytearray(packed({"A": A, "b": B, "c": C, "K": K}).getvalue())
+    content = bytearray(packed({"A": sp.csc_matrix(A), "b": B, "c": C, "K": K}).getvalue())
     content = content[: place + 1] if cut else content
     content[min(place, len(content) - 1)] = byte
     with contextlib.suppress(FileFormatError, MemoryForecastError):
@@ -98,8 +98,19 @@ def test_bombs_and_implausible_sizes_are_refused():
     large = {"A": A, "b": B, "c": C, "K": {**K, "s": 10**7}}
     with pytest.raises(FileFormatError, match="limit of 2000000"):
         read_sedumi(packed(large))
-    with limited_memory("4GB"), pytest.raises(MemoryForecastError):
+    with limited_memory(4 << 30), pytest.raises(MemoryForecastError):
         read_sedumi(packed({**large, "K": K, "c": sp.coo_matrix(([1.0], ([0], [0])), shape=(2**31 - 1, 1))}))
+
+
+@pytest.mark.parametrize("index", [-5, 8, 10**9])
+def test_indices_outside_a_sparse_matrix_are_refused(index):
+    matrix = sp.csc_matrix(A.T)
+    content = packed({"A": matrix, "b": B, "c": C, "K": K}).getvalue()
+    rows = matrix.indices.astype("<i4").tobytes()
+    assert content.count(rows) == 1
+    damaged = content.replace(rows, np.array([index], "<i4").tobytes() + rows[4:])
+    with pytest.raises(FileFormatError, match="not a readable MATLAB file"):
+        read_sedumi(io.BytesIO(damaged))
 
 
 def test_files_of_other_kinds_are_refused():

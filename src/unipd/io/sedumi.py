@@ -199,6 +199,9 @@ def load_matlab(content: bytes, name: str, variables: tuple[str, ...]) -> dict[s
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of variables that are given twice, or have no name
             found: Any = loadmat(io.BytesIO(content), variable_names=list(variables))
+        for value in found.values():
+            if sp.issparse(value):  # SciPy trusts the indices of the file, and would write outside its arrays
+                value.check_format(full_check=True)
     except NotImplementedError as error:
         problem = "a MATLAB 7.3 file, which cannot be read (save it with the option -v7)"
         raise FileFormatError(name, problem) from error
@@ -253,7 +256,7 @@ def _read_cones(found: dict[str, Any], name: str, limits: Limits) -> dict[str, A
 
 
 def _sizes(value: Any, field: str, name: str) -> list[int]:
-    numbers: Any = np.asarray(value.toarray() if sp.issparse(value) else value)
+    numbers: Any = np.asarray(value)  # a sparse matrix is no array of numbers
     if numbers.dtype.kind not in "uif" or not all(float(size).is_integer() and size >= 0 for size in numbers.flat):
         raise FileFormatError(name, f"{field} must hold whole numbers that are not negative")
     return [int(size) for size in numbers.flat]
