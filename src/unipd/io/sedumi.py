@@ -24,8 +24,11 @@ from unipd.io.limits import Limits, Source, check_compression, open_bounded, req
 VARIABLES = ("A", "At", "b", "c", "K")
 """Variables of the format; others in the file are ignored."""
 _CONES = ("f", "l", "q", "s")
-_HEADER, _TAG, _COMPRESSED = 128, 8, 15
-"""MATLAB 5: bytes of the header and of the tag of a variable, type of a compressed variable."""
+_HEADER, _TAG, _COMPRESSED, _MATRIX, _SPARSE, _COMPLEX = 128, 8, 15, 14, 5, 0x0800
+"""MATLAB 5: bytes of the header and of a tag; types of a compressed variable and of a matrix, class of sparse matrices,
+flag of complex ones."""
+_TYPES, _INTEGERS, _DEPTH = (1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 14, 16, 17, 18), (5, 6), 8
+"""Types of data, which SciPy does not check; of 32-bit integers; how deep structures are looked into."""
 _PIECE = 1 << 20
 _GROWTH = 4.0
 """Bytes in memory per byte of the file, with copies."""
@@ -219,10 +222,47 @@ def _measure_content(content: bytes, name: str, limits: Limits) -> int:
     while place + _TAG <= len(content):
         kind, length = struct.unpack(f"{order}II", content[place : place + _TAG])
         place += _TAG
+        inside = content[place : place + length]
         if kind == _COMPRESSED:
-            total += _unpacked_length(content[place : place + length], name, total, limits)
+            total += _unpacked_length(inside, name, total, limits)
+            inside = zlib.decompressobj().decompress(inside)[_TAG:]
+        if kind in (_COMPRESSED, _MATRIX):
+            _check_variable(inside, order, name)
         place += length
     return total
+
+
+def _check_variable(content: bytes, order: str, name: str, depth: int = 0) -> None:
+    """Raise for sparse matrices whose indices do not fit: SciPy trusts them, and reads outside its arrays."""
+    parts: list[tuple[int, bytes]] = []
+    place = 0
+    while place + _TAG <= len(content):
+        kind, length = struct.unpack(f"{order}II", content[place : place + _TAG])
+        if kind >> 16:  # a short element: its data are in the tag
+            parts.append((kind & 0xFFFF, content[place + 4 : place + 4 + (kind >> 16)]))
+            length = 0
+        else:
+            parts.append((kind, content[place + _TAG : place + _TAG + length]))
+        place += _TAG + length + -length % 8
+    for kind, part in parts:
+        if kind not in _TYPES:
+            raise FileFormatError(name, f"not a readable MATLAB file (data of the unknown type {kind})")
+        if kind == _MATRIX and depth < _DEPTH:
+            _check_variable(part, order, name, depth + 1)
+    flags = struct.unpack(f"{order}I", parts[0][1][:4])[0] if parts and len(parts[0][1]) >= 4 else 0
+    if flags & _COMPLEX and (depth or (len(parts) > 2 and parts[2][1].decode("latin-1") in VARIABLES)):
+        raise FileFormatError(name, "expected the real matrix A or At and real b, c and K, got complex numbers")
+    if flags & 0xFF != _SPARSE:
+        return
+    integers = [np.frombuffer(part[: len(part) // 4 * 4], f"{order}i4") for _, part in parts[1:5]]
+    is_whole = len(parts) >= 6 and all(parts[index][0] in _INTEGERS for index in (1, 3, 4)) and integers[0].size == 2
+    if is_whole:
+        (rows, columns), index, starts = integers[0], integers[2], integers[3]
+        is_whole = starts.size == columns + 1 and starts[0] == 0 and bool((np.diff(starts) >= 0).all())
+        is_whole = is_whole and starts[-1] <= min(index.size, len(parts[5][1]))
+        is_whole = is_whole and bool(((index >= 0) & (index < max(rows, 1))).all())
+    if not is_whole:
+        raise FileFormatError(name, "not a readable MATLAB file (the indices of a sparse matrix do not fit)")
 
 
 def _unpacked_length(packed: bytes, name: str, before: int, limits: Limits) -> int:
