@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unipd import couplings, doctor, errors, interop, maps, memory, report, sharp, theory
     from unipd.apps.completion import ImplicitCompletion, MatrixCompletion
     from unipd.apps.graphs.maxcut import MaxCut
-    from unipd.apps.sdp import SDP
+    from unipd.apps.sdp import SDP, certify
     from unipd.apps.tomography import PauliTomography
     from unipd.io.results import load, save
     from unipd.methods import (
@@ -78,6 +78,7 @@ __all__ = [
     "Status",
     "UniPDGrad",
     "__version__",
+    "certify",
     "compare",
     "couplings",
     "doctor",
@@ -116,7 +117,7 @@ _HOMES = {
     ),
     "unipd.apps.completion": ("ImplicitCompletion", "MatrixCompletion"),
     "unipd.apps.graphs.maxcut": ("MaxCut",),
-    "unipd.apps.sdp": ("SDP",),
+    "unipd.apps.sdp": ("SDP", "certify"),
     "unipd.apps.tomography": ("PauliTomography",),
     "unipd.io.results": ("load", "save"),
     "unipd.methods": (

@@ -41,8 +41,8 @@ WRITING = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
 WATCHING = ("live", "live_port")
 ALWAYS = ("quiet", "verbose", "log_file", "debug")
 """Options of every command."""
-OUTPUT_OPTIONS = ("out", "sides", "save_data", "spectrum")
-"""Options of single commands that name a file to write."""
+OUTPUT_OPTIONS = ("out", "sides", "save_data", "spectrum", "target")
+"""Options and arguments of single commands that name a file to write."""
 METHODS = (
     "auto",
     "unipdgrad",
@@ -60,7 +60,7 @@ METHODS = (
 WEIGHTS = ("theory", "greedy")
 STANDARD_OUTPUT = "-"
 PICTURES = (".png", ".svg", ".pdf")
-PROGRAMS = (".dat-s", ".dat", ".sdpa")
+PROGRAMS = (".dat-s", ".dat", ".sdpa", ".mat")
 _SOLVER, _LIMITS, _CHECKPOINT, _OUTPUT, _LIVE = "Solver", "Limits", "Checkpoint", "Output", "Live page"
 
 
@@ -310,7 +310,7 @@ def check_program_name(path: str) -> None:
     """
     name = Path(path).name.lower().removesuffix(".gz")
     if Path(path).is_file() and Path(name).suffix not in PROGRAMS:
-        expected = f"a file in SDPA sparse format ({' or '.join(PROGRAMS)}, optionally .gz), or FILE.py:NAME"
+        expected = f"an SDPA or SeDuMi file ({', '.join(PROGRAMS)}, optionally .gz), or FILE.py:NAME"
         raise InvalidInput("PROBLEM", expected, repr(path))
 
 

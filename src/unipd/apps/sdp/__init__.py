@@ -2,7 +2,8 @@
 
 A program passes through a pipeline, one file per stage, each importing only from those before it:
 
-1. ``data``: the program as sparse data, min <C, X> subject to lower <= A(X) <= upper, X in a product of cones.
+1. ``data``: the program as sparse data, min <C, X> subject to lower <= A(X) <= upper, X in a product of cones;
+   ``formats``: to and from the conventions of file formats.
 2. ``presolve``: proofs that constraints contradict each other, a change of variables for relaxations of binary
    variables, and facial reduction: a constraint <v v^T, X> = 0 removes a dimension.
 3. ``formulation``: the template min <C, X> over psd X of bounded trace, with constraints scaled to unit norm, and the
@@ -12,11 +13,14 @@ A program passes through a pipeline, one file per stage, each importing only fro
 5. ``infeasibility``: proofs that there is no feasible X, and rays along which the objective improves forever.
 6. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
 7. ``program``: the front door, :class:`SDP`.
+8. ``certificate``: what a solution of any solver proves.
 """
 
+from unipd.apps.sdp.certificate import certify, find_combination
 from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
-from unipd.apps.sdp.data import Block, SdpData, data_from_sdpa
+from unipd.apps.sdp.data import Block, SdpData
 from unipd.apps.sdp.embedding import ConicForm
+from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
 from unipd.apps.sdp.formulation import analyse, bound_from_diagonals
 from unipd.apps.sdp.infeasibility import find_ray, find_separation
 from unipd.apps.sdp.interior_point import InteriorPoint
@@ -35,12 +39,17 @@ __all__ = [
     "TruncatedCone",
     "analyse",
     "bound_from_diagonals",
+    "certify",
     "data_from_sdpa",
+    "data_from_sedumi",
     "estimate_seconds",
     "find_binary_lifting",
+    "find_combination",
     "find_face",
     "find_ray",
     "find_separation",
     "measure_margins",
     "measure_size",
+    "sdpa_from_data",
+    "sedumi_from_data",
 ]

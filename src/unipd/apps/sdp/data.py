@@ -15,7 +15,6 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
 from unipd.protocols import Coupling
 
@@ -241,21 +240,3 @@ def _factorise(matrix: Array) -> Array:
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(matrix)
         return (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]
-
-
-def data_from_sdpa(problem: SdpaProblem) -> SdpData:
-    """Return max <F_0, Y>, <F_i, Y> = b_i as min <-F_0, X>, with all blocks in one matrix.
-
-    >>> problem = SdpaProblem([1.0], (1, -2), [0, 1], [1, 0], [1, 0], [1, 0], [2.0, 1.0])
-    >>> data = data_from_sdpa(problem)
-    >>> data.order, data.cost.row, data.cost.value
-    (3, array([2], dtype=int32), array([-2.]))
-    """
-    starts = np.cumsum([0, *(abs(size) for size in problem.block_sizes)])
-    pairs = zip(starts, problem.block_sizes, strict=False)
-    blocks = tuple(Block(int(start), abs(size), PSD if size > 1 else NONNEGATIVE) for start, size in pairs)
-    row, col = problem.row + starts[problem.block], problem.col + starts[problem.block]
-    merged, is_cost = Entries(problem.constraint, row, col, problem.value), problem.constraint == 0
-    cost, rest = merged.select(is_cost), merged.select(~is_cost)
-    constraints = replace(rest, constraint=rest.constraint - 1)
-    return SdpData(int(starts[-1]), replace(cost, value=-cost.value), constraints, problem.b, problem.b, blocks)

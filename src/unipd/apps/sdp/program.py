@@ -17,13 +17,14 @@ from unipd import run
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
-from unipd.apps.sdp.data import SdpData, data_from_sdpa
+from unipd.apps.sdp.data import SdpData
+from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
 from unipd.apps.sdp.formulation import analyse
 from unipd.apps.sdp.infeasibility import infeasible_result
 from unipd.apps.sdp.presolve import find_contradiction
 from unipd.apps.sdp.solver import Solver
 from unipd.errors import InvalidInput
-from unipd.io import SdpaProblem, read_sdpa
+from unipd.io import SdpaProblem, SedumiProblem, read_sdpa, read_sedumi, write_sdpa, write_sedumi
 from unipd.maps.sdp import Entries, SymmetricOperator
 from unipd.problem import Problem
 from unipd.run import Result
@@ -61,10 +62,13 @@ class SDP:
 
     @classmethod
     def from_file(cls, source: str | os.PathLike[str] | BinaryIO) -> SDP:
-        """Read an SDPA sparse file (``.dat-s``, ``.dat-s.gz``): max <F_0, Y> subject to <F_i, Y> = b_i.
+        """Read an SDPA sparse file (``.dat-s``) or a SeDuMi file (``.mat``), compressed (``.gz``) or not.
 
-        The objective reported is <F_0, Y>, the value that SDPLIB publishes.
+        SDPA: max <F_0, Y> subject to <F_i, Y> = b_i; the objective reported is <F_0, Y>, the value that SDPLIB
+        publishes. SeDuMi: min c^T x subject to A x = b, x in K. A stream is read as SDPA.
         """
+        if isinstance(source, (str, os.PathLike)) and is_sedumi_name(source):
+            return cls.from_sedumi(read_sedumi(source))
         return cls.from_sdpa(read_sdpa(source))
 
     @classmethod
@@ -76,6 +80,38 @@ class SDP:
         True
         """
         return cls(data_from_sdpa(problem), maximise=True, sdpa=True)
+
+    @classmethod
+    def from_sedumi(cls, problem: SedumiProblem) -> SDP:
+        """Return the program of a SeDuMi problem; its multipliers are minus SeDuMi's y.
+
+        >>> SDP.from_sedumi(SedumiProblem([[1.0, 1.0]], [1.0], [1.0, 2.0], nonnegative=2))
+        SDP(min, order=2, constraints=1, blocks=1)
+        """
+        return cls(data_from_sedumi(problem))
+
+    def to_sdpa(self) -> SdpaProblem:
+        """Return the program in SDPA's convention, whose objective is that of the maximisation without the constant.
+
+        Inequalities get slack variables, free variables become differences; second-order cones are refused.
+        """
+        return sdpa_from_data(self.data)
+
+    def to_sedumi(self) -> SedumiProblem:
+        """Return the program in SeDuMi's convention, whose objective is that of the minimisation without the constant.
+
+        Inequalities get slack variables.
+        """
+        return sedumi_from_data(self.data)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the program as a SeDuMi file (``.mat``, ``.mat.gz``), or else as an SDPA sparse file."""
+        if is_sedumi_name(path):
+            write_sedumi(self, path)
+            return
+        sign = "" if self.maximise else "-"
+        note = "" if self.maximise and not self.constant else f"objective = {sign}<F0, Y> + {self.constant!r}"
+        write_sdpa(self, path, comment=note)
 
     @classmethod
     def from_matrices(
@@ -229,6 +265,15 @@ class SDP:
     def __repr__(self) -> str:
         goal = "max" if self.maximise else "min"
         return f"SDP({goal}, order={self.order}, constraints={self.data.size}, blocks={len(self.data.blocks)})"
+
+
+def is_sedumi_name(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is named like a SeDuMi file.
+
+    >>> is_sedumi_name("torusg3-8.mat.gz"), is_sedumi_name("mcp100.dat-s")
+    (True, False)
+    """
+    return os.fspath(path).lower().removesuffix(".gz").endswith(".mat")
 
 
 def _check_options(options: dict[str, Any]) -> None:

@@ -303,7 +303,7 @@ class Solver:
             gap=problem.relative_gap(objective, bound),
             infeasibility=ratio(data.relative_norm(violation), feasibility_scale),
             violation=data.relative_norm(violation),
-            extras=_extras(x, errors, trace),
+            extras=describe_point(x, errors, trace),
             history=result.history.convert_values(problem.sharp.display_value),
             accuracy=self.accuracy,
             note=result.message + trace.statement,
@@ -390,7 +390,7 @@ def _trace_of(result: Result) -> float:
     return 0.0 if result.x is None else float((result.x.left**2).sum(axis=0) @ result.x.weights)
 
 
-def _extras(x: Any, errors: tuple[float, ...], trace: TraceBound) -> dict[str, Any]:
+def describe_point(x: Any, errors: tuple[float, ...], trace: TraceBound) -> dict[str, Any]:
     """Return the extras of a result, as :class:`unipd.Result` lists them."""
     return {
         "rank": _numerical_rank(x),

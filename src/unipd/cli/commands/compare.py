@@ -157,7 +157,7 @@ _PROBLEM = "Problem"
 def compare(
     problem: Annotated[
         str | None,
-        typer.Argument(help="A file in SDPA sparse format (.dat-s, .dat-s.gz), or MODULE:NAME or FILE.py:NAME."),
+        typer.Argument(help="An SDPA file (.dat-s) or SeDuMi file (.mat), also .gz; MODULE:NAME or FILE.py:NAME."),
     ] = None,
     demo: Annotated[
         str | None,
