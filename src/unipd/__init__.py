@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unipd._version import __version__
 
 if TYPE_CHECKING:
-    from unipd import couplings, doctor, errors, interop, maps, memory, report, sharp, theory
+    from unipd import couplings, cvxpy, doctor, errors, interop, maps, memory, report, sharp, theory
     from unipd.apps.completion import MatrixCompletion
     from unipd.apps.graphs.maxcut import MaxCut
     from unipd.apps.sdp import SDP
@@ -73,6 +73,7 @@ __all__ = [
     "__version__",
     "compare",
     "couplings",
+    "cvxpy",
     "doctor",
     "errors",
     "interop",
@@ -90,7 +91,7 @@ __all__ = [
 
 _HOMES = {
     "unipd": (
-        *("couplings", "doctor", "errors", "maps", "memory", "report", "sharp", "theory"),
+        *("couplings", "cvxpy", "doctor", "errors", "maps", "memory", "report", "sharp", "theory"),
         *(
             "apps",
             "atoms",

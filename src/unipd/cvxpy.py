@@ -1,0 +1,125 @@
+"""A solver for CVXPY: ``problem.solve(solver=unipd.cvxpy.Solver(), accuracy=1e-6)``.
+
+This module imports CVXPY, and is itself imported on first use.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unipd.apps.sdp.cone_program import ConeProgram, Cones, ConeSolution
+from unipd.errors import MissingExtra
+from unipd.run import MaxIterations, MaxSeconds
+from unipd.status import Status
+
+try:
+    from cvxpy import settings
+    from cvxpy.constraints.nonpos import NonNeg
+    from cvxpy.constraints.psd import PSD, SvecPSD
+    from cvxpy.constraints.second_order import SOC
+    from cvxpy.constraints.zero import Zero
+    from cvxpy.error import SolverError
+    from cvxpy.reductions.solution import Solution, failure_solution
+    from cvxpy.reductions.solvers import utilities
+    from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
+    from cvxpy.utilities.psd_utils import TriangleKind
+except ImportError as error:
+    raise MissingExtra("cvxpy", "cvxpy", "a solver for CVXPY 1.9 or later") from error
+
+ACCURACY = 1e-6
+"""Relative accuracy of gap and feasibility without another request."""
+INACCURATE = 1e-3
+"""A run that stalls with errors up to this has found an inaccurate solution, otherwise none."""
+STATUSES = {
+    Status.SOLVED: settings.OPTIMAL,
+    Status.INFEASIBLE: settings.INFEASIBLE,
+    Status.UNBOUNDED: settings.UNBOUNDED,
+    Status.STOPPED: settings.USER_LIMIT,
+    Status.ITERATION_LIMIT: settings.USER_LIMIT,
+    Status.ORACLE_LIMIT: settings.USER_LIMIT,
+    Status.TIME_LIMIT: settings.USER_LIMIT,
+    Status.MEMORY_LIMIT: settings.USER_LIMIT,
+    Status.INTERRUPTED: settings.USER_LIMIT,
+}
+"""Statuses in CVXPY's words; others depend on the errors that remain."""
+CONES = {Zero, NonNeg, SOC, PSD, SvecPSD}
+LIMITS = {"time_limit": MaxSeconds, "max_iters": MaxIterations}
+
+
+class Solver(ConicSolver):
+    """CVXPY's interface to :class:`unipd.SDP`, for models with linear, second-order and psd constraints.
+
+    Options of ``problem.solve``: ``accuracy``, ``time_limit`` (seconds), ``max_iters``, ``verbose``, and those of
+    :meth:`unipd.SDP.solve`. ``problem.solver_stats.extra_stats`` is the :class:`unipd.Result` of the program that was
+    solved, which may be the dual.
+
+    Examples
+    --------
+    >>> import cvxpy
+    >>> X = cvxpy.Variable((2, 2), PSD=True)
+    >>> problem = cvxpy.Problem(cvxpy.Minimize(X[0, 1]), [cvxpy.diag(X) == 1])
+    >>> round(float(problem.solve(solver=Solver(), accuracy=1e-6)), 5), problem.status
+    (-1.0, 'optimal')
+    """
+
+    MIP_CAPABLE = False
+    SUPPORTED_CONSTRAINTS = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC, SvecPSD]  # noqa: RUF012 (CVXPY's name and form)
+    PSD_TRIANGLE_KIND = TriangleKind.LOWER
+    PSD_SQRT2_SCALING = True
+
+    def name(self) -> str:
+        """Return the name of the solver."""
+        return "UNIPD"
+
+    def import_solver(self) -> None:
+        """Do nothing: there is nothing more to import."""
+
+    def cite(self, data: Any) -> str:
+        """Return what to cite."""
+        del data
+        return "@misc{unipd, title = {unipd: universal primal-dual convex optimisation}}"
+
+    def can_solve(self, problem_form: Any) -> bool:
+        """Raise CVXPY's error for solvers, with the names of the cones, where a model needs others."""
+        if not problem_form.is_mixed_integer() and not super().can_solve(problem_form):
+            names = sorted(cone.__name__ for cone in problem_form.cones() if cone not in CONES)
+            raise SolverError(
+                f"UNIPD solves models with linear, second-order and PSD constraints, not with {', '.join(names)}: "
+                "use a solver with these cones, such as CLARABEL."
+            )
+        return super().can_solve(problem_form)
+
+    def solve_via_data(
+        self, data: Any, warm_start: bool, verbose: bool, solver_opts: Any, solver_cache: Any = None
+    ) -> ConeSolution:
+        """Solve the cone program that CVXPY has made."""
+        del warm_start, solver_cache  # interior points and factored methods start afresh
+        dims, options = data[self.DIMS], dict(solver_opts)
+        options.pop("use_quad_obj", None)
+        limits = [LIMITS[name](options.pop(name)) for name in LIMITS if options.get(name) is not None]
+        for limit in limits:
+            options["stop"] = options["stop"] | limit if "stop" in options else limit
+        cones = Cones(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd))
+        program = ConeProgram(data[settings.C], data[settings.A], data[settings.B], cones)
+        return program.solve(options.pop("accuracy", ACCURACY), verbose=verbose, **options)
+
+    def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
+        """Return CVXPY's solution: status, value, variables, dual values and statistics."""
+        result = solution.result
+        attributes = {
+            settings.SOLVE_TIME: result.seconds,
+            settings.NUM_ITERS: result.iterations,
+            settings.EXTRA_STATS: result,
+        }
+        status = STATUSES.get(solution.status)
+        if status is None:
+            is_near = solution.x is not None and result.relative_error <= INACCURATE
+            status = settings.OPTIMAL_INACCURATE if is_near else settings.SOLVER_ERROR
+        if status not in settings.SOLUTION_PRESENT or solution.x is None or solution.y is None:
+            return failure_solution(status, attributes)
+        zero = inverse_data[self.DIMS].zero
+        duals = utilities.get_dual_values(
+            solution.y[:zero], utilities.extract_dual_value, inverse_data[self.EQ_CONSTR]
+        ) | utilities.get_dual_values(solution.y[zero:], utilities.extract_dual_value, inverse_data[self.NEQ_CONSTR])
+        variables = {inverse_data[self.VAR_ID]: solution.x}
+        return Solution(status, solution.value + inverse_data[settings.OFFSET], variables, duals, attributes)
