@@ -53,6 +53,11 @@ class Solver(ConicSolver):
     :meth:`unipd.SDP.solve`. ``problem.solver_stats.extra_stats`` is the :class:`unipd.Result` of the program that was
     solved, which may be the dual.
 
+    Parameters
+    ----------
+    method
+        As in :meth:`unipd.SDP.solve`; the word is CVXPY's own in ``problem.solve``.
+
     Examples
     --------
     >>> import cvxpy
@@ -66,6 +71,10 @@ class Solver(ConicSolver):
     SUPPORTED_CONSTRAINTS = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC, SvecPSD]  # noqa: RUF012 (CVXPY's name and form)
     PSD_TRIANGLE_KIND = TriangleKind.LOWER
     PSD_SQRT2_SCALING = True
+
+    def __init__(self, method: Any = "auto") -> None:
+        super().__init__()
+        self.method = method
 
     def name(self) -> str:
         """Return the name of the solver."""
@@ -101,7 +110,7 @@ class Solver(ConicSolver):
             options["stop"] = options["stop"] | limit if "stop" in options else limit
         cones = Cones(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd))
         program = ConeProgram(data[settings.C], data[settings.A], data[settings.B], cones)
-        return program.solve(options.pop("accuracy", ACCURACY), verbose=verbose, **options)
+        return program.solve(options.pop("accuracy", ACCURACY), method=self.method, verbose=verbose, **options)
 
     def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
         """Return CVXPY's solution: status, value, variables, dual values and statistics."""
