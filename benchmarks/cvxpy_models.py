@@ -133,7 +133,7 @@ def portfolio(draw: Draw) -> Any:
 
 
 def linear_program(draw: Draw) -> Any:
-    """A random linear program: bounded, unbounded or infeasible."""
+    """Return a linear program that is bounded, unbounded or infeasible."""
     x = cp.Variable(6)
     form, value = rows(draw, x, 7)
     limits = [form <= value + draw.normal() / 2] + ([x >= -1, x <= 1] if draw.random() < 0.6 else [])
@@ -162,7 +162,7 @@ FAMILIES: tuple[Callable[[Draw], Any], ...] = (
 
 def compare(problem: Any, solver: Any, accuracy: float = ACCURACY) -> str:
     """Return "right", or what is wrong with the solution of a model."""
-    peer = {name: 1e-10 for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas")}
+    peer = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected, status = problem.solve(solver="CLARABEL", **peer), problem.status
@@ -183,7 +183,7 @@ def compare(problem: Any, solver: Any, accuracy: float = ACCURACY) -> str:
 
 
 def maxcut(order: int) -> Any:
-    """MaxCut of a random graph with 8 edges a vertex."""
+    """Return MaxCut of a random graph with 16 edges a vertex."""
     graph = sp.random_array((order, order), density=8 / order, rng=np.random.default_rng(0))
     graph.data[:] = 1.0
     weights = sp.csr_array(graph + graph.T)
@@ -193,7 +193,7 @@ def maxcut(order: int) -> Any:
 
 
 def completion(order: int) -> Any:
-    """The least nuclear norm with 30 % of the entries of a matrix of rank 3."""
+    """Return the search for the least nuclear norm with 30 % of the entries of a matrix of rank 3."""
     draw = np.random.default_rng(0)
     truth = draw.standard_normal((order, 3)) @ draw.standard_normal((3, order))
     seen = np.nonzero(draw.random((order, order)) < 0.3)
@@ -202,22 +202,18 @@ def completion(order: int) -> Any:
 
 
 def time_large(models: dict[str, Any]) -> None:
-    """Print CPU seconds of both solvers at 1e-4, one after the other, best of two."""
+    """Print CPU seconds of both solvers at 1e-4, in turn, twice."""
     solvers: dict[str, dict[str, Any]] = {
         "unipd": {"solver": unipd.cvxpy.Solver(), "accuracy": 1e-4},
         "SCS": {"solver": "SCS", "eps": 1e-4},
     }
     maxcut(10).solve(**solvers["unipd"])  # compiled kernels
     for name, make in models.items():
-        seconds: dict[str, list[float]] = {solver: [] for solver in solvers}
-        for _ in range(2):
-            for solver, options in solvers.items():
-                problem, begun = make(), time.process_time()
-                value = problem.solve(**options)
-                seconds[solver].append(time.process_time() - begun)
-                print(
-                    f"{name:24} {solver:6} {problem.status:20} {value:14.6f} {seconds[solver][-1]:8.2f} s", flush=True
-                )
+        for solver, options in [*solvers.items()] * 2:
+            problem, begun = make(), time.process_time()
+            value = problem.solve(**options)
+            seconds = time.process_time() - begun
+            print(f"{name:24} {solver:6} {problem.status:20} {value:14.6f} {seconds:8.2f} s", flush=True)
 
 
 def main() -> None:

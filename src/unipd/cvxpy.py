@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from unipd.apps.sdp.cone_program import ConeProgram, Cones, ConeSolution
-from unipd.errors import MissingExtra
+from unipd.apps.sdp import ConeProgram, Cones, ConeSolution, Primal, SdpData
+from unipd.errors import InvalidInput, MissingExtra
 from unipd.run import MaxIterations, MaxSeconds
 from unipd.status import Status
 
 try:
-    from cvxpy import settings
+    from cvxpy import Maximize, Problem, settings
     from cvxpy.constraints.nonpos import NonNeg
     from cvxpy.constraints.psd import PSD, SvecPSD
     from cvxpy.constraints.second_order import SOC
     from cvxpy.constraints.zero import Zero
-    from cvxpy.error import SolverError
+    from cvxpy.error import DCPError, SolverError
     from cvxpy.reductions.solution import Solution, failure_solution
     from cvxpy.reductions.solvers import utilities
     from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
@@ -44,6 +44,13 @@ STATUSES = {
 """Statuses in CVXPY's words; others depend on the errors that remain."""
 CONES = {Zero, NonNeg, SOC, PSD, SvecPSD}
 LIMITS = {"time_limit": MaxSeconds, "max_iters": MaxIterations}
+
+
+def read_program(data: Any) -> ConeProgram:
+    """Return the cone program that CVXPY has made of a model."""
+    dims = data[ConicSolver.DIMS]
+    cones = Cones(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd))
+    return ConeProgram(data[settings.C], data[settings.A], data[settings.B], cones)
 
 
 class Solver(ConicSolver):
@@ -103,14 +110,14 @@ class Solver(ConicSolver):
     ) -> ConeSolution:
         """Solve the cone program that CVXPY has made."""
         del warm_start, solver_cache  # interior points and factored methods start afresh
-        dims, options = data[self.DIMS], dict(solver_opts)
+        options = dict(solver_opts)
         options.pop("use_quad_obj", None)
         limits = [LIMITS[name](options.pop(name)) for name in LIMITS if options.get(name) is not None]
         for limit in limits:
             options["stop"] = options["stop"] | limit if "stop" in options else limit
-        cones = Cones(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd))
-        program = ConeProgram(data[settings.C], data[settings.A], data[settings.B], cones)
-        return program.solve(options.pop("accuracy", ACCURACY), method=self.method, verbose=verbose, **options)
+        return read_program(data).solve(
+            options.pop("accuracy", ACCURACY), method=self.method, verbose=verbose, **options
+        )
 
     def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
         """Return CVXPY's solution: status, value, variables, dual values and statistics."""
@@ -132,3 +139,25 @@ class Solver(ConicSolver):
         ) | utilities.get_dual_values(solution.y[zero:], utilities.extract_dual_value, inverse_data[self.NEQ_CONSTR])
         variables = {inverse_data[self.VAR_ID]: solution.x}
         return Solution(status, solution.value + inverse_data[settings.OFFSET], variables, duals, attributes)
+
+
+def convert_sdp(problem: Any) -> tuple[SdpData, bool, float]:
+    """Return the data of a CVXPY model, whether it is a maximisation, and the constant of its objective."""
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", "a cvxpy.Problem", type(problem).__name__)
+    if not problem.variables():
+        raise InvalidInput("problem", "at least one variable", "none")
+    for parameter in problem.parameters():
+        if parameter.value is None:
+            raise InvalidInput("problem", "a value for every parameter", f"{parameter.name()} without one")
+    try:
+        data, _, inverse_data = problem.get_problem_data(Solver())
+    except (DCPError, SolverError) as error:
+        expected = "a convex model in continuous variables with linear, second-order and PSD constraints"
+        raise InvalidInput("problem", expected, str(error)) from None
+    form = Primal(read_program(data))
+    if form.kept.size == 0:
+        raise InvalidInput("problem", "at least one linear constraint besides the cones of variables", "none")
+    maximise = isinstance(problem.objective, Maximize)
+    constant = form.constant + float(inverse_data[-1][settings.OFFSET])
+    return form.data, maximise, -constant if maximise else constant

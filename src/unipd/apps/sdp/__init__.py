@@ -12,8 +12,10 @@ A program passes through a pipeline, one file per stage, each importing only fro
 5. ``infeasibility``: proofs that there is no feasible X, and rays along which the objective improves forever.
 6. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
 7. ``program``: the front door, :class:`SDP`.
+8. ``cone_program``: min <c, x> subject to A x + s = b, s in K, the form of SCS and CVXPY, as one of these programs.
 """
 
+from unipd.apps.sdp.cone_program import ConeProgram, Cones, ConeSolution, Primal
 from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
 from unipd.apps.sdp.data import Block, SdpData, data_from_sdpa
 from unipd.apps.sdp.embedding import ConicForm
@@ -27,9 +29,13 @@ from unipd.apps.sdp.solver import FallbackRule, Solver, estimate_seconds
 __all__ = [
     "SDP",
     "Block",
+    "ConeProgram",
+    "ConeSolution",
+    "Cones",
     "ConicForm",
     "FallbackRule",
     "InteriorPoint",
+    "Primal",
     "SdpData",
     "Solver",
     "TruncatedCone",

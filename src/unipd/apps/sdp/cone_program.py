@@ -112,9 +112,13 @@ class ConeProgram:
             matrix, b, cones = sp.csr_array((1, c.size)), np.ones(1), Cones(0, 1)
         matrix.eliminate_zeros()
         self.c, self.A, self.b, self.cones = c, matrix, b, cones
+
+    @cached_property
+    def form(self) -> Primal | Dual:
+        """The form with fewer rows; at least one is needed."""
         primal = Primal(self)
-        is_primal = primal.layout.order > 0 and 0 < primal.kept.size <= c.size
-        self.form: Primal | Dual = primal if is_primal else Dual(self)
+        is_primal = primal.layout.order > 0 and 0 < primal.kept.size <= self.c.size
+        return primal if is_primal else Dual(self)
 
     def solve(self, accuracy: float, **options: Any) -> ConeSolution:
         """Solve the program, with the options of :meth:`SDP.solve`."""
