@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import unipd
+from figures import note
 
 ACCURACY = 1e-8
 AGREEMENT = 1e-5
@@ -215,6 +216,7 @@ def time_large(models: dict[str, Any]) -> None:
             value = problem.solve(**options)
             seconds = time.process_time() - begun
             print(f"{name:24} {solver:16} {problem.status:20} {value:14.6f} {seconds:8.2f} s", flush=True)
+            note(f"{name}: {solver}", seconds, "CPU s")
 
 
 def main() -> None:
@@ -231,7 +233,8 @@ def main() -> None:
         outcomes[outcome.split(":")[0].split(",")[0]] += 1
         if outcome != "right":
             print(f"{index:4} {family.__name__:20} {outcome}", flush=True)
-    print(f"{sum(outcomes.values())} models: {dict(outcomes)}")
+    print(f"{outcomes.total()} models: {dict(outcomes)}")
+    note("models that agree with Clarabel", outcomes["right"] / max(outcomes.total(), 1), "share", 1.0, at_least=True)
     if given.large:
         time_large({"MaxCut 500": lambda: maxcut(500), "completion 100 x 100": lambda: completion(100)})
 
