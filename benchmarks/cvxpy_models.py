@@ -1,6 +1,6 @@
 """Random models over CVXPY's atoms by `unipd.cvxpy.Solver` and Clarabel, then large ones beside SCS.
 
-    python benchmarks/cvxpy_models.py [--models 120] [--seed 0] [--quick] [--large]
+    python benchmarks/cvxpy_models.py [--models 140] [--seed 0] [--quick] [--large]
 
 Every model is solved by both to 1e-8 or better. It counts as right if both report the same status, the values agree to
 1e-5 (relative to the larger of 1 and the value), and the constraints hold to 1e-5 at the variables that were written

@@ -36,12 +36,14 @@ class Cones:
     psd: tuple[int, ...] = ()
     """Their orders n: n (n + 1) / 2 rows, the lower triangle by columns, off-diagonal entries times sqrt 2."""
 
-    def blocks(self) -> list[tuple[str, int, int]]:
-        """Return kind, size and rows of all cones but the zero cone; cones of dimension 1 are half-lines."""
-        parts = [(NONNEGATIVE, self.nonnegative, self.nonnegative)] if self.nonnegative else []
-        parts += [(SECOND_ORDER if size > 1 else NONNEGATIVE, size, size) for size in self.second_order]
-        parts += [(PSD if order > 1 else NONNEGATIVE, order, order * (order + 1) // 2) for order in self.psd]
-        return parts
+    def blocks(self, nonnegative: int) -> list[tuple[str, int]]:
+        """Return kind and size of the cones but the zero cone, with so many nonnegative entries.
+
+        Cones of dimension 1 are half-lines.
+        """
+        parts = [(NONNEGATIVE, nonnegative)] if nonnegative else []
+        parts += [(SECOND_ORDER if size > 1 else NONNEGATIVE, size) for size in self.second_order]
+        return parts + [(PSD if order > 1 else NONNEGATIVE, order) for order in self.psd]
 
 
 class Layout:
@@ -50,10 +52,10 @@ class Layout:
     Entry i of the vector is X[row[i], col[i]] / weight[i].
     """
 
-    def __init__(self, free: int, parts: list[tuple[str, int, int]]) -> None:
+    def __init__(self, free: int, parts: list[tuple[str, int]]) -> None:
         blocks = [Block(0, free, FREE)] if free else []
         rows, cols, place = [np.arange(free)], [np.arange(free)], free
-        for kind, size, _ in parts:
+        for kind, size in parts:
             high, low = np.triu_indices(size) if kind == PSD else (np.arange(size), np.arange(size))
             rows.append(place + low)
             cols.append(place + high)
@@ -137,7 +139,7 @@ class Dual:
 
     def __init__(self, program: ConeProgram) -> None:
         self.program, cones = program, program.cones
-        self.layout = Layout(cones.zero, cones.blocks())
+        self.layout = Layout(cones.zero, cones.blocks(cones.nonnegative))
         table = sp.csr_array(program.A.T)
         is_used = (np.diff(table.indptr) > 0) | (program.c != 0.0)
         self.kept: IntArray = np.flatnonzero(is_used) if is_used.any() else np.zeros(1, np.int64)
@@ -192,8 +194,7 @@ class Primal:
         lower = np.where(others < cones.zero, right, np.where(others < first, -np.inf, right))
         holds = (np.diff(table.indptr) == 0) & (lower <= 0.0) & (right >= 0.0)
         self.kept: IntArray = others[~holds]
-        parts = cones.blocks()[1 if cones.nonnegative else 0 :]
-        self.layout = Layout(self.free.size, [(NONNEGATIVE, bounded.size, 0), *parts] if bounded.size else parts)
+        self.layout = Layout(self.free.size, cones.blocks(bounded.size))
         cost = self.layout.entries(sp.hstack([cost_x[:, self.free], cost_s]))
         rows = self.layout.entries(table[~holds])
         self._data = (self.layout.order, cost, rows, lower[~holds], right[~holds], self.layout.blocks)
