@@ -169,35 +169,31 @@ class Primal:
         self.remaining = np.setdiff1d(np.arange(A.shape[1]), self.pivot_columns)
         others = np.setdiff1d(np.arange(A.shape[0]), self.pivot_rows)
         self.factors = 1.0 / pivots
-        # rows over x_R and s, with x_J substituted
-        eliminated = A[others][:, self.pivot_columns] * self.factors[None]
+        # cost and rows over x_R and s, with x_J substituted
+        whole = sp.csr_array(sp.vstack([sp.csr_array(program.c[None]), A[others]]))
+        eliminated = whole[:, self.pivot_columns] * self.factors[None]
         self._pivot_part = A[self.pivot_rows][:, self.remaining]
-        over_x = _subtract(A[others][:, self.remaining], eliminated @ self._pivot_part)
-        right = program.b[others] - eliminated @ program.b[self.pivot_rows]
+        over_x = _subtract(whole[:, self.remaining], eliminated @ self._pivot_part)
+        shifts = np.concatenate([[0.0], program.b[others]]) - eliminated @ program.b[self.pivot_rows]
+        self.constant, right = -float(shifts[0]), shifts[1:]
         bounded = self.pivot_rows[self.pivot_rows < first]
         self.represented = np.concatenate([np.sort(bounded), np.arange(first, A.shape[0])])
         place = np.full(A.shape[0], -1)
         place[self.represented] = np.arange(self.represented.size)
         over_s = _select(eliminated, place[self.pivot_rows], self.represented.size)
         with_slack = np.flatnonzero(others >= first)
-        slots = (with_slack, place[others[with_slack]])
+        slots = (1 + with_slack, place[others[with_slack]])
         over_s = sp.csr_array((np.ones(with_slack.size), slots), shape=over_s.shape) - over_s
-        scaled = self.factors * program.c[self.pivot_columns]
-        cost_x = _subtract(sp.csr_array(program.c[None, self.remaining]), sp.csr_array(scaled[None]) @ self._pivot_part)
-        cost_s = -_select(sp.csr_array(scaled[None]), place[self.pivot_rows], self.represented.size)
-        self.constant = float(scaled @ program.b[self.pivot_rows])
         # x_j without rows and cost are zero; rows without variables that hold are dropped
-        is_used = np.asarray(abs(over_x).sum(axis=0) + abs(cost_x).sum(axis=0)).ravel() > 0.0
-        self.free = np.flatnonzero(is_used)
+        self.free = np.flatnonzero(abs(over_x).sum(axis=0))
         table = sp.csr_array(sp.hstack([over_x[:, self.free], over_s]))
         table.eliminate_zeros()
-        lower = np.where(others < cones.zero, right, np.where(others < first, -np.inf, right))
-        holds = (np.diff(table.indptr) == 0) & (lower <= 0.0) & (right >= 0.0)
-        self.kept: IntArray = others[~holds]
+        lower = np.where((others >= cones.zero) & (others < first), -np.inf, right)
+        is_kept = (np.diff(table.indptr)[1:] > 0) | (lower > 0.0) | (right < 0.0)
+        self.kept: IntArray = others[is_kept]
         self.layout = Layout(self.free.size, cones.blocks(bounded.size))
-        cost = self.layout.entries(sp.hstack([cost_x[:, self.free], cost_s]))
-        rows = self.layout.entries(table[~holds])
-        self._data = (self.layout.order, cost, rows, lower[~holds], right[~holds], self.layout.blocks)
+        cost, rows = self.layout.entries(table[:1]), self.layout.entries(table[1:][is_kept])
+        self._data = (self.layout.order, cost, rows, lower[is_kept], right[is_kept], self.layout.blocks)
 
     @cached_property
     def data(self) -> SdpData:
