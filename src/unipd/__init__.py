@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unipd._version import __version__
 
 if TYPE_CHECKING:
-    from unipd import couplings, doctor, errors, interop, maps, memory, report, sharp, theory
+    from unipd import couplings, cvxpy, doctor, errors, interop, maps, memory, report, sharp, theory
     from unipd.apps.completion import ImplicitCompletion, MatrixCompletion
     from unipd.apps.graphs.maxcut import MaxCut
     from unipd.apps.sdp import SDP, certify
@@ -81,6 +81,7 @@ __all__ = [
     "certify",
     "compare",
     "couplings",
+    "cvxpy",
     "doctor",
     "errors",
     "interop",
@@ -98,7 +99,7 @@ __all__ = [
 
 _HOMES = {
     "unipd": (
-        *("couplings", "doctor", "errors", "maps", "memory", "report", "sharp", "theory"),
+        *("couplings", "cvxpy", "doctor", "errors", "maps", "memory", "report", "sharp", "theory"),
         *(
             "apps",
             "atoms",

@@ -258,13 +258,10 @@ def test_cvxpy_parameters_count_with_their_values():
 
 
 def test_cvxpy_problems_that_do_not_fit():
-    x, y = cp.Variable((2, 2), PSD=True), cp.Variable()
-    plain = cp.Variable((2, 2))
+    x, y = cp.Variable((2, 2), PSD=True), cp.Variable(2)
     for bad in (
-        cp.Problem(cp.Minimize(y + cp.trace(x)), [cp.trace(x) + y == 1]),
-        cp.Problem(cp.Minimize(cp.trace(plain)), [cp.trace(plain) == 1]),
-        cp.Problem(cp.Minimize(cp.norm(x)), [cp.trace(x) == 1]),
-        cp.Problem(cp.Minimize(cp.trace(x)), [cp.norm(x) <= 1]),
+        cp.Problem(cp.Minimize(cp.sum(cp.exp(y)) + cp.trace(x)), [cp.trace(x) + y == 1]),
+        cp.Problem(cp.Maximize(cp.norm(x)), [cp.trace(x) == 1]),
         cp.Problem(cp.Minimize(cp.trace(x))),
         cp.Problem(cp.Minimize(cp.trace(x)), [cp.trace(x) == cp.Parameter()]),
         cp.Problem(cp.Minimize(1.0)),

@@ -14,9 +14,11 @@ A program passes through a pipeline, one file per stage, each importing only fro
 6. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
 7. ``program``: the front door, :class:`SDP`.
 8. ``certificate``: what a solution of any solver proves.
+9. ``cone_program``: min <c, x> subject to A x + s = b, s in K, the form of SCS and CVXPY, as one of these programs.
 """
 
 from unipd.apps.sdp.certificate import certify, find_combination
+from unipd.apps.sdp.cone_program import ConeProgram, Cones, ConeSolution, Primal
 from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
 from unipd.apps.sdp.data import Block, SdpData
 from unipd.apps.sdp.embedding import ConicForm
@@ -31,9 +33,13 @@ from unipd.apps.sdp.solver import FallbackRule, Solver, estimate_seconds
 __all__ = [
     "SDP",
     "Block",
+    "ConeProgram",
+    "ConeSolution",
+    "Cones",
     "ConicForm",
     "FallbackRule",
     "InteriorPoint",
+    "Primal",
     "SdpData",
     "Solver",
     "TruncatedCone",

@@ -161,10 +161,10 @@ class SDP:
 
     @classmethod
     def from_cvxpy(cls, problem: Any) -> SDP:
-        """Return the program of a CVXPY problem with psd and nonnegative variables and affine constraints.
+        """Return the program of a CVXPY problem with linear, second-order and PSD constraints.
 
-        Every variable is a block: a matrix declared with ``PSD=True`` (or symmetric with a constraint ``X >> 0``), or
-        a vector or number declared with ``nonneg=True`` (or with a constraint ``x >= 0``).
+        Blocks are the cones of the model: the variables without bounds that remain, nonnegative ones, second-order
+        cones and psd matrices. :class:`unipd.cvxpy.Solver` solves a model and writes its variables.
 
         >>> import cvxpy
         >>> X, t = cvxpy.Variable((2, 2), PSD=True), cvxpy.Variable(nonneg=True)
@@ -173,7 +173,7 @@ class SDP:
         """
         import unipd
 
-        return cls(*unipd.interop.cvxpy.convert_sdp(problem))
+        return cls(*unipd.cvxpy.convert_sdp(problem))
 
     @property
     def order(self) -> int:
