@@ -22,7 +22,7 @@ INFEASIBLE = 4
 INTERRUPTED = 130
 
 MEANINGS = {
-    SOLVED: "solved to the requested accuracy (verified), or nothing to solve",
+    SOLVED: "solved to the requested accuracy (verified), a local optimum at a prescribed rank, or nothing to solve",
     UNEXPECTED: "unexpected error",
     BAD_INPUT: "invalid input or usage",
     NOT_REACHED: "a limit, a stall or a failed line search ended the run early",
@@ -47,7 +47,12 @@ def exit_code(status: Status | str) -> int:
     >>> exit_code("solved"), exit_code("time_limit"), exit_code("infeasible")
     (0, 3, 4)
     """
-    special = {Status.SOLVED: SOLVED, Status.INFEASIBLE: INFEASIBLE, Status.INTERRUPTED: INTERRUPTED}
+    special = {
+        Status.SOLVED: SOLVED,
+        Status.LOCAL: SOLVED,
+        Status.INFEASIBLE: INFEASIBLE,
+        Status.INTERRUPTED: INTERRUPTED,
+    }
     return special.get(Status(status), NOT_REACHED)
 
 

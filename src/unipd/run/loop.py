@@ -398,9 +398,14 @@ def _warm_point(problem: Problem, result: Result) -> WarmPoint | None:
 
 
 def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
-    """Return lam_0: zero, the dual vector of an earlier result, or the given one."""
+    """Return lam_0: the dual vector of an earlier result, the given one, or zero.
+
+    Where h is infinite at zero (a likelihood), it is prox_h(0) instead.
+    """
     if start is None:
-        return np.zeros(problem.dual_shape, problem.dtype)
+        zero = np.zeros(problem.dual_shape, problem.dtype)
+        is_inside = problem.split or problem.loss is None or math.isfinite(problem.coupling.conjugate(zero))
+        return zero if is_inside else problem.coupling.prox_conjugate(zero, 1.0)
     dual = start.dual if isinstance(start, Result) else start
     vector = validate.finite_array("start", dual, shape=problem.dual_shape)
     if vector.dtype.kind == "c" and problem.dtype.kind != "c":

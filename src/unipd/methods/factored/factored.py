@@ -118,7 +118,7 @@ class Factored:
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
         """Start from the atom at the given dual vector; for a loss by default its gradient at X = 0."""
-        smooth = problem.has_smooth_loss
+        smooth = problem.has_differentiable_loss
         if smooth and problem.loss is not None and not np.any(dual):
             dual = problem.loss.gradient(-problem.b)
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.typical_objective)
