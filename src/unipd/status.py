@@ -46,8 +46,8 @@ class Status(str, Enum):
 _MESSAGES = {
     Status.SOLVED: "Solved to the requested accuracy (feasibility and duality gap verified).",
     Status.LOCAL: (
-        "Local optimum at the prescribed rank: no small change of a point of this rank improves the objective. The dual "
-        "bound is that of points of any rank."
+        "Local optimum at the prescribed rank: no small change at this rank improves the objective. The dual bound is "
+        "that of points of any rank."
     ),
     Status.STOPPED: "Stopped by a stopping rule or a callback before the requested accuracy was verified.",
     Status.ITERATION_LIMIT: "Iteration limit reached before the requested accuracy was verified.",

@@ -200,6 +200,8 @@ class ConvexLoss(CouplingBase):
 
     gap_unit: float | None = None
     """Unit of the gaps of a loss whose values mean something absolute (1 nat for a likelihood); None: relative gaps."""
+    cancellation: float = 0.0
+    """Size of the terms that cancel in a value: its rounding error is relative to this where that is more."""
 
     @property
     def splittable(self) -> bool:

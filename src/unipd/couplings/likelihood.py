@@ -25,8 +25,9 @@ class MultinomialLikelihood(ConvexLoss):
 
         phi^*(lam) = sum_i n_i (log(N_i / -lam_i) - 1),   lam_i < 0,
 
-    and the prox is the positive root of p^2 - v p - n t = 0. The gradient -n / p is not Lipschitz, but phi is differentiable where it is finite, so that descent methods apply. The likelihood has a
-    unit, and so have its gaps: accuracies are absolute, in nats.
+    and the prox is the positive root of p^2 - v p - n t = 0. The gradient -n / p is not Lipschitz, but phi is
+    differentiable where it is finite, so that descent methods apply. The likelihood has a unit, and so have its gaps:
+    accuracies are absolute, in nats.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class MultinomialLikelihood(ConvexLoss):
     >>> loss.value(np.array([0.75, 0.25, 0.0])), round(loss.value(np.array([0.5, 0.25, 0.25])), 6)
     (0.0, 1.216395)
     >>> loss.prox(np.array([0.5, -0.5, 0.2]), 0.5)
-    array([1.5       , 0.5       , 0.2       ])
+    array([1.5, 0.5, 0.2])
     """
 
     gap_unit = 1.0
@@ -53,6 +54,7 @@ class MultinomialLikelihood(ConvexLoss):
         self.shots: FloatArray = np.broadcast_to(np.asarray(shots, np.float64), self.counts.shape)
         if not np.all(np.isfinite(self.shots)) or np.any(self.shots < self.counts):
             raise InvalidInput("shots", "at least as many shots as counts of every outcome", "fewer")
+        self.cancellation = total(self.counts)
         self._seen = self.counts > 0
         self._slopes: Any = 0.0
 

@@ -16,7 +16,8 @@ from unipd.apps.tomography import (
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.fit import is_noisy, largest_step
+from unipd.apps.tomography.fit import largest_step
+from unipd.apps.tomography.objectives import is_noisy
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import PauliMap
@@ -61,8 +62,8 @@ def test_depolarization_costs_the_allowed_share():
 
 
 def test_depolarization_without_cost_ends_at_white_noise():
-    assert largest_step(-1.0, 0.25, 0.0) == 1.0
-    assert largest_step(-1.0, 4.0, 0.0) == pytest.approx(0.25)
+    assert largest_step(lambda t: -t + 0.25 * t**2, 0.0) == 1.0
+    assert largest_step(lambda t: -t + 4.0 * t**2, 0.0) == pytest.approx(0.25)
 
 
 def test_the_depolarized_estimate_is_certified():

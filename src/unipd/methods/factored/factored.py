@@ -27,7 +27,7 @@ from unipd.methods.factored.augmented_lagrangian import (
     with_inner_tolerance,
 )
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
-from unipd.methods.factored.lbfgs import ROUNDING, Memory, lbfgs_steps
+from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, inner, unwrap
@@ -164,7 +164,7 @@ class Factored:
             gap = moved.certificate.absolute_gap
             is_descending = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
             return moved if is_descending else certify_or_escape(problem, moved)
-        is_stuck = decrease <= ROUNDING * abs(moved.here.value)
+        is_stuck = decrease <= state.model.rounding(moved.here.value)
         is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
         if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not is_stuck:
             return moved

@@ -130,7 +130,7 @@ def _armijo_search(
         matvecs += here.matvecs
         if here.value <= start + 1e-4 * length * slope:
             return length, here, matvecs
-        if here.value <= start + ROUNDING * abs(start) and abs(inner(here.gradient, direction)) <= -0.9 * slope:
+        if here.value <= start + state.model.rounding(start) and abs(inner(here.gradient, direction)) <= -0.9 * slope:
             return length, here, matvecs
         length *= interpolate(length * slope, here.value - start)
     return None
