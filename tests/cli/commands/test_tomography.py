@@ -70,7 +70,7 @@ def test_counts_in_a_table_with_readout_errors(invoke, tmp_path):
     figures = json.loads((tmp_path / "a.json").read_text())
     assert (result.exit_code, figures["objective_name"], figures["rank"]) == (0, "likelihood", 1)
     assert 0.5 < figures["chi_square_per_dof"] < 1.5
-    assert "objective likelihood, rank: at most 1 (the smallest that explains the data)" in result.stderr
+    assert "objective likelihood, rank: at most 1 (" in result.stderr
     assert "likelihood" in result.stdout
     assert_refused(invoke(*words[:4], "--rank", "low"), "--rank", "auto or a whole number")
     (tmp_path / "flips.json").write_text("{")

@@ -17,6 +17,7 @@ import numpy as np
 
 from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
+from unipd.atoms import apply
 from unipd.couplings import MultinomialLikelihood, WeightedLeastSquares
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
@@ -47,7 +48,7 @@ def supports_by_weight(qubits: int, weight: int) -> IntArray:
     return np.array([mask for group in sets for mask in group], np.int64)
 
 
-def all_signed_sums(qubits: int, outcomes: IntArray, counts: IntArray, supports: IntArray) -> FloatArray:
+def all_signed_sums(qubits: int, outcomes: IntArray, counts: IntArray | FloatArray, supports: IntArray) -> FloatArray:
     """Return sum_i counts[i] (-1)^|outcomes[i] & s| for every set s.
 
     By a Walsh-Hadamard transform of the histogram, or directly when that is less work.
@@ -187,8 +188,9 @@ def correct_readout(histogram: FloatArray, confusion: Confusion | None) -> Float
     """Return the counts multiplied by the inverse of the confusion matrix: quasi-counts without readout errors."""
     if confusion is None:
         return histogram
-    is_joint = isinstance(confusion, np.ndarray)
-    return confuse(histogram, np.linalg.inv(confusion) if is_joint else tuple(map(np.linalg.inv, confusion)))
+    if isinstance(confusion, np.ndarray):
+        return confuse(histogram, np.asarray(np.linalg.inv(confusion), np.float64))
+    return confuse(histogram, tuple(np.asarray(np.linalg.inv(matrix), np.float64) for matrix in confusion))
 
 
 def estimate_paulis(
@@ -350,7 +352,7 @@ def linear_inversion(data: PauliData, strings: PauliMap) -> FloatArray:
     size = 1 << data.qubits
     is_identity = (data.x == 0) & (data.z == 0)
     weights = np.where(is_identity, 0.0, data.expectations) / size
-    matrix = strings.adjoint(weights).toarray() + np.eye(size) / size
+    matrix = apply(strings.adjoint(weights), np.eye(size, dtype=strings.operator_dtype)) + np.eye(size) / size
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.conj().T))
     shares = (1.0 - START_NOISE) * project_simplex(values, 1.0) + START_NOISE / size
     return vectors * np.sqrt(shares)

@@ -52,10 +52,9 @@ class PauliTomography:
         loss at X = 0, and 1e-4 by default: for exact data it bounds ||A(X) - b||^2 / ||b||^2.
     rank
         Largest rank of the estimate: the fit is over states of at most this rank, and ends as ``local`` unless it is
-        proven optimal among all states. "auto" takes the smallest rank that explains the data up to noise, or else the
-        one of least information criterion. By default all states are allowed, except that with the objective "auto"
-        noisy data with fewer than half of all strings are fitted at the smallest rank that explains them, if there is
-        one.
+        proven optimal among all states. "auto" takes the rank of least information criterion (Akaike's). By default all
+        states are allowed, except that with the objective "auto" noisy data with fewer than half of all strings are
+        fitted at the smallest rank that explains them up to noise, if there is one.
     depolarize
         Share of the loss that mixing white noise into the estimate may cost (5e-5 hardly changes the fit): states
         that are not quite of low rank gain fidelity. Up to ten qubits.

@@ -1,7 +1,8 @@
 """From measurements to a state: the rank, the choice of method, the solve, truncation and depolarization.
 
-``rank`` prescribes the largest rank of the estimate, or the data choose it: the smallest rank that explains them up to
-noise, or the one of least information criterion. Objectives of counts with weights from a state take two fits.
+``rank`` prescribes the largest rank of the estimate, or the data choose it: the rank of least information criterion, by
+default for noisy data with few strings the smallest rank that explains them up to noise. Objectives of counts with
+weights from a state take two fits.
 """
 
 from __future__ import annotations
@@ -209,12 +210,11 @@ def fit_model(settings: FitSettings, model: Model) -> Fit:
 
 
 def _search_rank(settings: FitSettings, model: Model, done: list[Result], *, must_explain: bool) -> Fit | None:
-    """Fit ranks 1, 2, ... until one explains the data, or the information criterion rises; return the best.
+    """Fit ranks 1, 2, ... until the information criterion rises, or a fit is optimal among all states; return the best.
 
-    A rank explains the data if the chi-square exceeds its mean, the degrees of freedom, by at most
-    :data:`ADEQUATE_DEVIATIONS` standard deviations, or if the fit is optimal among states of any rank. With
-    ``must_explain`` the result is None where no rank does. The criterion is Akaike's: chi-square or deviance plus twice
-    the number of parameters.
+    The criterion is Akaike's: chi-square or deviance plus twice the number of parameters. With ``must_explain`` the
+    search ends at the first rank that explains the data, and is None where no rank does: one whose chi-square exceeds
+    its mean, the degrees of freedom, by at most :data:`ADEQUATE_DEVIATIONS` standard deviations.
     """
     best: Fit | None = None
     least, size = math.inf, 1 << model.data.qubits
@@ -225,8 +225,10 @@ def _search_rank(settings: FitSettings, model: Model, done: list[Result], *, mus
         stop = _remaining_budget(settings.stop, done)
         fit = replace(_fit_rank(replace(settings, rank=rank, stop=stop, solver_options={}), model), rank_limit=rank)
         done.append(fit.result)
-        explains = fit.result.status.success or is_adequate(model, fit, model.observations - parameters)
-        if explains or not fit.is_complete:
+        if not fit.is_complete:
+            return replace(fit, rank_choice=f"at most {rank} (the search was cut short)")
+        explains = must_explain and is_adequate(model, fit, model.observations - parameters)
+        if explains or fit.result.status.success:
             return replace(fit, rank_choice=f"at most {rank} (the smallest that explains the data)")
         criterion = information_criterion(model, fit.result.objective) + 2.0 * parameters
         if criterion >= least:

@@ -20,6 +20,8 @@ from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, StoppingRule
 from unipd.status import Status
 
+LEAST_FREEDOM = 0.5
+"""Degrees of freedom, as a share of the parameters, from which on chi-square per degree of freedom is reported."""
 _COMPLETE = (Status.LOCAL, Status.STALLED, Status.LINE_SEARCH_FAILED)
 """Ends of a fit short of its accuracy that neither a limit nor the user caused."""
 
@@ -153,9 +155,13 @@ class Fit:
         return replace(self.settings, objective=self.model.objective, rank=self.rank_limit)
 
     def chi_square_figures(self) -> dict[str, float]:
-        """Return chi-square, degrees of freedom and their ratio, where errors are known and data exceed parameters."""
+        """Return chi-square, degrees of freedom and their ratio, where errors are known and data exceed parameters.
+
+        With few degrees of freedom their number is unsure (an eigenvalue at zero is no full parameter), and the ratio
+        says nothing.
+        """
         chi_square, freedom = self.model.chi_square(self.state, self.fitted), self.model.observations - self.parameters
-        if chi_square is None or freedom <= 0:
+        if chi_square is None or freedom < LEAST_FREEDOM * self.parameters:
             return {}
         ratio = chi_square[0] / freedom
         return {"chi_square": chi_square[0], "degrees_of_freedom": freedom, "chi_square_per_dof": ratio}

@@ -84,7 +84,7 @@ def tomography(
     ] = None,
     rank: Annotated[
         str | None,
-        option("Fit over states of at most this rank; auto: the smallest rank that explains the data.", _MODEL),
+        option("Fit over states of at most this rank; auto: the rank of least information criterion.", _MODEL),
     ] = None,
     accuracy: Annotated[
         float | None,
