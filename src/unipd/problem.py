@@ -18,7 +18,17 @@ from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
 from unipd.errors import InvalidInput
 from unipd.maps import as_map
 from unipd.maps.base import row_norms
-from unipd.protocols import Coupling, Loss, MapDefaults, OracleDefaults, SharpOracle, inner, norm, unwrap
+from unipd.protocols import (
+    Coupling,
+    Loss,
+    MapDefaults,
+    OracleDefaults,
+    SharpOracle,
+    inner,
+    is_user_supplied,
+    norm,
+    unwrap,
+)
 from unipd.sharp import Product
 from unipd.sharp.wrapper import as_oracle
 
@@ -26,6 +36,7 @@ ZERO_OBJECTIVE = 1e-4
 """Share of the largest |f| on X below which an optimal value counts as zero: gaps are then relative to this share."""
 ROW_SPREAD = 10.0
 """Ratio of the largest to the smallest row norm above which rows are equilibrated."""
+_DOUBLE_EPSILON = float(np.finfo(np.float64).eps)
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
 
 
@@ -92,6 +103,8 @@ class Problem:
         if not math.isfinite(self.norm_b):
             raise InvalidInput("b", "a finite ||b||^2 (rescale A and b)", "an overflow")
         self.epsilon = float(np.finfo(self.b.dtype).eps)
+        self.is_single = self.epsilon > _DOUBLE_EPSILON
+        """Whether A and b are in single precision."""
         self.loss_at_zero = self._loss_at_zero()
         """phi(-b); 0 for a constraint, and where phi(-b) is infinite."""
         self.rounding = self.epsilon * math.sqrt(self.b.size)
@@ -102,6 +115,8 @@ class Problem:
         self.slack_radius = self.coupling.slack_radius if self.split else None
         self.exact = self.sharp.exact
         """Whether the oracle's answers are exact up to rounding."""
+        self.is_oracle_stated = is_user_supplied(self.sharp)
+        """Whether bounds rest on the word of a user-supplied oracle, except where it certifies its errors."""
         self.linear = self.sharp.linear
         """Whether f is linear (or zero) on X."""
         self.free_dual = self.split or self.coupling.is_equality

@@ -41,6 +41,7 @@ Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``
 ``has_image_parts``       images in parts for very long dual vectors  False
 ``image_lines``           the arrays of those parts                   required by the former
 ``has_adjoint_entries``   smaller certificates (memory forecasts)     False
+``has_mixed_products``    bounds of single-precision data in double   False
 ``diagonals``             diagonal constraints held by construction   None: none known
 ``row_norms``             row equilibration of maps with many rows    None: not known
 ``inner_maps``            the maps inside this one                    ()
@@ -103,7 +104,8 @@ class SharpAnswer:
     bound_kind: str = "rigorous"
     """Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
     probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the top
-    one unless the run has missed it)."""
+    one unless the run has missed it). A bound from a user-supplied oracle is "stated" instead of the first two, unless
+    the oracle proves its errors: see :func:`proves_errors`."""
 
 
 class SharpOracle(Protocol):
@@ -360,6 +362,8 @@ class MapDefaults(_Map):
     """Whether the image of a sparse atom costs a few columns of a matrix, so that pricing many atoms pays."""
     has_adjoint_entries: bool = False
     """Whether A^* lam knows its entries: certificates then form blocks of its columns only, never all of it."""
+    has_mixed_products: bool = False
+    """Whether a map in single precision multiplies doubles in double precision, without a copy of A."""
 
     @property
     def checkpoint_identity(self) -> Any:
@@ -471,6 +475,22 @@ def is_user_supplied(part: Any) -> bool:
     inside = part.inner_maps if hasattr(part, "adjoint") else part.inner_oracles
     own = type(unwrap(part)).__module__.startswith("unipd.") and not part.runs_user_code
     return not own or any(map(is_user_supplied, inside))
+
+
+def proves_errors(oracle: Any) -> bool:
+    """Whether ``call_certified`` of an oracle proves its errors: always in this library, elsewhere if it is defined.
+
+    >>> from unipd.sharp import Simplex, from_callable
+    >>> proves_errors(Simplex(2)), proves_errors(from_callable(lambda y: y, 2))
+    (True, False)
+    """
+    part = unwrap(oracle)
+    is_defined = (
+        declares(part, "call_certified")
+        and getattr(type(part), "call_certified", None) is not OracleDefaults.call_certified
+    )
+    own = type(part).__module__.startswith("unipd.") and not oracle.runs_user_code
+    return (own or is_defined) and all(map(proves_errors, oracle.inner_oracles))
 
 
 _DOUBLE = np.dtype(np.float64)

@@ -91,9 +91,10 @@ def test_every_status_has_a_documented_exit_code():
         Status.INTERRUPTED: 130,
         Status.LINE_SEARCH_FAILED: 3,
         Status.INFEASIBLE: 4,
+        Status.UNBOUNDED: 5,
         Status.RUNNING: 3,
     }
-    assert set(MEANINGS) == {0, 1, 2, 3, 4, 130}
+    assert set(MEANINGS) == {0, 1, 2, 3, 4, 5, 130}
 
 
 @pytest.mark.parametrize(

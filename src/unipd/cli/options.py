@@ -16,6 +16,7 @@ import typer
 from typer.models import ArgumentInfo
 
 from unipd._util.context import current_communicator
+from unipd._util.files import is_link_loop
 from unipd.cli.exits import say, translate_argument_names
 from unipd.cli.runtime import (
     DEFAULT_EVERY,
@@ -102,6 +103,8 @@ class Options:
             raise InvalidInput("--quiet", "either --quiet or --verbose", "both")
         if not 0.0 < self.accuracy < float("inf"):
             raise InvalidInput("--accuracy", "a positive number", repr(self.accuracy))
+        if self.time_limit == float("inf"):
+            raise InvalidInput("--time-limit", "a number of seconds (without this option there is no limit)", "inf")
         if self.weights is not None:
             check_choice("--weights", self.weights, WEIGHTS)
         check_file("--out", self.out, (".npz",))
@@ -228,6 +231,8 @@ def check_file(option: str, path: Path | None, extensions: tuple[str, ...] = ())
         return
     if extensions and path.suffix.lower() not in extensions:
         raise InvalidInput(option, f"a file name ending in {' or '.join(extensions)}", repr(str(path)))
+    if is_link_loop(path):
+        raise InvalidInput(option, "a file", f"the symbolic link {str(path)!r}, which leads to itself")
     if path.is_dir():
         raise InvalidInput(option, "a file", f"the folder {str(path)!r}")
     folder = path.parent

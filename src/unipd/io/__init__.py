@@ -1,15 +1,15 @@
 """File formats, one per file.
 
-Read text (lines, numbers and limits, for all text formats), sdpa, graphs, ratings and pauli (data), archive and results
-(what ``unipd.save`` writes). The last four are imported on first use.
+Read limits (the guard of every reader), text (lines and numbers, for all text formats), sdpa, graphs, ratings and pauli
+(data), archive and results (what ``unipd.save`` writes). The last four are imported on first use.
 """
 
 from typing import TYPE_CHECKING
 
 from unipd._util.lazy import lazy_exports
 from unipd.io.graphs import Graph, as_graph, read_graph
+from unipd.io.limits import Limits
 from unipd.io.sdpa import SdpaProblem, read_sdpa, write_sdpa
-from unipd.io.text import Limits
 
 if TYPE_CHECKING:
     from unipd.io.pauli import PauliData, read_pauli_data, write_pauli_data

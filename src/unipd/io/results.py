@@ -102,7 +102,7 @@ def load(path: str | os.PathLike[str]) -> Result:
     try:
         header = json.loads(arrays["header"].tobytes())
         kind, number = header["kind"], header["format"]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise FileFormatError(str(path), "not a result file of unipd (no readable header)") from error
     if kind != _KIND:
         raise FileFormatError(str(path), "not a result file of unipd")
@@ -118,7 +118,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         for part in (result, result.counts, result.facts):
             _check_types(part)
         return result
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise FileFormatError(str(path), f"the header does not match the arrays ({error})") from error
 
 

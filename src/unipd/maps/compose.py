@@ -26,6 +26,7 @@ class BlockMap(Map):
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
         self.maps: tuple[MapDefaults, ...] = require_maps("A", maps)
+        self.has_mixed_products = all(part.has_mixed_products for part in self.maps)
         codomain = self.maps[0].codomain
         for index, part in enumerate(self.maps):
             if part.codomain != codomain:
@@ -160,6 +161,7 @@ class RowScaled(Map):
     def __init__(self, inner: LinearMap, factors: Array) -> None:
         self.inner: MapDefaults = require_map("inner", inner)
         self.has_cheap_images = self.inner.has_cheap_images
+        self.has_mixed_products = self.inner.has_mixed_products
         self.factors = factors.astype(np.finfo(inner.dtype).dtype).reshape(inner.codomain)
         self._blocks = tuple(RowScaled(part, self.factors) for part in self.inner.block_maps)
         super().__init__(inner.domain, inner.codomain, inner.dtype)

@@ -22,6 +22,8 @@ from unipd.protocols import MapDefaults
 
 _FEW = 8
 """Nonzeros of an atom up to which its columns are added one by one."""
+_BLOCK = 1 << 16
+"""Entries of a matrix in single precision that are turned to double precision at a time: they fit in cache."""
 
 
 class DenseMatrix(Map):
@@ -33,6 +35,7 @@ class DenseMatrix(Map):
 
     has_cheap_images = True
     has_adjoint_entries = True
+    has_mixed_products = True
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         self.matrix = validate.finite_array("matrix", matrix, ndim=2)
@@ -49,16 +52,18 @@ class DenseMatrix(Map):
         try:
             if isinstance(atom, atoms.SparsePoint):
                 return self.matrix[:, atom.indices] @ atom.values
-            return self.matrix @ np.asarray(atoms.dense(atom)).reshape(-1)
+            x = np.asarray(atoms.dense(atom)).reshape(-1)
+            return _mixed_product(self.matrix, x) if is_mixed(self.dtype, x) else self.matrix @ x
         except (ValueError, IndexError) as error:
             raise shape_error("atom", atom, self.domain, error) from error
 
     def adjoint(self, dual: Array) -> Array:
         """Return A^* lam (conjugating the vector, not the matrix)."""
+        multiply = _mixed_transposed_product if is_mixed(self.dtype, dual) else np.matmul
         try:
             if self.matrix.dtype.kind == "c":
-                return (dual.conj() @ self.matrix).conj().reshape(self._domain)
-            return (dual @ self.matrix).reshape(self._domain)
+                return multiply(dual.conj(), self.matrix).conj().reshape(self._domain)
+            return multiply(dual, self.matrix).reshape(self._domain)
         except ValueError as error:
             raise shape_error("dual", dual, self.codomain, error) from error
 
@@ -74,6 +79,37 @@ class DenseMatrix(Map):
         return np.sqrt(np.einsum("ij,ij->i", self.matrix, self.matrix.conj()).real.astype(np.float64))
 
 
+def is_mixed(dtype: np.dtype[Any], vector: Array) -> bool:
+    """Whether a matrix of this dtype is in single and the vector in double precision.
+
+    >>> is_mixed(np.dtype(np.float32), np.ones(2)), is_mixed(np.dtype(np.float64), np.ones(2))
+    (True, False)
+    """
+    return dtype.char in "fF" and vector.dtype.char in "dD"
+
+
+def _row_blocks(matrix: Array) -> list[slice]:
+    """Return slices of rows with about ``_BLOCK`` entries each."""
+    step = max(1, _BLOCK // matrix.shape[1])
+    return [slice(first, first + step) for first in range(0, matrix.shape[0], step)]
+
+
+def _mixed_product(matrix: Array, x: Array) -> Array:
+    """Return M x in the precision of x, a block of rows at a time: M is never copied as a whole."""
+    dtype = np.result_type(matrix, x)
+    return np.concatenate([matrix[rows].astype(dtype) @ x for rows in _row_blocks(matrix)])
+
+
+def _mixed_transposed_product(vector: Array, matrix: Array) -> Array:
+    """Return v M in the precision of v, a block of rows at a time."""
+    if vector.shape != matrix.shape[:1]:
+        raise ValueError(f"{vector.shape} does not match {matrix.shape[0]} rows")
+    total = np.zeros(matrix.shape[1], np.result_type(matrix, vector))
+    for rows in _row_blocks(matrix):
+        total += vector[rows] @ matrix[rows].astype(total.dtype)
+    return total
+
+
 class SparseMatrix(Map):
     """A x with A a SciPy sparse matrix or array, kept by columns (CSC) and never made dense.
 
@@ -83,6 +119,7 @@ class SparseMatrix(Map):
 
     has_cheap_images = True
     has_adjoint_entries = True
+    has_mixed_products = True
 
     def __init__(self, matrix: Any, domain: Shape | None = None) -> None:
         if not scipy.sparse.issparse(matrix):
@@ -123,11 +160,23 @@ class SparseMatrix(Map):
     def adjoint(self, dual: Array) -> Array:
         """Return A^* lam."""
         try:
+            multiply = self._mixed_transposed_product if is_mixed(self.dtype, dual) else self._transposed.__matmul__
             if self.dtype.kind == "c":
-                return (self._transposed @ dual.conj()).conj().reshape(self.domain)
-            return (self._transposed @ dual).reshape(self.domain)
+                return multiply(dual.conj()).conj().reshape(self.domain)
+            return multiply(dual).reshape(self.domain)
         except ValueError as error:
             raise shape_error("dual", dual, self.codomain, error) from error
+
+    def _mixed_transposed_product(self, vector: Array) -> Array:
+        """Return v A in the precision of v, some columns at a time: A is never copied as a whole."""
+        matrix, starts, last = self.matrix, self.matrix.indptr, 0
+        pieces: list[Array] = []
+        while last < matrix.shape[1]:
+            first, last = last, max(last + 1, int(np.searchsorted(starts, starts[last] + _BLOCK, side="right")) - 1)
+            part = slice(starts[first], starts[last])
+            rows = (matrix.data[part], matrix.indices[part], starts[first : last + 1] - starts[first])
+            pieces.append(scipy.sparse.csr_array(rows, shape=(last - first, matrix.shape[0])) @ vector)
+        return np.concatenate(pieces)
 
     def row_norms(self) -> FloatArray:
         """Return the norms of the matrix rows."""

@@ -57,7 +57,7 @@ def as_method(
     :class:`~unipd.methods.wrappers.Fallback`; the corrective one is the alternative to the factored one for a small
     constrained matrix (without a Slater point its multipliers grow too slowly).
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
-    (the default) to equilibrate badly scaled rows for the method "auto" only. ``continuation`` and ``restart`` run a
+    (the default) to equilibrate badly scaled rows for methods given by name. ``continuation`` and ``restart`` run a
     universal method in stages, see :class:`~unipd.methods.wrappers.Restarts`.
     """
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -71,7 +71,7 @@ def as_method(
         if not isinstance(chosen, UniversalMethod):
             raise InvalidInput("continuation", "the method unipdgrad or accunipdgrad for stages", chosen.name)
         chosen = Restarts(chosen, continuation=continuation)
-    should_scale = scaling == "rows" or (scaling == "auto" and method == "auto" and problem.rows is not None)
+    should_scale = scaling == "rows" or (scaling == "auto" and isinstance(method, str) and problem.rows is not None)
     return Rescaling(chosen) if should_scale and not isinstance(chosen, Rescaling) else chosen
 
 

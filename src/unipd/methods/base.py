@@ -15,6 +15,7 @@ from unipd.dual import DualValue, lower_bound
 from unipd.errors import InvalidInput
 from unipd.problem import Problem, ratio
 from unipd.protocols import Tracker
+from unipd.spectral import RESIDUAL, STATED
 from unipd.status import Status
 
 R = TypeVar("R")
@@ -80,7 +81,7 @@ class Certificate:
     ray: Array
     """The dual vector on whose ray the best bound is attained."""
     bound_kind: str = "rigorous"
-    """Kind of the certified oracle error on which the bound rests: rigorous, probabilistic or residual."""
+    """Kind of the certified oracle error on which the bound rests: rigorous, probabilistic, stated or residual."""
     ray_scale: float = 1.0
     """The bound is attained at ``ray_scale * ray``, so that a method's own dual vector need not be copied."""
 
@@ -124,7 +125,7 @@ class Certificate:
             *measures,
             dual_bound=bound,
             ray=point.dual,
-            bound_kind="rigorous" if scale == 0.0 else point.bound_kind,
+            bound_kind=_kind_of_bound(problem, "rigorous" if scale == 0.0 else point.bound_kind),
             ray_scale=scale if scale < math.inf else 1.0,
         )
 
@@ -142,6 +143,11 @@ class Certificate:
             return self.dual_bound == math.inf
         size = max(abs(largest), problem.typical_objective)  # the maximum may be 0, and the bound rounds as f does
         return self.dual_bound > largest + _INFEASIBILITY_MARGIN * size
+
+
+def _kind_of_bound(problem: Problem, kind: str) -> str:
+    """Return the kind of a bound whose oracle claims ``kind``: a user-supplied one states it, and does not prove it."""
+    return STATED if problem.is_oracle_stated and kind != RESIDUAL else kind
 
 
 ORACLE_SHARE = 0.1
@@ -192,6 +198,11 @@ class State:
     def absolute_accuracy(self) -> float | None:
         """The absolute accuracy with which the method works, None where it has none."""
         return None
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """Options of the method that were left to it, with the values that it has chosen for this run."""
+        return {}
 
     def unwrap(self) -> State:
         """Return the state of the active method, which for a wrapper is that of an inner method."""

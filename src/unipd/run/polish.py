@@ -91,7 +91,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     if better.primal is state.primal and better.certificate.dual_bound <= result.dual_bound:
         return replace(result, counts=better.counts, seconds=result.seconds + time.perf_counter() - begun)
     ended = Status.STOPPED if result.status.success else result.status
-    end = Termination(problem, goal).conclude(replace(better, iteration=state.iteration + 1), ended)
+    end = Termination(problem, goal, atol=result.atol).conclude(replace(better, iteration=state.iteration + 1), ended)
     seconds = result.seconds + time.perf_counter() - begun
     history = History(result.history.table)
     history.record(problem, end.state, seconds)

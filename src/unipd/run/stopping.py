@@ -102,23 +102,30 @@ class Both(_Pair):
 
 @dataclass(frozen=True)
 class Accuracy(StoppingRule):
-    """Stop when infeasibility and |gap| are at most a.
+    """Stop when infeasibility and |gap| are at most a, or violation and |objective - bound| at most ``atol``.
+
+    Each of the two numbers has to meet one of its tolerances: the relative one, or ``atol`` in the user's units.
 
     >>> rule = Accuracy(1e-3) | MaxIterations(100) & MaxSeconds(10)
     """
 
     accuracy: float
+    atol: float = 0.0
 
     def __post_init__(self) -> None:
         validate.positive("accuracy", self.accuracy)
+        validate.nonnegative("atol", self.atol)
 
     def __call__(self, info: IterationInfo) -> Status | None:
         """Compare the certificate with the accuracy."""
         return Status.STOPPED if self.is_met(info.problem, info.state.certificate) else None
 
     def is_met(self, problem: Problem, certificate: Certificate) -> bool:
-        """Whether violation and gap are within the accuracy."""
-        return certificate.relative_error(problem) <= self.accuracy
+        """Whether violation and gap are within the accuracy, or within the absolute tolerance."""
+        if self.atol == 0.0:
+            return certificate.relative_error(problem) <= self.accuracy
+        is_close = abs(certificate.gap(problem)) <= self.accuracy or abs(certificate.absolute_gap) <= self.atol
+        return is_close and (certificate.infeasibility <= self.accuracy or certificate.violation <= self.atol)
 
 
 @dataclass(frozen=True)

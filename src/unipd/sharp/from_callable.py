@@ -139,7 +139,8 @@ class CallableSharp(Sharp):
         if np.dtype(atom.dtype).kind == "c" and np.dtype(y.dtype).kind != "c":
             raise OracleError("the sharp oracle must return real points for a real direction, not complex ones")
         if isinstance(atom, np.ndarray) and np.isinf(atom).any():
-            raise UnboundedOracle("the sharp oracle returned a point at infinity: <y, x> - f(x) is unbounded over X")
+            message = "the sharp oracle returned a point at infinity: <y, x> - f(x) is unbounded over X"
+            raise UnboundedOracle(message, atom)
         atom = atom.copy() if isinstance(atom, np.ndarray) else atom  # the function may use its buffer again
         answer = replace(found, atom=atom) if isinstance(found, SharpAnswer) else self._answer(y, atom)
         if isinstance(found, SharpAnswer):
@@ -158,7 +159,12 @@ class CallableSharp(Sharp):
         given = self._traits["support"]
         if given is not None:
             return float(given(self._validate_direction(direction)))
-        return self(direction).value if self._objective is None else math.inf
+        if self._objective is not None:
+            return math.inf
+        try:
+            return self(direction).value
+        except UnboundedOracle:
+            return math.inf
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Apply the user's membership test; by default whether x is finite and has the right shape."""

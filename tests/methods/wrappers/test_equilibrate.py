@@ -163,3 +163,29 @@ def test_the_ellipsoid_projects_and_its_prox_has_the_right_derivative(seed: int,
     )
     if spread < 2.0 and abs(np.linalg.norm(vector / step / sides) - 1.5) > 1e-2:
         np.testing.assert_allclose(exact * 1e-3 * np.minimum(sides, 1.0), near, atol=1e-3 * 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [("cost", "corrective"), ("entropy", "accunipdgrad"), ("matrix", "factored")]
+)
+def test_a_method_given_by_name_equilibrates_badly_scaled_rows(name: str, method: str) -> None:
+    random = np.random.default_rng(0)
+    shape = (8, 8) if name == "matrix" else (30,)
+    rows = random.standard_normal((10, *shape))
+    if name == "matrix":
+        rows = rows + rows.transpose(0, 2, 1)
+        factor = random.standard_normal((8, 2))
+        point, cost = factor @ factor.T / np.sum(factor**2), random.standard_normal((8, 8))
+        oracle: Any = sharp.Linear(cost + cost.T, sharp.Spectrahedron(8))
+    else:
+        point = random.dirichlet(np.full(30, 0.5))
+        simplex = sharp.Linear(random.standard_normal(30), sharp.Simplex(30))
+        oracle = simplex if name == "cost" else sharp.Entropy(30)
+    rows[3] *= 1e6
+    A = rows.reshape(10, -1)
+    problem = unipd.Problem(oracle, A, A @ point.reshape(-1), "=")
+    limit = unipd.MaxIterations(1000)
+    assert unipd.solve(problem, method, accuracy=1e-4, stop=limit).status is unipd.Status.SOLVED
+    assert unipd.solve(problem, method, accuracy=1e-4, scaling=None, stop=limit).status is not unipd.Status.SOLVED
+    as_given = unipd.methods.auto.as_method(unipd.Corrective(), problem)
+    assert isinstance(as_given, unipd.Corrective)  # a method object runs as it is

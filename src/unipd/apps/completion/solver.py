@@ -186,7 +186,8 @@ def _merge_histories(first: Result, second: Result) -> History:
         after[:, COLUMNS.index(name)] += end
     bound, objective = COLUMNS.index("dual_bound"), COLUMNS.index("objective")
     after[:, bound] = np.maximum(after[:, bound], first.dual_bound)
-    after[:, COLUMNS.index("gap")] = (after[:, objective] - after[:, bound]) / second.problem.scale(second.objective)
+    pairs = zip(after[:, objective].tolist(), after[:, bound].tolist(), strict=True)
+    after[:, COLUMNS.index("gap")] = [second.problem.relative_gap(*pair) for pair in pairs]
     return History(np.concatenate([before, after], axis=0))
 
 

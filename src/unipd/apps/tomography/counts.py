@@ -17,10 +17,11 @@ import numpy as np
 
 from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.atoms import apply
 from unipd.couplings import MultinomialLikelihood, WeightedLeastSquares
 from unipd.errors import InvalidInput
-from unipd.io.pauli import PauliData
+from unipd.io.pauli import MOST_SHOTS, PauliData
 from unipd.maps.pauli import Confusion, OutcomeMap, confuse, walsh_hadamard
 from unipd.maps.pauli.map import PauliMap
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count, parse
@@ -73,8 +74,8 @@ _BATCH = 1 << 22
 """Entries after which estimates from several bases are merged."""
 
 
-@dataclass(frozen=True, eq=False)
-class BasisCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class BasisCounts(ReprMixin):
     """Outcomes in one local basis: ``counts[i]`` shots gave the bits ``outcomes[i]``."""
 
     basis: str
@@ -133,6 +134,8 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
     numbers = np.array([_read_count(basis, scale, value) for value in outcomes.values()], np.float64)
     if not numbers.sum() > 0.0:
         raise InvalidInput(f"counts[{basis!r}]", "at least one shot", "none")
+    if numbers.sum() > MOST_SHOTS:
+        raise InvalidInput(f"counts[{basis!r}]", "at most 2^53 shots", f"about 2^{math.log2(numbers.sum()):.0f}")
     if np.any(numbers != np.round(numbers)) and numbers.sum() <= LARGEST_PROBABILITY:
         raise InvalidInput(f"counts[{basis!r}]", "counts (multiply frequencies by the shots)", "frequencies")
     is_quasi = bool(np.any(numbers != np.round(numbers)) or numbers.min() < 0.0)

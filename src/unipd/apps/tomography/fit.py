@@ -29,7 +29,7 @@ from unipd.apps.tomography.counts import (
     pool_estimates,
     smooth_frequencies,
 )
-from unipd.apps.tomography.fixed_rank import FixedRank, warm_factors
+from unipd.apps.tomography.fixed_rank import REGULARISATION, FixedRank, warm_factors
 from unipd.apps.tomography.measurements import (
     DOUBLE_QUBITS,
     Paulis,
@@ -51,6 +51,7 @@ from unipd.apps.tomography.objectives import (
 from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.state import QuantumState
 from unipd.atoms import LowRank
+from unipd.couplings import L2Ball
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
 from unipd.maps.pauli import OutcomeMap
@@ -63,6 +64,7 @@ from unipd.run import Result, StoppingRule, recheck, solve
 from unipd.run.consistency import certify_bound
 from unipd.run.result import certificate_figures
 from unipd.run.stopping import RemainingBudget
+from unipd.sharp.spectral.factors import SpectralFactors
 from unipd.status import Status
 from unipd.trackers.lowrank import LowRankTracker
 
@@ -70,6 +72,8 @@ TRACKED_RANK = 128
 """Columns of X that an averaging method keeps."""
 ROUGH_ACCURACY = 1e-3
 """Accuracy of a fit that only gives the weights of the next."""
+NOISY_RANK = 32
+"""Columns to start with where X fits noise: from there the rank adapts in few iterations, with 8 qubits as with 10."""
 DEPOLARIZE_QUBITS = 10
 """Most qubits of a depolarized estimate: it has 2^q eigenvectors."""
 WIDE_QUBITS = 9
@@ -264,6 +268,8 @@ def _fit_rank(settings: FitSettings, model: Model) -> Fit:
         tracker=LowRankTracker(min(problem.map.domain[0], TRACKED_RANK), trace_correction=True),
         **settings.solver_options,
     )
+    if result.status is Status.INFEASIBLE:
+        result = replace(result, note=_infeasible_note(problem))
     result = add_bound_at_limit(result)
     point = result.x
     if not result.status.success and not np.any(point.weights):
@@ -282,6 +288,17 @@ def _fit_rank(settings: FitSettings, model: Model) -> Fit:
     note = f"Truncation to rank {state.rank} exceeds the requested accuracy, to which the fit itself was solved."
     final = recheck(moved, Status.STOPPED, note)
     return Fit(settings, model, state, final, fitted, lost_accuracy=final.status is not result.status)
+
+
+def _infeasible_note(problem: Problem) -> str:
+    """Return the message of a fit within a noise level that no X allows, with the limits that X has."""
+    level = problem.coupling.radius if isinstance(problem.coupling, L2Ball) else math.nan
+    if problem.sharp.maximum() < math.inf:
+        return (
+            f"Infeasible: no psd X of trace at most 1, the trace of a state, has ||A(X) - b|| <= {level:.6g}. Raise "
+            'the noise level, or fit with the objective "trace-squared", which does not limit the trace.'
+        )
+    return f"Infeasible: no psd X, of whatever trace, has ||A(X) - b|| <= {level:.6g}. Raise the noise level."
 
 
 def add_bound_at_limit(result: Result) -> Result:
@@ -314,7 +331,8 @@ def choose_method(settings: FitSettings, model: Model) -> Method:
 
     "auto" is descent over factors of fixed width for likelihoods and prescribed ranks, the projected gradient method
     where X fits noise with many columns, and else the factored method (for the squared trace, which has no factors, the
-    corrective one). The universal methods get the paper's eps, or a smaller one when the accuracy requires it.
+    corrective one), which starts with many columns for noisy data. The universal methods get the paper's eps, or a
+    smaller one when the accuracy requires it.
     """
     name, options, problem = settings.method, dict(settings.method_options), model.problem
     if not isinstance(name, str):
@@ -324,13 +342,18 @@ def choose_method(settings: FitSettings, model: Model) -> Method:
         return FixedRank(rank=settings.rank)
     if name == "auto" and is_descent and model.objective == "likelihood":
         return FixedRank() if model.start is None else FixedRank(factors=warm_factors(model.start))
-    if name == "auto" and is_descent and model.is_noisy:
-        return Projected()
+    fits_noise = model.is_noisy and problem.loss is not None and settings.rank is None
+    if name == "auto" and is_descent and fits_noise:
+        return Projected(rank=NOISY_RANK)
     if name == "auto":
         name = "factored" if is_factorable(problem.sharp) else "corrective"
     if name in UNIVERSAL and problem.loss is not None:
         options.setdefault("eps", universal_eps(problem, settings.required_accuracy))
-    if name == "factored":
+    if name == "factored" and fits_noise:
+        factors = SpectralFactors(problem.map.domain[0], 0, 1.0, ball=False, regularisation=REGULARISATION)
+        for option, value in (("rank", NOISY_RANK), ("factors", factors), ("inner_steps", 5)):
+            options.setdefault(option, value)
+    elif name == "factored":
         options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
         if isinstance(settings.rank, int):
             options.setdefault("rank", settings.rank)

@@ -28,7 +28,6 @@ from unipd.problem import Problem
 from unipd.protocols import Tracker, inner, norm
 from unipd.sharp.spectral.factors import SpectralFactors, random_block
 from unipd.status import Status
-from unipd.trackers import Fixed
 
 PROMISING = 10.0
 """The gap is seldom smaller than a tenth of ||grad|| ||R||: the oracle waits until that is this multiple of eps."""
@@ -106,12 +105,12 @@ class FixedRank(Factored):
             factor, products = spectral_factor(problem, columns, self.seed), (POWER_STEPS + 1) * columns
         model = AugmentedLagrangian(problem, factors, dual, 0.0)
         here = model.evaluate(factor)
-        primal = Fixed(here.point)
+        primal = here.tracker(problem)
         return FactoredState(
             iteration=0,
-            dual=here.dual,
+            dual=here.dual.astype(problem.dtype, copy=False),
             primal=primal,
-            image=here.image,
+            image=here.image.astype(problem.dtype, copy=False),
             mean_objective=here.cost,
             certificate=primal_certificate(problem, primal, here.image, here.cost, empty_certificate(here.dual)),
             counts=Counts(0, 0, products + here.matvecs),
@@ -127,6 +126,7 @@ class FixedRank(Factored):
             inner_tolerance=0.0,
             least_infeasibility=math.inf,
             warm_start=None,
+            first_rank=factor.shape[1],
         )
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
@@ -135,9 +135,8 @@ class FixedRank(Factored):
         moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * eps)
         moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
         level, decrease = stationarity(moved), state.here.value - moved.here.value
-        is_stuck = decrease <= state.model.rounding(moved.here.value) and level >= SLOWEST_DECREASE * stationarity(
-            state
-        )
+        is_flat = decrease <= state.model.rounding(moved.here.value, moved.factor)
+        is_stuck = is_flat and level >= SLOWEST_DECREASE * stationarity(state)
         if level > (SETTLED if is_limited else PROMISING) * eps and not is_stuck:
             return drop_vanished_columns(moved)
         certified, point = certify_at(problem, moved, moved.here.dual, ORACLE_SHARE * eps)

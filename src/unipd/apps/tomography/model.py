@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import BasisCounts, pearson_chi_square
 from unipd.apps.tomography.measurements import count_strings, parameter_count, standard_errors
 from unipd.apps.tomography.state import QuantumState
@@ -54,8 +55,8 @@ class FitSettings:
         return self.accuracy
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+@dataclass(frozen=True, eq=False, repr=False)
+class Model(ReprMixin):
     """What is fitted: a problem with the measurements behind it."""
 
     problem: Problem
@@ -97,8 +98,8 @@ class Model:
         return float(np.sum(((fitted - self.data.expectations) / errors) ** 2)), math.sqrt(2.0 * self.observations)
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(ReprMixin):
     """A state fitted to measurements."""
 
     settings: FitSettings

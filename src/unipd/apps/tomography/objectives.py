@@ -102,8 +102,8 @@ def tomography_problem(
 
     - "least-squares": min 1/2 ||A(X) - b||^2 over density matrices (paper, (16));
     - "weighted": min 1/2 sum_k |A(X) - b|_k^2 / s_k^2 over density matrices, s_k the standard errors;
-    - "trace": min tr X s.t. ||A(X) - b|| <= kappa, X psd, tr X <= 1;
-    - "trace-squared": min (tr X)^2 s.t. ||A(X) - b|| <= kappa, X psd.
+    - "trace": min tr X s.t. ||A(X) - b|| <= kappa, X psd, tr X <= 1 (that of a state);
+    - "trace-squared": min (tr X)^2 s.t. ||A(X) - b|| <= kappa, X psd, of any trace.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unipd.cli.commands.solve import is_python, load_problem
-from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, exit_code
+from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, UNBOUNDED, exit_code
 from unipd.cli.options import (
     AVERAGING_METHODS,
     METHODS,
@@ -222,7 +222,7 @@ def combined_exit_code(statuses: Sequence[Status]) -> int:
     codes = {exit_code(status) for status in statuses}
     if INTERRUPTED in codes:
         return INTERRUPTED
-    return codes.pop() if codes in ({SOLVED}, {INFEASIBLE}) else NOT_REACHED
+    return codes.pop() if codes in ({SOLVED}, {INFEASIBLE}, {UNBOUNDED}) else NOT_REACHED
 
 
 def _save(result: Result, path: Path, name: str, options: Options) -> None:

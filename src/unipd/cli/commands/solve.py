@@ -37,6 +37,9 @@ def solve(
         float | None, option("Bound on the trace of X, if the constraints imply none.", None, min=0.0)
     ] = None,
     rank: Annotated[int | None, option("Initial number of columns of the factor of X.", None, min=1)] = None,
+    atol: Annotated[
+        float, option("Absolute tolerance of gap and violation, for a problem from Python.", None, min=0.0)
+    ] = 0.0,
     *,
     options: Options,
 ) -> int:
@@ -49,7 +52,9 @@ def solve(
     if is_python(problem):
         if trace_bound is not None or rank is not None:
             raise InvalidInput("--trace-bound, --rank", "a file in SDPA format with these options", problem)
-        return emit(run_solver(load_problem(problem), options), options)
+        return emit(run_solver(load_problem(problem), options, atol=atol), options)
+    if atol:
+        raise InvalidInput("--atol", "a problem from Python with this option", problem)
     from unipd._util import validate
     from unipd.apps.sdp import SDP
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.dual import DualPoint, dual_point, evaluate, image_of, oracle_errors
+from unipd.dual import DualPoint, double_direction, dual_point, evaluate, image_of, oracle_errors
 from unipd.errors import OracleError
 from unipd.methods.base import (
     ORACLE_SHARE,
@@ -56,6 +56,13 @@ class CorrectiveState(State):
     """Null steps since the last serious one."""
     eps: float
     """Requested absolute accuracy."""
+    first_smoothness: float
+    """The first M, for the record; 0 without a proximal term."""
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """The absolute accuracy and the first M."""
+        return {"eps": self.eps, "smoothness": self.first_smoothness}
 
     @property
     def absolute_accuracy(self) -> float:
@@ -133,6 +140,7 @@ class Corrective:
             centre_value=_dual_objective(problem, point),
             null_steps=0,
             eps=eps,
+            first_smoothness=smoothness,
         )
 
     def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
@@ -150,6 +158,9 @@ class Corrective:
         certificate = state.certificate.update_point_and_bound(problem, measures, point)
         counts = state.counts.plus(oracle_calls=1, matvecs=point.matvecs + len(others))
         is_claimed = certificate.relative_error(problem) <= relative_eps(problem, state.eps, cost)
+        if is_claimed and problem.is_single:
+            certificate, work = recertify(problem, certificate, tolerance)
+            counts += work
         if is_claimed and is_user_supplied(problem.sharp):
             calls, products = require_no_better(problem, certificate.dual, tolerance)
             counts = counts.plus(oracle_calls=calls, matvecs=products)
@@ -181,6 +192,7 @@ class Corrective:
             centre_value=value if is_serious else state.centre_value,
             null_steps=null_steps,
             eps=state.eps,
+            first_smoothness=state.first_smoothness,
         )
 
 
@@ -224,6 +236,15 @@ def price_vertices(
         answer = SharpAnswer(atom, 0.0, problem.sharp.objective(atom), math.inf)
         points.append(dual_point(problem, dual, answer, image_of(problem, atom)))
     return points
+
+
+def recertify(problem: Problem, certificate: Certificate, tolerance: float) -> tuple[Certificate, Counts]:
+    """Return the certificate with its bound in double precision where the map offers it, and the work: M follows it."""
+    direction = double_direction(problem, certificate.dual)
+    if direction is None:
+        return certificate, Counts()
+    point = evaluate(problem, certificate.dual, direction=direction, tolerance=tolerance)
+    return replace(certificate, dual_bound=-math.inf).update_bound(problem, point), Counts(1, 0, point.matvecs)
 
 
 def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], memory: int) -> Bundle:

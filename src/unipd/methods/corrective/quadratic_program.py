@@ -49,7 +49,8 @@ def minimize_quadratic(
             reduced = matrix @ weights + linear + (0.0 if sums is None else multiplier @ sums)
             reduced[free] = 0.0
             entering = int(np.argmin(reduced))
-            threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * float(weights.max(initial=1.0)))
+            length = float(weights.max()) if sums is None else 1.0  # without sums, weights have a unit
+            threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * length)
             if reduced[entering] >= -threshold:
                 break
             free[entering] = True

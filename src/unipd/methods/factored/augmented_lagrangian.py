@@ -15,6 +15,8 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.context import notify
+from unipd._util.entrywise import precision
+from unipd.atoms import Blocks, LowRank
 from unipd.dual import DualPoint, oracle_errors
 from unipd.methods.base import State, primal_certificate
 from unipd.methods.factored.lbfgs import ROUNDING, Memory
@@ -29,6 +31,8 @@ TYPICAL_SHARE = 1e-3
 """Share of the typical objective below which a value of f says nothing about its scale."""
 PENALTY_GROWTH = 3.0
 """Factor by which the penalty grows when feasibility lags."""
+RESOLVED = 8.0
+"""Infeasibility, in units of eps, below which a larger penalty would only amplify the rounding of A X - b."""
 SMALLEST_TOLERANCE = 1e-2
 """Inner tolerances fall to this share of the accuracy at most, and by this factor at most between oracle calls."""
 
@@ -51,6 +55,21 @@ class Evaluation:
     matvecs: int
     """Products with A and with A^* lam."""
 
+    def tracker(self, problem: Problem) -> Fixed:
+        """Return X in the precision of the problem."""
+        return Fixed(_in_single(self.point) if problem.is_single else self.point)
+
+
+def _in_single(point: Any) -> Any:
+    """Return a point in single precision."""
+    if isinstance(point, Blocks):
+        return Blocks(tuple(map(_in_single, point.parts)))
+    dtype = np.complex64 if point.dtype.kind == "c" else np.float32
+    if isinstance(point, LowRank):
+        left = point.left.astype(dtype, copy=False)
+        return LowRank(left, left if point.hermitian else point.right.astype(dtype, copy=False), point.weights)
+    return point.astype(dtype, copy=False)
+
 
 @dataclass(frozen=True)
 class AugmentedLagrangian:
@@ -68,10 +87,10 @@ class AugmentedLagrangian:
         """Whether f is linear and all constraints hold by construction: then Newton steps apply."""
         return self.problem.sharp.linear_cost is not None and self.factors.fixes_all(self.problem.b.size)
 
-    def rounding(self, value: float) -> float:
-        """Return the size of a change of the objective that is rounding error."""
+    def rounding(self, value: float, factor: Array) -> float:
+        """Return the size of a change of the objective that is rounding error, in the precision of the factor."""
         loss = self.problem.loss
-        return ROUNDING * max(abs(value), 0.0 if loss is None else loss.cancellation)
+        return ROUNDING * precision(factor) * max(abs(value), 0.0 if loss is None else loss.cancellation)
 
     def dual(self, residual: Array) -> Array:
         """Return lam for a residual r = A X - b."""
@@ -100,7 +119,7 @@ class AugmentedLagrangian:
             cost, image = problem.sharp.objective(point), problem.map.image(point)
         else:
             cost, image = cost_map.cost_and_image(point)
-        return cost, np.asarray(image).astype(problem.dtype, copy=False)
+        return cost, np.asarray(image).astype(np.result_type(problem.dtype, image), copy=False)
 
     def _gradient(self, dual: Array, factor: Array) -> Array:
         """Return the gradient in R of f(X) + <lam, A X>, from the one matrix C + A^* lam where a map forms it."""
@@ -171,6 +190,13 @@ class FactoredState(CertifyingState):
     """Smallest infeasibility at a multiplier update so far."""
     radius: float = 0.0
     """Radius of the trust region of Newton steps; 0 before the first."""
+    first_rank: int = 1
+    """Columns of the first R, for the record."""
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """The initial rank."""
+        return {"rank": self.first_rank}
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
         """Return the problem and the factored form of its set."""
@@ -195,15 +221,16 @@ def objective_scale(problem: Problem, objective: float) -> float:
 
 def refresh_certificate(problem: Problem, state: FactoredState) -> FactoredState:
     """Return the state with point, image and certificate of the current factor."""
-    here, tracker = state.here, Fixed(state.here.point)
+    here, tracker = state.here, state.here.tracker(problem)
+    dual = here.dual.astype(problem.dtype, copy=False)
     return replace(
         state,
-        dual=here.dual,
+        dual=dual,
         primal=tracker,
-        image=here.image,
+        image=here.image.astype(problem.dtype, copy=False),
         mean_objective=here.cost,
         certificate=primal_certificate(problem, tracker, here.image, here.cost, state.certificate),
-        dual_step=norm(here.dual - state.dual),
+        dual_step=norm(dual - state.dual),
     )
 
 
@@ -219,7 +246,8 @@ def first_penalty(problem: Problem, point: DualPoint, first: Any) -> float:
 def update_multipliers(problem: Problem, state: FactoredState) -> FactoredState:
     """Move the multipliers to the current dual vector; raise the penalty only when feasibility lags."""
     infeasibility = state.certificate.infeasibility
-    lags = infeasibility > 0.25 * state.least_infeasibility and infeasibility > 0.3 * state.accuracy
+    enough = max(0.3 * state.accuracy, RESOLVED * problem.epsilon)
+    lags = infeasibility > 0.25 * state.least_infeasibility and infeasibility > enough
     penalty = state.model.penalty * (PENALTY_GROWTH if lags else 1.0)
     model = replace(state.model, centre=state.here.dual, penalty=penalty)
     here = model.evaluate(state.factor)

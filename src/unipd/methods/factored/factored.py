@@ -10,7 +10,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.dual import DualPoint, evaluate
+from unipd.dual import DualPoint, double_direction, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate, primal_certificate
 from unipd.methods.factored.augmented_lagrangian import (
@@ -33,7 +33,6 @@ from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, inner, unwrap
 from unipd.sharp.spectral.factors import Factors
 from unipd.status import Status
-from unipd.trackers import Fixed
 
 LEAST_DECREASE = 0.3
 """A loss is minimised without the oracle while an iteration decreases it by this share of the gap."""
@@ -53,6 +52,8 @@ MISSED_TOLERANCE = 10.0
 """If the error exceeds this multiple of the tolerance, retry without a warm start."""
 FEW_ROWS = 1000
 """Rows of the coupling up to which the retry uses the strongest certificate."""
+SMALL_FACTOR = 1 << 15
+"""Entries of R and of b up to which both are kept in double precision: with the quasi-Newton pairs a few MB."""
 LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 """Weights of an escape atom: the largest, the first when the line search finds none, and when to give up."""
 
@@ -127,15 +128,17 @@ class Factored:
         columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
         factor = factors.start(point.atom, columns, self.seed)
         penalty = 0.0 if smooth else first_penalty(problem, point, factors.point(factor))
+        if not smooth and _fits_in_double(problem, factor):
+            factor = factor.astype(np.result_type(factor, np.float64))
         model = AugmentedLagrangian(problem, factors, dual, penalty)
         here = model.evaluate(factor)
         return FactoredState(
             iteration=0,
-            dual=here.dual,
-            primal=Fixed(here.point),
-            image=here.image,
+            dual=here.dual.astype(problem.dtype, copy=False),
+            primal=here.tracker(problem),
+            image=here.image.astype(problem.dtype, copy=False),
             mean_objective=here.cost,
-            certificate=primal_certificate(problem, Fixed(here.point), here.image, here.cost, certificate),
+            certificate=primal_certificate(problem, here.tracker(problem), here.image, here.cost, certificate),
             counts=Counts(1, 0, point.matvecs + here.matvecs),
             smoothness=math.nan,
             dual_step=math.nan,
@@ -149,6 +152,7 @@ class Factored:
             inner_tolerance=0.1,
             least_infeasibility=math.inf,
             warm_start=point.atom,
+            first_rank=columns,
         )
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
@@ -164,7 +168,7 @@ class Factored:
             gap = moved.certificate.absolute_gap
             is_descending = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
             return moved if is_descending else certify_or_escape(problem, moved)
-        is_stuck = decrease <= state.model.rounding(moved.here.value)
+        is_stuck = decrease <= state.model.rounding(moved.here.value, moved.factor)
         is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
         if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not is_stuck:
             return moved
@@ -204,6 +208,14 @@ def is_factorable(sharp: OracleDefaults) -> bool:
     return factors is not None and factors.is_spectral
 
 
+def _fits_in_double(problem: Problem, factor: Array) -> bool:
+    """Whether R, for data in single precision, is small enough for double precision.
+
+    lam = lam_c + sigma (A X - b) multiplies the rounding of R by sigma: in single precision it is worth 1e-4 and more.
+    """
+    return problem.is_single and problem.map.has_mixed_products and max(factor.size, problem.b.size) <= SMALL_FACTOR
+
+
 def _is_penalty_dominated(problem: Problem, state: FactoredState) -> bool:
     """Whether sigma ||A X - b||^2 outweighs f(X): X is a local minimum of the infeasibility at its rank."""
     weight = state.model.penalty * state.certificate.violation**2
@@ -221,7 +233,7 @@ def _is_nearly_feasible(state: FactoredState, previous: FactoredState, infeasibi
 
 def certify_or_escape(problem: Problem, state: FactoredState) -> FactoredState:
     """Call the oracle at the current dual vector: for the bound, and for a direction that the factor lacks."""
-    dual = state.model.complete_dual(state.here, state.factor)
+    dual = state.model.complete_dual(state.here, state.factor).astype(problem.dtype, copy=False)
     eps = target(problem, state)
     loose = 0.0 if state.model.is_linear_on_spheres else 0.03 * abs(state.certificate.absolute_gap)
     tolerance = max(ORACLE_SHARE * eps, loose)
@@ -243,16 +255,20 @@ def certify_at(
     When the gap is within reach of the accuracy, the oracle is called once more for its strongest certificate.
     """
     eps, known = target(problem, state), state.certificate.dual_bound
-    point = evaluate(problem, dual, tolerance=tolerance, start=state.warm_start)
+    direction = double_direction(problem, dual)
+    point = evaluate(problem, dual, direction=direction, tolerance=tolerance, start=state.warm_start)
     state = with_bound(problem, state, point)
     if point.error > MISSED_TOLERANCE * tolerance:  # a warm start may be confined to a known cluster of eigenvalues
-        point = evaluate(problem, dual, tolerance=tolerance, certified=problem.b.size <= FEW_ROWS)
+        strongest = problem.b.size <= FEW_ROWS
+        point = evaluate(problem, dual, direction=direction, tolerance=tolerance, certified=strongest)
         state = with_bound(problem, state, point)
     # Within a cluster of top eigenvalues residuals may never become small: an unchanged bound is informative as well.
     informative = point.error <= INFORMATIVE_ERROR * eps or state.certificate.dual_bound <= known
     gap = state.certificate.absolute_gap
     if gap > eps >= gap - point.error and informative:
-        certified = evaluate(problem, dual, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True)
+        certified = evaluate(
+            problem, dual, direction=direction, tolerance=ORACLE_SHARE * eps, start=point.atom, certified=True
+        )
         state = with_bound(problem, state, certified)
     return state, point
 
@@ -276,7 +292,7 @@ def rank_one_escape(problem: Problem, state: FactoredState, point: DualPoint) ->
 
     def mix(gamma: float) -> tuple[Array, Evaluation]:
         nonlocal matvecs
-        factor = model.factors.mix_atom(state.factor, point.atom, gamma)
+        factor = model.factors.mix_atom(state.factor, point.atom, gamma).astype(state.factor.dtype, copy=False)
         here = model.evaluate(factor)
         matvecs += here.matvecs
         return factor, here

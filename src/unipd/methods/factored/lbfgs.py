@@ -15,8 +15,8 @@ from unipd.sharp.spectral.factors import Preconditioner
 if TYPE_CHECKING:
     from unipd.methods.factored.augmented_lagrangian import Evaluation, FactoredState
 
-ROUNDING = 1e-14
-"""Relative decrease below which the objective is rounding error: about 50 eps of its sums in double precision."""
+ROUNDING = 45.0
+"""Relative decrease below which the objective is rounding error, in units of eps: 1e-14 in double precision."""
 LONGEST_DIRECTION = 1e6
 """A direction longer than this multiple of the factor comes from pairs that are rounding error."""
 _LEAST_CURVATURE = 1e-12
@@ -125,12 +125,13 @@ def _armijo_search(
     When decreases are rounding error, a smaller slope is accepted instead (Hager and Zhang, 2005).
     """
     matvecs, start = 0, state.here.value
+    rounding = state.model.rounding(start, state.factor)
     for _ in range(12):
         here = state.model.evaluate(state.factor + length * direction)
         matvecs += here.matvecs
         if here.value <= start + 1e-4 * length * slope:
             return length, here, matvecs
-        if here.value <= start + state.model.rounding(start) and abs(inner(here.gradient, direction)) <= -0.9 * slope:
+        if here.value <= start + rounding and abs(inner(here.gradient, direction)) <= -0.9 * slope:
             return length, here, matvecs
         length *= interpolate(length * slope, here.value - start)
     return None

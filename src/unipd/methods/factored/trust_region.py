@@ -19,6 +19,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd._util.context import notify
+from unipd._util.entrywise import precision
 from unipd._util.lazy import compile_lazily
 from unipd.atoms import apply
 from unipd.methods.factored.augmented_lagrangian import FactoredState, objective_scale, stationarity
@@ -150,13 +151,14 @@ def _line_search(state: FactoredState, quadratic: _Quadratic, step: _Step) -> Fa
     """Return the state after the step, shortened until the decrease suffices, with the radius of the next one."""
     start, slope = state.here.value, 2.0 * inner(quadratic.gradient, step.step)
     curvature = 2.0 * step.change - slope
+    rounding = ROUNDING * precision(state.factor) * abs(start)
     share, matvecs = 1.0, state.factor.shape[1]
     for _ in range(10):
         factor = state.model.factors.point(quadratic.unit + share * step.step).left
         here = state.model.evaluate(factor)
         matvecs += here.matvecs
         actual, predicted = here.value - start, share * (slope + share * curvature)
-        lost = abs(actual) <= ROUNDING * abs(start) and norm(here.gradient) < norm(state.here.gradient)
+        lost = abs(actual) <= rounding and norm(here.gradient) < norm(state.here.gradient)
         ratio = 1.0 if lost else actual / predicted if predicted < 0.0 else 0.0
         if ratio >= LEAST_RATIO:
             radius = _next_radius(ratio, share, step, state)

@@ -47,11 +47,18 @@ class UniversalState(State):
     """S_k, the sum of the weights so far."""
     warm_start: Any
     """An atom from which an iterative oracle starts at another dual vector; None for a cold start."""
+    first_smoothness: float
+    """M_{-1}, for the record."""
 
     @property
     def absolute_accuracy(self) -> float:
         """The absolute accuracy eps."""
         return self.eps
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """The accuracy eps and M_{-1}."""
+        return {"eps": self.eps, "smoothness": self.first_smoothness}
 
     def clear_history(self: S, dual: Array) -> S:
         """Return the state at a dual vector without averages or momentum, as before a first iteration."""
@@ -151,6 +158,7 @@ class UniversalMethod(ABC):
             eps=eps,
             weight_sum=0.0,
             warm_start=None,
+            first_smoothness=smoothness,
         )
 
     def search(self, space: DualSpace, base: DualValue, smoothness: float, slack: float, *, complete: bool) -> Search:
