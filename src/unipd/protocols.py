@@ -68,6 +68,9 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 ``is_equality``           a free dual vector (K = {0})                False
 ``quadratic_weights``     steps in closed form for quadratic losses   None: not quadratic
 ``slack_radius``          the bounded slack block of the split        None: unbounded
+``is_differentiable``     descent on factors without multipliers      ``curvature()`` is finite
+``gap_unit``              absolute gaps, e.g. in nats                 None: relative gaps
+``cancellation``          rounding errors of the values of a loss     0: those of the value
 ========================  ==========================================  =========================
 
 Tracker: required ``mix``, ``point``; optional ``nbytes`` (0), ``exact_objective`` (False), ``error`` (None),

@@ -214,10 +214,20 @@ class ConvexLoss(CouplingBase):
         """Not homogeneous unless a subclass knows better."""
         return None
 
+    gap_unit: float | None = None
+    """Unit of the gaps of a loss whose values mean something absolute (1 nat for a likelihood); None: relative gaps."""
+    cancellation: float = 0.0
+    """Size of the terms that cancel in a value: its rounding error is relative to this where that is more."""
+
     @property
     def splittable(self) -> bool:
         """Whether the slack split is possible: by default if the class defines :meth:`slack`."""
         return type(self).slack is not ConvexLoss.slack
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether phi has a gradient wherever it is finite: by default where that is Lipschitz continuous."""
+        return math.isfinite(self.curvature())
 
     @abstractmethod
     def value(self, residual: Array) -> float:

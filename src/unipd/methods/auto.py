@@ -129,8 +129,8 @@ def _is_small_program(problem: Problem) -> bool:
 
 
 def _choose_name(problem: Problem) -> str:
-    """Return the name of the first choice: factors need a constraint or a smooth loss."""
-    is_nonsmooth = problem.loss is not None and not problem.has_smooth_loss
+    """Return the name of the first choice: factors need a constraint or a differentiable loss."""
+    is_nonsmooth = problem.loss is not None and not problem.has_differentiable_loss
     if is_factorable(problem.sharp) and not is_nonsmooth:
         return "factored"
     return "coordinate" if has_coordinates(problem) else "corrective"

@@ -24,6 +24,7 @@ BOUND_KINDS = {
 _LESS = "The point is valid but less accurate than requested."
 MEANINGS = {
     Status.SOLVED: "The solution can be used as it is; the accuracy was verified at the returned point.",
+    Status.LOCAL: "No neighbour of the prescribed rank is better; the gap bounds what points of any rank could gain.",
     Status.STOPPED: f"{_LESS} See its gap and infeasibility.",
     Status.ITERATION_LIMIT: f"{_LESS} Allow more iterations, request a lower accuracy, or try another method.",
     Status.ORACLE_LIMIT: f"{_LESS} Allow more oracle calls, request a lower accuracy, or try another method.",

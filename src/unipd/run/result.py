@@ -57,7 +57,7 @@ class Result:
     - ``infeasibility`` = dist(D (A x - b), D K) / max(||D b||, dist(-D b, D K)), where D equilibrates rows whose norms
       differ by more than a factor of ten (:meth:`unipd.Problem.infeasibility`); 0 for a loss;
     - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 max |f| over X); it can be negative where x is
-      infeasible.
+      infeasible. For a loss with a unit of its own (a likelihood: nats) it is the difference in that unit.
 
     Their absolute counterparts are ``absolute_gap`` and ``violation``, and what they are relative to ``gap_scale`` and
     ``feasibility_scale``. Neither depends on the units of f, of A and b together, of a row of both, or of x.
@@ -78,8 +78,10 @@ class Result:
       ``edges``. Bisection: the same without ``ratio``; no bisection is smaller than the bound. Theta: ``theta``,
       ``theta_bound`` and ``independence_bound``.
     - Clustering: ``cost``, ``sdp_bound`` (no clustering costs less), ``labels`` (an array).
-    - Tomography: ``qubits``, ``measurements``, ``relative_residual`` = ||A(X) - b||^2 / ||b||^2, ``rank`` (eigenvalues
-      above 1e-6), ``purity``, ``entropy`` and ``line_search_trials_per_iteration`` of the estimate.
+    - Tomography: ``qubits``, ``measurements``, ``outcomes`` (of counts), ``objective_name`` (what was fitted),
+      ``certified`` and ``rank_choice`` (what is proven, over which ranks), ``relative_residual`` =
+      ||A(X) - b||^2 / ||b||^2, ``chi_square``, ``degrees_of_freedom``, ``chi_square_per_dof`` (errors being known),
+      ``rank`` (eigenvalues above 1e-6), ``purity``, ``entropy`` and ``line_search_trials_per_iteration``.
     - Phase retrieval: ``relative_residual``, as in tomography, of the signal.
     - Matrix completion: ``users``, ``items``, ``ratings``, ``radius``, ``rank``, ``rmse_train``; ``search_iterations``,
       ``search_oracle_calls``, ``search_matvecs``, ``search_seconds`` (work of the search for the radius, which the

@@ -77,11 +77,14 @@ def _size_ratio(problem: Problem, primal: HasAtoms) -> float:
 def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
     """Return lam_0: zero, the dual vector of an earlier result, or the given one.
 
+    Where h is infinite at zero (a likelihood), prox_h(0) takes the place of zero.
     A result may have fewer rows, those of an earlier problem to which rows have been appended: these start at 0. It is
     brought into the domain of h, which may be that of another coupling.
     """
     if start is None:
-        return np.zeros(problem.dual_shape, problem.dtype)
+        zero = np.zeros(problem.dual_shape, problem.dtype)
+        is_inside = problem.split or problem.loss is None or math.isfinite(problem.coupling.conjugate(zero))
+        return zero if is_inside else problem.coupling.prox_conjugate(zero, 1.0)
     dual = start.dual if isinstance(start, Result) else start
     if isinstance(start, Result) and np.ndim(dual) == 1 == len(problem.dual_shape):
         dual = np.append(dual, np.zeros(max(problem.b.size - np.size(dual), 0), np.asarray(dual).dtype))

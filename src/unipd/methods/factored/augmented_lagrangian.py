@@ -15,10 +15,11 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.context import notify
+from unipd._util.entrywise import precision
 from unipd.atoms import Blocks, LowRank
 from unipd.dual import DualPoint, oracle_errors
 from unipd.methods.base import State, primal_certificate
-from unipd.methods.factored.lbfgs import Memory
+from unipd.methods.factored.lbfgs import ROUNDING, Memory
 from unipd.methods.step_size import minimize_convex
 from unipd.problem import Problem
 from unipd.protocols import inner, norm
@@ -85,6 +86,11 @@ class AugmentedLagrangian:
     def is_linear_on_spheres(self) -> bool:
         """Whether f is linear and all constraints hold by construction: then Newton steps apply."""
         return self.problem.sharp.linear_cost is not None and self.factors.fixes_all(self.problem.b.size)
+
+    def rounding(self, value: float, factor: Array) -> float:
+        """Return the size of a change of the objective that is rounding error, in the precision of the factor."""
+        loss = self.problem.loss
+        return ROUNDING * precision(factor) * max(abs(value), 0.0 if loss is None else loss.cancellation)
 
     def dual(self, residual: Array) -> Array:
         """Return lam for a residual r = A X - b."""

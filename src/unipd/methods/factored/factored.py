@@ -10,7 +10,6 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.entrywise import precision
 from unipd.dual import DualPoint, double_direction, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate, primal_certificate
@@ -28,7 +27,7 @@ from unipd.methods.factored.augmented_lagrangian import (
     with_inner_tolerance,
 )
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
-from unipd.methods.factored.lbfgs import ROUNDING, Memory, lbfgs_steps
+from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
 from unipd.methods.factored.least_norm import is_oracle_overdue, scale_to_data, widen_state
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
@@ -122,7 +121,7 @@ class Factored:
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
         """Start from the atom at the given dual vector; for a loss by default its gradient at X = 0."""
-        smooth = problem.has_smooth_loss
+        smooth = problem.has_differentiable_loss
         if smooth and problem.loss is not None and not np.any(dual):
             dual = problem.loss.gradient(-problem.b)
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.typical_objective)
@@ -187,7 +186,7 @@ class Factored:
             gap = moved.certificate.absolute_gap
             is_descending = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
             return moved if is_descending else certify_or_escape(problem, moved)
-        is_stuck = decrease <= ROUNDING * precision(moved.factor) * abs(moved.here.value)
+        is_stuck = decrease <= state.model.rounding(moved.here.value, moved.factor)
         is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
         if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not is_stuck:
             return moved
