@@ -22,6 +22,7 @@ class Status(str, Enum):
     INTERRUPTED = "interrupted"
     LINE_SEARCH_FAILED = "line_search_failed"
     INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
     RUNNING = "running"
 
     @property
@@ -58,5 +59,8 @@ _MESSAGES = {
         "Request a lower accuracy or a more precise oracle."
     ),
     Status.INFEASIBLE: "Infeasible: the dual bound exceeds every value of the objective on X.",
+    Status.UNBOUNDED: (
+        "Unbounded: along the ray returned as x, which keeps feasible points feasible, the objective improves forever."
+    ),
     Status.RUNNING: "Still running; the figures are those of the last completed iteration.",
 }

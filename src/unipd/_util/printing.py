@@ -55,7 +55,7 @@ def short_repr(value: Any) -> str:
     if isinstance(value, (list, tuple)) and len(value) > 6:
         return f"<{len(value)} items>"
     text = repr(value)
-    return text if len(text) <= 80 else f"<{type(value).__name__}>"
+    return text if len(text) <= 80 and "\n" not in text else f"<{type(value).__name__}>"
 
 
 def format_value(value: Any, digits: int = 6) -> str:

@@ -19,6 +19,7 @@ UNEXPECTED = 1
 BAD_INPUT = 2
 NOT_REACHED = 3
 INFEASIBLE = 4
+UNBOUNDED = 5
 INTERRUPTED = 130
 
 MEANINGS = {
@@ -27,7 +28,15 @@ MEANINGS = {
     BAD_INPUT: "invalid input or usage",
     NOT_REACHED: "a limit, a stall or a failed line search ended the run early",
     INFEASIBLE: "the problem is proven infeasible",
+    UNBOUNDED: "the objective is unbounded, along a ray that was checked",
     INTERRUPTED: "interrupted",
+}
+
+_CODES = {
+    Status.SOLVED: SOLVED,
+    Status.INFEASIBLE: INFEASIBLE,
+    Status.UNBOUNDED: UNBOUNDED,
+    Status.INTERRUPTED: INTERRUPTED,
 }
 
 _USERS_OS_ERRORS = {
@@ -45,11 +54,10 @@ _USERS_OS_ERRORS = {
 def exit_code(status: Status | str) -> int:
     """Return the exit code of a run that ended with this status.
 
-    >>> exit_code("solved"), exit_code("time_limit"), exit_code("infeasible")
-    (0, 3, 4)
+    >>> exit_code("solved"), exit_code("time_limit"), exit_code("infeasible"), exit_code("unbounded")
+    (0, 3, 4, 5)
     """
-    special = {Status.SOLVED: SOLVED, Status.INFEASIBLE: INFEASIBLE, Status.INTERRUPTED: INTERRUPTED}
-    return special.get(Status(status), NOT_REACHED)
+    return _CODES.get(Status(status), NOT_REACHED)
 
 
 def explain(error: BaseException) -> tuple[str, int]:

@@ -88,7 +88,10 @@ def _norm(ball: Any, x: Any) -> Any:
 
 def _quadratic(f: sharp.QuadraticBox, x: Any) -> tuple[list[Any], Any]:
     cost = 0.5 * cp().sum(cp().multiply(f.curvature, cp().square(x))) + cp().sum(cp().multiply(f.cost, x))
-    return [x >= f.box.lower, x <= f.box.upper], cost
+    flat, low, high = flatten(x), f.lower.reshape(-1), f.upper.reshape(-1)
+    below, above = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
+    bounds = [flat[below] >= low[below]] if below.size else []
+    return [*bounds, flat[above] <= high[above]] if above.size else bounds, cost
 
 
 def _norm_power(f: sharp.PowerNorm, x: Any) -> tuple[list[Any], Any]:
@@ -119,6 +122,8 @@ _FORMULAS: dict[type, Callable[[Any, Any], tuple[list[Any], Any]]] = {
 def model_coupling(coupling: Any, residual: Any) -> tuple[list[Any], Any]:
     """Return the constraints and the loss of a coupling at r = A x - b (flat), or raise :class:`NoModel`."""
     kind = type(coupling)
+    if kind is couplings.Product:
+        return _model_parts(coupling, residual)
     if kind in _SETS:
         return _SETS[kind](coupling, residual), 0.0
     if kind in _LOSSES:
@@ -138,11 +143,12 @@ def _psd(cone: couplings.PSDCone, residual: Any) -> list[Any]:
     return [matrix == matrix.T, 0.5 * (matrix + matrix.T) >> 0]
 
 
-def _blocks_of(product: couplings.Product, residual: Any) -> list[Any]:
+def _model_parts(product: Any, residual: Any) -> tuple[list[Any], Any]:
+    """Return the constraints and the losses of all parts."""
     ends = np.cumsum(product.sizes)
     pieces = [residual[int(end - size) : int(end)] for end, size in zip(ends, product.sizes, strict=True)]
-    pairs = zip(product.parts, pieces, strict=True)
-    return [constraint for part, piece in pairs for constraint in model_coupling(part, piece)[0]]
+    models = [model_coupling(part, piece) for part, piece in zip(product.parts, pieces, strict=True)]
+    return [constraint for constraints, _ in models for constraint in constraints], sum(loss for _, loss in models)
 
 
 _SETS: dict[type, Callable[[Any, Any], list[Any]]] = {
@@ -156,7 +162,6 @@ _SETS: dict[type, Callable[[Any, Any], list[Any]]] = {
     couplings.LInfBall: lambda k, r: [cp().norm(r, "inf") <= k.radius],
     couplings.SecondOrderCone: lambda k, r: [cp().norm(r[1:], 2) <= r[0]],
     couplings.PSDCone: _psd,
-    couplings.Product: _blocks_of,
     couplings.Translated: lambda k, r: model_coupling(k.part, r - np.asarray(k.shift).reshape(-1))[0],
     couplings.Scaled: lambda k, r: model_coupling(k.part, r / k.factor)[0],
 }

@@ -17,6 +17,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.files import atomic_write, write_text
+from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.archive import DamagedArchive, read_arrays
 from unipd.io.limits import Limits, open_bounded, read_bounded, require_room
@@ -32,8 +33,8 @@ UNKNOWN_NOISE = 0.1
 """The same when neither shots nor standard errors are known."""
 
 
-@dataclass(frozen=True, eq=False)
-class PauliData:
+@dataclass(frozen=True, eq=False, repr=False)
+class PauliData(ReprMixin):
     """Measured expectation values tr(P_k rho) of Pauli strings, with shots or standard errors when known.
 
     >>> PauliData(2, np.array([3]), np.array([0]), np.array([0.5])).labels()

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd._util.printing import clean_line
 from unipd.errors import FileFormatError, MissingExtra, UnipdError
 from unipd.io.limits import Limits, Source, open_bounded, read_bounded, require_room
 from unipd.io.text import LINE_LIMIT
@@ -348,7 +349,8 @@ def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
         except UnipdError:
             raise
         except Exception as error:  # pyarrow has many kinds of its own
-            raise FileFormatError(str(path), f"not a parquet file ({error})") from error
+            reason = clean_line(str(error).partition("\n")[0])
+            raise FileFormatError(str(path), f"not a parquet file ({reason})") from error
     if not columns:
         raise FileFormatError(str(path), f"no columns named like user, item, rating, but {', '.join(names)}")
     return check_columns(str(path), *columns)

@@ -25,6 +25,7 @@ from unipd.methods.frank_wolfe import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
 from unipd.methods.norm_barrier import NormBarrier
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad
+from unipd.methods.universal.quasi_newton import QuasiNewton
 from unipd.methods.universal.unipdgrad import UniPDGrad
 from unipd.methods.wrappers.rescaling import Rescaling
 from unipd.methods.wrappers.restarts import Restarts
@@ -42,6 +43,7 @@ __all__ = [
     "Method",
     "NormBarrier",
     "PairwiseFrankWolfe",
+    "QuasiNewton",
     "Rescaling",
     "Restarts",
     "State",

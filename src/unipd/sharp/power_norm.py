@@ -52,6 +52,7 @@ class PowerNorm(SharpFunction):
         self.power = _validate_power(power)
         self.weight = validate.positive("weight", weight)
         self.real_only = ball.real_only
+        self.is_strictly_convex = ball.is_strictly_convex
 
     @property
     def coefficient(self) -> float:
@@ -136,6 +137,8 @@ class SeparablePower(SharpFunction):
     >>> SeparablePower(2, power=3.0)(np.array([1.0, -4.0])).atom
     array([ 1., -2.])
     """
+
+    is_strictly_convex = True
 
     def __init__(self, shape: int | Shape, power: float, weight: float = 1.0) -> None:
         super().__init__(shape)

@@ -119,6 +119,7 @@ class Product(ReprMixin, OracleDefaults):
         self.oracles: tuple[OracleDefaults, ...] = tuple(as_oracle("oracles", oracle) for oracle in oracles)
         self.real_only = any(oracle.real_only for oracle in self.oracles)
         self.has_membership_test = all(oracle.has_membership_test for oracle in self.oracles)
+        self.is_strictly_convex = all(oracle.is_strictly_convex for oracle in self.oracles)
         self.threads = validate.integer("threads", threads, minimum=1)
 
     @property

@@ -124,7 +124,8 @@ def test_messages_speak_of_sdpa_where_the_program_came_from_such_a_file():
     """max Y_12 subject to Y_11 - Y_22 = 0: unbounded, and no x_1 F_1 - F_0 is psd."""
     program = SDP.from_sdpa(SdpaProblem([0.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [1, 0, 1], [1.0, 1.0, -1.0]))
     result = program.solve()
-    assert result.status is Status.INFEASIBLE
+    assert result.status is Status.UNBOUNDED
+    assert "X = 0 is feasible." in result.message
     assert "primal problem, min c'x, is infeasible and its dual, max <F0, Y>, unbounded" in result.message
     program = SDP.from_sdpa(SdpaProblem([-1.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [1, 0, 1], [1.0, 1.0, 2.0]))
     result = program.solve()
@@ -143,10 +144,41 @@ def test_progress_has_the_sign_of_the_program(graph, capsys):
 def test_unbounded_objective_is_recognised():
     program = SDP.from_matrices(-np.eye(2), [np.array([[0.0, 1.0], [1.0, 0.0]])], [2.0])
     result = program.solve(1e-6)
-    assert result.status is Status.INFEASIBLE
+    assert result.status is Status.UNBOUNDED
     assert "dual problem is infeasible" in result.message
+    assert "An X that meets the constraints up to" in result.message
     direction = result.x.dense()
-    assert abs(direction[0, 1]) < 1e-5 < np.trace(direction)
+    assert abs(direction[0, 1]) < 1e-5
+    assert np.trace(direction) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("maximise", [False, True])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_ray_of_an_unbounded_program_is_measured(maximise, scale):
+    """X_22 and X_33 grow together; X_11 is fixed, and X_22 - X_33 <= 1 does not stop them."""
+    sign = -1.0 if maximise else 1.0
+    cost, matrices = sign * np.diag([1.0, -1.0, -1.0]), [np.diag([1.0, 0.0, 0.0]), scale * np.diag([0.0, 1.0, -1.0])]
+    program = SDP.from_matrices(cost, matrices, [1.0, scale], ["=", "<="], maximise=maximise)
+    result = program.solve(1e-6)
+    assert result.status is Status.UNBOUNDED
+    ray = result.x.dense()
+    assert np.linalg.eigvalsh(ray)[0] >= -1e-12
+    assert np.trace(ray) == pytest.approx(1.0)
+    assert result.extras["ray_objective"] == pytest.approx(np.sum(cost * ray))
+    assert sign * result.extras["ray_objective"] < -0.9
+    changes = [np.sum(matrix * ray) / np.linalg.norm(matrix) for matrix in matrices]
+    measured = np.hypot(changes[0], max(changes[1], 0.0))
+    assert result.extras["ray_residual"] == pytest.approx(measured, abs=1e-12)
+    assert measured < 1e-5
+    assert result.dual_bound == -sign * np.inf
+
+
+def test_a_ray_without_a_feasible_point_says_so():
+    """X_11 in [1, 2] is bounded on both sides, and feasibility is not decided before the ray is found."""
+    program = SDP.from_matrices(-np.eye(2), [np.diag([1.0, 0.0])], [2.0], "<=", lower=[1.0])
+    result = program.solve(1e-6)
+    assert result.status is Status.UNBOUNDED
+    assert "not decided" in result.message
 
 
 def test_infeasible_program_comes_with_a_proof():

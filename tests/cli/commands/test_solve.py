@@ -58,7 +58,7 @@ def test_an_absolute_tolerance_is_for_problems_from_python(invoke, cycle, tmp_pa
     model.write_text(
         "import numpy as np, unipd\n"
         "A = np.random.default_rng(0).standard_normal((6, 9))\n"
-        "problem = unipd.Problem(unipd.sharp.Simplex(9), A, np.ones(6), unipd.couplings.LeastSquares())\n"
+        "problem = unipd.Problem(unipd.sharp.Simplex(9), A, A.mean(axis=1), unipd.couplings.LeastSquares())\n"
     )
     command = ("solve", f"{model}:problem", "--method", "frank-wolfe", "--accuracy", "1e-15", "--max-iterations", 300)
     assert invoke(*command).exit_code == 3
@@ -66,6 +66,22 @@ def test_an_absolute_tolerance_is_for_problems_from_python(invoke, cycle, tmp_pa
     refused = invoke("solve", cycle, "--atol", 0.1)
     assert refused.exit_code == 2
     assert "--atol" in refused.stderr
+
+
+def test_unbounded_files_have_their_own_status_and_exit_code(invoke, tmp_path):
+    """max Y_12 subject to Y_11 - Y_22 = 0."""
+    unbounded = SdpaProblem([0.0], (2,), [0, 1, 1], [0] * 3, [0, 0, 1], [1, 0, 1], [1.0, 1.0, -1.0])
+    write_sdpa(unbounded, tmp_path / "unbounded.dat-s")
+    result = invoke("solve", tmp_path / "unbounded.dat-s", "--json", "-", "--out", tmp_path / "ray.npz")
+    content = json.loads(result.stdout)
+    assert (result.exit_code, content["exit_code"], content["status"]) == (5, 5, "unbounded")
+    assert content["ray_objective"] > 0.5
+    assert content["ray_residual"] < 1e-5
+    shown = invoke("show", tmp_path / "ray.npz", "--verbose")
+    assert shown.exit_code == 0
+    assert "not a point but a ray" in shown.stdout
+    assert invoke("report", tmp_path / "ray.npz", "-o", tmp_path / "ray.html").exit_code == 0
+    assert "5  the objective is unbounded" in " ".join(invoke("--help").stdout.split(chr(10)))
 
 
 def test_infeasible_files_have_their_own_exit_code(invoke, tmp_path):

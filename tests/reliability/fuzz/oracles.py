@@ -91,6 +91,8 @@ def draw(random: np.random.Generator) -> Case:
         excess = result.dual_bound - optimum
         is_false = excess > 1e-8 and result.bound_kind == "rigorous"
         assert not is_false, f"a rigorous bound above the optimum by {excess:.1e} ({result.status.value})"
+        if value != "right" and result.bound_kind == "stated":
+            return  # what no answer contradicts is taken at its word, and the result says so
         if result.status is Status.SOLVED:
             x = np.asarray(result.x)
             assert not knows_set or _in_simplex(x, 10.0 * accuracy), "solved with x outside X"

@@ -34,6 +34,7 @@ from unipd.methods.frank_wolfe.active_set import ActiveSetState
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfeState
 from unipd.methods.norm_barrier import NormBarrier, NormBarrierState
 from unipd.methods.universal.accunipdgrad import AccUniPDGradState
+from unipd.methods.universal.quasi_newton import QuasiNewtonState
 from unipd.methods.universal.unipdgrad import UniPDGradState
 from unipd.methods.wrappers import Fallback, Rescaling, Restarts, Wrapper, WrapperState
 from unipd.run import watch_runs
@@ -62,9 +63,17 @@ def a_program() -> Problem:
     return analysis.problem(trace)
 
 
+def smooth_problem() -> Problem:
+    """A distribution of largest entropy."""
+    random = np.random.default_rng(5)
+    A = random.standard_normal((5, 12))
+    return Problem(unipd.sharp.Entropy(12), A, A @ random.dirichlet(np.ones(12)), "<=")
+
+
 EXAMPLES: dict[type[State], tuple[Callable[[], Problem], Method]] = {
     UniPDGradState: (constrained_problem, unipd.UniPDGrad()),
     AccUniPDGradState: (constrained_problem, unipd.AccUniPDGrad()),
+    QuasiNewtonState: (smooth_problem, unipd.QuasiNewton(period=3)),
     FrankWolfeState: (vector_problem, unipd.FrankWolfe()),
     ActiveSetState: (vector_problem, unipd.PairwiseFrankWolfe()),
     CoordinateState: (vector_problem, CoordinateDescent(working_set=1)),

@@ -11,6 +11,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.completion.ratings import Index, as_names, as_pairs, as_ratings
 from unipd.errors import FileFormatError, InvalidInput, UnipdError
 
@@ -22,8 +23,8 @@ NEGLIGIBLE = 1e-3
 _CHUNK = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
-class FittedModel:
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedModel(ReprMixin):
     """r_ui = mean + b_u + c_i + (U diag(s) V^T)_ui, clipped to a range.
 
     A user or item that is unknown from training has bias 0 and no row in X.

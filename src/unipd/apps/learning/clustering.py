@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 from unipd.io.graphs import as_graph
@@ -19,8 +20,8 @@ LARGEST_POINTS = 200
 """Largest number of points: the relaxation has n^2 / 2 inequalities."""
 
 
-@dataclass(frozen=True)
-class ClusteringResult:
+@dataclass(frozen=True, repr=False)
+class ClusteringResult(ReprMixin):
     """Labels of the points, and a lower bound on the cost of any clustering."""
 
     labels: IntArray

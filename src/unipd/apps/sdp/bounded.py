@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class BoundedSolver:
         if first.status is not Status.STALLED:
             return first
         options = {name: self.options[name] for name in ("callback", "verbose") if name in self.options}
-        remaining = RemainingBudget(stop, first.seconds, first.iterations, first.counts)
+        remaining = RemainingBudget(stop, first.seconds, first.iterations, first.counts, first.cpu_seconds)
         return _combine(first, self._refine(problem, trace, InteriorPoint(), remaining, options))
 
     def _refine(
@@ -147,6 +147,7 @@ class BoundedSolver:
         both = np.full(data.size + 1, math.nan) if x is None else data.cost_and_constraints.image(x)
         objective, image = float(both[0]), both[1:]
         violation = data.violation(image)
+        feasibility_scale = data.feasibility_scale or problem.feasibility_scale
         errors = dimacs_errors(data, violation, dual, x, bottom, objective)
         final = replace(
             result,
@@ -156,12 +157,18 @@ class BoundedSolver:
             objective=sign * objective + program.constant,
             dual_bound=sign * bound + program.constant,
             gap=problem.relative_gap(objective, bound),
-            infeasibility=ratio(data.relative_norm(violation), data.feasibility_scale or problem.feasibility_scale),
+            infeasibility=ratio(data.relative_norm(violation), feasibility_scale),
+            violation=data.relative_norm(violation),
             extras=_extras(x, errors, trace),
             history=result.history.convert_values(problem.sharp.display_value),
             accuracy=self.accuracy,
             note=result.message + trace.statement,
-            facts=replace(problem_facts(result), maximise=program.maximise),
+            facts=replace(
+                problem_facts(result),
+                maximise=program.maximise,
+                scale=problem.scale(objective),
+                feasibility_scale=feasibility_scale,
+            ),
             state=None,
         )
         return recheck(final, Status.STALLED, Status.STALLED.message + trace.statement)
@@ -204,33 +211,64 @@ def _combine(first: Result, second: Result) -> Result:
     return replace(second, **work)
 
 
-def infeasible_result(
-    program: SDP, message: str, accuracy: float, started: float, dual: Array, x: LowRank | None = None
-) -> Result:
-    """Return the result of a program without feasible X or, given ``x``, with an unbounded objective.
-
-    ``dual`` proves the first; ``x`` is a direction of unbounded improvement, which makes the dual infeasible.
-    """
-    data, sign = program.data, -1.0 if program.maximise else 1.0
-    if program.sdpa and x is None:
+def infeasible_result(program: SDP, message: str, accuracy: float, started: float, dual: Array) -> Result:
+    """Return the result of a program without feasible X, which ``dual`` proves."""
+    if program.sdpa:
         message += " In SDPA's terms the dual problem, max <F0, Y>, is infeasible."
-    elif program.sdpa:
-        message += " In SDPA's terms the primal problem, min c'x, is infeasible and its dual, max <F0, Y>, unbounded."
     return Result(
         status=Status.INFEASIBLE,
         note=message,
-        x=x,
-        image=np.full(data.size, math.nan) if x is None else data.cost_and_constraints.image(x)[1:],
+        image=np.full(program.data.size, math.nan),
         dual=dual,
-        dual_bound=sign * (math.inf if x is None else -math.inf),
+        dual_bound=-math.inf if program.maximise else math.inf,
         bound_kind="rigorous",
-        accuracy=accuracy,
-        method="alternative",
-        seconds=time.perf_counter() - started,
-        peak_memory_bytes=peak_memory(),
-        facts=ProblemFacts(problem=repr(program), maximise=program.maximise),
-        extras=_extras(x, (math.nan,) * 6, None),
+        extras=_extras(None, (math.nan,) * 6, None),
+        **_common_fields(program, accuracy, started),
     )
+
+
+class Ray(NamedTuple):
+    """A psd direction D of trace 1 that keeps feasible X feasible."""
+
+    direction: LowRank
+    objective: float
+    """<C, D>, negative where the objective improves."""
+    residual: float
+    """How far D is from preserving the constraints, with matrices of unit norm."""
+
+
+def unbounded_result(program: SDP, ray: Ray, feasible: str, accuracy: float, started: float) -> Result:
+    """Return the result of a program whose objective improves forever along a ray; ``feasible``: from where."""
+    sign = -1.0 if program.maximise else 1.0
+    message = (
+        "The objective is unbounded and the dual problem is infeasible: along the psd direction X returned, of trace "
+        f"1, the constraints change by {ray.residual:.0e} (matrices of unit norm) and the objective by "
+        f"{sign * ray.objective:.3g}. {feasible}"
+    )
+    if program.sdpa:
+        message += " In SDPA's terms the primal problem, min c'x, is infeasible and its dual, max <F0, Y>, unbounded."
+    figures = {"ray_objective": sign * ray.objective, "ray_residual": ray.residual}
+    return Result(
+        status=Status.UNBOUNDED,
+        note=message,
+        x=ray.direction,
+        image=program.data.cost_and_constraints.image(ray.direction)[1:],
+        dual=np.zeros(program.data.size),
+        dual_bound=-sign * math.inf,
+        extras={**_extras(ray.direction, (math.nan,) * 6, None), **figures},
+        **_common_fields(program, accuracy, started),
+    )
+
+
+def _common_fields(program: SDP, accuracy: float, started: float) -> dict[str, Any]:
+    """Return the fields of a result that needed no run of a method."""
+    return {
+        "accuracy": accuracy,
+        "method": "alternative",
+        "seconds": time.perf_counter() - started,
+        "peak_memory_bytes": peak_memory(),
+        "facts": ProblemFacts(problem=repr(program), maximise=program.maximise),
+    }
 
 
 def _extras(x: Any, errors: tuple[float, ...], trace: TraceBound | None) -> dict[str, Any]:

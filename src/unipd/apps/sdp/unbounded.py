@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.apps.sdp.bounded import ITERATIONS, BoundedSolver, infeasible_result, interior_point_work
+from unipd.apps.sdp.bounded import (
+    ITERATIONS,
+    BoundedSolver,
+    Ray,
+    infeasible_result,
+    interior_point_work,
+    unbounded_result,
+)
 from unipd.apps.sdp.data import SdpData, TraceBound
 from unipd.apps.sdp.interior_point import InteriorPoint
 from unipd.atoms import LowRank
@@ -24,7 +31,7 @@ from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import Entries, SdpMap
 from unipd.methods import Factored
-from unipd.problem import Problem
+from unipd.problem import Problem, ratio
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, solve
 from unipd.sharp.spectral.sdp import CHOLESKY_ORDER, FixedTrace
 from unipd.spectral import smallest_eigenpair
@@ -38,6 +45,8 @@ MARGINAL_RESIDUAL = 1e-2
 """sqrt(n) ||B(D)|| below which a proved bound is of no use: multipliers of such programs are nearly unbounded."""
 DESCENT_SHARE = 1e-4
 """The objective decreases along a direction of trace 1 when <C, D> < -1e-4 ||C||: more than rounding of D."""
+DESCENT_MARGIN = 10.0
+"""... and than this multiple of the residual of D."""
 TRACE_MARGIN = 1.5
 """The first trace bound exceeds the estimate for optimal X by this factor, since its point is only nearly feasible."""
 LEAST_TRACE = 1e-3
@@ -181,13 +190,9 @@ def solve_without_trace(solver: BoundedSolver) -> Result:
     if level is None:
         reason = "neither a positive definite combination of them nor an unbounded direction was found"
         return search_trace(solver, TRACE_MULTIPLES, reason)
-    if level.multipliers is None and _cost(data, level.direction) < -DESCENT_SHARE * np.linalg.norm(data.cost.value):
-        message = (
-            "The objective is unbounded and the dual problem is infeasible: along the psd direction X returned, the "
-            f"constraints do not change (up to {level.residual:.0e}) and the objective improves without limit."
-        )
-        direction = _leading_rows(data, level.direction)
-        return infeasible_result(program, message, solver.accuracy, started, np.zeros(data.size), direction)
+    ray = _improving_ray(data, level)
+    if ray is not None:
+        return unbounded_result(program, ray, _describe_feasible(data, infeasible), solver.accuracy, started)
     if level.multipliers is None:
         reason = "there are unbounded directions along which the objective does not change"
         return search_trace(solver, CAUTIOUS_MULTIPLES, reason)
@@ -201,6 +206,34 @@ def solve_without_trace(solver: BoundedSolver) -> Result:
         "some psd matrix of trace 1 changes them and the objective, all of unit norm, by only "
         f"{level.residual:.0e}, and a run without a bound did not converge"
     )
+
+
+def _improving_ray(data: SdpData, level: Alternative) -> Ray | None:
+    """Return the direction as a ray along which the objective improves, measured in the units of the data; or None."""
+    if level.multipliers is not None:
+        return None
+    rows = _leading_rows(data, level.direction)
+    trace = float(np.sum(rows.weights * np.sum(rows.left**2, axis=0)))
+    direction = LowRank(rows.left, rows.left, rows.weights / (trace or 1.0))
+    both = data.cost_and_constraints.image(direction)
+    image = both[1:]
+    growth = np.maximum(np.where(np.isfinite(data.upper), image, 0.0), np.where(np.isfinite(data.lower), -image, 0.0))
+    ray = Ray(direction, float(both[0]), data.relative_norm(np.maximum(growth, 0.0)))
+    rate = -ray.objective / float(np.linalg.norm(data.cost.value) or 1.0)
+    return ray if rate > max(DESCENT_SHARE, DESCENT_MARGIN * ray.residual) else None
+
+
+def _describe_feasible(data: SdpData, alternative: Alternative | None) -> str:
+    """Return what is known of feasible points, from which the ray starts."""
+    if not data.violation(np.zeros(data.size)).any():
+        return "X = 0 is feasible."
+    share = 0.0 if alternative is None else _homogeneous_share(alternative)
+    if alternative is None or share <= LEAST_SHARE:
+        return "Whether any X is feasible was not decided: if none is, the program is infeasible as well."
+    point = _leading_rows(data, alternative.direction)
+    violation = data.violation(data.cost_and_constraints.image(point)[1:] / share)
+    error = ratio(data.relative_norm(violation), data.feasibility_scale)
+    return f"An X that meets the constraints up to {error:.0e} is known."
 
 
 def _prove_trace_bound(data: SdpData) -> TraceBound | None:
@@ -223,10 +256,15 @@ def _first_trace(data: SdpData, multipliers: Array, feasible: Alternative | None
     y, level = multipliers[:-1], float(multipliers[-1])
     objective = 0.0
     if feasible is not None:
-        share = float(np.sum(feasible.direction.left[-1] ** 2 * feasible.direction.weights))
+        share = _homogeneous_share(feasible)
         objective = _cost(data, feasible.direction) / share if share > LEAST_SHARE else 0.0
     value = TRACE_MARGIN * max(data.support_of_bounds(y) + level * objective, LEAST_TRACE)
     return TraceBound(value, False, "the constraints and the objective together", y, level)
+
+
+def _homogeneous_share(alternative: Alternative) -> float:
+    """Return the share of a direction's trace that multiplies b: divided by it, X nearly meets the constraints."""
+    return float(np.sum(alternative.direction.left[-1] ** 2 * alternative.direction.weights))
 
 
 def _leading_rows(data: SdpData, direction: LowRank) -> LowRank:

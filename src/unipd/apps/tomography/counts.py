@@ -16,6 +16,7 @@ import numpy as np
 
 from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.state import QuantumState
 from unipd.couplings import WeightedLeastSquares
 from unipd.errors import InvalidInput
@@ -70,8 +71,8 @@ _BATCH = 1 << 22
 """Entries after which estimates from several bases are merged."""
 
 
-@dataclass(frozen=True, eq=False)
-class BasisCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class BasisCounts(ReprMixin):
     """Outcomes in one local basis: ``counts[i]`` shots gave the bits ``outcomes[i]``."""
 
     basis: str

@@ -10,7 +10,7 @@ import typer
 
 from unipd._util.context import current_communicator
 from unipd.cli.exits import say
-from unipd.cli.options import CHECKPOINTING, SOLVING, WATCHING, WRITING, Options, common_options, option
+from unipd.cli.options import CHECKPOINTING, METHOD_OPTIONS, SOLVING, WATCHING, WRITING, Options, common_options, option
 from unipd.cli.output import emit
 from unipd.errors import InvalidInput
 from unipd.status import Status
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
 _MODEL, _USE = "Model", "Use"
-_COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name != "weights")
+_COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name not in METHOD_OPTIONS)
 
 
 @common_options(

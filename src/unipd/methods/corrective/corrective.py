@@ -19,6 +19,7 @@ from unipd.methods.base import (
     Certificate,
     Counts,
     State,
+    WarmPoint,
     empty_certificate,
     measure_point,
     relative_eps,
@@ -36,6 +37,8 @@ MASTER_SHARE = 1e-3
 """Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
 DESCENT_SHARE = 0.1
 """A step is serious when G decreases by this share of what the model predicts."""
+TRUSTED_SHARE = 1e-2
+"""A warm start takes M of the earlier run, but no less than this share of the estimate for a new one."""
 MOST_PRICED = 30
 """Vertices that one oracle call may add where pricing is cheap."""
 IDLE_SHARE = 3
@@ -60,6 +63,13 @@ class CorrectiveState(State):
     """Null steps since the last serious one."""
     eps: float
     """Requested absolute accuracy."""
+    first_smoothness: float
+    """The first M, for the record; 0 without a proximal term."""
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """The absolute accuracy and the first M."""
+        return {"eps": self.eps, "smoothness": self.first_smoothness}
 
     @property
     def absolute_accuracy(self) -> float:
@@ -139,7 +149,28 @@ class Corrective:
             centre_value=_dual_objective(problem, point),
             null_steps=0,
             eps=eps,
+            first_smoothness=smoothness,
         )
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CorrectiveState:
+        """Start from the dual vector with the atoms of another run, which the first master weighs."""
+        first = self.start(problem, tracker, warm.dual, accuracy)
+        if isinstance(warm.state, CorrectiveState) and self.smoothness is None:
+            least = TRUSTED_SHARE * first.smoothness
+            first = replace(first, smoothness=min(first.smoothness, max(warm.state.smoothness, least)))
+        if first.bundle.by_block or not warm.atoms:
+            return first
+        heaviest = np.argsort(-np.array(warm.weights), kind="stable")[: self.memory - 1]
+        with oracle_errors:
+            costs = [problem.sharp.objective(warm.atoms[place]) for place in heaviest]
+        answers = [SharpAnswer(warm.atoms[i], 0.0, cost, math.inf) for i, cost in zip(heaviest, costs, strict=True)]
+        points = [dual_point(problem, warm.dual, answer, image_of(problem, answer.atom)) for answer in answers]
+        bundle = first.bundle.with_atoms(problem, *points)
+        if len(bundle.atoms) == 1 + len(points):  # none is there twice
+            units = np.sqrt(np.maximum(costs, 0.0)) if bundle.conic else 1.0
+            weights = np.append(0.0, units * np.array(warm.weights)[heaviest])
+            bundle = bundle.at(weights if bundle.conic else weights / weights.sum())
+        return replace(first, bundle=bundle, counts=first.counts.plus(matvecs=len(points)))
 
     def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
         """Solve the master, price atoms at its multiplier, move the centre or stay, and update the bundle."""
@@ -190,6 +221,7 @@ class Corrective:
             centre_value=value if is_serious else state.centre_value,
             null_steps=null_steps,
             eps=state.eps,
+            first_smoothness=state.first_smoothness,
         )
 
 

@@ -51,7 +51,8 @@ def minimize_quadratic(
             weights[free] = target
             reduced = matrix @ weights + linear + (0.0 if sums is None else multiplier @ sums)
             reduced[free] = 0.0
-            threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * float(weights.max(initial=1.0)))
+            length = float(weights.max()) if sums is None else 1.0  # without sums, weights have a unit
+            threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * length)
             entering = _most_negative(reduced, -threshold, min(most, max(1, int(free.sum()) // _ENTERING_SHARE)))
             if entering.size == 0:
                 break

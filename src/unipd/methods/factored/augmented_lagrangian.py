@@ -185,6 +185,13 @@ class FactoredState(CertifyingState):
     """Smallest infeasibility at a multiplier update so far."""
     radius: float = 0.0
     """Radius of the trust region of Newton steps; 0 before the first."""
+    first_rank: int = 1
+    """Columns of the first R, for the record."""
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """The initial rank."""
+        return {"rank": self.first_rank}
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
         """Return the problem and the factored form of its set."""

@@ -160,6 +160,7 @@ class Factored:
             inner_tolerance=0.1,
             least_infeasibility=math.inf,
             warm_start=point.atom,
+            first_rank=columns,
         )
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
