@@ -68,10 +68,24 @@ PATHS: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("name", ["larger balls", "smaller balls"])
+def test_coordinates_in_use_are_a_start(name: str) -> None:
+    cold_total, warm_total, previous = 0, 0, None
+    method = unipd.CoordinateDescent(working_set=2)
+    for share in np.linspace(0.1, 1.0, 10):
+        problem = PATHS[name](share)
+        cold = solve(problem, method, accuracy=1e-6)
+        previous = solve(problem, method, accuracy=1e-6, start=previous)
+        assert previous.status is cold.status is Status.SOLVED
+        cold_total, warm_total = cold_total + cold.iterations, warm_total + previous.iterations
+    assert warm_total < 0.85 * cold_total
+
+
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_takes_fewer_iterations(name: str) -> None:
     method = "corrective" if name.endswith("balls") else "auto"  # coordinate descent takes an iteration or two
     cold_total, warm_total, previous = 0, 0, None
+    method = "corrective" if name.endswith("balls") else "auto"  # coordinates need but one iteration from cold
     for share in np.linspace(0.1, 1.0, 10):
         problem = PATHS[name](share)
         cold = solve(problem, method, accuracy=1e-6)

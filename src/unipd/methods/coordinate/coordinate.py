@@ -11,12 +11,13 @@ import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
-from unipd.atoms import Blocks
+from unipd.atoms import Blocks, dense
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import (
     Counts,
     State,
+    WarmPoint,
     empty_certificate,
     measure_point,
     target_eps,
@@ -30,8 +31,9 @@ from unipd.trackers import Fixed
 
 FIRST_GROUPS = 100
 """Groups of the first working set."""
-INNER_SHARE = 0.3
-"""The problem over a working set is solved to this share of the accuracy, or of the gap before it if that is larger."""
+INNER_SHARE, GAP_SHARE = 0.3, 1e-2
+"""The problem over a working set is solved to this share of the accuracy, or this share of the gap if that is larger:
+far, since passes over a working set cost little beside an oracle call."""
 SMALL_GRAM = 200
 """Entries up to which the Gram matrix is kept even if A has fewer rows."""
 GROWTH = 2
@@ -137,12 +139,30 @@ class CoordinateDescent:
         measures = measure_point(problem, state.primal, state.image, cost)
         return replace(state, mean_objective=cost, certificate=state.certificate.update_point(measures))
 
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CoordinateState:
+        """Start with the groups in use in another run, at its entries as far as they are within the bounds."""
+        first, ball = self.start(problem, tracker, warm.dual, accuracy), problem.sharp.coordinates()
+        known = warm.point
+        if isinstance(warm.state, CoordinateState):
+            known = warm.state.primal.point()
+        x = np.zeros(0) if known is None else _flat(known if isinstance(known, Blocks) else dense(known))
+        if x.size != ball.size:
+            return first
+        ordered = replace(ball, lower=ball.lower[ball.members], upper=ball.upper[ball.members])
+        in_use = np.flatnonzero(ordered.norms(x[ball.members]))
+        groups = np.concatenate([in_use, np.setdiff1d(first.groups, in_use)])
+        part = ball.restrict(groups)
+        entries = np.clip(x[part.members], part.lower, part.upper)
+        if ball.is_tight and not part.total(entries) > 0.0:
+            return first
+        return replace(first, groups=groups, x=entries)
+
     def step(self, problem: Problem, state: CoordinateState) -> CoordinateState:
         """Solve over the working set, price the other coordinates, and choose the next working set."""
         # 1: the problem over the working set gives x and lam
         ball: Coordinates = problem.sharp.coordinates()
         restricted, state = _restrict(problem, ball, state)
-        tolerance = INNER_SHARE * max(state.eps, min(0.3 * state.certificate.absolute_gap, math.inf))
+        tolerance = max(INNER_SHARE * state.eps, GAP_SHARE * state.certificate.absolute_gap)
         tolerance = tolerance if math.isfinite(tolerance) else INNER_SHARE * state.eps
         solution = minimize_restricted(restricted, state.x, state.multiplier, tolerance)
         here = solution.point

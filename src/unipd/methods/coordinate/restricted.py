@@ -45,7 +45,9 @@ GROUP_RESIDUAL, ENTRY_RESIDUAL = 1e-2, 1e-9
 PENALTY_GROWTH, LARGEST_PENALTY = 10.0, 1e4
 """rho grows by this factor when rounds bring no better point, up to this multiple of the typical one."""
 LEAST_CURVATURE = 1e-9
-"""Floor of the diagonal Hessian relative to its largest entry: a loss may be flat or linear in some residuals."""
+"""Floor of the diagonal Hessian relative to the loss's curvature: a loss may be linear in all residuals."""
+FLOOR_GROWTH = 1e3
+"""The floor grows by this factor with every round that brings no better point; at 1 the model is an upper bound."""
 RIDGE = 1e-13
 """Added to the diagonal of a Newton system, relative to its largest entry."""
 SMALLEST_STEP = 1e-6
@@ -84,17 +86,18 @@ class SmoothPart:
         support = inner(dual, residual - self.smoothness * moved)  # h(lam) = <lam, r'>, r' in K by Moreau's identity
         return inner(dual, residual) - support - 0.5 * self.smoothness * inner(moved, moved)
 
-    def hessian(self, residual: Array) -> FloatArray:
-        """Return the diagonal of the Hessian, flat and slightly positive."""
+    def hessian(self, residual: Array, floor: float = LEAST_CURVATURE) -> FloatArray:
+        """Return the diagonal of the Hessian, flat, and at least ``floor`` times the largest that there is."""
         ones = np.ones((residual.size, 1))
         if self.smoothness == 0.0:
             assert self.problem.loss is not None
+            largest = self.problem.loss.curvature()
             diagonal = self.problem.loss.gradient_jacobian(residual, ones)
         else:
-            step = 1.0 / self.smoothness
+            step = largest = 1.0 / self.smoothness
             diagonal = step * self.problem.coupling.prox_jacobian(self.centre + step * residual, step, ones)
         flat = np.asarray(diagonal, np.float64).reshape(-1)
-        return np.maximum(flat, LEAST_CURVATURE * max(float(flat.max()), 1e-300))
+        return np.maximum(flat, floor * largest)
 
 
 @dataclass(frozen=True)
@@ -249,7 +252,8 @@ def minimize_restricted(problem: Restricted, x: FloatArray, multiplier: Multipli
         products += 2
         if gap <= tolerance:
             return Solution(point, multiplier, products)
-        hessian = problem.smooth.hessian(point.residual) if problem.hessian is None else problem.hessian
+        floor = min(1.0, LEAST_CURVATURE * FLOOR_GROWTH**idle)
+        hessian = problem.smooth.hessian(point.residual, floor) if problem.hessian is None else problem.hessian
         if lipschitz is None or problem.hessian is None:
             lipschitz = problem.lipschitz(hessian)
         point, multiplier = _descend(problem, point, gradient, hessian, lipschitz, multiplier)

@@ -160,8 +160,8 @@ class Corrective:
             first = replace(first, smoothness=min(first.smoothness, max(warm.state.smoothness, least)))
         if first.bundle.by_block or not warm.atoms:
             return first
-        most = (self.memory or atoms_to_keep(problem, first.bundle)) - 1
-        heaviest = np.argsort(-np.array(warm.weights), kind="stable")[:most]
+        memory = self.memory or atoms_to_keep(first.bundle, len(warm.atoms))
+        heaviest = np.argsort(-np.array(warm.weights), kind="stable")[: memory - 1]
         with oracle_errors:
             costs = [problem.sharp.objective(warm.atoms[place]) for place in heaviest]
         answers = [SharpAnswer(warm.atoms[i], 0.0, cost, math.inf) for i, cost in zip(heaviest, costs, strict=True)]
@@ -203,6 +203,7 @@ class Corrective:
         change = Change(predicted, actual, null_steps, state.eps, certificate)
         smoothness = state.smoothness * prox_factor(problem, bundle, change)
         least = min(state.smoothness, least_smoothness(problem, norm(image - problem.b)))
+        memory = self.memory or atoms_to_keep(bundle, int(np.count_nonzero(bundle.weights)))
 
         return CorrectiveState(
             iteration=state.iteration + 1,
@@ -217,7 +218,7 @@ class Corrective:
             gradient_change=math.nan,
             failure=None,
             # 4: prune the bundle, and add the new atoms
-            bundle=add_atoms(problem, bundle, (point, *others), self.memory or atoms_to_keep(problem, bundle)),
+            bundle=add_atoms(problem, bundle, (point, *others), memory),
             centre=dual if is_serious else state.centre,
             centre_value=value if is_serious else state.centre_value,
             null_steps=null_steps,
@@ -286,7 +287,7 @@ def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], m
     return bundle.prune(memory - len(points), points[0].dual).with_atoms(problem, *points)
 
 
-def atoms_to_keep(problem: Problem, bundle: Bundle) -> int:
+def atoms_to_keep(bundle: Bundle, in_use: int) -> int:
     """Return the number of atoms to keep: 500, or more where a solution has more, as far as memory allows.
 
     A vertex of {A x = b} may need as many atoms as A has rows. With k atoms and n rows, images and Gram matrices take
@@ -296,7 +297,6 @@ def atoms_to_keep(problem: Problem, bundle: Bundle) -> int:
         return FEW_ATOMS
     rows = bundle.columns.rows
     affordable = (math.sqrt(rows**2 + 12.0 * MEMORY_BUDGET / 8.0) - rows) / 6.0
-    in_use = int(np.count_nonzero(bundle.weights))
     return max(FEW_ATOMS, int(min(IDLE_SHARE * in_use, IDLE_SHARE * rows, affordable)))
 
 
