@@ -8,7 +8,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types layers pytest docs format benchmark clean
+.PHONY: help demo test lint types layers pytest docs format benchmark fuzz clean
 
 help:
 	@echo "make demo       reconstruct a 10-qubit quantum state; table on screen, picture in out/"
@@ -16,6 +16,7 @@ help:
 	@echo "make docs       the documentation as a site in out/site"
 	@echo "make format     apply the formatter and the safe fixes of the linter"
 	@echo "make benchmark  the quick form of every benchmark"
+	@echo "make fuzz       random trials of the promises, SECONDS=600 SEED=0"
 	@echo "make clean      remove .venv, out and caches"
 
 demo: $(VENV)/demo.stamp
@@ -47,6 +48,13 @@ format: $(VENV)/dev.stamp
 
 benchmark: $(VENV)/dev.stamp
 	@$(ONE_THREAD) $(BIN)/python benchmarks/runner.py --quick
+
+# The seed of a failure is printed: `make fuzz ONLY=units CASE=123` repeats it alone.
+SECONDS ?= 600
+SEED ?= 0
+fuzz: $(VENV)/dev.stamp
+	@$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m reliability.fuzz --seconds $(SECONDS) --seed $(SEED) \
+	  $(if $(ONLY),--only $(ONLY)) $(if $(CASE),--case $(CASE))
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "unipd needs Python >= 3.10: make PYTHON=...")'

@@ -35,3 +35,27 @@ def test_sparse_atoms_of_whole_numbers_add_up() -> None:
 def test_a_sparse_atom_and_a_dense_one_add_up() -> None:
     found = atoms.combination([0.5, 0.25], [atoms.one_hot((3,), 1, 2.0), np.array([4.0, 0.0, 8.0])])
     np.testing.assert_array_equal(found, [1.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "atom",
+    [
+        atoms.one_hot((3,), 1, 2.0),
+        atoms.LowRank(np.eye(3)[:, :2], np.eye(3)[:, :2], np.array([1.0, 2.0])),
+        atoms.Blocks((atoms.one_hot((3,), 1, 2.0), np.ones(3))),
+    ],
+)
+def test_numpy_reads_structured_atoms(atom: Any) -> None:
+    exact = np.stack([atoms.dense(part) for part in atom]) if isinstance(atom, atoms.Blocks) else atom.dense()
+    np.testing.assert_array_equal(np.asarray(atom), exact)
+    assert np.asarray(atom).dtype == np.float64
+    assert np.asarray(atom, dtype=np.float32).dtype == np.float32
+    assert np.array(atom, copy=True).shape == exact.shape
+    assert float(np.sum(atom)) == exact.sum()
+    with pytest.raises(ValueError, match="copy"):
+        np.asarray(atom, copy=False)
+
+
+def test_blocks_of_different_shapes_are_no_array() -> None:
+    with pytest.raises(ValueError, match=r"dense\(\)"):
+        np.asarray(atoms.Blocks((np.ones(2), np.ones(3))))

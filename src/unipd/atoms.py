@@ -19,6 +19,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray, Shape
 from unipd._util import blas
+from unipd._util.printing import ReprMixin
 
 
 def apply(operator: Any, block: Array) -> Array:
@@ -46,8 +47,15 @@ def apply_adjoint(operator: Any, block: Array) -> Array:
     return operator.T @ block
 
 
-@dataclass(frozen=True)
-class SparsePoint:
+def _made_array(array: Array, dtype: Any, copy: bool | None) -> Array:
+    """Return the new array that ``__array__`` answers with; NumPy asks for none to be made by ``copy=False``."""
+    if copy is False:
+        raise ValueError("a structured atom cannot become an array without a copy")
+    return np.asarray(array, dtype)
+
+
+@dataclass(frozen=True, repr=False)
+class SparsePoint(ReprMixin):
     """The vector (or array) of the given shape with ``values`` at flat ``indices`` and zeros elsewhere.
 
     >>> SparsePoint((4,), np.array([2]), np.array([1.5])).dense()
@@ -74,13 +82,16 @@ class SparsePoint:
         np.add.at(out.reshape(-1), self.indices, self.values)
         return out
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return _made_array(self.dense(), dtype, copy)
+
     def inner(self, direction: Any) -> float:
         """Return Re <direction, x>."""
         return float(np.vdot(np.asarray(direction).reshape(-1)[self.indices], self.values).real)
 
 
-@dataclass(frozen=True)
-class LowRank:
+@dataclass(frozen=True, repr=False)
+class LowRank(ReprMixin):
     """The matrix ``left @ diag(weights) @ right^*``; Hermitian when ``right is left``.
 
     >>> e = np.array([[1.0], [0.0]])
@@ -124,7 +135,7 @@ class LowRank:
         return (self.left * self.weights) @ self.right.conj().T
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.asarray(self.dense(), dtype)
+        return _made_array(self.dense(), dtype, copy)
 
     def inner(self, direction: Any) -> float:
         """Return Re <direction, X> = Re sum_i w_i u_i^* (direction) v_i; direction needs ``@`` or ``matmat``."""
@@ -132,8 +143,8 @@ class LowRank:
         return float(np.sum(self.weights * np.einsum("ij,ij->j", self.left.conj(), product).real))
 
 
-@dataclass(frozen=True)
-class Blocks:
+@dataclass(frozen=True, repr=False)
+class Blocks(ReprMixin):
     """One atom per block: x = (x_1, ..., x_m)."""
 
     parts: tuple[Atom, ...]
@@ -165,6 +176,12 @@ class Blocks:
     def dense(self) -> tuple[Any, ...]:
         """Return the blocks as a tuple of arrays."""
         return tuple(dense(part) for part in self.parts)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        blocks = [as_array(part) for part in self.parts]
+        if len({block.shape for block in blocks}) != 1:
+            raise ValueError(f"blocks of shapes {self.shape} do not form one array: use dense() for a tuple of arrays")
+        return _made_array(np.stack(blocks), dtype, copy)
 
     def inner(self, direction: Any) -> float:
         """Return the sum of the blocks' inner products."""

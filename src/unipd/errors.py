@@ -1,5 +1,7 @@
 """The exceptions of unipd, all derived from :class:`UnipdError`."""
 
+from typing import Any
+
 
 class UnipdError(Exception):
     """Base of all errors raised by unipd."""
@@ -24,7 +26,15 @@ class OracleError(UnipdError, RuntimeError):
 
 
 class UnboundedOracle(OracleError):
-    """The sharp operator has no maximiser: <y, x> - f(x) is unbounded above over X."""
+    """The sharp operator has no maximiser: <y, x> - f(x) is unbounded above over X.
+
+    ``atom`` is the point at infinity, if the oracle gave one: x + t d for every large t, where d has the signs of its
+    infinite entries and x its finite ones. A run that finds d to improve the objective without end is ``unbounded``.
+    """
+
+    def __init__(self, message: str, atom: Any = None) -> None:
+        super().__init__(message)
+        self.atom = atom
 
 
 class FileFormatError(UnipdError, ValueError):

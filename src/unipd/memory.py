@@ -20,7 +20,8 @@ from unipd.sharp import SpectralFactors
 from unipd.spectral import RIGOROUS, Certification
 from unipd.spectral.certify.rigorous import BLOCK_ENTRIES
 from unipd.spectral.dense import is_small
-from unipd.trackers import AtomList, ByBlock, Dense, ImageOnly, LowRankTracker, SketchTracker
+from unipd.trackers import AtomList, ByBlock, Dense, Fixed, ImageOnly, LowRankTracker, SketchTracker
+from unipd.trackers.atoms import HasAtoms
 
 
 def container_memory() -> int:
@@ -348,6 +349,26 @@ def as_tracker(tracker: Tracker | str, problem: Problem) -> Tracker:
     if tracker in ("lowrank", "sketch"):
         return _matrix_tracker(tracker, problem)
     raise InvalidInput("tracker", f"one of auto, {', '.join(TRACKERS)} or a tracker", repr(tracker))
+
+
+def tracker_name(tracker: Tracker) -> str:
+    """Return how a tracker stores x, in the words of ``tracker=``; the class of a user-supplied one.
+
+    >>> tracker_name(AtomList()), tracker_name(Dense())
+    ('atoms', 'dense')
+    """
+    if isinstance(tracker, HasAtoms):
+        return "atoms"
+    names: dict[type[Any], str] = {
+        Dense: "dense",
+        ImageOnly: "image",
+        Fixed: "factors",
+        LowRankTracker: "lowrank",
+        SketchTracker: "sketch",
+    }
+    if isinstance(tracker, ByBlock):
+        return ", ".join(map(tracker_name, tracker.trackers))
+    return names.get(type(tracker), type(unwrap(tracker)).__name__)
 
 
 def _matrix_tracker(tracker: str, problem: Problem) -> Tracker:

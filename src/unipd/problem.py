@@ -18,7 +18,17 @@ from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
 from unipd.errors import InvalidInput
 from unipd.maps import as_map
 from unipd.maps.base import row_norms
-from unipd.protocols import Coupling, Loss, MapDefaults, OracleDefaults, SharpOracle, inner, norm, unwrap
+from unipd.protocols import (
+    Coupling,
+    Loss,
+    MapDefaults,
+    OracleDefaults,
+    SharpOracle,
+    inner,
+    is_user_supplied,
+    norm,
+    unwrap,
+)
 from unipd.sharp import Product
 from unipd.sharp.wrapper import as_oracle
 
@@ -95,8 +105,12 @@ class Problem:
         self.epsilon = float(np.finfo(self.b.dtype).eps)
         self.is_single = self.epsilon > _DOUBLE_EPSILON
         """Whether A and b are in single precision."""
-        self.loss_at_zero = max(self.loss.value(-self.b), 0.0) if self.loss else 0.0
-        """phi(-b); 0 for a constraint."""
+        self.is_mixed = self.coupling.constrained_rows is not None
+        """Whether some rows are constraints and others losses; then :attr:`loss` is None."""
+        self.has_penalty = self.loss is not None or self.is_mixed
+        """Whether the objective is f(x) plus losses of A x - b."""
+        self.loss_at_zero = max(self.coupling.penalty(-self.b), 0.0) if self.has_penalty else 0.0
+        """phi(-b) of the losses; 0 for a constraint."""
         self.rounding = self.epsilon * math.sqrt(self.b.size)
         """Relative rounding error of an inner product."""
         self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
@@ -105,6 +119,8 @@ class Problem:
         self.slack_radius = self.coupling.slack_radius if self.split else None
         self.exact = self.sharp.exact
         """Whether the oracle's answers are exact up to rounding."""
+        self.is_oracle_stated = is_user_supplied(self.sharp)
+        """Whether bounds rest on the word of a user-supplied oracle, except where it certifies its errors."""
         self.linear = self.sharp.linear
         """Whether f is linear (or zero) on X."""
         self.free_dual = self.split or self.coupling.is_equality
@@ -170,10 +186,10 @@ class Problem:
     @cached_property
     def _loss_size(self) -> float:
         """phi(-b); for b = 0 phi of a vector of the size of A x, and 0 for a constraint."""
-        if self.loss is None or self.loss_at_zero > 0.0:
+        if not self.has_penalty or self.loss_at_zero > 0.0:
             return self.loss_at_zero
         entry = self._image_size / math.sqrt(self.b.size)
-        return max(self.loss.value(np.full_like(self.b, entry)), 0.0)
+        return max(self.coupling.penalty(np.full_like(self.b, entry)), 0.0)
 
     @cached_property
     def _negligible(self) -> float:
@@ -181,7 +197,7 @@ class Problem:
 
         f = 0 under constraints has no unit, and then it is 1e-4 itself.
         """
-        if self.loss is None and self._objective_range == 0.0:
+        if not self.has_penalty and self._objective_range == 0.0:
             return ZERO_OBJECTIVE
         size = self._ray_objective if self._objective_range is None else self._objective_range
         return ZERO_OBJECTIVE * size
@@ -260,8 +276,10 @@ class Problem:
 
     @cached_property
     def feasibility_scale(self) -> float:
-        """max(||D b||, dist(-D b, D K)); where both are 0, the size of D A x over X."""
-        b, coupling = self.b, self.coupling
+        """max(||D b||, dist(-D b, D K)) over the constrained rows; where both are 0, the size of D A x over X."""
+        b, coupling, rows = self.b, self.coupling, self.coupling.constrained_rows
+        if rows is not None:
+            b = np.where(rows.reshape(b.shape), b, np.zeros_like(b))
         if self.rows is not None:
             b, coupling = self.rows.factors * b, self.rows.coupling
         size = max(norm(b), coupling.distance(-b)) if self.loss is None else norm(b)

@@ -19,7 +19,7 @@ optional                  gives                                       default
 ``linear_cost``           C of a linear objective                     None
 ``cost_map``              <C, x> and A x together, C + A^* lam        None: one after the other
 ``quadratic_diagonal``    the curvature of a quadratic objective      None
-``is_strictly_convex``    restarts before atoms ("auto")              False
+``is_strictly_convex``    quasi-Newton steps before atoms ("auto")    False
 ``inner_oracles``         the oracles inside this one                 ()
 ``block_oracles``         one model per block (corrective method)     (): one block
 ``runs_user_code``        further checks of the answers               False
@@ -38,6 +38,7 @@ Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``
 ========================  ==========================================  =========================
 ``negated_adjoint``       -A^* lam without a copy of -lam             ``adjoint`` of -lam
 ``has_cheap_images``      pricing of many atoms                       False
+``columns``               coordinates instead of atoms                None: not at hand
 ``has_image_parts``       images in parts for very long dual vectors  False
 ``image_lines``           the arrays of those parts                   required by the former
 ``has_adjoint_entries``   smaller certificates (memory forecasts)     False
@@ -58,8 +59,12 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 ``prox_jacobian``         Newton steps of the corrective method       finite differences
 ``prox_curvature``        the same, in the span of a few columns      from ``prox_jacobian``
 ``gradient_jacobian``     the same, for a smooth loss                 finite differences
+``is_separable``          coordinates instead of atoms                False
 ``rescale``               row equilibration                           None: rows are left alone
 ``dual_sign``             masters of many blocks                      None: not known
+``dual_signs``            quasi-Newton steps on a smooth dual         ``dual_sign`` of a set
+``constrained_rows``      sets on some rows and losses on others      None: all of one kind
+``penalty``               what such losses add to the objective       the value of a loss
 ``is_equality``           a free dual vector (K = {0})                False
 ``quadratic_weights``     steps in closed form for quadratic losses   None: not quadratic
 ``slack_radius``          the bounded slack block of the split        None: unbounded
@@ -101,7 +106,8 @@ class SharpAnswer:
     bound_kind: str = "rigorous"
     """Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
     probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the top
-    one unless the run has missed it)."""
+    one unless the run has missed it). A bound from a user-supplied oracle is "stated" instead of the first two, unless
+    the oracle proves its errors: see :func:`proves_errors`."""
 
 
 class SharpOracle(Protocol):
@@ -295,13 +301,15 @@ class OracleDefaults(_Oracle):
     has_membership_test: bool = True
     """Whether ``contains`` decides membership in X; False when it checks shapes only."""
     is_strictly_convex: bool = False
-    """Whether X is bounded and X or f strictly convex, so that maximisers are unique (X: away from y = 0)."""
+    """Whether X or f is strictly convex, so that maximisers are unique (X: away from y = 0)."""
     hermitian: bool | None = None
     """For a set of matrices whose atoms are factors: whether its points are Hermitian. None for other sets."""
     certification: Any = None
     """Parameters of the certified spectral bounds (:class:`unipd.spectral.Certification`), None without any."""
     linear_cost: Any = None
     """C where f(x) = <C, x>, plus the objective of the oracle inside if there is one; None for other f."""
+    squared_nuclear_weight: float | None = None
+    """w where f(X) = w ||X||_*^2 on all real or complex matrices; None for other f and X."""
     cost_map: Any = None
     """A map that returns <C, x> and A x together and forms C + A^* lam: ``cost_and_image``, ``slack``; or None."""
 
@@ -334,6 +342,10 @@ class OracleDefaults(_Oracle):
 
         Column generation adds them all at one pass over the direction (partial pricing).
         """
+        return None
+
+    def coordinates(self) -> Any:
+        """Return X and f by coordinates (:class:`unipd.sharp.Coordinates`), or None when they have no such form."""
         return None
 
     def factors(self) -> Any:
@@ -389,6 +401,10 @@ class MapDefaults(_Map):
     def negated_adjoint(self, dual: Array) -> Any:
         """Return -A^* lam."""
         return self.adjoint(-1.0 * dual)
+
+    def columns(self, places: Any) -> Any:
+        """Return the columns A e_j at flat entries j of x, as a dense or CSC matrix; None when they are not at hand."""
+        return None
 
     def image_lines(self, atom: Any) -> tuple[Array, Array, Array, Array, Array]:
         """Return the arrays from which compiled passes compute the image of a low-rank atom line by line.
@@ -471,6 +487,22 @@ def is_user_supplied(part: Any) -> bool:
     inside = part.inner_maps if hasattr(part, "adjoint") else part.inner_oracles
     own = type(unwrap(part)).__module__.startswith("unipd.") and not part.runs_user_code
     return not own or any(map(is_user_supplied, inside))
+
+
+def proves_errors(oracle: Any) -> bool:
+    """Whether ``call_certified`` of an oracle proves its errors: always in this library, elsewhere if it is defined.
+
+    >>> from unipd.sharp import Simplex, from_callable
+    >>> proves_errors(Simplex(2)), proves_errors(from_callable(lambda y: y, 2))
+    (True, False)
+    """
+    part = unwrap(oracle)
+    is_defined = (
+        declares(part, "call_certified")
+        and getattr(type(part), "call_certified", None) is not OracleDefaults.call_certified
+    )
+    own = type(part).__module__.startswith("unipd.") and not oracle.runs_user_code
+    return (own or is_defined) and all(map(proves_errors, oracle.inner_oracles))
 
 
 _DOUBLE = np.dtype(np.float64)

@@ -22,6 +22,7 @@ class Status(str, Enum):
     INTERRUPTED = "interrupted"
     LINE_SEARCH_FAILED = "line_search_failed"
     INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
     RUNNING = "running"
 
     @property
@@ -31,8 +32,8 @@ class Status(str, Enum):
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether the question is settled: solved, or proven infeasible."""
-        return self in (Status.SOLVED, Status.INFEASIBLE)
+        """Whether the question is settled: solved, proven infeasible, or unbounded."""
+        return self in (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
     @property
     def message(self) -> str:
@@ -58,5 +59,8 @@ _MESSAGES = {
         "Request a lower accuracy or a more precise oracle."
     ),
     Status.INFEASIBLE: "Infeasible: the dual bound exceeds every value of the objective on X.",
+    Status.UNBOUNDED: (
+        "Unbounded: along the ray returned as x, which keeps feasible points feasible, the objective improves forever."
+    ),
     Status.RUNNING: "Still running; the figures are those of the last completed iteration.",
 }

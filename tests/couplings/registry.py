@@ -261,6 +261,13 @@ LOSSES: list[LossCase] = [
     LossCase("Huber small slack", Huber(2.3, slack_radius=0.9), (2, 2), ANY, _huber(2.3)),
     LossCase("Logistic", Logistic(slack_radius=4.3), (4,), REAL, _logistic),
     LossCase("Absolute", Absolute(slack_radius=1.9), (4,), ANY, lambda r, i: abs(r)),
+    LossCase(
+        "Product of losses",
+        Product([LeastSquares(2.0), WeightedLeastSquares(_WEIGHTS)], [2, 3]),
+        (5,),
+        ANY,
+        lambda r, i: (2.0 if i < 2 else float(_WEIGHTS[i - 2])) * 0.5 * r * r,
+    ),
 ]
 
 CASES: list[SetCase | LossCase] = [*SETS, *LOSSES]

@@ -188,3 +188,13 @@ def test_the_doctor_itself_can_be_asked() -> None:
     assert called == checked
     with pytest.raises(unipd.errors.InvalidInput, match="problem"):
         getattr(unipd, "doctor")(np.eye(3))  # noqa: B009
+
+
+def test_a_report_is_a_sequence_of_checks() -> None:
+    report = unipd.doctor(unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "="))
+    checks = list(report)
+    assert checks == list(report.checks)
+    assert (report[0], report[-1], report[:2]) == (checks[0], checks[-1], tuple(checks[:2]))
+    assert report[checks[0].name] is checks[0]
+    with pytest.raises(IndexError):
+        report[len(report)]

@@ -128,3 +128,25 @@ def test_a_bound_above_a_maximum_of_zero_by_rounding_proves_nothing(unit: float)
     state = next(unipd.iterate(problem, "unipdgrad"))
     for bound, is_proof in ((1e-15 * unit, False), (1e-3 * unit, True)):
         assert replace(state.certificate, dual_bound=bound).proves_infeasible(problem) == is_proof
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_one_row_of_a_weighted_loss_has_any_unit(unit):
+    random = np.random.default_rng(3)
+    A, b, weights = random.standard_normal((7, 4)), random.standard_normal(7), random.random(7) + 0.5
+    factors = np.where(np.arange(7) == 0, unit, 1.0)
+    plain, other = (
+        unipd.solve(
+            unipd.Problem(
+                unipd.sharp.L2NormSquared(4),
+                rows[:, None] * A,
+                rows * b,
+                unipd.couplings.WeightedLeastSquares(weights / rows**2),
+            ),
+            accuracy=1e-8,
+        )
+        for rows in (np.ones(7), factors)
+    )
+    assert plain.status.success
+    assert other.status.success
+    np.testing.assert_allclose(other.x, plain.x, atol=1e-6)

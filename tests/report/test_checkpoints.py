@@ -9,6 +9,7 @@ import unipd
 from report.runs import solve_constrained
 from unipd.errors import FileFormatError
 from unipd.report import is_checkpoint, load_checkpoint, render_page
+from unipd.run.checkpoint.file import read_checkpoint, write_checkpoint
 
 
 @pytest.fixture
@@ -43,3 +44,21 @@ def test_damaged_and_foreign_files(checkpoint, tmp_path):
         load_checkpoint(path)
     (tmp_path / "other").write_text("x")
     assert not is_checkpoint(tmp_path / "other")
+
+
+def test_a_status_that_is_none_is_refused(checkpoint):
+    header, arrays = read_checkpoint(checkpoint[0])
+    header["runs"][0]["status"] = {"$float": "inf"}
+    write_checkpoint(checkpoint[0], header, arrays)
+    with pytest.raises(FileFormatError, match="status"):
+        load_checkpoint(checkpoint[0])
+
+
+def test_names_of_files_are_text_on_the_page(checkpoint):
+    (run,) = load_checkpoint(checkpoint[0])
+    names = ['"><img src=x onerror=alert(1)>&lt;', "</script><script>alert(1)</script>", "<b>'`${7*7}\u2028"]
+    run = dataclasses.replace(run, note=names[0], settings=dict.fromkeys(names, names[1]))
+    page = render_page(dict.fromkeys(names, run), title=names[1])
+    assert "<img src=x" not in page
+    assert "<script>alert" not in page
+    assert "<b>'" not in page

@@ -231,7 +231,7 @@ class TestWords:
 
     def test_every_status_and_kind_is_explained(self):
         assert set(MEANINGS) == set(Status)
-        assert set(BOUND_KINDS) == {"rigorous", "probabilistic", "residual"}
+        assert set(BOUND_KINDS) == {"rigorous", "probabilistic", "stated", "residual"}
 
 
 def test_curves_of_a_maximum_are_measured_from_its_own_bound():

@@ -14,7 +14,7 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import load, save
 from unipd.report import THEMES, decimate, plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
-from unipd.report.curves import group_extremes
+from unipd.report.curves import common_scale, group_extremes
 from unipd.report.style import WIDTHS
 from unipd.run import COLUMNS, History
 
@@ -130,12 +130,32 @@ def test_comparison(losses, constrained_results, tmp_path):
     best = max(result.dual_bound for result in losses.values())
     history = losses["frank-wolfe"].history["objective"]
     np.testing.assert_allclose(axes.lines[0].get_ydata(), (history - best) / losses["frank-wolfe"].problem.scale(1.0))
+    scale = common_scale(constrained_results)
     assert [panel.get_ylabel() for panel in plot_comparison(constrained_results, width="page").axes] == [
-        "relative objective residual",
+        f"objective residual\nrelative to {scale:.4g}",
         "relative infeasibility",
     ]
     (axes,) = plot_comparison(losses, quantities=("gap",), axis="iterations").axes
-    assert axes.get_ylabel() == "relative certified gap"
+    assert axes.get_ylabel().startswith("certified gap\nrelative to ")
+
+
+@pytest.mark.parametrize("quantity", ["objective", "gap"])
+def test_equal_values_of_different_methods_are_drawn_at_the_same_height(quantity):
+    """The methods end at different objectives, hence at different scales; the picture has one."""
+    random = np.random.default_rng(1)
+    A, cost = random.standard_normal((10, 50)), 20.0 * random.standard_normal(50)
+    b = A @ random.dirichlet(np.ones(50))
+    problem = unipd.Problem(unipd.sharp.Linear(cost, unipd.sharp.Simplex(50)), A, b)
+    limit = unipd.MaxIterations(20)
+    runs = {name: unipd.solve(problem, name, accuracy=1e-6, stop=limit) for name in ("accunipdgrad", "corrective")}
+    (axes,) = plot_comparison(runs, quantities=(quantity,), axis="iterations").axes
+    scale = problem.scale(runs["corrective"].objective)
+    assert axes.get_ylabel().endswith(f"relative to {scale:.4g}")
+    for line, result in zip(axes.lines, runs.values(), strict=True):
+        reference = runs["corrective"].dual_bound if quantity == "objective" else result.history["dual_bound"]
+        exact = np.abs(result.history["objective"] - reference) / scale
+        drawn = line.get_ydata()
+        np.testing.assert_allclose(drawn[exact > 0.0], np.maximum(exact, 1e-12)[exact > 0.0], rtol=1e-9, atol=1e-11)
 
 
 def test_saved_results_can_be_compared(losses, tmp_path):

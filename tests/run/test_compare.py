@@ -16,7 +16,7 @@ def problem() -> unipd.Problem:
 def test_every_method_has_the_same_history_columns(problem: unipd.Problem) -> None:
     outcome = unipd.compare(problem, ["unipdgrad", "corrective", unipd.FrankWolfe()], stop=unipd.MaxIterations(20))
     assert list(outcome) == ["unipdgrad", "corrective", "frank-wolfe"]
-    assert {result.history.table.shape[1] for result in outcome.values()} == {13}
+    assert {result.history.table.shape[1] for result in outcome.values()} == {14}
     assert "corrective" in str(outcome)
     assert "<th style='text-align:left'>corrective</th>" in outcome._repr_html_()
 
@@ -71,10 +71,13 @@ def test_the_picture_shows_every_quantity_against_every_measure(problem: unipd.P
     assert len(figure.axes) == 8
     labels = [axes.get_xlabel() for axes in figure.axes[4:]]
     assert labels == ["iterations", "sharp-oracle calls", "matrix-vector products", "seconds"]
-    assert [axes.get_ylabel() for axes in figure.axes[::4]] == ["objective residual", "certified gap"]
+    assert [axes.get_ylabel() for axes in figure.axes[::4]] == [
+        f"objective residual\nrelative to {outcome.scale:.4g}",
+        f"certified gap\nrelative to {outcome.scale:.4g}",
+    ]
     constrained = unipd.Problem(sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
     outcome = unipd.compare(constrained, ["unipdgrad", "auto"], truth=0.0, accuracy=1e-4)
-    assert [axes.get_ylabel() for axes in outcome.plot().axes[::4]][1] == "infeasibility"
+    assert [axes.get_ylabel() for axes in outcome.plot().axes[::4]][1] == "relative infeasibility"
     assert len(outcome.plot(measures=("seconds",)).axes) == 3
     with pytest.raises(unipd.errors.InvalidInput, match="measures"):
         outcome.plot(measures=("days",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from unipd._util.context import (
 )
 from unipd.memory import limited_memory, memory_limit
 from unipd.run import watch_runs, write_progress_to
+from unipd.run.checkpoint.file import read_checkpoint
 
 
 def record_work(listener: list[str]) -> Callable[[str, int], None]:
@@ -102,3 +104,50 @@ def test_work_handed_to_a_thread_keeps_communicator_and_memory_limit_and_nothing
         thread.start()
         thread.join()
     assert (seen[0].communicator, seen[0].memory_limit, seen[0].listeners) == (mine, 10**12, ())
+
+
+def solve_observed(seed: int, folder: Path, limit: int, meet: threading.Barrier, out: dict[int, Any]) -> None:
+    """Solve with a checkpoint, a limit and observers of this thread's own, in step with the other thread."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((4, 6))
+    problem = unipd.Problem(unipd.sharp.Simplex(6), A, A @ np.full(6, 1 / 6), "=")
+    seen: list[Any] = []
+
+    def watch(*_: Any) -> Callable[[Any], None]:
+        return lambda info: seen.append((info.problem is problem, memory_limit()))
+
+    def wait(info: Any) -> None:
+        if info.state.iteration <= 20:
+            meet.wait(10)
+
+    with limited_memory(limit), watch_runs(watch):
+        result = unipd.solve(
+            problem,
+            "unipdgrad",
+            accuracy=1e-9,
+            stop=unipd.MaxIterations(20 + seed),
+            checkpoint=folder / f"{seed}.ckpt",
+            every="1it",
+            callback=wait,
+        )
+    out[seed] = (result, seen)
+
+
+def test_two_solves_in_two_threads_do_not_touch_each_other(tmp_path: Path) -> None:
+    limits, both, alone = (10**12, 2 * 10**12), dict[int, Any](), dict[int, Any]()
+    meet = threading.Barrier(2)
+    arguments = [(seed, tmp_path, limit, meet, both) for seed, limit in enumerate(limits)]
+    threads = [threading.Thread(target=solve_observed, args=each) for each in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (tmp_path / "alone").mkdir()
+    for seed, limit in enumerate(limits):
+        solve_observed(seed, tmp_path / "alone", limit, threading.Barrier(1), alone)
+        result, seen = both[seed]
+        assert result.iterations == 20 + seed
+        assert np.array_equal(result.x, alone[seed][0].x)
+        assert seen == [(True, limit)] * (20 + seed)
+        assert read_checkpoint(tmp_path / f"{seed}.ckpt")[0]["runs"]
+    assert memory_limit() is None

@@ -36,8 +36,13 @@ def dot(first: Array, second: Array) -> Any:
         return vdot(first, second).item()
     one = first.reshape(-1)
     other = second.reshape(one.shape)
-    pieces = [slice(low, low + ENTRIES) for low in range(0, one.size, ENTRIES)]
-    return sum([vdot(one[piece], other[piece]).item() for piece in pieces])
+    if _are_complex(one, other):
+        pieces = [slice(low, low + ENTRIES) for low in range(0, one.size, ENTRIES)]
+        return sum([vdot(one[piece], other[piece]).item() for piece in pieces])
+    whole = one.size - one.size % ENTRIES
+    with np.errstate(over="ignore", invalid="ignore"):  # as in np.vdot
+        sums = np.matmul(one[:whole].reshape(-1, 1, ENTRIES), other[:whole].reshape(-1, ENTRIES, 1))
+        return sums.sum(dtype=np.float64).item() + vdot(one[whole:], other[whole:]).item()
 
 
 def product(first: Array, second: Array) -> Array:

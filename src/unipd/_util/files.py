@@ -1,8 +1,9 @@
-"""Atomic file writes: a file is replaced whole or not at all."""
+"""Atomic file writes: a file is replaced whole or not at all; links that lead nowhere."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -62,3 +63,16 @@ def write_text(target: Path, text: str) -> None:
     """
     with atomic_write(target) as stream:
         stream.write(text.encode("utf-8"))
+
+
+def is_link_loop(path: Path) -> bool:
+    """Whether a path is a symbolic link that leads back to itself.
+
+    >>> is_link_loop(Path("."))
+    False
+    """
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False

@@ -1,9 +1,10 @@
-"""Reprs that name the constructor arguments, values as text, and tables."""
+"""Reprs that name the constructor arguments, values as text, lines for the terminal, and tables."""
 
 from __future__ import annotations
 
 import html
 import inspect
+import sys
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -54,7 +55,7 @@ def short_repr(value: Any) -> str:
     if isinstance(value, (list, tuple)) and len(value) > 6:
         return f"<{len(value)} items>"
     text = repr(value)
-    return text if len(text) <= 80 else f"<{type(value).__name__}>"
+    return text if len(text) <= 80 and "\n" not in text else f"<{type(value).__name__}>"
 
 
 def format_value(value: Any, digits: int = 6) -> str:
@@ -70,6 +71,31 @@ def format_value(value: Any, digits: int = 6) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(format_value(part, min(digits, 3)) for part in cast("Sequence[Any]", value))
     return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+LONGEST_LINE = 2000
+"""Characters of a message; of a longer one the beginning and the end are shown."""
+
+
+def clean_line(text: str) -> str:
+    r"""Return text as one line of bounded length that cannot control a terminal: other characters are escaped.
+
+    >>> clean_line("run\x1b[2J.npz"), len(clean_line("x" * 10**6))
+    ('run\\x1b[2J.npz', 2000)
+    """
+    if len(text) > LONGEST_LINE:
+        half = LONGEST_LINE // 2
+        text = f"{text[: half - 3]} ... {text[2 - half :]}"
+    if text.isprintable():
+        return text
+    shown = (mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text)
+    return clean_line("".join(shown))
+
+
+def print_to_stderr(line: str) -> None:
+    """Print a line to standard error, unless the process has none."""
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        print(clean_line(line), file=sys.stderr, flush=True)
 
 
 def plain_table(rows: Sequence[tuple[str, ...]]) -> str:

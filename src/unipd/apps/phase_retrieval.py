@@ -14,6 +14,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.atoms import LowRank
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput
@@ -23,8 +24,8 @@ from unipd.run import Result, solve
 from unipd.sharp import Spectrahedron, TraceBall
 
 
-@dataclass(frozen=True)
-class PhaseRetrievalResult:
+@dataclass(frozen=True, repr=False)
+class PhaseRetrievalResult(ReprMixin):
     """A signal, known up to a phase."""
 
     signal: Array

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from unipd._util.printing import print_to_stderr
 from unipd._version import __version__
 from unipd.cli import commands, exits
 
@@ -158,11 +158,11 @@ def _leave_closed_pipe() -> int:
 def _report_usage_error(error: Any, *, debug: bool) -> int:
     """Print a usage error in one line."""
     if debug:
-        traceback.print_exception(error)
+        exits.print_traceback(error)
     where = error.ctx.command_path if error.ctx is not None else "unipd"
     message = "Missing command" if type(error).__name__ == "NoArgsIsHelpError" else error.format_message()
     message = " ".join(message.split()).rstrip(".")
-    print(f"{where}: {message} (see {where} --help)", file=sys.stderr)
+    print_to_stderr(f"{where}: {message} (see {where} --help)")
     return exits.BAD_INPUT
 
 

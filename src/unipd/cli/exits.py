@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import sys
 import traceback
 import warnings
 from collections.abc import Generator, Mapping
 from typing import Any
 
 from unipd._util.context import current_communicator
+from unipd._util.printing import print_to_stderr
 from unipd.errors import InvalidInput, OracleError, UnipdError
 from unipd.status import Status
 
@@ -19,6 +19,7 @@ UNEXPECTED = 1
 BAD_INPUT = 2
 NOT_REACHED = 3
 INFEASIBLE = 4
+UNBOUNDED = 5
 INTERRUPTED = 130
 
 MEANINGS = {
@@ -27,7 +28,15 @@ MEANINGS = {
     BAD_INPUT: "invalid input or usage",
     NOT_REACHED: "a limit, a stall or a failed line search ended the run early",
     INFEASIBLE: "the problem is proven infeasible",
+    UNBOUNDED: "the objective is unbounded, along a ray that was checked",
     INTERRUPTED: "interrupted",
+}
+
+_CODES = {
+    Status.SOLVED: SOLVED,
+    Status.INFEASIBLE: INFEASIBLE,
+    Status.UNBOUNDED: UNBOUNDED,
+    Status.INTERRUPTED: INTERRUPTED,
 }
 
 _USERS_OS_ERRORS = {
@@ -38,17 +47,17 @@ _USERS_OS_ERRORS = {
     errno.EPERM: "permission denied",
     errno.EROFS: "is on a read-only file system",
     errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "a symbolic link that leads to itself",
 }
 
 
 def exit_code(status: Status | str) -> int:
     """Return the exit code of a run that ended with this status.
 
-    >>> exit_code("solved"), exit_code("time_limit"), exit_code("infeasible")
-    (0, 3, 4)
+    >>> exit_code("solved"), exit_code("time_limit"), exit_code("infeasible"), exit_code("unbounded")
+    (0, 3, 4, 5)
     """
-    special = {Status.SOLVED: SOLVED, Status.INFEASIBLE: INFEASIBLE, Status.INTERRUPTED: INTERRUPTED}
-    return special.get(Status(status), NOT_REACHED)
+    return _CODES.get(Status(status), NOT_REACHED)
 
 
 def explain(error: BaseException) -> tuple[str, int]:
@@ -75,7 +84,7 @@ def report_error(error: BaseException, *, debug: bool) -> int:
     """Print the message (with ``debug`` after a traceback) to standard error and return the exit code."""
     line, code = explain(error)
     if debug:
-        traceback.print_exception(error)
+        print_traceback(error)
     current_communicator().fail(line, code)
     say(line)
     return code
@@ -113,9 +122,15 @@ def print_warnings(category: type[Warning]) -> Generator[None]:
         yield
 
 
+def print_traceback(error: BaseException) -> None:
+    """Print a traceback to standard error."""
+    for line in "".join(traceback.format_exception(error)).splitlines():
+        print_to_stderr(line)
+
+
 def say(line: str) -> None:
     """Print one line to standard error."""
-    print(f"unipd: {line}", file=sys.stderr, flush=True)
+    print_to_stderr(f"unipd: {line}")
 
 
 def _one_line(error: BaseException) -> str:

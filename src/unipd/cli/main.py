@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Generator, Sequence
 
+from unipd._util.printing import print_to_stderr
 from unipd.cluster.environment import processes
 
 
@@ -20,13 +22,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Traceback (most recent call last):
     SystemExit: 0
     """
+    if arguments is None:
+        _replace_closed_streams()
     is_single = arguments is None and processes() == 1  # mpirun handles signals itself
     with _signals() if is_single else contextlib.nullcontext():
         try:
             _run(arguments)
         except KeyboardInterrupt:  # during imports, or after the command
-            print("unipd: interrupted", file=sys.stderr)
+            print_to_stderr("unipd: interrupted")
             sys.exit(130)
+
+
+def _replace_closed_streams() -> None:
+    """Open standard streams that the caller closed (``2>&-``) on the null device.
+
+    Otherwise the next file that is opened takes the place of the stream, and is written to by libraries.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115  (open until the process ends)
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
 
 
 @contextlib.contextmanager
@@ -45,7 +61,7 @@ def _run(arguments: Sequence[str] | None) -> None:
         import rich  # noqa: F401  # pyright: ignore[reportUnusedImport]
         import typer  # noqa: F401  # pyright: ignore[reportUnusedImport]
     except ImportError as error:
-        print(f'unipd: the command line needs {error.name}: pip install "unipd[cli]"', file=sys.stderr)
+        print_to_stderr(f'unipd: the command line needs {error.name}: pip install "unipd[cli]"')
         sys.exit(1)
     if processes() > 1:
         from unipd.cli.mpi import main as mpi_main

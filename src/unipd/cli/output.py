@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import operator
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from unipd._util.context import current_communicator
 from unipd._util.files import write_text
-from unipd._util.printing import plain_table
+from unipd._util.printing import clean_line, plain_table
 from unipd._version import __version__
 from unipd.cli.exits import UNEXPECTED, exit_code, explain, report_error, say
 from unipd.cli.options import STANDARD_OUTPUT, Options
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from unipd.problem import Problem
     from unipd.run import Result
 
+_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that JSON need not escape and that control some terminals, or cannot be printed."""
 REQUIRED_KEYS = (
     *("status", "objective", "dual_bound", "gap", "infeasibility", "iterations", "oracle_calls", "matvecs"),
     *("seconds", "peak_memory_bytes"),
@@ -46,6 +49,8 @@ def print_table(rows: Sequence[tuple[str, ...]], stream: IO[str], title: str | N
     gap      1e-3
     seconds  2
     """
+    rows = [tuple(map(clean_line, row)) for row in rows]
+    title = None if title is None else clean_line(title)
     if stream.isatty():
         _print_rich(rows, stream, title)
         return
@@ -92,7 +97,7 @@ def write_json(content: Mapping[str, Any], to: str) -> None:
     """Write a JSON object to a file or, with "-", to standard output."""
     text = json.dumps(to_jsonable(content), allow_nan=False, indent=2, ensure_ascii=False)
     if to == STANDARD_OUTPUT:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(_UNPRINTABLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text) + "\n")
         sys.stdout.flush()
     else:
         write_text(Path(to), text + "\n")

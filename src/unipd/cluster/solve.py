@@ -22,7 +22,7 @@ from unipd.cluster.consistency import FailureConsensus, require_same, require_sa
 from unipd.cluster.environment import threads_for
 from unipd.cluster.maps import DistributedRows
 from unipd.cluster.partition import as_ranks, distribute, distribute_problem, idle_ranks
-from unipd.io.ratings import Ratings, Shard, detect_layout, parse_numbers, read_ratings
+from unipd.io.ratings import Ratings, Shard, detect_layout, open_lines, parse_numbers, read_ratings
 from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, solve
 
@@ -63,7 +63,8 @@ def _read_own_lines(path: Path, ranks: Ranks) -> tuple[Array, Array, FloatArray]
     """Return what this rank's lines of a text file hold; None on every rank if the file cannot be read in parts."""
     if path.suffix.lower() in _COMPRESSED:
         return None
-    layout = detect_layout(path)
+    with open_lines(path) as lines:
+        layout = detect_layout(path, lines)
     text = io.TextIOWrapper(io.BytesIO(_own_bytes(path, ranks)), encoding="utf-8-sig", newline="")
     found = parse_numbers(text, replace(layout, header=layout.header and ranks.rank == 0))
     return None if ranks.allreduce(np.array([int(found is None)]))[0] else found
@@ -160,6 +161,12 @@ class MpiCommunicator(Communicator):
         """Return the clock of rank 0."""
         own = time.perf_counter() if self.is_leader else 0.0
         return float(self.ranks.allreduce(np.array([own]))[0])
+
+    def read_clocks(self) -> tuple[float, float]:
+        """Return the clock of rank 0 and the sum of the ranks' CPU times."""
+        own = time.perf_counter() if self.is_leader else 0.0
+        wall, cpu = self.ranks.allreduce(np.array([own, time.process_time()])).tolist()
+        return wall, cpu
 
     def fail(self, line: str, code: int) -> None:
         """Abort all ranks unless all have failed with the same message."""

@@ -65,6 +65,8 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
 
     dual_sign: float | None = None
     """0 when the dual vector is free, 1 or -1 when it is nonnegative or nonpositive entry by entry; None otherwise."""
+    is_separable: bool = False
+    """Whether phi (for a set its indicator) is a sum over the entries of r, so that derivatives are diagonal."""
     slack_radius: float | None = None
     """R of the slack block {|r_i| <= R} of the slack split, None for an unbounded block."""
 
@@ -72,6 +74,20 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
     def is_equality(self) -> bool:
         """Whether K = {0}: then h = 0 and the dual vector is free."""
         return False
+
+    @property
+    def dual_signs(self) -> Any:
+        """:attr:`dual_sign` entry by entry where h is 0 on the vectors of these signs; None for other h."""
+        return None if self.is_loss else self.dual_sign
+
+    @property
+    def constrained_rows(self) -> Array | None:
+        """Which rows are constraints where others are losses; None where all rows are of one kind."""
+        return None
+
+    def penalty(self, residual: Array) -> float:
+        """Return the finite part of phi(r), which adds to the objective: that of the losses; 0 for a set."""
+        return self.value(residual) if self.is_loss else 0.0
 
     @property
     def quadratic_weights(self) -> Any:
@@ -351,7 +367,7 @@ def require_set(name: str, part: Coupling) -> CouplingBase:
     >>> require_set("part", Equality()).conjugate_degree
     1.0
     """
-    if not isinstance(part, Coupling) or part.is_loss:
+    if not isinstance(part, Coupling) or part.is_loss or as_coupling(part).constrained_rows is not None:
         raise InvalidInput(name, "a set K of unipd.couplings (not a loss)", type(part).__name__)
     return as_coupling(part)
 

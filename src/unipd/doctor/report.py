@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Report:
-    """Checks in order; prints as a table, shows as HTML in notebooks, and can be iterated.
+    """Checks in order, by name or by place; prints as a table, and shows as HTML in notebooks.
 
     >>> report = Report((Check("adjoint", PASS, "to 1e-16"), Check("scaling", NOTE, "rows differ")))
     >>> report.ok
@@ -61,9 +61,15 @@ class Report:
     def __len__(self) -> int:
         return len(self.checks)
 
-    def __getitem__(self, name: str) -> Check:
-        """Return the check of this name."""
-        return {check.name: check for check in reversed(self.checks)}[name]
+    @overload
+    def __getitem__(self, key: str | int) -> Check: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Check, ...]: ...
+    def __getitem__(self, key: str | int | slice) -> Check | tuple[Check, ...]:
+        """Return the check of this name, or by its place as in a tuple."""
+        if not isinstance(key, str):
+            return self.checks[key]
+        return {check.name: check for check in reversed(self.checks)}[key]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values (what ``unipd doctor --json`` prints)."""

@@ -62,6 +62,17 @@ def lincomb(first: Array, rest: Any, second: Array, gamma: Any, out: Array) -> N
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
+def linear_and_norm_sq(dual: Array, b: Array) -> tuple[float, float]:
+    """Return <lam, b> and ||lam||^2."""
+    linear = norm_sq = 0.0
+    for k in range(dual.size):
+        entry = np.float64(dual[k])
+        linear += entry * np.float64(b[k])
+        norm_sq += entry * entry
+    return linear, norm_sq
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER)
 def squared_distance(first: Array, second: Array) -> float:
     """Return ||first - second||^2."""
     squared = 0.0

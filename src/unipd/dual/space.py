@@ -195,7 +195,7 @@ class ChunkedSpace(FusedSpace):
 
     def complete(self, dual: Array, answer: SharpAnswer) -> DualValue:
         """Return the point of an oracle's answer, without an image."""
-        return dual_value(self.problem, dual, answer)
+        return dual_value(self.problem, dual, answer, _kernels().linear_and_norm_sq(dual, self.problem.b))
 
     def step(self, base: DualValue, smoothness: float) -> Step:
         """Return the trial point at M, from an image computed in parts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import zipfile
+import sys
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
@@ -14,28 +14,42 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import Blocks, LowRank, SparsePoint
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, UnipdError
+from unipd.io.limits import Limits, check_archive
 
 
 class DamagedArchive(ValueError):
     """The file is not a readable archive."""
 
 
-def read_arrays(path: str | os.PathLike[str]) -> dict[str, Array]:
+def read_arrays(path: str | os.PathLike[str], limits: Limits | None = None) -> dict[str, Array]:
     """Return the arrays of an ``.npz`` file by name.
 
     A missing or unreadable file raises OSError; a file that is not an archive, damaged or pickled raises
-    :class:`DamagedArchive`.
+    :class:`DamagedArchive`; content beyond the limits raises the error of :func:`~unipd.io.limits.check_archive`.
     """
     with open(path, "rb") as stream:
         try:
-            if not zipfile.is_zipfile(stream):  # NumPy would also read a bare array
-                raise zipfile.BadZipFile("no zip archive")
-            stream.seek(0)
+            check_archive(os.fspath(path), stream, limits)
             with np.load(stream, allow_pickle=False) as archive:
-                return {name: archive[name] for name in archive.files}
+                arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+            for name, part in arrays.items():
+                _check_member(name, part)
+            return arrays
+        except UnipdError:
+            raise
         except Exception as error:  # NumPy and zipfile have many kinds
             raise DamagedArchive(str(error) or type(error).__name__) from error
+
+
+def _check_member(name: str, part: Any) -> None:
+    """Raise for a member that is no array, and for texts with characters that do not exist."""
+    if not isinstance(part, np.ndarray):
+        raise ValueError(f"the member {name!r} is not an array")
+    if part.dtype.kind == "U" and part.size and part.dtype.itemsize:
+        codes = np.ascontiguousarray(part).reshape(-1).view(np.dtype(np.uint32).newbyteorder(part.dtype.byteorder))
+        if codes.max() > sys.maxunicode:
+            raise ValueError(f"the member {name!r} is not text")
 
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +16,13 @@ import scipy.sparse as sp
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.limits import Limits, Source, open_bounded, require_room
 from unipd.io.text import (
     BYTE_ORDER_MARK,
+    LINE_LIMIT,
     PLAIN,
-    Limits,
-    Source,
     TableLayout,
     leading_numbers,
-    open_bounded,
     parse_number,
     parse_numbers,
     quote_token,
@@ -108,6 +108,10 @@ def _ends(name: str, given: Any, nodes: int, edges: int) -> IntArray:
 
 _COMMENTS = b"#%"
 _LAYOUT = TableLayout(widths=(3, 2), comments=_COMMENTS, blanks=PLAIN)
+_GROWTH = 12.0
+"""Bytes of arrays per byte of the text of a table: two numbers of eight bytes each for "1 2", and copies."""
+_LOOK, _EDGE_BYTES = 1 << 16, 500
+"""Edges between two looks at the available memory, and bytes of an edge of two new labels."""
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -117,7 +121,7 @@ def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = No
     Parameters
     ----------
     source
-        A path, or a seekable binary stream.
+        A path, or a binary stream.
     form
         "rudy": a first line ``nodes edges``, then one line ``i j`` or ``i j weight`` per edge, nodes counted from
         1 (the G-set files). "edges": such edge lines alone, with any labels between blanks; labels that are
@@ -148,9 +152,10 @@ def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = No
     if form not in ("auto", "rudy", "edges"):
         raise InvalidInput("form", '"auto", "rudy" or "edges"', repr(form))
     bounds = limits or Limits()
-    with open_bounded(source, bounds) as (stream, name):
+    with open_bounded(source, bounds, LINE_LIMIT) as (stream, name):
         first, line = _first_line(stream, name)
         rest = list(read_chunks(stream, name, line + 1))
+    require_room(name, _GROWTH * sum(len(text) for text, _ in rest))
     header = _header(first) if form != "edges" else None
     if header is None and form == "rudy":
         raise FileFormatError(name, "expected the numbers of nodes and edges", line)
@@ -212,23 +217,29 @@ def _rudy(header: tuple[float, float], rows: Array, lines: IntArray, name: str, 
 
 
 def _edge_list(parts: list[tuple[bytes, int]], name: str) -> Graph:
-    names: list[bytes] = []
-    weights: list[float] = []
+    number: dict[bytes, int] = {}
+    ends, weights = array("q"), array("d")
     for raw, line in _data_lines(parts):
         tokens = raw.split()
-        if b"\0" in raw:
-            raise FileFormatError(name, "a zero byte: the file is not plain text (UTF-16? save it as UTF-8)", line)
         if len(tokens) not in (2, 3):
             raise FileFormatError(name, f"expected two nodes and perhaps a weight, got {len(tokens)} words", line)
-        names += tokens[:2]
+        ends.extend(number.setdefault(token, len(number)) for token in tokens[:2])
         weights.append(_weight(tokens[2], name, line) if len(tokens) == 3 else 1.0)
-    texts = [token.decode("utf-8", "backslashreplace") for token in names]
+        if len(weights) % _LOOK == 0:
+            require_room(name, _LOOK * _EDGE_BYTES)
+    labels, place = _sort_labels([token.decode("utf-8", "backslashreplace") for token in number])
+    first, second = place[np.array(ends, np.int64)].reshape(-1, 2).T
+    return Graph.of(len(labels), first, second, np.array(weights), labels)
+
+
+def _sort_labels(texts: list[str]) -> tuple[list[Any], IntArray]:
+    """Return the labels of the nodes, and the node of each text: 1 and 01 are the same whole number."""
     if all(_WHOLE.fullmatch(text) for text in texts):
-        labels, ids = np.unique(np.array([int(text) for text in texts]), return_inverse=True)
-        return Graph.of(labels.size, ids[::2], ids[1::2], weights, labels.tolist())
+        labels, place = np.unique(np.array([int(text) for text in texts]), return_inverse=True)
+        return labels.tolist(), place
     number: dict[str, int] = {}
-    ids = np.array([number.setdefault(text, len(number)) for text in texts])
-    return Graph.of(len(number), ids[::2], ids[1::2], weights, list(number))
+    place = np.array([number.setdefault(text, len(number)) for text in texts])
+    return list(number), place
 
 
 def _data_lines(parts: list[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import os
 import sys
@@ -16,19 +17,24 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.files import atomic_write, write_text
+from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.archive import DamagedArchive, read_arrays
+from unipd.io.limits import Limits, open_bounded, read_bounded, require_room
+from unipd.io.text import LINE_LIMIT
 from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse, write
 from unipd.memory import require_room_for_state
 
 SIGMAS = 6.0
 """Standard errors by which a value may differ from what it should be."""
+MOST_SHOTS = 2**53
+"""Largest number of shots: larger whole numbers are no longer exact as floating-point numbers."""
 UNKNOWN_NOISE = 0.1
 """The same when neither shots nor standard errors are known."""
 
 
-@dataclass(frozen=True, eq=False)
-class PauliData:
+@dataclass(frozen=True, eq=False, repr=False)
+class PauliData(ReprMixin):
     """Measured expectation values tr(P_k rho) of Pauli strings, with shots or standard errors when known.
 
     >>> PauliData(2, np.array([3]), np.array([0]), np.array([0.5])).labels()
@@ -92,6 +98,8 @@ def find_fault(expectations: FloatArray, shots: FloatArray | None, stderr: Float
         for text, (values, least) in columns.items()
         if values is not None
     ]
+    if shots is not None:
+        checks.append(("the number of shots {:g} is more than 2^53", shots, np.isfinite(shots) & (shots > MOST_SHOTS)))
     outside = np.isfinite(expectations) & (np.abs(expectations) > 1.0 + noise_tolerance(expectations, shots, stderr))
     text = "the expectation value {:g} lies outside [-1, 1] by more than noise explains"
     faults = [
@@ -106,11 +114,15 @@ COLUMNS = ("pauli", "expectation", "shots", "stderr")
 """Names of the columns; the last two are optional."""
 FORMATS = (".csv", ".npz", ".json")
 """Endings of the files that are read and written."""
+_JSON_GROWTH = 32.0
+"""Bytes of objects per byte of JSON: 184 for {"X":1}."""
+_OBJECT_BYTES = 100
+"""Bytes of a number or a short string in a list, with copies."""
 Counts: TypeAlias = dict[str, dict[str, int]]
 """Counts of bit-strings by measurement basis."""
 
 
-def read_pauli_data(path: str | os.PathLike[str]) -> PauliData | Counts:
+def read_pauli_data(path: str | os.PathLike[str], *, limits: Limits | None = None) -> PauliData | Counts:
     r"""Read measurements; malformed content raises :class:`~unipd.errors.FileFormatError` naming the row.
 
     - ``.csv``: a header with the columns ``pauli, expectation`` and, if known, ``shots`` or ``stderr``; then one
@@ -121,6 +133,8 @@ def read_pauli_data(path: str | os.PathLike[str]) -> PauliData | Counts:
       returned as they are.
     - ``.npz``: arrays of these names, ``pauli`` as strings or replaced by the masks ``x`` and ``z`` (integers, bit b
       is qubit b) with a number ``qubits``. Pickled content is refused.
+
+    ``limits`` (:class:`~unipd.io.Limits`) are those beyond which a file is refused.
 
     Examples
     --------
@@ -133,7 +147,7 @@ def read_pauli_data(path: str | os.PathLike[str]) -> PauliData | Counts:
     (['XX', 'ZZ'], array([1. , 0.5]))
     """
     name = os.fspath(path)
-    return {".csv": _read_csv, ".json": _read_json, ".npz": _read_archive}[_file_format(name)](name)
+    return {".csv": _read_csv, ".json": _read_json, ".npz": _read_archive}[_file_format(name)](name, limits)
 
 
 def write_pauli_data(data: PauliData, path: str | os.PathLike[str]) -> None:
@@ -176,15 +190,18 @@ def _shorten(value: float) -> float | int:
     return int(value) if float(value).is_integer() and abs(value) > 1 else float(value)
 
 
-def _read_csv(name: str) -> PauliData:
+def _read_csv(name: str, limits: Limits | None) -> PauliData:
     cells: list[list[str]] = []
     lines: list[int] = []
     try:
-        with open(name, newline="", encoding="utf-8-sig") as stream:
-            first = next((line for line in iter(stream.readline, "") if line.strip()), "")
-            stream.seek(0)
-            separator = next((mark for mark in ",;\t" if mark in first), ",")
-            reader = csv.reader(stream, strict=True, skipinitialspace=separator != "\t", delimiter=separator)
+        with open_bounded(name, limits, LINE_LIMIT) as (stream, _):
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+            begin = [next(text, "")]
+            while begin[-1] and not begin[-1].strip():
+                begin.append(next(text, ""))
+            separator = next((mark for mark in ",;\t" if mark in begin[-1]), ",")
+            whole = itertools.chain(begin, text)
+            reader = csv.reader(whole, strict=True, skipinitialspace=separator != "\t", delimiter=separator)
             for row in reader:
                 if any(cell.strip() for cell in row):
                     cells.append([cell.strip() for cell in row])
@@ -203,9 +220,10 @@ def _read_csv(name: str) -> PauliData:
     return _Columns(name, "line", lines[1:], lines[0]).assemble(columns)
 
 
-def _read_json(name: str) -> PauliData | Counts:
+def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
+    text = read_bounded(name, limits, _JSON_GROWTH)
     try:
-        content: Any = json.loads(Path(name).read_bytes(), object_pairs_hook=_unique_names)
+        content: Any = json.loads(text, object_pairs_hook=_unique_names)
     except (ValueError, RecursionError) as error:
         raise FileFormatError(name, f"not JSON ({error})") from error
     if isinstance(content, dict) and "counts" in content:
@@ -246,21 +264,23 @@ def _check_counts(name: str, counts: Any) -> Counts:
     return counts
 
 
-def _read_archive(name: str) -> PauliData:
+def _read_archive(name: str, limits: Limits | None) -> PauliData:
     """Read a ``.npz`` file; nothing in it is unpickled."""
     try:
-        arrays = read_arrays(name)
+        arrays = read_arrays(name, limits)
         strings = None if "pauli" in arrays else _read_masks(arrays)
     except DamagedArchive as error:
         raise FileFormatError(name, f"not a NumPy archive (.npz), or damaged ({error})") from error
     except InvalidInput as error:
         raise FileFormatError(name, str(error)) from error
     shape = arrays["pauli"].shape if strings is None else strings[1].shape
-    columns = {
-        key: values.tolist()
+    chosen = {
+        key: values
         for key, values in arrays.items()
         if key in COLUMNS or (key not in ("x", "z", "qubits") and values.shape == shape)
     }
+    require_room(name, _OBJECT_BYTES * sum(values.size for values in chosen.values()))
+    columns = {key: values.tolist() for key, values in chosen.items()}
     return _Columns(name, "row index", range(sys.maxsize)).assemble(columns, strings)
 
 

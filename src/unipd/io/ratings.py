@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import itertools
 import math
 import os
 import re
 import warnings
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,7 +18,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from unipd._typing import Array, FloatArray
-from unipd.errors import FileFormatError, InvalidInput, MissingExtra
+from unipd._util.printing import clean_line
+from unipd.errors import FileFormatError, InvalidInput, MissingExtra, UnipdError
+from unipd.io.limits import Limits, Source, open_bounded, read_bounded, require_room
+from unipd.io.text import LINE_LIMIT
 
 COLUMN_NAMES = (
     (
@@ -130,6 +133,10 @@ _SAMPLE = 1000
 _MISSING = ("nan", "na", "none", "null")
 _MARKET = "%%matrixmarket"
 """Beginning of a Matrix Market file, whose second line of numbers has the sizes."""
+_TITLES_GROWTH = 32.0
+"""Bytes of the strings and lists of titles per byte of their text."""
+_PARQUET_ROWS, _ROW_BYTES = 1 << 16, 200
+"""Rows of a parquet file read at a time, and bytes of a row of strings as objects."""
 _LARGEST = int(np.iinfo(np.int64).max)
 
 
@@ -147,10 +154,9 @@ class RatingsLayout:
     """Whether users, and items, are texts."""
 
 
-def detect_layout(path: Path, names: Mapping[str, str] | None = None) -> RatingsLayout:
+def detect_layout(path: Path, stream: Iterable[str], names: Mapping[str, str] | None = None) -> RatingsLayout:
     """Detect the layout from the first nonblank lines; ``names`` are those of the columns, where they are given."""
-    with _open_text(path) as stream:
-        lines = list(itertools.islice((line for line in stream if line.strip()), _SAMPLE))
+    lines = list(itertools.islice((line for line in stream if line.strip()), _SAMPLE))
     if not lines:
         raise FileFormatError(str(path), "no ratings: the file is empty")
     first = lines[0].strip("\r\n")
@@ -208,34 +214,34 @@ def parse_numbers(stream: Iterable[str], layout: RatingsLayout) -> tuple[Array, 
     return (users, items, ratings) if fine else None
 
 
-def _read_lines(path: Path, layout: RatingsLayout) -> tuple[Array, Array, FloatArray]:
+def _read_lines(path: Path, stream: Iterable[str], layout: RatingsLayout) -> tuple[Array, Array, FloatArray]:
     """Read line by line: identifiers may be texts, and errors name the line."""
     users, items, ratings = list[Any](), list[Any](), list[float]()
-    with _open_text(path) as stream:
-        skip = layout.header
-        for number, fields in _rows(stream, layout.separator):
-            if skip:
-                skip = False
-                continue
-            if len(fields) <= max(layout.columns):
-                _refuse(
-                    path, number, f"{max(layout.columns) + 1} fields expected (user, item, rating)", ", ".join(fields)
-                )
-            user, item, rating = (fields[place].strip() for place in layout.columns)
-            users.append(_identifier(path, number, "user", user, layout.texts[0]))
-            items.append(_identifier(path, number, "item", item, layout.texts[1]))
-            if not _is_number(rating):
-                _refuse(path, number, "the rating must be a number", rating)
-            ratings.append(float(rating))
+    skip = layout.header
+    for number, fields in _rows(stream, layout.separator):
+        if skip:
+            skip = False
+            continue
+        if len(fields) <= max(layout.columns):
+            _refuse(path, number, f"{max(layout.columns) + 1} fields expected (user, item, rating)", ", ".join(fields))
+        user, item, rating = (fields[place].strip() for place in layout.columns)
+        users.append(_identifier(path, number, "user", user, layout.texts[0]))
+        items.append(_identifier(path, number, "item", item, layout.texts[1]))
+        if not _is_number(rating):
+            _refuse(path, number, "the rating must be a number", rating)
+        ratings.append(float(rating))
     if not ratings:
         raise FileFormatError(str(path), "no ratings")
-    return _identifier_array(users), _identifier_array(items), np.array(ratings, np.float64)
+    return _identifier_array(path, users), _identifier_array(path, items), np.array(ratings, np.float64)
 
 
-def _identifier_array(values: list[Any]) -> Array:
+def _identifier_array(path: Path, values: list[Any]) -> Array:
     """Return texts, or integers; integers of more than 64 bits are texts too."""
     if isinstance(values[0], int) and max(values) > _LARGEST:
-        return np.array([str(value) for value in values])
+        values = [str(value) for value in values]
+    if isinstance(values[0], str):
+        longest = max(map(len, values))
+        require_room(str(path), 4.0 * longest * len(values), f"an identifier of {longest} characters")
     return np.array(values)
 
 
@@ -283,10 +289,30 @@ def _split(line: str, separator: str | None) -> list[str]:
     return next(csv.reader([line], delimiter=separator))
 
 
-def _open_text(path: Path) -> Any:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return open(path, encoding="utf-8-sig", newline="")
+@contextmanager
+def open_lines(source: Source, limits: Limits | None = None, *, is_checked: bool = False) -> Generator[Iterable[str]]:
+    """Open the lines of a text file; ``is_checked`` where the limits of a compressed file have been checked before."""
+    with open_bounded(source, limits, LINE_LIMIT, is_checked=is_checked) as (stream, _):
+        yield io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+
+
+def _read_text(path: Path, names: Mapping[str, str] | None, limits: Limits | None) -> tuple[Array, Array, FloatArray]:
+    """Read a text file: all at once where it has numbers alone, else line by line."""
+    text: bytes | None = None
+    if path.is_fifo() or path.is_char_device():  # can be read only once
+        text = read_bounded(path, limits, line_limit=LINE_LIMIT)
+
+    def source() -> Source:
+        return path if text is None else io.BytesIO(text)
+
+    with open_lines(source(), limits) as lines:
+        layout = detect_layout(path, lines, names)
+    with open_lines(source(), limits, is_checked=True) as lines:
+        numbers = parse_numbers(lines, layout)
+    if numbers is not None and numbers[0].size:
+        return numbers
+    with open_lines(source(), limits, is_checked=True) as lines:
+        return _read_lines(path, lines, layout)
 
 
 @dataclass(frozen=True)
@@ -322,7 +348,9 @@ class Shard(Ratings):
     """Names of the items on all ranks, sorted."""
 
 
-def read_ratings(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> Ratings:
+def read_ratings(
+    path: str | os.PathLike[str], columns: Mapping[str, str] | None = None, *, limits: Limits | None = None
+) -> Ratings:
     r"""Read a file of ratings; a malformed line raises :class:`~unipd.errors.FileFormatError` with its number.
 
     Text files have one rating per line: user, item, rating and whatever follows, separated by tabs, commas,
@@ -330,8 +358,9 @@ def read_ratings(path: str | os.PathLike[str], columns: Mapping[str, str] | None
     ``userId``, ``movie_title`` or ``my_rating`` choose the columns, or ``columns`` does: {"user": name, "item": name,
     "rating": name}. Otherwise they are the first three, and a warning says so where there are names. Identifiers are
     integers not below 0, or texts: when the first one is no number, when of the first thousand lines two have such ones
-    or one begins with a needless zero (as ISBN do), and when one has more than 64 bits. Names ending in .gz are
-    decompressed, and .parquet files are read with pyarrow.
+    or one begins with a needless zero (as ISBN do), and when one has more than 64 bits. Files compressed with gzip are
+    decompressed, and .parquet files are read with pyarrow. ``limits`` (:class:`~unipd.io.Limits`) are those beyond
+    which a file is refused.
 
     Examples
     --------
@@ -348,16 +377,9 @@ def read_ratings(path: str | os.PathLike[str], columns: Mapping[str, str] | None
     if target.suffix.lower() in (".parquet", ".pq"):
         return Ratings(*_read_parquet(target, columns))
     try:
-        layout = detect_layout(target, columns)
-        with _open_text(target) as stream:
-            numbers = parse_numbers(stream, layout)
-        return Ratings(*(numbers if numbers is not None and numbers[0].size else _read_lines(target, layout)))
+        return Ratings(*_read_text(target, columns, limits))
     except UnicodeDecodeError as error:
         raise FileFormatError(str(path), "not a text file (UTF-8)") from error
-    except gzip.BadGzipFile as error:
-        raise FileFormatError(str(path), "not a gzip file, or damaged") from error
-    except (EOFError, zlib.error) as error:
-        raise FileFormatError(str(path), "the gzip file is damaged or cut short") from error
     except csv.Error as error:
         raise FileFormatError(str(path), f"not a table ({error}); is a quotation mark never closed?") from error
 
@@ -369,18 +391,34 @@ def _read_parquet(path: Path, given: Mapping[str, str] | None) -> tuple[Array, A
         raise MissingExtra("pyarrow", "data", "a parquet file") from error
     with open(path, "rb") as stream:
         try:
-            table: Any = parquet.read_table(stream, use_threads=False, pre_buffer=False)
+            table = _read_table(parquet.ParquetFile(stream, pre_buffer=False), str(path))
             names = [str(name) for name in table.column_names]
             places = (find_columns(names, given) if given else choose_columns(names)) or ()
             columns = [np.asarray(table.column(place).to_numpy()) for place in places]
+        except UnipdError:
+            raise
         except Exception as error:  # pyarrow has many kinds of its own
-            raise FileFormatError(str(path), f"not a parquet file ({error})") from error
+            reason = clean_line(str(error).partition("\n")[0])
+            raise FileFormatError(str(path), f"not a parquet file ({reason})") from error
     if not columns:
         wanted = ", ".join(given.values()) if given else "user, item, rating"
         raise FileFormatError(str(path), f"no columns named like {wanted}, but {', '.join(names)}")
     if not given:
         warn_of_positions(names, places)
     return check_columns(str(path), *columns)
+
+
+def _read_table(file: Any, name: str) -> Any:
+    """Return the table of a parquet file, read in parts: a short file may hold very many rows."""
+    import pyarrow
+
+    parts: list[Any] = []
+    held = 0
+    for part in file.iter_batches(_PARQUET_ROWS, use_threads=False):
+        parts.append(part)
+        held += part.nbytes + _ROW_BYTES * part.num_rows
+        require_room(name, held)
+    return pyarrow.Table.from_batches(parts, schema=file.schema_arrow)
 
 
 def check_columns(source: str, users: Array, items: Array, values: Array) -> tuple[Array, Array, FloatArray]:
@@ -433,14 +471,14 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[Array, Array]:
     """
     target = Path(path)
     try:
-        with _open_text(target) as stream:
+        with open_lines(target) as stream:
             first = next((line.strip("\r\n") for line in stream if line.strip()), "")
         separator = next((mark for mark in _SEPARATORS if len(_split(first, mark)) >= 2), None)
         names = _split(first, separator)
         named = match_column_names([*names, "rating"])
         has_header = named is not None or not any(_is_number(name) for name in names)
         columns = (0, 1) if named is None else named[:2]
-        with _open_text(target) as stream:
+        with open_lines(target, is_checked=True) as stream:
             rows = [(number, fields) for number, fields in _rows(stream, separator)][int(has_header) :]
     except UnicodeDecodeError as error:
         raise FileFormatError(str(path), "not a text file (UTF-8)") from error
@@ -456,7 +494,8 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[Array, Array]:
         values = [fields[place].strip() for _, fields in rows]
         is_text = _are_texts(values)
         numbered = zip(rows, values, strict=True)
-        found.append(_identifier_array([_identifier(target, row[0], role, name, is_text) for row, name in numbered]))
+        names = [_identifier(target, row[0], role, name, is_text) for row, name in numbered]
+        found.append(_identifier_array(target, names))
     return found[0], found[1]
 
 
@@ -496,7 +535,7 @@ def read_titles(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _decode(path: Path) -> str:
-    content = path.read_bytes()
+    content = read_bounded(path, growth=_TITLES_GROWTH)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

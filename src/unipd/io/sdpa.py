@@ -16,14 +16,13 @@ from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.files import atomic_write
 from unipd.errors import FileFormatError, InvalidInput
+from unipd.io.limits import Limits, Source, open_bounded
 from unipd.io.text import (
     BYTE_ORDER_MARK,
+    LINE_LIMIT,
     LOOSE,
-    Limits,
-    Source,
     TableLayout,
     leading_numbers,
-    open_bounded,
     read_chunks,
     read_table,
     require_rows,
@@ -164,7 +163,7 @@ def read_sdpa(source: Source, *, limits: Limits | None = None) -> SdpaProblem:
     Parameters
     ----------
     source
-        A path, or a seekable binary stream.
+        A path, or a binary stream.
     limits
         Limits beyond which the file is refused (:class:`~unipd.io.Limits`); nothing is allocated in proportion
         to a declared size.
@@ -208,7 +207,7 @@ class _Header:
 
     def count(self, what: str, limit: int) -> int:
         """Return the single whole number of the next line."""
-        found, _ = self.numbers(what)
+        found, _ = self.numbers(what, LINE_LIMIT)
         if found.size != 1:
             raise self.error(f"expected {what} alone, got {found.size} numbers")
         value = float(found[0])
@@ -233,13 +232,15 @@ class _Header:
             raise self.error(f"one of the {what} is not finite")
         return values
 
-    def numbers(self, what: str) -> tuple[Array, bool]:
-        """Return the numbers that the next line with data begins with."""
+    def numbers(self, what: str, most: int = -1) -> tuple[Array, bool]:
+        """Return the numbers that the next line with data begins with, a line of at most ``most`` bytes."""
         for _ in range(_SKIPPED):
-            raw = self.stream.readline()
+            raw = self.stream.readline(most)
             if not raw:
                 raise FileFormatError(self.name, f"the file ends before {what}", self.line or None)
             self.line += 1
+            if len(raw) == most:
+                raise self.error(f"a line is longer than {most} bytes, expected {what}")
             data = (raw.removeprefix(BYTE_ORDER_MARK) if self.line == 1 else raw).strip()
             if data and data[0] not in _COMMENTS:
                 found, text = leading_numbers(data)
@@ -311,11 +312,12 @@ _LINES = 1 << 16
 """Entries formatted at a time."""
 
 
-def write_sdpa(problem: SdpaProblem, path: str | os.PathLike[str], *, comment: str = "") -> None:
+def write_sdpa(problem: Any, path: str | os.PathLike[str], *, comment: str = "") -> None:
     """Write a semidefinite program in SDPA sparse format, compressed when the path ends in ``.gz``.
 
-    Numbers are written with the digits that give the same doubles back, so
-    ``read_sdpa(path) == problem`` exactly; the same problem always gives the same bytes.
+    ``problem`` is an :class:`SdpaProblem`, or has a method ``to_sdpa`` that returns one, as an SDP has. Numbers are
+    written with the digits that give the same doubles back, so ``read_sdpa(path) == problem`` exactly; the same problem
+    always gives the same bytes.
 
     Examples
     --------
@@ -328,12 +330,13 @@ def write_sdpa(problem: SdpaProblem, path: str | os.PathLike[str], *, comment: s
     True
     """
     name = os.fspath(path)
+    given: SdpaProblem = problem if isinstance(problem, SdpaProblem) else problem.to_sdpa()
     with atomic_write(Path(name)) as file:
         if not name.endswith(".gz"):
-            _write(problem, file, comment)
+            _write(given, file, comment)
             return
         with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-            _write(problem, packed, comment)
+            _write(given, packed, comment)
 
 
 def _write(problem: SdpaProblem, file: IO[bytes] | Any, comment: str) -> None:

@@ -1,114 +1,22 @@
-"""Text files of numbers: bounded reading, gzip or plain, and tables whose errors name the line."""
+"""Text files of numbers: chunks of lines, tokens, and tables whose errors name the line."""
 
 from __future__ import annotations
 
-import gzip
 import io
-import os
 import re
-import zlib
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd.errors import FileFormatError
 
-Source: TypeAlias = "str | os.PathLike[str] | BinaryIO"
-
-_PIECE = 1 << 17
-"""Bytes read at a time."""
-
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """Some editors put it before UTF-8 text."""
 
 LINE_LIMIT = 1 << 20
 """Longest line of a table, in bytes."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits beyond which a file is refused.
-
-    >>> Limits(order=100).order
-    100
-    """
-
-    text_bytes: int = 2**31
-    """Length of the text, after decompression."""
-    compression: float = 200.0
-    """Ratio of the text to the compressed file, ..."""
-    compression_from: int = 1 << 26
-    """... once the text is longer than this many bytes (64 MiB)."""
-    order: int = 2_000_000
-    """Sum of the declared block sizes, or number of nodes of a graph."""
-    constraints: int = 50_000_000
-    """Declared number of constraints."""
-    repeated_entries: int = 1_000_000
-    """Entries of a semidefinite program beyond twice the number of places in its matrices."""
-
-
-class _BoundedStream(io.RawIOBase):
-    """A raw stream that counts its bytes and raises at the limits."""
-
-    def __init__(self, source: Any, file: Any, name: str, limits: Limits) -> None:
-        super().__init__()
-        self._source, self._file = source, file
-        self._name, self._limits = name, limits
-        self._given = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            data = self._source.read(len(buffer))
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileFormatError(self._name, f"the compressed file is damaged or cut short ({error})") from error
-        self._given += len(data)
-        if self._given > self._limits.text_bytes:
-            raise FileFormatError(self._name, f"the text is longer than {self._limits.text_bytes} bytes")
-        compressed = self._file is not self._source
-        ratio = self._limits.compression
-        if compressed and self._given > max(self._limits.compression_from, ratio * self._file.tell()):
-            problem = f"the text is more than {ratio:g} times longer than the compressed file"
-            raise FileFormatError(self._name, problem)
-        buffer[: len(data)] = data
-        return len(data)
-
-
-@contextmanager
-def open_bounded(source: Source, limits: Limits) -> Generator[tuple[io.BufferedReader, str], None, None]:
-    """Open a path or a seekable binary stream, compressed with gzip or not, and yield (stream, name)."""
-    if isinstance(source, (str, os.PathLike)):
-        name = os.fspath(source)
-        with open(name, "rb") as file:
-            yield _open_stream(file, name, limits), name
-    else:
-        name = getattr(source, "name", "<stream>")
-        name = name if isinstance(name, str) else "<stream>"
-        yield _open_stream(source, name, limits), name
-
-
-def _open_stream(file: BinaryIO, name: str, limits: Limits) -> io.BufferedReader:
-    start = file.tell()
-    magic = file.read(2)
-    file.seek(start)
-    if magic != b"\x1f\x8b":
-        return io.BufferedReader(_BoundedStream(file, file, name, limits), _PIECE)
-    _check_compression_ratio(_BoundedStream(gzip.GzipFile(fileobj=file, mode="rb"), file, name, limits))
-    file.seek(start)
-    return io.BufferedReader(_BoundedStream(gzip.GzipFile(fileobj=file, mode="rb"), file, name, limits), _PIECE)
-
-
-def _check_compression_ratio(stream: _BoundedStream) -> None:
-    """Raise if the text exceeds the limits: decompressing is far cheaper than parsing numbers."""
-    piece = bytearray(_PIECE)
-    while stream.readinto(piece):
-        pass
 
 
 def read_chunks(stream: io.BufferedReader, name: str, line: int, size: int = 1 << 22) -> Iterator[tuple[bytes, int]]:

@@ -51,7 +51,7 @@ _SCATTER_CHUNKS = 8
 """Most chunks of a scatter: each has an output of its own."""
 _ENTRIES_PER_OUTPUT = 16
 """Entries of a scatter chunk for each entry of its output, at least."""
-_PART_ENTRIES = 1 << 14
+_PART_ENTRIES = 1 << 16
 """Entries of an image part: its vectors stay in the processor's cache."""
 _SERIAL_WORK = 1 << 19
 """Multiplications below which waking threads costs more than it saves."""

@@ -15,6 +15,7 @@ from unipd.dual import DualValue, lower_bound
 from unipd.errors import InvalidInput
 from unipd.problem import Problem, ratio
 from unipd.protocols import Tracker
+from unipd.spectral import RESIDUAL, STATED
 from unipd.status import Status
 
 R = TypeVar("R")
@@ -80,7 +81,7 @@ class Certificate:
     ray: Array
     """The dual vector on whose ray the best bound is attained."""
     bound_kind: str = "rigorous"
-    """Kind of the certified oracle error on which the bound rests: rigorous, probabilistic or residual."""
+    """Kind of the certified oracle error on which the bound rests: rigorous, probabilistic, stated or residual."""
     ray_scale: float = 1.0
     """The bound is attained at ``ray_scale * ray``, so that a method's own dual vector need not be copied."""
 
@@ -124,7 +125,7 @@ class Certificate:
             *measures,
             dual_bound=bound,
             ray=point.dual,
-            bound_kind="rigorous" if scale == 0.0 else point.bound_kind,
+            bound_kind=_kind_of_bound(problem, "rigorous" if scale == 0.0 else point.bound_kind),
             ray_scale=scale if scale < math.inf else 1.0,
         )
 
@@ -137,11 +138,16 @@ class Certificate:
         """Whether the bound exceeds every value that the objective takes on X."""
         if problem.loss is not None:
             return False
-        largest = problem.sharp.maximum()
+        largest = math.inf if problem.is_mixed else problem.sharp.maximum()
         if not math.isfinite(largest) or self.dual_bound == math.inf:
             return self.dual_bound == math.inf
         size = max(abs(largest), problem.typical_objective)  # the maximum may be 0, and the bound rounds as f does
         return self.dual_bound > largest + _INFEASIBILITY_MARGIN * size
+
+
+def _kind_of_bound(problem: Problem, kind: str) -> str:
+    """Return the kind of a bound whose oracle claims ``kind``: a user-supplied one states it, and does not prove it."""
+    return STATED if problem.is_oracle_stated and kind != RESIDUAL else kind
 
 
 ORACLE_SHARE = 0.1
@@ -192,6 +198,11 @@ class State:
     def absolute_accuracy(self) -> float | None:
         """The absolute accuracy with which the method works, None where it has none."""
         return None
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """Options of the method that were left to it, with the values that it has chosen for this run."""
+        return {}
 
     def unwrap(self) -> State:
         """Return the state of the active method, which for a wrapper is that of an inner method."""
@@ -319,6 +330,8 @@ def measure_point(
         residual = image - problem.b
         if problem.loss is not None:
             return Measures(cost + problem.loss.value(residual), 0.0, 0.0)
+        if problem.is_mixed:
+            cost += problem.coupling.penalty(residual)
         violation = problem.coupling.distance(residual)
         return Measures(cost, violation, problem.infeasibility(residual, violation))
     if problem.loss is None:
@@ -391,17 +404,29 @@ def keep_incumbent(problem: Problem, state: S, other: State) -> S:
 
 @dataclass(frozen=True)
 class WarmPoint:
-    """A point of X, with its atoms and their weights where they are known."""
+    """What a run can start from: the dual vector and, as far as they lie in X, point and atoms of another one."""
 
     point: Any
+    """A point of X; None where the other run's point does not lie in X."""
     weights: tuple[float, ...] = ()
+    """The weights of the atoms in the point."""
     atoms: tuple[Any, ...] = ()
+    """Atoms of X."""
+    dual: Any = None
+    """The dual vector, in the domain of h."""
+    state: Any = None
+    """The last state of the method of the other run; None where it is unknown."""
 
 
 @runtime_checkable
 class StartsFromPoint(Protocol):
-    """A method whose state is a primal point, so that it can start from one."""
+    """A method that can start from more than a dual vector."""
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
         """Return the state at the point, None when the method cannot use it."""
         ...
+
+
+def start_from(method: Method, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
+    """Return a method's first state from another run, None where the method starts from dual vectors only."""
+    return method.start_at(problem, tracker, warm, accuracy) if isinstance(method, StartsFromPoint) else None

@@ -13,6 +13,9 @@ BOUND_KINDS = {
     "rigorous": "The bound is proven: every error in it is bounded from the safe side, up to floating-point rounding.",
     "probabilistic": "The bound holds with probability 1 - 1e-9 (unless the run set another): the extreme eigenvalue "
     "or singular value behind it was bounded with a random vector.",
+    "stated": "The bound is as stated by the oracle: it holds if the user-supplied oracle returns maximisers and true "
+    "values. Its answers were checked against each other; they prove nothing. An oracle that proves its errors defines "
+    "call_certified.",
     "residual": "The bound is likely, not proven: it rests on the residual of an iterative eigenvalue solver, which "
     "shows that an eigenvalue is near, but not that it is the largest one.",
 }
@@ -31,6 +34,7 @@ MEANINGS = {
     Status.INTERRUPTED: f"{_LESS} It is the best point of the completed iterations.",
     Status.LINE_SEARCH_FAILED: f"{_LESS} Request a lower accuracy, or use an oracle of higher precision.",
     Status.INFEASIBLE: "No point satisfies the constraints; the dual vector of the result proves it.",
+    Status.UNBOUNDED: "There is no best point: add constraints, or bound the set. The result holds the ray.",
     Status.RUNNING: "The point is that of the last completed iteration.",
 }
 """What each status means for the use of a result, and what to do next."""
@@ -46,12 +50,23 @@ def describe_certificate(result: Result) -> list[str]:
     """
     if result.status is Status.INFEASIBLE:
         return [*_infeasible(result), *_kind(result)]
+    if result.status is Status.UNBOUNDED:
+        return _unbounded(result)
     return [_point(result), *_bound(result), *_kind(result), _verdict(result)]
 
 
 def _infeasible(result: Result) -> list[str]:
     proof = "The dual vector gives a bound above every value of the objective on the set"
     return [f"No point satisfies all constraints. {proof}.", f"The bound is {_number(result.dual_bound)}."]
+
+
+def _unbounded(result: Result) -> list[str]:
+    rate, residual = (result.extras.get(name, math.nan) for name in ("ray_objective", "ray_residual"))
+    return [
+        "The objective is unbounded: x is not a point but a ray, along which feasible points stay feasible.",
+        f"Per unit of the ray the objective changes by {_number(rate, 3)}, and the constraints by "
+        f"{_number(residual, 3)} (relative to the size of the map), which counts as zero.",
+    ]
 
 
 def _point(result: Result) -> str:
@@ -101,7 +116,8 @@ def _kind(result: Result) -> list[str]:
 def _verdict(result: Result) -> str:
     if not math.isfinite(result.accuracy):
         return "The requested accuracy is not on record."
-    accuracy = f"The requested accuracy, {_number(result.accuracy, 3)},"
+    absolute = f" (or {_number(result.atol, 3)}, absolute)" if result.atol else ""
+    accuracy = f"The requested accuracy, {_number(result.accuracy, 3)}{absolute},"
     if result.status is Status.RUNNING:
         return f"{accuracy} has not been certified yet."
     if result.status.success:

@@ -113,7 +113,12 @@ class Curves:
 
 
 def compute_curves(
-    result: Result, axis: str = "iterations", *, start: Array | None = None, best: float | None = None
+    result: Result,
+    axis: str = "iterations",
+    *,
+    start: Array | None = None,
+    best: float | None = None,
+    scale: float | None = None,
 ) -> Curves:
     """Return the curves of a result.
 
@@ -127,6 +132,9 @@ def compute_curves(
         lam_0 of a warm start, for the theorem's bound; zero when not given.
     best
         The bound from which the objective is measured; by default the run's own.
+    scale
+        What residual and gap are divided by, the same number for runs that are compared. By default the residual is
+        relative to the scale of the run's result, and gaps are those of the history, each relative to its own point.
     """
     if axis == "iteration":  # as the history calls the column
         axis = "iterations"
@@ -137,15 +145,16 @@ def compute_curves(
         raise InvalidInput("result", "a run with at least one iteration in its history", "none")
     column, label = AXES[axis]
     reference = float(result.dual_bound) if best is None else best
-    scale = known.scale or abs(result.objective) or 1.0
+    unit = scale or known.scale or abs(result.objective) or 1.0
+    gaps = history["gap"] if scale is None else (history["objective"] - history["dual_bound"]) / unit
     smoothness, universal = history["smoothness"], result.method in UNIVERSAL
     return Curves(
         position=history[column],
         label=label,
-        gap=np.abs(history["gap"]),
-        residual=np.abs(history["objective"] - reference) / scale,
+        gap=np.abs(gaps),
+        residual=np.abs(history["objective"] - reference) / unit,
         infeasibility=None if known.loss else history["infeasibility"],
-        bound=_finite_bound(result, known, scale, start),
+        bound=_finite_bound(result, known, unit, start),
         smoothness=_only_numbers(positive_or_nan(smoothness)) if universal else None,
         exponent=_only_numbers(history["nu"]) if universal else None,
     )
@@ -156,6 +165,12 @@ def best_bound(results: Mapping[str, Result]) -> float:
     bounds = [float(result.dual_bound) for result in results.values() if math.isfinite(result.dual_bound)]
     choose = min if any(problem_facts(result).maximise for result in results.values()) else max
     return choose(bounds, default=math.nan)
+
+
+def common_scale(results: Mapping[str, Result]) -> float:
+    """Return the one scale of gaps by which several results of one problem are compared: the most accurate one's."""
+    best = min(results.values(), key=lambda result: result.relative_error)
+    return problem_facts(best).scale or abs(best.objective) or 1.0
 
 
 def weight_sums(method: str, smoothness: FloatArray) -> FloatArray | None:

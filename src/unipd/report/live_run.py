@@ -100,12 +100,14 @@ def load_checkpoint(path: str | os.PathLike[str]) -> list[Result]:
             _checkpoint_result(header, run, arrays[run["first"] : run["first"] + run["count"]])
             for run in header["runs"]
         ]
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise unusable(Path(path), f"the checkpoint is inconsistent ({error})") from error
 
 
 def _checkpoint_result(header: dict[str, Any], run: dict[str, Any], arrays: list[Array]) -> Result:
     history, status = History(decode_history(run, arrays)), unpack(run["status"], arrays)
+    if not isinstance(status, Status | None):
+        raise TypeError(f"a status {status!r}")
     last: Any = dict(zip(COLUMNS, history.table[-1].tolist(), strict=True)) if len(history) else {}
     return Result(
         status=status or Status.RUNNING,

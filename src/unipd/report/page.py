@@ -98,6 +98,11 @@ FIGURES: Sequence[tuple[str, str, int]] = (
     ("bound_kind", "kind of bound", 0),
     ("gap", "gap (relative)", 3),
     ("infeasibility", "infeasibility (relative)", 3),
+    ("accuracy", "requested accuracy", 3),
+    ("absolute_gap", "absolute gap", 3),
+    ("gap_scale", "scale of the gap", 4),
+    ("violation", "violation (absolute)", 3),
+    ("feasibility_scale", "scale of the infeasibility", 4),
     ("method", "method", 0),
     ("iterations", "iterations", 0),
     ("oracle_calls", "sharp-oracle calls", 0),
@@ -121,7 +126,6 @@ def render_summary(runs: Mapping[str, Result]) -> str:
     figures = [result.summary() for result in runs.values()]
     rows = [("status", [_badge(result.status) for result in runs.values()])]
     rows += [(label, [_figure(each, key, digits) for each in figures]) for key, label, digits in FIGURES]
-    rows.insert(5, ("requested accuracy", [_text(result.accuracy, 3) for result in runs.values()]))
     shown = {key for key, _, _ in FIGURES} | {"status", "message"}
     more = [key for key in _keys(figures) if key not in shown]
     rows += [(key.replace("_", " "), [_figure(each, key, 6) for each in figures]) for key in more]
@@ -201,7 +205,7 @@ def _swatch(place: int) -> str:
 
 
 def _badge(status: Status) -> str:
-    kind = "good" if status.success else "bad" if status is Status.INFEASIBLE else "fair"
+    kind = "good" if status.success else "bad" if status in (Status.INFEASIBLE, Status.UNBOUNDED) else "fair"
     return f'<span class="badge {kind}">{escape(status.value.replace("_", " "))}</span>'
 
 

@@ -18,6 +18,7 @@ from unipd.report.curves import (
     Curves,
     best_bound,
     clip_to_floor,
+    common_scale,
     compute_curves,
     decimate,
     drawable_accuracy,
@@ -173,10 +174,18 @@ def _draw_exponent(axes: Any, data: Curves, theme: style.Theme) -> None:
 
 QUANTITIES = {
     "objective": ("residual", "objective residual"),
-    "infeasibility": ("infeasibility", "infeasibility"),
+    "infeasibility": ("infeasibility", "relative infeasibility"),
     "gap": ("gap", "certified gap"),
 }
 """Quantities of a comparison: the field of the curves and the label."""
+
+
+def _label(quantity: str, scale: float) -> str:
+    """Return the label of an axis, with the number by which residuals and gaps of all runs were divided."""
+    text = QUANTITIES[quantity][1]
+    return text if quantity == "infeasibility" else f"{text}\nrelative to {scale:.4g}"
+
+
 NARROW_MEASURES = ("oracle_calls", "seconds")
 """Measures of work that fit in a narrow picture."""
 
@@ -191,6 +200,7 @@ def plot_comparison(
     width: str | float = "column",
     theme: str = "light",
     title: str | None = None,
+    scale: float | None = None,
 ) -> Any:
     """Draw runs on the same problem against each other, one panel per quantity.
 
@@ -205,6 +215,9 @@ def plot_comparison(
     quantities
         Of "objective" (its distance to the best bound that any run found), "gap" (certified by the run itself)
         and "infeasibility"; default: the objective, and the infeasibility when there are constraints.
+    scale
+        What residuals and gaps of all runs are divided by; the axes show it. Default: the scale of the most accurate
+        run.
     xscale, width, theme, title
         As in :func:`~unipd.report.plot_convergence`.
 
@@ -223,7 +236,8 @@ def plot_comparison(
     ['frank-wolfe', 'accunipdgrad']
     """
     colours, inches = style.check_look(width, theme, path)
-    runs = _curves_by_measure(results, (axis,))[axis]
+    scale = common_scale(_require_results(results)) if scale is None else scale
+    runs = _curves_by_measure(results, (axis,), scale)[axis]
     known = _known_quantities(runs)
     panels = tuple(name for name in known if name != "gap") if quantities is None else quantities
     if not set(panels) <= set(known):
@@ -237,7 +251,7 @@ def plot_comparison(
     for axes, quantity in zip(grid, panels, strict=True):
         _draw_runs(axes, runs, quantity, accuracy, colours)
         _fit_limits([axes])
-        axes.set_ylabel(f"relative {QUANTITIES[quantity][1]}")
+        axes.set_ylabel(_label(quantity, scale))
         set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
     for axes in grid if wide else grid[-1:]:
         axes.set_xlabel(AXES[axis][1])
@@ -255,6 +269,7 @@ def plot_methods(
     width: str | float = "page",
     theme: str = "light",
     title: str | None = None,
+    scale: float | None = None,
 ) -> Any:
     """Draw runs on one problem: a row for each quantity, a column for each measure of work.
 
@@ -266,6 +281,8 @@ def plot_methods(
         File for the picture (.png, .svg or .pdf); without one the figure is only returned.
     truth
         The optimal value that objectives are measured against; default: the best bound that any run found.
+    scale
+        As in :func:`plot_comparison`.
     measures
         Columns: some of "iterations", "oracle_calls", "matvecs", "seconds"; default: all on a page, oracle calls and
         seconds where the picture is narrower.
@@ -289,7 +306,8 @@ def plot_methods(
     columns = (tuple(AXES) if wide else NARROW_MEASURES) if measures is None else tuple(measures)
     if not columns or not set(columns) <= set(AXES):
         raise InvalidInput("measures", f"some of {', '.join(AXES)}", repr(columns))
-    curves = _curves_by_measure(results, columns, truth)
+    scale = common_scale(_require_results(results)) if scale is None else scale
+    curves = _curves_by_measure(results, columns, scale, truth)
     rows = _known_quantities(curves[columns[0]])
     figure = style.new_figure(inches, (0.12 + (0.24 if wide else 0.42) * len(rows)) * inches, colours)
     grid = figure.subplots(len(rows), len(columns), sharex="col", sharey="row", squeeze=False)
@@ -299,21 +317,25 @@ def plot_methods(
         set_horizontal(column[-1], [run.position for run in runs.values()], xscale, whole=measure != "seconds")
         column[-1].set_xlabel(AXES[measure][1])
     for row, quantity in zip(grid, rows, strict=True):
-        row[0].set_ylabel(QUANTITIES[quantity][1])
+        row[0].set_ylabel(_label(quantity, scale))
         _fit_limits(row)
     style.legend(grid[0, 0], colours, title=title, columns=4 if wide else 2)
     return style.finish(figure, path)
 
 
-def _curves_by_measure(
-    results: Mapping[str, Result], measures: Sequence[str], truth: float | None = None
-) -> dict[str, dict[str, Curves]]:
-    """Return the curves of every run against every measure, objectives measured against one reference value."""
+def _require_results(results: Mapping[str, Result]) -> Mapping[str, Result]:
     if not results:
         raise InvalidInput("results", "at least one result", "none")
+    return results
+
+
+def _curves_by_measure(
+    results: Mapping[str, Result], measures: Sequence[str], scale: float, truth: float | None = None
+) -> dict[str, dict[str, Curves]]:
+    """Return the curves of every run against every measure, relative to one scale and one reference value."""
     reference = best_bound(results) if truth is None else truth
     return {
-        measure: {name: compute_curves(run, measure, best=reference) for name, run in results.items()}
+        measure: {name: compute_curves(run, measure, best=reference, scale=scale) for name, run in results.items()}
         for measure in measures
     }
 

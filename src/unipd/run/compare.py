@@ -52,11 +52,15 @@ class Comparison(Mapping[str, Result]):
     def __len__(self) -> int:
         return len(self.results)
 
+    @property
+    def scale(self) -> float:
+        """What the residuals and gaps of all runs are relative to: the problem's scale at the reference value."""
+        problem = next(iter(self.results.values())).problem
+        return float(problem.scale(self.truth.value)) or 1.0
+
     def residual(self, name: str) -> FloatArray:
         """Return |objective - truth| / scale of a run, one entry per iteration."""
-        result = self.results[name]
-        scale = result.problem.scale(self.truth.value)
-        return np.abs(result.history["objective"] - self.truth.value) / scale
+        return np.abs(self.results[name].history["objective"] - self.truth.value) / self.scale
 
     def to_dataframe(self) -> Any:
         """Return the histories of all methods as one pandas DataFrame, with columns "method" and "residual"."""
@@ -78,12 +82,13 @@ class Comparison(Mapping[str, Result]):
         import unipd
 
         report = unipd.report
+        options.setdefault("scale", self.scale)
         if "axis" in options:
             return report.plot_comparison(self.results, path, **options)
         return report.plot_methods(self.results, path, truth=self.truth.value, **options)
 
     def __str__(self) -> str:
-        foot = f"residual: |objective - {self.truth.value:.9g}| / scale, the value of {self.truth.source}"
+        foot = f"residual: |objective - {self.truth.value:.9g}| / {self.scale:.4g}, the value of {self.truth.source}"
         return "\n".join([plain_table(self._rows()), foot, *([self.note] if self.note else [])])
 
     def _repr_html_(self) -> str:
@@ -91,7 +96,7 @@ class Comparison(Mapping[str, Result]):
 
     def _rows(self) -> list[tuple[str, ...]]:
         truth = self.truth.value
-        errors = (abs(each.objective - truth) / each.problem.scale(truth) for each in self.results.values())
+        errors = (abs(each.objective - truth) / self.scale for each in self.results.values())
         residuals = ("residual", *(format_value(error, 2) for error in errors))
         return [(*row, cell) for row, cell in zip(comparison_rows(self.results), residuals, strict=True)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -11,15 +12,15 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.atoms import Blocks, LowRank, dense, inner_product
-from unipd.dual import double_direction, evaluate, release_workspace
+from unipd.dual import double_direction, evaluate, oracle_errors, release_workspace
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, inner, is_user_supplied, norm
+from unipd.protocols import SharpAnswer, inner, is_user_supplied, norm, proves_errors
 from unipd.run.result import remeasure, tracker_error
 from unipd.sharp.spectral.operators import pairing
-from unipd.spectral import RESIDUAL, RIGOROUS
+from unipd.spectral import CLAIMED, RESIDUAL, RIGOROUS, STATED
 from unipd.trackers.atoms import HasAtoms
 
 S = TypeVar("S", bound=State)
@@ -27,13 +28,18 @@ _REVISION_ROUNDING = 1e4
 """Units of rounding by which a point may lie below a bound."""
 _ADVICE = "run unipd.doctor.check (unipd doctor FILE.py:NAME) for details"
 _NOT_MAXIMAL = f"the sharp oracle does not maximise: a point of X that it returned beats its answer; {_ADVICE}"
+_OUTSIDE = f"the sharp oracle returned a point outside X: its contains() says no; {_ADVICE}"
 _WRONG_ADJOINT = f"the map's adjoint does not match its image: Re <A x, lam> and Re <x, A^* lam> differ; {_ADVICE}"
 _LONG_DIRECTION = 1e6
 """Length of directions in which an oracle that ignores its objective returns ever larger points."""
 _RANDOM_QUERIES = 8
 """Random directions in which a user-supplied oracle is queried before a proof of infeasibility is accepted."""
+_FINAL_QUERIES = 4
+"""Those near the dual vector of the final bound."""
 _QUERY_SLACK = 1e-3
 """Relative amount by which another point may beat an answer."""
+_MOST_POINTS = 64
+"""Stored atoms that a stated bound is compared with."""
 _ROUNDING = {4: 1e-3, 8: 1e-6}
 """Relative size of what rounding may explain, by the bytes of a real number."""
 _ACCURACY_MULTIPLES = 100.0
@@ -61,7 +67,7 @@ def query_oracle(problem: Problem, negated_direction: Any) -> tuple[list[Any], i
     """
     parts: tuple[Any, ...] = negated_direction if isinstance(negated_direction, tuple) else (negated_direction,)
     is_array = all(isinstance(part, np.ndarray) for part in parts)
-    length = (math.hypot(*(norm(part) for part in parts)) or 1.0) if is_array else math.inf
+    length = (_norm_of(parts) or 1.0) if is_array else math.inf
     answers: list[tuple[list[Array], SharpAnswer]] = []
     queries = 0
 
@@ -88,14 +94,14 @@ def query_oracle(problem: Problem, negated_direction: Any) -> tuple[list[Any], i
 
 def _tilt(negated_direction: tuple[Array, ...], goal: list[Array], length: float) -> list[Array]:
     """Return y + length * goal / ||goal||, given -y; y where the goal is zero."""
-    size = math.hypot(*(norm(part) for part in goal))
+    size = _norm_of(goal)
     share = 0.0 if size == 0.0 else length / size
     return [(share * piece).astype(part.dtype) - part for part, piece in zip(negated_direction, goal, strict=True)]
 
 
 def _require_maximal(direction: list[Array], answer: SharpAnswer, others: list[SharpAnswer]) -> None:
     """Raise where a point that the oracle returned in another direction beats its answer in this one."""
-    length = math.hypot(*(norm(part) for part in direction))
+    length = _norm_of(direction)
     for other in others if answer.bound_kind == RIGOROUS else ():
         excess = _inner_with_atom(direction, other.atom) - other.objective - answer.value - answer.error
         size = length * (_size(other.atom) + _size(answer.atom)) + abs(other.objective) + abs(answer.objective)
@@ -110,7 +116,11 @@ def _inner_with_atom(direction: list[Array], atom: Any) -> float:
 
 
 def _size(atom: Any) -> float:
-    return math.hypot(*(norm(part) for part in _arrays(atom)))
+    return _norm_of(_arrays(atom))
+
+
+def _norm_of(parts: Sequence[Array]) -> float:
+    return math.hypot(*(norm(part) for part in parts))
 
 
 def _arrays(atom: Any) -> list[Array]:
@@ -120,14 +130,14 @@ def _arrays(atom: Any) -> list[Array]:
 
 
 def require_consistent(problem: Problem, state: State, accuracy: float) -> None:
-    """Raise when a point of X contradicts a rigorous bound.
+    """Raise when a point of X contradicts a rigorous or a stated bound.
 
     Every x in X has f(x) + phi(A x - b) >= bound - ||lam|| dist(A x - b, K), where lam is the dual vector of the
     bound: the last term accounts for the violation of x. Points that violate the constraints by more than the accuracy
     are not checked.
     """
     certificate = state.certificate
-    if certificate.bound_kind != RIGOROUS:
+    if certificate.bound_kind not in CLAIMED:
         return
     if certificate.infeasibility > accuracy:
         return
@@ -152,7 +162,7 @@ def require_proof(problem: Problem, state: State, proof: Certificate) -> tuple[i
     Re <A x, lam> = Re <x, A^* lam>: an oracle that does not maximise, or a wrong adjoint, can prove anything. So can a
     ``maximum`` of f that a point of X exceeds.
     """
-    if proof.bound_kind != RIGOROUS or problem.loss is not None:
+    if proof.bound_kind not in CLAIMED or problem.loss is not None:
         return 0, 0
     direction = problem.map.adjoint(proof.dual)
     given, queries = query_oracle(problem, direction)
@@ -161,6 +171,51 @@ def require_proof(problem: Problem, state: State, proof: Certificate) -> tuple[i
         _require_maximum(problem, point)
         _require_bounded(problem, proof, direction, point)
     return queries, 1 + len(points)
+
+
+def require_stated_bound(problem: Problem, state: State, accuracy: float) -> tuple[int, int]:
+    """Raise when answers of a user-supplied oracle contradict its bound or lie outside X; return the work done.
+
+    xbar, stored atoms, and the answers at the bound's dual vector and near it must satisfy
+    f(x) + <lam, A x - b> - h(lam) >= bound up to the accuracy: an oracle that maximises only now and then, returns the
+    second best or misstates its values is found by them. Atoms must lie in X where the oracle can tell.
+    """
+    certificate = state.certificate
+    if not (problem.is_oracle_stated and math.isfinite(certificate.dual_bound)):
+        return 0, 0
+    direction: Any = problem.map.adjoint(certificate.dual)
+    atoms = list(state.primal.atoms[-_MOST_POINTS:]) if isinstance(state.primal, HasAtoms) else []
+    answers = _query_around(problem, certificate.dual, direction)
+    atoms += [answer.atom for answer in answers]
+    products = 1 + sum(answer.matvecs or 1 for answer in answers)
+    if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, atoms)):
+        raise OracleError(_OUTSIDE)
+    if certificate.bound_kind not in CLAIMED:
+        return len(answers), products
+    x = None if tracker_error(state.primal) else state.primal.point()
+    points = atoms if x is None else [x, *atoms]
+    allowed = accuracy * problem.scale(certificate.objective)
+    for point in points:
+        _require_bounded(problem, certificate, direction, point, allowed)
+    return len(answers), products + len(points)
+
+
+def _query_around(problem: Problem, dual: Array, negated_direction: Any) -> list[SharpAnswer]:
+    """Return the oracle's answers at y = -A^* lam; where y is an array also at y tilted to the first and at random."""
+    parts: tuple[Any, ...] = negated_direction if isinstance(negated_direction, tuple) else (negated_direction,)
+    with oracle_errors:
+        found = [problem.sharp(problem.map.negated_adjoint(dual))]
+    if not all(isinstance(part, np.ndarray) for part in parts):
+        return found
+    generator = np.random.default_rng(0)
+    goals = [_arrays(found[0].atom)]
+    goals += [[generator.standard_normal(part.shape) for part in parts] for _ in range(_FINAL_QUERIES)]
+    with suppress(UnboundedOracle), oracle_errors:  # there may be no best point in another direction
+        for goal in goals:
+            length = max(_norm_of(parts), problem.typical_objective / (_norm_of(goal) or 1.0))
+            tilted = _tilt(parts, goal, 2.0 * length)
+            found.append(problem.sharp(tuple(tilted) if isinstance(negated_direction, tuple) else tilted[0]))
+    return found
 
 
 def _require_maximum(problem: Problem, x: Any) -> None:
@@ -184,8 +239,8 @@ def require_adjoint(problem: Problem, state: State) -> tuple[int, int]:
     return 0, 2
 
 
-def _require_bounded(problem: Problem, proof: Certificate, direction: Any, x: Any) -> None:
-    """Raise unless Re <A x, lam> = Re <x, A^* lam> and the Lagrangian at x is not below the bound."""
+def _require_bounded(problem: Problem, proof: Certificate, direction: Any, x: Any, allowed: float = 0.0) -> None:
+    """Raise unless Re <A x, lam> = Re <x, A^* lam> and the Lagrangian at x reaches the bound, but for ``allowed``."""
     dual, image = proof.dual, problem.map.image(x)
     tolerance = _require_adjoint_identity(problem, dual, image, direction, x)
     separation = inner(dual, image - problem.b) - problem.coupling.conjugate(dual)
@@ -193,7 +248,7 @@ def _require_bounded(problem: Problem, proof: Certificate, direction: Any, x: An
     if math.isfinite(proof.dual_bound):
         missing += proof.dual_bound - problem.sharp.objective(x)
         tolerance = max(tolerance, _rounding_share(problem) * max(1.0, abs(proof.dual_bound)))
-    if missing > tolerance:
+    if not missing <= tolerance + allowed:  # nor NaN
         raise OracleError(_NOT_MAXIMAL)
 
 
@@ -251,7 +306,10 @@ def certify_bound(
     absolute = max(tolerance, ORACLE_SHARE * accuracy * problem.scale(certificate.objective))
     dual = certificate.dual
     point = evaluate(problem, dual, direction=double_direction(problem, dual), tolerance=absolute, certified=True)
-    return replace(certificate, dual_bound=-math.inf).update_bound(problem, point), (1, point.matvecs)
+    certified = replace(certificate, dual_bound=-math.inf).update_bound(problem, point)
+    if certified.bound_kind == STATED and proves_errors(problem.sharp):
+        certified = replace(certified, bound_kind=RIGOROUS if certified.ray_scale == 0.0 else point.bound_kind)
+    return certified, (1, point.matvecs)
 
 
 def revise_bound(problem: Problem, state: S, accuracy: float) -> S:
@@ -259,17 +317,17 @@ def revise_bound(problem: Problem, state: S, accuracy: float) -> S:
 
     A bound that is not rigorous rests on an eigenvalue that the solver may have missed once, and would then remain the
     best one forever. As soon as a point lies below it, or it claims that no feasible point exists, it is
-    recertified; a bound that is disproved even then is dropped. Rigorous bounds are not revised: a point below one of
-    those is an error of the oracle, the map or the coupling.
+    recertified; a bound that is disproved even then is dropped. Rigorous and stated bounds are not revised: a point
+    below one of those is an error of the oracle, the map or the coupling.
     """
     certificate = state.certificate
-    if certificate.bound_kind == RIGOROUS or certificate.absolute_gap >= 0.0:
+    if certificate.bound_kind in CLAIMED or certificate.absolute_gap >= 0.0:
         return state
     claims_infeasible = certificate.dual_bound == math.inf and certificate.bound_kind == RESIDUAL
     if not (claims_infeasible or _is_disproved(problem, certificate)):
         return state
     certified, (calls, products) = certify_bound(problem, certificate, accuracy)
-    if certified.bound_kind != RIGOROUS and _is_disproved(problem, certified):
+    if certified.bound_kind not in CLAIMED and _is_disproved(problem, certified):
         certified = fast_replace(certified, dual_bound=-math.inf)
     capped = state.cap_bound(certified.dual_bound, certified.bound_kind)
     return fast_replace(capped, certificate=certified, counts=state.counts.plus(calls, 0, products))

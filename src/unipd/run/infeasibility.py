@@ -1,23 +1,36 @@
-"""Infeasibility certificates beyond the dual bound: rays that separate b from A X - K."""
+"""Certificates by rays: dual ones that separate b from A X - K, and primal ones along which the objective improves."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from unipd._typing import Array
 from unipd.maps.base import squared_norm
-from unipd.problem import Problem
+from unipd.problem import Problem, ratio
 from unipd.protocols import inner, norm
 
 NEGLIGIBLE = 0.75
 """A^* lam counts as zero below eps^0.75 ||A|| ||lam||: 2e-12 in double precision, 6e-6 in single."""
 SEPARATION = 1e3
 """Multiple of that threshold by which lam must separate b, relative to ||lam|| ||b||."""
+RAY_LENGTH = 2.0**20
+"""How far along a ray its points are checked, relative to the finite part of the point at infinity."""
 PROJECTIONS = 40
 """Conjugate gradient steps towards the nearest ray that may separate."""
+
+
+class ImprovingRay(NamedTuple):
+    """A checked direction of recession along which the objective improves."""
+
+    ray: Array
+    """d, of unit length."""
+    objective: float
+    """Change of the objective per unit of length: negative."""
+    residual: float
+    """Distance of A d from the directions of recession of K, relative to the size of A."""
 
 
 def is_separating(problem: Problem, dual: Array) -> bool:
@@ -46,6 +59,40 @@ def is_separating(problem: Problem, dual: Array) -> bool:
     probe = generator.standard_normal(problem.dual_shape).astype(problem.dtype)
     size = squared_norm(_adjoint_by_block(problem, probe / norm(probe))[1], generator)
     return squared_norm(free, generator) <= negligible**2 * size
+
+
+def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
+    """Return the ray of a point at infinity that an oracle gave, if the objective improves along it without end.
+
+    The point stands for x + t d, t large. The ray d proves that the problem is unbounded, if it is feasible at all,
+    when x + t d lies in X, A d is a direction of recession of K up to rounding (eps^0.75 ||A|| ||d||), and
+    f(x + t d) + phi(A x + t A d - b) decreases at a rate that does not vanish: checked at t, 2 t and 4 t.
+    """
+    is_array = isinstance(atom, np.ndarray) and atom.shape == problem.sharp.shape and atom.dtype.kind == "f"
+    if not is_array or np.isnan(atom).any():
+        return None
+    infinite = np.isinf(atom)
+    x, ray = np.where(infinite, 0.0, atom), np.where(infinite, np.sign(atom), 0.0)
+    unit, length = ray / norm(ray), RAY_LENGTH * (norm(x) or 1.0)
+    points = [x + factor * length * unit for factor in (1.0, 2.0, 4.0)]
+    if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, points)):
+        return None
+    generator = np.random.default_rng(0)
+    probe = generator.standard_normal(problem.dual_shape).astype(problem.dtype)
+    size = math.sqrt(squared_norm(problem.map.adjoint(probe / norm(probe)), generator))
+    residual = problem.coupling.distance(length * problem.map.image(unit)) / length  # 0 for a loss
+    near, middle, far = (_objective_at(problem, point) for point in points)
+    early, late = (middle - near) / length, (far - middle) / (2.0 * length)
+    is_steady = late < 0.0 and late <= 0.5 * early and near - far > SEPARATION * problem.epsilon * abs(near)
+    if not (is_steady and residual <= problem.epsilon**NEGLIGIBLE * size):
+        return None
+    return ImprovingRay(unit, late, ratio(residual, size))
+
+
+def _objective_at(problem: Problem, x: Array) -> float:
+    """Return f(x) + phi(A x - b), without the constraint of a set."""
+    loss = problem.coupling.penalty(problem.map.image(x) - problem.b) if problem.has_penalty else 0.0
+    return problem.sharp.objective(x) + loss
 
 
 def nearest_ray(problem: Problem, dual: Array) -> Array:

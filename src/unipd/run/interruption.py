@@ -15,9 +15,12 @@ from unipd._util.context import Communicator, change_context, current_communicat
 
 
 class StopRequest:
-    """A request to stop; a single attribute, so that a signal handler can set it at any time."""
+    """A request to stop; single attributes, so that a signal handler can use them at any time."""
 
     pending = False
+    """Whether runs shall end."""
+    may_raise = True
+    """Whether a signal raises KeyboardInterrupt: there is nothing to return yet, or the run at work can return it."""
 
     def set(self) -> None:
         """Request a stop."""
@@ -40,10 +43,12 @@ def is_stop_requested(communicator: Communicator | None = None) -> bool:
 
 @contextlib.contextmanager
 def stop_on_signals() -> Generator[None]:
-    """Let SIGINT and SIGTERM end runs after their current iteration, with the incumbent; a second signal ends at once.
+    """Let SIGINT and SIGTERM end runs with the incumbent, inside an iteration too; a second signal ends at once.
 
-    After the first signal the default handlers are restored, so the second one terminates the process. Outside the main
-    thread, where signals cannot be handled, this does nothing. For programs: the library itself installs no handlers.
+    Before the first iteration, when there is nothing to return (input is read, a problem is set up),
+    ``KeyboardInterrupt`` is raised. After the first signal the default handlers are restored, so the second one
+    terminates the process. Outside the main thread, where signals cannot be handled, this does nothing. For programs:
+    the library itself installs no handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -54,8 +59,11 @@ def stop_on_signals() -> Generator[None]:
         request.set()
         for each in watched:
             signal.signal(each, signal.SIG_DFL)
+        if request.may_raise:
+            raise KeyboardInterrupt
 
     request.clear()
+    request.may_raise = current_communicator().size == 1
     before = {each: signal.signal(each, handle) for each in watched}
     try:
         yield
@@ -63,6 +71,15 @@ def stop_on_signals() -> Generator[None]:
         for each, handler in before.items():
             signal.signal(each, signal.SIG_DFL if handler is None else handler)
         request.clear()
+
+
+def may_raise_here(communicator: Communicator) -> bool:
+    """Whether a signal may end an iteration of this thread's run at any point.
+
+    MPI ranks finish their iterations, as all of them must end at the same one; so do runs in other threads than the
+    main one, which alone sees signals.
+    """
+    return communicator.size == 1 and threading.current_thread() is threading.main_thread()
 
 
 class TimeLimitReached(BaseException):

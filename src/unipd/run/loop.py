@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
-from itertools import chain
 from types import TracebackType
 from typing import Any
 
@@ -16,24 +15,31 @@ from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import current_communicator, current_context
 from unipd.dual import workspace_scope
-from unipd.errors import InvalidInput, OracleError
-from unipd.memory import as_tracker, peak_memory, require_room_for_run
+from unipd.errors import InvalidInput, OracleError, UnboundedOracle
+from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_name
 from unipd.methods import Method, State, as_method
-from unipd.methods.base import StartsFromPoint, WarmPoint, fast_replace, method_options
+from unipd.methods.base import fast_replace, method_options
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner
 from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
 from unipd.run.consistency import revise_bound
 from unipd.run.history import History, Incumbent, IterationInfo
-from unipd.run.interruption import TimeLimitReached, abort_iteration_when, is_stop_requested, request
+from unipd.run.infeasibility import improving_ray
+from unipd.run.interruption import (
+    TimeLimitReached,
+    abort_iteration_when,
+    is_stop_requested,
+    may_raise_here,
+    request,
+)
 from unipd.run.polish import polish as polish_result
 from unipd.run.progress import Show, open_observers
-from unipd.run.result import Result, certificate_figures
-from unipd.run.stopping import StoppingRule
-from unipd.run.termination import Callback, Termination
-from unipd.spectral import RIGOROUS
+from unipd.run.result import ProblemFacts, Result, certificate_figures
+from unipd.run.stopping import StopFunction, StoppingRule, as_rule
+from unipd.run.termination import Callback, Conclusion, Termination
+from unipd.run.warm_start import first_state, starting_dual
+from unipd.spectral import CLAIMED
 from unipd.status import Status
-from unipd.trackers.atoms import HasAtoms
 
 HURRIED_STATUSES = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 """Ends after which the oracle is not called again."""
@@ -66,7 +72,7 @@ def iterate(
     if isinstance(start, State):
         return _states(problem, chosen, lambda: start, accuracy)
     kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
-    return _states(problem, chosen, lambda: _first_state(chosen, problem, kept, dual, accuracy, start), accuracy)
+    return _states(problem, chosen, lambda: first_state(chosen, problem, kept, dual, accuracy, start), accuracy)
 
 
 def _states(problem: Problem, method: Method, begin: Callable[[], State], accuracy: float) -> Iterator[State]:
@@ -77,7 +83,7 @@ def _states(problem: Problem, method: Method, begin: Callable[[], State], accura
         while state.failure is None:
             state = method.step(problem, state)
             check_finite(problem, state)
-            if state.certificate.bound_kind != RIGOROUS:
+            if state.certificate.bound_kind not in CLAIMED:
                 state = revise_bound(problem, state, accuracy)
             yield state
     except (ZeroDivisionError, OverflowError) as error:
@@ -90,7 +96,8 @@ def solve(
     method: Method | str = "auto",
     *,
     accuracy: float = 1e-3,
-    stop: StoppingRule | None = None,
+    atol: float = 0.0,
+    stop: StoppingRule | StopFunction | None = None,
     callback: Callback | None = None,
     verbose: bool = False,
     tracker: Tracker | str = "auto",
@@ -108,15 +115,21 @@ def solve(
     problem
         The template: oracle, map, right-hand side, coupling.
     method
-        A name ("auto", "unipdgrad", "accunipdgrad", "corrective", "factored", "frank-wolfe", "away-step", "pairwise")
-        or a method object; "auto" is the factored method for spectral sets, the accelerated one with restarts for
-        constraints or losses with kinks on strictly convex sets, and the corrective one elsewhere.
+        A name ("auto", "unipdgrad", "accunipdgrad", "quasi-newton", "corrective", "coordinate", "factored", "barrier",
+        "frank-wolfe", "away-step", "pairwise") or a method object; "auto" is the factored method for spectral sets,
+        coordinate descent for smooth losses over l1 balls and their kin, the quasi-Newton one where f or X is strictly
+        convex (with restarts of the accelerated one where the coupling rules that out), and the corrective one
+        elsewhere.
     accuracy
         Relative, and independent of the units of the data: infeasibility and |gap| are at most this, as
         :class:`~unipd.Result` defines them.
+    atol
+        Absolute tolerance in the units of the data: a violation, or a gap, of at most this counts as reached as well.
+        Give it a value below what you would notice; universal methods take the same number as ``eps``.
     stop
-        Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``; default: 10,000 iterations. Every run ends as
-        ``STALLED`` when neither gap nor infeasibility has improved for 1,000 iterations.
+        Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``, or a function of the
+        :class:`~unipd.run.history.IterationInfo` that returns True to stop; default: 10,000 iterations. Every run
+        ends as ``STALLED`` when neither gap nor infeasibility has improved for 1,000 iterations.
     callback
         Called with a :class:`~unipd.run.history.IterationInfo` after every iteration; returning True stops.
     verbose
@@ -156,7 +169,7 @@ def solve(
     >>> result.status.value, np.round(result.x, 3)
     ('solved', array([0., 1., 0.]))
     """
-    begun, context = current_communicator().now(), current_context()
+    begun, context = current_communicator().read_clocks(), current_context()
     accuracy = validate.positive("accuracy", accuracy)
     _check_options(stop, callback, checkpoint, every, {"verbose": verbose, "polish": polish, "resume": resume})
     chosen = as_method(method, problem, **options)
@@ -164,27 +177,56 @@ def solve(
     require_room_for_run(problem, tracker)
     kept = as_tracker(tracker, problem)
     starting_dual(problem, start)  # a wrong start is refused before a checkpoint is written
-    termination = Termination(problem, accuracy, stop, callback)
+    rule = None if stop is None else as_rule(stop)
+    termination = Termination(problem, accuracy, rule, callback, validate.nonnegative("atol", atol))
     is_observed = verbose or context.watcher is not None or context.progress_writer is not None
     observers = open_observers(chosen.name, accuracy, verbose=verbose) if is_observed else nullcontext()
     opened = nullcontext(context.checkpoint) if checkpoint is None else checkpoint_for(checkpoint, every, resume)
-    with opened as shared, observers as show:
-        given = start.dual if isinstance(start, Result) else start
-        record = None if shared is None else shared.begin(problem, chosen, accuracy, tracker, given)
-        with Run(problem, chosen, termination, record, show, begun) as run:
-            first = start if run.state is None else run.state
-            states = iterate(problem, chosen, accuracy=accuracy, tracker=kept, start=first)
-            for state in run.follow(states):
-                if run.observe(state):
-                    break
+    try:
+        with opened as shared, observers as show:
+            given = start.dual if isinstance(start, Result) else start
+            requested: Any = (accuracy, atol) if atol else accuracy
+            record = None if shared is None else shared.begin(problem, chosen, requested, tracker, given)
+            with Run(problem, chosen, termination, record, show, begun) as run:
+                first = start if run.state is None else run.state
+                states = iterate(problem, chosen, accuracy=accuracy, tracker=kept, start=first)
+                for state in run.follow(states):
+                    if run.observe(state):
+                        break
+    except UnboundedOracle as error:
+        return _unbounded_result(problem, chosen, accuracy, error, begun)
     result = run.result()
     return polish_result(problem, result) if polish else result
 
 
+def _unbounded_result(
+    problem: Problem, method: Method, accuracy: float, error: UnboundedOracle, begun: tuple[float, float]
+) -> Result:
+    """Return the result of a problem whose oracle gave a ray of unbounded improvement; else raise its error again."""
+    communicator = current_communicator()
+    found = improving_ray(problem, error.atom) if communicator.size == 1 else None
+    if found is None:
+        raise error
+    return Result(
+        status=Status.UNBOUNDED,
+        x=found.ray,
+        image=problem.map.image(found.ray),
+        dual_bound=-math.inf,
+        accuracy=accuracy,
+        method=method.name,
+        settings=_method_settings(method, None),
+        seconds=communicator.now() - begun[0],
+        peak_memory_bytes=peak_memory(),
+        problem=problem,
+        facts=ProblemFacts(problem=repr(problem), loss=problem.loss is not None),  # its scales may be infinite
+        extras={"ray_objective": found.objective, "ray_residual": found.residual},
+    )
+
+
 def _check_options(stop: Any, callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:
     """Raise where an option of :func:`solve` is not of its kind."""
-    if stop is not None and not isinstance(stop, StoppingRule):
-        raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", validate.describe_type(stop))
+    if stop is not None:
+        as_rule(stop)
     if callback is not None and (isinstance(callback, type) or not callable(callback)):
         raise InvalidInput("callback", "a function of an IterationInfo", validate.describe_type(callback))
     for name, value in flags.items():
@@ -210,7 +252,7 @@ class Run:
         termination: Termination,
         record: RunRecord | None,
         show: Show | None,
-        begun: float,
+        begun: tuple[float, float],
     ) -> None:
         self.problem, self.method, self.termination = problem, method, termination
         self.history, self.incumbent = History(), Incumbent(problem)
@@ -219,9 +261,10 @@ class Run:
         self.status: Status | None = None
         """How the run ended; None while it continues."""
         self._record, self._show = record, show
-        self._start_time = begun
-        """When the run began; earlier if it was resumed."""
+        self._start_time, self._start_cpu = begun
+        """When the run began, in wall time and in CPU time; earlier if it was resumed."""
         self._communicator = current_communicator()
+        self._may_raise = may_raise_here(self._communicator)
         self._next_check = 0.0
         self._scope = ExitStack()
 
@@ -239,6 +282,8 @@ class Run:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         self._scope.close()
+        if self.state is not None:
+            request.may_raise = False
         if isinstance(error, TimeLimitReached):
             self.status = Status.TIME_LIMIT
         elif isinstance(error, KeyboardInterrupt) and self.state is not None:
@@ -252,29 +297,35 @@ class Run:
         return True
 
     def follow(self, states: Iterator[State]) -> Iterator[State]:
-        """Return the states to observe: none of a run that had ended when its checkpoint was written.
+        """Yield the states to observe: none of a run that had ended when its checkpoint was written.
 
         A checkpoint from which the first iteration fails is refused.
         """
         if self.status is not None:
-            return iter(())
-        if self._record is None or not self._record.is_unproven:
-            return states
-        with self._record.wrap_errors():
-            first = list(zip(range(1), states, strict=False))
-        return chain((state for _, state in first), states)
+            return
+        if self._record is not None and self._record.is_unproven:
+            with self._record.wrap_errors():
+                first = list(zip(range(1), states, strict=False))
+            yield from (state for _, state in first)
+        for state in states:
+            yield state
+            request.may_raise = self._may_raise  # the last state is complete, and observed
 
     def observe(self, state: State) -> bool:
         """Record a state; return whether the run ends with it."""
         problem, termination = self.problem, self.termination
-        self.state, seconds = state, self.seconds
+        request.may_raise = False  # from now on there is something to return
+        self.state = state
+        seconds, cpu = self._elapsed()
         seen = termination.count_work(state)
-        gap = self.history.record(problem, seen, seconds)
+        gap = self.history.record(problem, seen, seconds, cpu)
         self.incumbent.observe(seen)
         if self._show is not None:
-            self._show(IterationInfo(problem, seen, seconds, self.history))
+            self._show(IterationInfo(problem, seen, seconds, self.history, cpu))
         if state.iteration >= self._next_check or not gap > termination.accuracy or state.failure is not None:
-            self.status, certificate = termination.decide(IterationInfo(problem, seen, seconds, self.history))
+            request.may_raise = self._may_raise
+            self.status, certificate = termination.decide(IterationInfo(problem, seen, seconds, self.history, cpu))
+            request.may_raise = False
             self._next_check = termination.next_check(state.iteration)
             if certificate is not state.certificate:
                 self.state = fast_replace(state, certificate=certificate)
@@ -285,10 +336,27 @@ class Run:
             self._interrupt()
         return self.status is not None
 
+    def _elapsed(self) -> tuple[float, float]:
+        """Return wall time and CPU time of the run so far."""
+        wall, cpu = self._communicator.read_clocks()
+        return wall - self._start_time, cpu - self._start_cpu
+
     @property
     def seconds(self) -> float:
         """Wall time of the run so far."""
         return self._communicator.now() - self._start_time
+
+    def _conclude(self, state: State, ended: Status, verify: bool) -> Conclusion:
+        """Conclude the run; a signal while the point is measured ends it as interrupted."""
+        request.may_raise = verify and self._may_raise
+        try:
+            return self.termination.conclude(state, ended, verify=verify)
+        except KeyboardInterrupt:
+            if not verify:
+                raise
+            return self.termination.conclude(state, Status.INTERRUPTED, verify=False)
+        finally:
+            request.may_raise = False
 
     def result(self, *, failed: bool = False) -> Result:
         """Return the result: the last point or the incumbent, measured, with its status; an oracle may have failed."""
@@ -299,8 +367,13 @@ class Run:
             # a limit of k iterations gives the k-th iterate, to which the theorems apply
             state = self.incumbent.with_incumbent(state)
         verify = self.status not in HURRIED_STATUSES and not failed
-        with record.wrap_errors() if record is not None and record.restored_snapshot else nullcontext():
-            end = self.termination.conclude(state, self.status, verify=verify)
+        try:
+            with record.wrap_errors() if record is not None and record.restored_snapshot else nullcontext():
+                end = self._conclude(state, self.status, verify)
+        except OracleError as error:  # found by the final check, so that nothing is solved
+            self.status = Status.STOPPED if self.status.success else self.status
+            error.result = self.result(failed=True)
+            raise
         return Result(
             status=end.status,
             x=end.x,
@@ -308,8 +381,9 @@ class Run:
             **certificate_figures(self.problem, end.certificate),
             tracker_error=end.tracker_error,
             accuracy=self.termination.accuracy,
+            atol=self.termination.atol,
             method=self.method.name,
-            settings=_method_settings(self.method),
+            settings=_method_settings(self.method, end.state),
             iterations=end.state.iteration,
             counts=end.state.counts,
             seconds=self.seconds,
@@ -344,14 +418,18 @@ class Run:
         assert not callable(saved.rows)
         self.state, self.history = saved.state, History(saved.rows)
         with record.wrap_errors():
+            if not isinstance(saved.status, Status | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"a status {saved.status!r}")
             self.termination.recall(saved.memory)
             self.incumbent.recall(saved.memory.get("best"), saved.state)
         self._start_time -= saved.seconds
+        cpu = self.history.first_and_last("cpu_seconds")[1] if len(self.history) else 0.0
+        self._start_cpu -= cpu
         if saved.status is None:
             return
         self._start_time = self._communicator.now() - saved.seconds
         seen = self.termination.count_work(saved.state)
-        status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history))
+        status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history, cpu))
         self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
         self.status = saved.status if saved.status.is_conclusive or saved.state.failure is not None else status
 
@@ -368,44 +446,6 @@ def check_finite(problem: Problem, state: State) -> None:
         return
     if not (validate.all_finite(state.image) and validate.all_finite(state.dual)):  # a product alone may overflow
         raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
-
-
-def _first_state(
-    method: Method, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, start: Result | Array | None
-) -> State:
-    """Return the first state: at the point of a result where the method can start there, else at lam_0."""
-    state = None
-    if isinstance(method, StartsFromPoint) and isinstance(start, Result):
-        warm = _warm_point(problem, start)
-        state = None if warm is None else method.start_at(problem, tracker, warm, accuracy)
-    return method.start(problem, tracker, dual, accuracy) if state is None else state
-
-
-def _warm_point(problem: Problem, result: Result) -> WarmPoint | None:
-    """Return the point of a result with its atoms; None where it has none, or one that may lie outside X."""
-    is_same_set = result.problem is not None and result.problem.sharp is problem.sharp
-
-    def lies_in_set(x: Any) -> bool:
-        known = problem.sharp.has_membership_test
-        return is_same_set or (known and np.shape(x) == problem.sharp.shape and problem.sharp.contains(x))
-
-    if result.x is None or not lies_in_set(result.x):
-        return None
-    primal = None if result.state is None else result.state.primal  # a result from a file has no state
-    if not (isinstance(primal, HasAtoms) and all(map(lies_in_set, primal.atoms))):
-        return WarmPoint(result.x)
-    return WarmPoint(result.x, tuple(map(float, primal.weights)), tuple(primal.atoms))
-
-
-def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
-    """Return lam_0: zero, the dual vector of an earlier result, or the given one."""
-    if start is None:
-        return np.zeros(problem.dual_shape, problem.dtype)
-    dual = start.dual if isinstance(start, Result) else start
-    vector = validate.finite_array("start", dual, shape=problem.dual_shape)
-    if vector.dtype.kind == "c" and problem.dtype.kind != "c":
-        raise InvalidInput("start", "a real dual vector", "a complex one")
-    return vector.astype(problem.dtype)
 
 
 _MALLOC_VECTORS = 16
@@ -430,7 +470,11 @@ def tune_malloc(size: int) -> bool:
     return needed
 
 
-def _method_settings(method: Method) -> dict[str, Any]:
-    """Return a method's options that are plain values, for the record."""
-    options = method_options(method).items()
-    return {name: value for name, value in options if isinstance(value, (str, int, float, type(None)))}
+def _method_settings(method: Method, state: State | None) -> dict[str, Any]:
+    """Return a method's options that are plain values as the run used them, and the tracker, for the record.
+
+    An option that was left to the method has the value that it chose; one that does not apply is left out.
+    """
+    options = method_options(method)
+    used = {} if state is None else {**state.resolved_options, "tracker": tracker_name(state.primal)}
+    return {name: value for name, value in {**options, **used}.items() if isinstance(value, (str, int, float))}

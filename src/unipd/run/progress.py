@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from unipd._util.context import RunContext, change_context, current_context, subscribe
+from unipd._util.printing import print_to_stderr
 from unipd.run.history import IterationInfo
 
 SLOWING = 0.8
@@ -124,7 +125,7 @@ BAR_INTERVAL = 0.2
 @contextmanager
 def progress_display(method: str, accuracy: float) -> Generator[Callable[[IterationInfo], None]]:
     """Yield a function that shows an iteration; the display ends with the block."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison]
         try:
             import rich.progress as rich_progress
         except ImportError:
@@ -133,12 +134,8 @@ def progress_display(method: str, accuracy: float) -> Generator[Callable[[Iterat
             with _bar(rich_progress, method, accuracy) as show:
                 yield show
             return
-    with plain_lines(method, accuracy, _to_standard_error) as show:
+    with plain_lines(method, accuracy, print_to_stderr) as show:
         yield show
-
-
-def _to_standard_error(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def describe(info: IterationInfo) -> str:

@@ -19,6 +19,7 @@ from unipd.problem import Problem
 from unipd.protocols import norm
 from unipd.run.history import History
 from unipd.status import Status
+from unipd.trackers.atoms import HasAtoms
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,9 @@ class ProblemFacts:
 class Result:
     """Outcome of a run: the point, what is proven about it, and how it was reached.
 
-    Every entry point returns or holds a ``Result``, and :func:`unipd.load` returns one, in which ``problem`` and
-    ``state`` are None. ``repr`` is one line, ``print`` shows a table, notebooks show the table as HTML.
+    Every entry point returns or holds a ``Result``, and :func:`unipd.load` returns one, in which ``problem`` is None
+    and ``state`` has the point and its certificate only. ``repr`` is one line, ``print`` shows a table, notebooks show
+    the table as HTML.
 
     Two numbers are compared with the accuracy, and mean the same wherever they are printed, saved or returned:
 
@@ -57,7 +59,8 @@ class Result:
     - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 max |f| over X); it can be negative where x is
       infeasible.
 
-    Neither depends on the units of f, of A and b together, of a row of both, or of x.
+    Their absolute counterparts are ``absolute_gap`` and ``violation``, and what they are relative to ``gap_scale`` and
+    ``feasibility_scale``. Neither depends on the units of f, of A and b together, of a row of both, or of x.
 
     For a maximisation (a semidefinite program) ``dual_bound`` is an upper bound, and the sign of the gap is reversed.
     Objectives and bounds in ``history`` are in the same sense; its ``infeasibility`` and ``gap`` are those of the
@@ -67,6 +70,8 @@ class Result:
     figures: they appear in ``summary()``, in the table and in JSON. Everything that :func:`unipd.save` can store is
     saved, so that a file shows the figures that its command printed.
 
+    - Unbounded problems: ``x`` is a ray, ``ray_objective`` the change of the objective per unit of it (its length, for
+      a semidefinite program its trace), ``ray_residual`` that of the constraints, relative to the size of A.
     - Semidefinite programs: ``rank`` (eigenvalues of X above 1e-6 of the largest), ``dimacs_errors`` (the six error
       measures of the DIMACS challenge), ``trace_bound`` and ``trace_bound_reason`` (on which the bound rests).
     - MaxCut: ``cut_value``, ``sdp_bound`` (no cut is larger), ``ratio`` of the two, ``sides`` (an array), ``nodes`` and
@@ -98,20 +103,29 @@ class Result:
     """f(x) + phi(A x - b)."""
     infeasibility: float = math.nan
     """Relative distance from the constraints, as defined above."""
+    violation: float = math.nan
+    """dist(A x - b, K), absolute, in the units of b (of a semidefinite program: with matrices of unit norm)."""
     dual_bound: float = math.nan
     """Certified lower bound on the optimal value."""
     gap: float = math.nan
     """Relative duality gap, as defined above."""
     bound_kind: str = ""
-    """How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9) or "residual"."""
+    """How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9), "stated" (by a
+    user-supplied oracle, which does not prove it) or "residual"."""
     tracker_error: float | None = None
     """Frobenius norm of the part of x that an approximate tracker lost ("lowrank": a bound, "sketch": an estimate)."""
     accuracy: float = math.nan
     """The requested accuracy."""
+    atol: float = 0.0
+    """The absolute tolerance that was allowed as well, in the units of the data."""
     method: str = ""
     """Name of the method."""
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Options of the method, and those given to :func:`unipd.save`."""
+    """Options of the method and the tracker as the run used them, and those given to :func:`unipd.save`.
+
+    Options left to the method have the values that it chose: ``eps`` (absolute), ``smoothness`` (M_{-1}, 0 without a
+    proximal term), ``rank`` (the first). ``memory`` is the most atoms kept, or pairs of the quasi-Newton directions.
+    """
     iterations: int = 0
     """Number of iterations."""
     counts: Counts = field(default_factory=Counts)
@@ -125,7 +139,7 @@ class Result:
     problem: Any = None
     """The :class:`unipd.Problem`; None in a loaded result."""
     state: Any = None
-    """The method's last state, with the returned point in it; None in a loaded result."""
+    """The method's last state, with the returned point in it; None where an application has changed that point."""
     note: str = ""
     """Replaces the message of the status where an application has more to say."""
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -138,6 +152,11 @@ class Result:
     """Versions of unipd, Python and the packages that wrote the file; empty for a fresh result."""
     saved: str = ""
     """When the file was written (UTC); empty for a fresh result."""
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of the process until the last iteration, all threads together; NaN without a history."""
+        return self.history.first_and_last("cpu_seconds")[1] if len(self.history) else math.nan
 
     @property
     def message(self) -> str:
@@ -156,6 +175,22 @@ class Result:
         error = max(abs(self.gap), self.infeasibility)
         return math.inf if math.isnan(error) else error
 
+    @property
+    def absolute_gap(self) -> float:
+        """Objective minus dual bound, absolute; for a maximisation with the sign reversed."""
+        return (-1.0 if problem_facts(self).maximise else 1.0) * (self.objective - self.dual_bound)
+
+    @property
+    def gap_scale(self) -> float | None:
+        """What the gap is relative to: gap = absolute_gap / gap_scale; None where it is not known."""
+        return problem_facts(self).scale
+
+    @property
+    def feasibility_scale(self) -> float | None:
+        """s with infeasibility <= violation / s, and equality where rows are not equilibrated; None for a loss."""
+        facts = problem_facts(self)
+        return None if facts.loss else facts.feasibility_scale
+
     def summary(self) -> dict[str, Any]:
         """Return the headline figures as plain numbers and strings (what ``--json`` prints), then those of extras."""
         lost = {} if self.tracker_error is None else {"tracker_error": self.tracker_error}
@@ -167,6 +202,11 @@ class Result:
             "dual_bound": self.dual_bound,
             "gap": self.gap,
             "infeasibility": self.infeasibility,
+            "accuracy": self.accuracy,
+            "absolute_gap": self.absolute_gap,
+            "gap_scale": self.gap_scale,
+            "violation": self.violation,
+            "feasibility_scale": self.feasibility_scale,
             "bound_kind": self.bound_kind,
             **lost,
             "iterations": self.iterations,
@@ -235,8 +275,13 @@ def _extra_figures(extras: Mapping[str, Any]) -> dict[str, Any]:
 _HEADLINE = (
     *("status", "message", "objective", "dual_bound", "bound_kind", "gap", "infeasibility", "tracker_error", "method"),
     *("iterations", "oracle_calls", "line_search_trials", "matvecs", "seconds", "peak_memory_bytes"),
+    *("accuracy", "absolute_gap", "gap_scale", "violation", "feasibility_scale"),
 )
 """Figures that have a row of their own, or a part of one, in the table."""
+
+
+_KIND_TEXT = {"stated": "as stated by the oracle"}
+"""Kinds of bounds whose identifiers do not explain themselves."""
 
 
 def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list[tuple[str, str]]:
@@ -244,18 +289,22 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
 
     >>> summary_rows({"status": "solved", "objective": 1.5, "gap": 1e-4, "rank": 2}, 1e-3)[1:]
     [('objective', '1.5'), ('gap', '0.0001 (relative, requested 0.001)'), ('rank', '2')]
+    >>> summary_rows({"status": "solved", "gap": 1e-4, "gap_scale": 1.5}, 1e-3)[1:]
+    [('gap', '0.0001 (relative to 1.5, requested 0.001)')]
     """
     known = {**dict.fromkeys(_HEADLINE), **figures}
     status = Status(known["status"])
-    kind = f" ({known['bound_kind']})" if known["bound_kind"] else ""
+    kind = f" ({_KIND_TEXT.get(known['bound_kind'], known['bound_kind'])})" if known["bound_kind"] else ""
     requested = f", requested {accuracy:g}" if math.isfinite(accuracy) else ""
+    known_scales = (known[name] for name in ("gap_scale", "feasibility_scale"))
+    scales = ["" if scale is None else f" to {format_value(float(scale), 4)}" for scale in known_scales]
     steps = f"{known['iterations']} iteration{'' if known['iterations'] == 1 else 's'}"
     rows = [
         ("status", "status", f"{status.value}: {known['message'] or status.message}"),
         ("objective", "objective", format_value(known["objective"], 10)),
         ("dual bound", "dual_bound", format_value(known["dual_bound"], 10) + kind),
-        ("gap", "gap", f"{format_value(known['gap'], 3)} (relative{requested})"),
-        ("infeasibility", "infeasibility", f"{format_value(known['infeasibility'], 3)} (relative)"),
+        ("gap", "gap", f"{format_value(known['gap'], 3)} (relative{scales[0]}{requested})"),
+        ("infeasibility", "infeasibility", f"{format_value(known['infeasibility'], 3)} (relative{scales[1]})"),
         ("tracker error", "tracker_error", format_value(known["tracker_error"], 3)),
         ("method", "method", f"{known['method']}, {steps}" if known["method"] else steps),
         ("oracle calls", "oracle_calls", f"{known['oracle_calls']} ({known['matvecs']} matrix-vector products)"),
@@ -313,15 +362,18 @@ def remeasure(problem: Problem, x: Any, certificate: Certificate) -> tuple[Array
 
 def tracker_error(primal: Any) -> float | None:
     """Return the error that an approximate tracker reports; None for an exact one."""
-    return None if primal.error is None else float(primal.error)
+    error = primal.error
+    return None if error is None else float(error)
 
 
-def lies_in_set(problem: Problem, x: Any, error: float | None, accuracy: float) -> bool:
+def lies_in_set(problem: Problem, primal: Any, x: Any, accuracy: float) -> bool:
     """Whether an approximate point lies in X up to the accuracy (relative, as ``contains`` takes it).
 
-    Exact averages of atoms lie in X and need no check.
+    Exact averages of atoms lie in X and need no check, except those of a user-supplied oracle: its atoms, where they
+    are kept, are checked one by one.
     """
-    return x is None or not error or bool(problem.sharp.contains(x, accuracy))
+    is_doubtful = problem.is_oracle_stated and problem.sharp.has_membership_test and not isinstance(primal, HasAtoms)
+    return x is None or not (tracker_error(primal) or is_doubtful) or bool(problem.sharp.contains(x, accuracy))
 
 
 def certificate_figures(problem: Problem, certificate: Certificate) -> dict[str, Any]:
@@ -330,6 +382,7 @@ def certificate_figures(problem: Problem, certificate: Certificate) -> dict[str,
         "dual": certificate.dual,
         "objective": certificate.objective,
         "infeasibility": certificate.infeasibility,
+        "violation": certificate.violation,
         "dual_bound": certificate.dual_bound,
         "gap": certificate.gap(problem),
         "bound_kind": certificate.bound_kind,

@@ -20,12 +20,19 @@ from unipd.memory import is_over_limit, memory_limit
 from unipd.methods import Certificate, State
 from unipd.methods.base import FAR_FROM_FEASIBLE, fast_replace
 from unipd.problem import Problem
-from unipd.run.consistency import certify_bound, require_adjoint, require_consistent, require_proof
+from unipd.protocols import proves_errors
+from unipd.run.consistency import (
+    certify_bound,
+    require_adjoint,
+    require_consistent,
+    require_proof,
+    require_stated_bound,
+)
 from unipd.run.history import IterationInfo
 from unipd.run.infeasibility import PROJECTIONS, is_separating, nearest_ray
 from unipd.run.result import Result, lies_in_set, remeasure, tracker_error
 from unipd.run.stopping import Accuracy, MaxIterations, Stall, StoppingRule
-from unipd.spectral import RESIDUAL, Certification
+from unipd.spectral import RESIDUAL, STATED, Certification
 from unipd.status import Status
 
 Callback = Callable[[IterationInfo], "bool | None"]
@@ -79,6 +86,8 @@ class Termination:
         The caller's limits; default: 10,000 iterations.
     callback
         Called after every iteration; returning True stops.
+    atol
+        The absolute tolerance, in the user's units; see :class:`~unipd.run.stopping.Accuracy`.
     """
 
     def __init__(
@@ -87,10 +96,12 @@ class Termination:
         accuracy: float,
         stop: StoppingRule | None = None,
         callback: Callback | None = None,
+        atol: float = 0.0,
     ) -> None:
-        self.problem, self.accuracy = problem, accuracy
+        self.problem, self.accuracy, self.atol = problem, accuracy, atol
         self.stop, self.callback = stop or MaxIterations(DEFAULT_ITERATIONS), callback
-        self._goal = Accuracy(accuracy)
+        self._goal = Accuracy(accuracy, atol)
+        self._proves_errors = proves_errors(problem.sharp)
         self._next_gap = math.inf
         """Gap below which a claimed accuracy is certified again: half the one at which that failed."""
         self._next_error = math.inf
@@ -132,13 +143,14 @@ class Termination:
         The status is ``SOLVED`` if and only if
 
         - infeasibility and |gap|, measured at x itself, are at most the accuracy;
-        - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own sets,
-          whatever ``call_certified`` returns for a user-supplied oracle;
-        - x lies in X: by construction, or tested for a tracker that approximates;
+        - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own sets, stated
+          or whatever ``call_certified`` returns for a user-supplied oracle;
+        - x lies in X: by construction, or tested for a tracker that approximates and for user-supplied oracles;
         - no point contradicts the bound, and a user-supplied map passes the adjoint test.
 
         A run ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has
-        stalled if x falls short of that: by rounding, or because its tracker approximates.
+        stalled if x falls short of that: by rounding, or because its tracker approximates. Answers of a user-supplied
+        oracle that contradict its bound raise an ``OracleError``, however the run ended.
 
         Without ``verify`` the oracle is not called and the status is the given one: the run had to end at once, or its
         oracle has failed.
@@ -147,22 +159,26 @@ class Termination:
         image, certificate = (state.image, state.certificate) if x is None else remeasure(problem, x, state.certificate)
         error, status, is_solved = tracker_error(state.primal), ended, False
         if verify:
-            with suppress(KeyboardInterrupt, OracleError):  # what is known then stands, as certain as its kind says
-                certificate, is_certified = self._certify_final(state, certificate)
-                measured = fast_replace(state, certificate=certificate)
-                is_solved = (
-                    ended is not Status.INFEASIBLE
-                    and (is_certified or ended is Status.SOLVED)
-                    and self._goal.is_met(problem, certificate)
-                    and lies_in_set(problem, x, error, self.accuracy)
-                )
-                if is_solved and ended is not Status.SOLVED:
-                    require_consistent(problem, measured, self.accuracy)
-                    self._count(require_adjoint(problem, measured))
-                if is_solved:
-                    status = Status.SOLVED
-            if status is Status.SOLVED and not is_solved:
-                status = Status.STALLED
+            try:
+                with suppress(OracleError):  # what is known then stands, as certain as its kind says
+                    certificate, is_certified = self._certify_final(state, certificate)
+                    measured = fast_replace(state, certificate=certificate)
+                    is_solved = (
+                        ended is not Status.INFEASIBLE
+                        and (is_certified or ended is Status.SOLVED)
+                        and self._goal.is_met(problem, certificate)
+                        and lies_in_set(problem, state.primal, x, self.accuracy)
+                    )
+                    if is_solved and ended is not Status.SOLVED:
+                        require_consistent(problem, measured, self.accuracy)
+                        self._count(require_adjoint(problem, measured))
+                if ended is not Status.INFEASIBLE:  # whose proof has been checked
+                    measured = fast_replace(state, certificate=certificate)
+                    self._count(require_stated_bound(problem, measured, self.accuracy))
+                if is_solved or ended is Status.SOLVED:
+                    status = Status.SOLVED if is_solved else Status.STALLED
+            except KeyboardInterrupt:
+                status = Status.INTERRUPTED
         final = self.count_work(fast_replace(state, certificate=certificate))
         return Conclusion(status, final, x, image, certificate, error)
 
@@ -171,7 +187,7 @@ class Termination:
 
         A loss problem whose gap is positive and larger than requested needs no other check.
         """
-        if self.callback is not None or self.problem.loss is None or memory_limit() is not None:
+        if self.callback is not None or self.problem.loss is None or self.atol > 0.0 or memory_limit() is not None:
             return iteration + 1
         return min(self.stop.earliest(), (iteration // STALL.window + 1) * STALL.window)
 
@@ -206,7 +222,7 @@ class Termination:
             return None
         if self.problem.is_single and not self._holds_in_double(state):
             return None
-        if certificate.bound_kind != RESIDUAL:
+        if not self._is_uncertified(certificate):
             return certificate
         if abs(certificate.absolute_gap) > self._next_gap:
             return None
@@ -252,7 +268,7 @@ class Termination:
             certificate = self._certify(replace(certificate, ray=info.state.dual, ray_scale=1.0))
         if not certificate.proves_infeasible(problem):
             return None
-        if certificate.bound_kind != RESIDUAL:
+        if not self._is_uncertified(certificate):
             return certificate
         if certificate.dual_bound <= self._next_bound:
             return None
@@ -265,15 +281,20 @@ class Termination:
     def _certify_final(self, state: State, certificate: Certificate) -> tuple[Certificate, bool]:
         """Return the certificate and whether its bound is certified, recertified where that is needed or affordable."""
         if not math.isfinite(certificate.dual_bound):
-            return certificate, certificate.bound_kind != RESIDUAL
-        if certificate.bound_kind != RESIDUAL:
+            return certificate, not self._is_uncertified(certificate)
+        if not self._is_uncertified(certificate):
             is_mixed = self.problem.is_single and self.problem.map.has_mixed_products
             return (self._certify(certificate) if is_mixed else certificate), True
         is_claimed = self._goal.is_met(self.problem, certificate)
         if not (is_claimed or state.counts.matvecs >= CERTIFICATE_PRODUCTS or _is_small(self.problem)):
             return certificate, False
         certified = self._certify(certificate, GAP_SHARE * abs(certificate.absolute_gap))
-        return (certificate, False) if certified.bound_kind == RESIDUAL and not is_claimed else (certified, True)
+        return (certificate, False) if self._is_uncertified(certified) and not is_claimed else (certified, True)
+
+    def _is_uncertified(self, certificate: Certificate) -> bool:
+        """Whether the oracle can, or must, give a stronger certificate before its bound counts."""
+        kind = certificate.bound_kind
+        return kind == RESIDUAL or (kind == STATED and self._proves_errors)
 
     def _certify(self, certificate: Certificate, tolerance: float = 0.0) -> Certificate:
         certified, work = certify_bound(self.problem, certificate, self.accuracy, tolerance)
@@ -312,7 +333,7 @@ def _is_small(problem: Problem) -> bool:
 def _is_ray_check_due(info: IterationInfo) -> bool:
     """Whether to look for a separating ray: every few iterations, far from feasible, where f has no maximum on X."""
     problem, state = info.problem, info.state
-    if problem.loss is not None or state.iteration % RAY_CHECK_EVERY or problem.sharp.maximum() < math.inf:
+    if problem.has_penalty or state.iteration % RAY_CHECK_EVERY or problem.sharp.maximum() < math.inf:
         return False
     return state.certificate.infeasibility > FAR_FROM_FEASIBLE
 

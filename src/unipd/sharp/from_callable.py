@@ -27,7 +27,7 @@ def check_traits(traits: dict[str, Any]) -> None:
     >>> check_traits({"degree": 1.0, "contains": None, "exact": True})
     """
     for name, value in traits.items():
-        if name in ("exact", "real_only") or (name == "linear" and value is not None):
+        if name in ("exact", "real_only", "strictly_convex") or (name == "linear" and value is not None):
             validate.flag(name, value)
         elif name in ("objective", "contains", "support"):
             if value is not None and not callable(value):
@@ -103,6 +103,7 @@ class CallableSharp(Sharp):
         self._objective = objective
         self._traits = traits
         self.real_only = bool(traits["real_only"])
+        self.is_strictly_convex = bool(traits["strictly_convex"])
         self.has_membership_test = traits["contains"] is not None
 
     @property
@@ -139,7 +140,8 @@ class CallableSharp(Sharp):
         if np.dtype(atom.dtype).kind == "c" and np.dtype(y.dtype).kind != "c":
             raise OracleError("the sharp oracle must return real points for a real direction, not complex ones")
         if isinstance(atom, np.ndarray) and np.isinf(atom).any():
-            raise UnboundedOracle("the sharp oracle returned a point at infinity: <y, x> - f(x) is unbounded over X")
+            message = "the sharp oracle returned a point at infinity: <y, x> - f(x) is unbounded over X"
+            raise UnboundedOracle(message, atom)
         atom = atom.copy() if isinstance(atom, np.ndarray) else atom  # the function may use its buffer again
         answer = replace(found, atom=atom) if isinstance(found, SharpAnswer) else self._answer(y, atom)
         if isinstance(found, SharpAnswer):
@@ -158,7 +160,12 @@ class CallableSharp(Sharp):
         given = self._traits["support"]
         if given is not None:
             return float(given(self._validate_direction(direction)))
-        return self(direction).value if self._objective is None else math.inf
+        if self._objective is not None:
+            return math.inf
+        try:
+            return self(direction).value
+        except UnboundedOracle:
+            return math.inf
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Apply the user's membership test; by default whether x is finite and has the right shape."""
@@ -192,6 +199,7 @@ def from_callable(
     linear: bool | None = None,
     exact: bool = True,
     real_only: bool = False,
+    strictly_convex: bool = False,
     contains: Callable[[Any], bool] | None = None,
     support: Callable[[Any], float] | None = None,
     maximum: float | None = None,
@@ -211,6 +219,9 @@ def from_callable(
         The function f of a point; zero by default.
     real_only
         Whether complex directions are refused.
+    strictly_convex
+        Whether f or X is strictly convex, so that maximisers are unique and depend continuously on y: "auto" then takes
+        quasi-Newton steps on the dual, see :class:`~unipd.QuasiNewton`.
     degree, linear, exact, contains, support, maximum
         What else is known, see :class:`~unipd.protocols.SharpOracle`; the defaults suit a bounded set with f = 0,
         and promise nothing when an objective is given. ``maximum`` is a number.
@@ -227,6 +238,7 @@ def from_callable(
         "linear": linear,
         "exact": exact,
         "real_only": real_only,
+        "strictly_convex": strictly_convex,
         "contains": contains,
         "support": support,
         "maximum": maximum,

@@ -67,7 +67,7 @@ def scatter_point(shape: Shape, indices: IntArray, values: Array) -> SparsePoint
     """Return the point with ``values`` at flat ``indices``: sparse when few of its entries are nonzero.
 
     >>> scatter_point((8,), np.array([2]), np.array([1.0]))
-    SparsePoint(shape=(8,), indices=array([2]), values=array([1.]))
+    SparsePoint(shape=(8,), indices=<1 int64>, values=<1 float64>)
     """
     point = SparsePoint(shape, indices, values)
     size = int(np.prod(shape))

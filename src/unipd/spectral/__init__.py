@@ -32,9 +32,11 @@ from unipd.spectral.lanczos import Basis, starting_block
 from unipd.spectral.operators import Operator, OperatorDefaults, Products
 from unipd.spectral.results import (
     BOUND_KINDS,
+    CLAIMED,
     PROBABILISTIC,
     RESIDUAL,
     RIGOROUS,
+    STATED,
     EigenPairs,
     SingularTriples,
     weakest_bound,
@@ -50,11 +52,13 @@ from unipd.spectral.symmetric import (
 
 __all__ = [
     "BOUND_KINDS",
+    "CLAIMED",
     "PRECISION",
     "PROBABILISTIC",
     "RESIDUAL",
     "RIGOROUS",
     "SOLVERS",
+    "STATED",
     "Basis",
     "Bidiagonal",
     "Certification",

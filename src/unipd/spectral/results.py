@@ -13,8 +13,12 @@ PROBABILISTIC = "probabilistic"
 """Holds except with a stated small probability over the random starting vector."""
 RESIDUAL = "residual"
 """Ritz value plus residual norm: bounds an eigenvalue, and the top one unless the run has missed it."""
-BOUND_KINDS = (RIGOROUS, PROBABILISTIC, RESIDUAL)
+STATED = "stated"
+"""As stated by a user-supplied oracle: holds if its answers maximise, which they do not prove."""
+BOUND_KINDS = (RIGOROUS, PROBABILISTIC, STATED, RESIDUAL)
 """Kinds of certified error, strongest first; any other counts as weaker."""
+CLAIMED = (RIGOROUS, STATED)
+"""Kinds that claim to hold always: a point that contradicts such a bound shows that a part of the problem is wrong."""
 
 
 def weakest_bound(kinds: Iterable[str]) -> str:

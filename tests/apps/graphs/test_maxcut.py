@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from unipd import Status
 from unipd.apps.graphs import MaxCut, best_cut, cut_value, hyperplane_cuts, kernels
-from unipd.apps.graphs.maxcut import _best_distinct, _crossover, maxcut
+from unipd.apps.graphs.maxcut import _best_distinct, _crossover, maxcut, maxcut_program
+from unipd.apps.sdp.formulation import analyse
 from unipd.errors import InvalidInput
 from unipd.io import Graph
+from unipd.memory import limited_memory, resident_memory
 
 
 def random_graph(seed, nodes=9, density=0.6):
@@ -155,3 +157,16 @@ def test_cuts_that_are_crossed_are_different_and_keep_what_their_parents_share()
     np.testing.assert_array_equal(child[shared], parent[shared])
     assert set(np.unique(child)) == {-1.0, 1.0}
     assert _crossover(pool[:1], rng) @ pool[0][1] == 30.0
+
+
+def test_a_factor_takes_no_more_columns_than_fit_in_memory():
+    nodes = 1 << 16
+    program = maxcut_program(Graph.of(nodes, np.arange(nodes - 1), np.arange(1, nodes), np.ones(nodes - 1)))
+    analysis = analyse(program.data)
+    trace = analysis.trace_bound()
+    wide = analysis.method(None, 0, trace).rank
+    with limited_memory(resident_memory() + 60 * 16 * 8 * nodes):
+        narrow = analysis.method(None, 0, trace).rank
+    assert 32 < narrow <= 60 < wide
+    with limited_memory(resident_memory() + 1):
+        assert analysis.method(None, 0, trace).rank == 32

@@ -143,6 +143,18 @@ def test_an_impossible_noise_level_is_proven_infeasible():
     with pytest.warns(DoubtfulMeasurements):
         estimate.fit(["X", "X", "Y", "Z"], [1.0, -1.0, 0.0, 0.5])
     assert estimate.result_.status is unipd.Status.INFEASIBLE
+    assert "trace at most 1, the trace of a state" in estimate.result_.message
+    assert "<= 0.1." in estimate.result_.message
+
+
+def test_values_too_large_for_trace_one_are_infeasible_and_say_why():
+    """X = 1.2 |v><v| fits: only the limit on the trace excludes it, and trace-squared has none."""
+    strings, values = ["Z", "X", "Y"], [1.2 / 3**0.5] * 3
+    limited = PauliTomography(objective="trace", noise_level=0.01).fit(strings, values)
+    assert limited.result_.status is unipd.Status.INFEASIBLE
+    assert "trace at most 1" in limited.result_.message
+    free = PauliTomography(objective="trace-squared", noise_level=0.01).fit(strings, values)
+    assert free.result_.status is unipd.Status.SOLVED
 
 
 def test_a_noise_level_that_needs_no_state_is_refused():

@@ -45,6 +45,15 @@ def test_own_options_of_the_method_win():
     assert estimate.gap_ <= 1e-3
 
 
+def test_factored_method_starts_with_many_columns_on_noisy_data():
+    """From one column, the rank grows by one per oracle call."""
+    data = simulate("mixed", 7, rank=3, noise=Noise(shots=1000), seed=1).data
+    estimate = PauliTomography(threads=1, method="factored").fit_data(data)
+    assert estimate.result_.status.value == "solved"
+    assert estimate.rank_ > 12
+    assert estimate.result_.counts.oracle_calls <= 16
+
+
 def test_depolarization_costs_the_allowed_share():
     """The mixture is white noise and the estimate, and its loss is (1 + share) times as large."""
     truth = QuantumState([1, 0, 0, 1])

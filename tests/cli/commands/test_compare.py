@@ -112,4 +112,5 @@ def test_demos_depend_on_the_seed_alone(name):
 def test_exit_codes_of_several_runs():
     assert combined_exit_code([Status.SOLVED, Status.SOLVED]) == 0
     assert combined_exit_code([Status.SOLVED, Status.INFEASIBLE]) == 3
+    assert combined_exit_code([Status.UNBOUNDED] * 2) == 5
     assert combined_exit_code([Status.SOLVED, Status.INTERRUPTED]) == 130

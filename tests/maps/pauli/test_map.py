@@ -133,7 +133,7 @@ def test_adjoint_is_qiskits_operator():
     np.testing.assert_allclose(PauliMap.from_labels(labels, "double").adjoint(dual).toarray(), expected, atol=1e-14)
 
 
-@pytest.mark.parametrize(("qubits", "count", "dense"), [(8, 10, True), (9, 40_000, False)])
+@pytest.mark.parametrize(("qubits", "count", "dense"), [(8, 10, True), (9, 32_767, False), (9, 32_768, True)])
 def test_matrices_are_formed_where_they_are_faster(qubits, count, dense):
     assert PauliMap(qubits, *random_paulis(qubits, count)).dense == dense
 

@@ -185,3 +185,13 @@ def test_low_rank_atoms_are_distinguished_without_being_formed() -> None:
     atom, other = (unipd.atoms.LowRank(left, right, np.ones(1)) for right in (left, 2 * left))
     assert vertex_key(atom) != vertex_key(other)
     assert len(vertex_key(atom)) == 16
+
+
+@pytest.mark.parametrize("unit", [1e-14, 1e14])
+def test_weights_without_a_sum_have_any_unit(unit):
+    random = np.random.default_rng(5)
+    columns, linear = random.standard_normal((8, 6)), -random.random(6)
+    plain, scaled = (
+        minimize_quadratic(columns.T @ columns, scale * linear, np.zeros(6), sums=None) for scale in (1.0, unit)
+    )
+    np.testing.assert_allclose(scaled / unit, plain, rtol=1e-9, atol=1e-12)

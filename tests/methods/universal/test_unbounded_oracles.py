@@ -8,6 +8,7 @@ from unipd import couplings, sharp
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods.universal import has_analytic_step
 from unipd.protocols import SharpAnswer
+from unipd.report import describe_certificate
 
 METHODS = ["auto", "unipdgrad", "accunipdgrad"]
 
@@ -23,6 +24,60 @@ def test_a_linear_objective_on_a_cone_is_unbounded(method: str) -> None:
     problem = unipd.Problem(sharp.Linear(np.array([-1.0, 1.0, 1.0]), cone), np.eye(3), np.ones(3), "=")
     with pytest.raises(UnboundedOracle, match="unbounded"):
         unipd.solve(problem, method)
+
+
+CASES = {
+    "free variable": (np.array([[0.0, 1.0, 0.0]]), "="),
+    "columns that cancel": (np.array([[1.0, 1.0, -2.0], [0.0, 1.0, -1.0]]), "="),
+    "harmless inequality": (np.array([[-1.0, 1.0, 0.0]]), "<="),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_a_ray_that_improves_forever_is_unbounded(method: str, case: str, scale: float) -> None:
+    """min <c, x> over x >= 0 with c < 0 on the ray that the oracle gives at lam = 0, and A d = 0 (or <= 0) there."""
+    matrix, coupling = CASES[case]
+    costs = {"free variable": [-1.0, 1.0, 1.0], "columns that cancel": [-1.0, -1.0, -1.0]}
+    cost = np.array(costs.get(case, [-1.0, 1.0, 1.0]))
+    cone = sharp.from_callable(_orthant, 3, contains=lambda x: bool(np.min(x) >= 0.0))
+    problem = unipd.Problem(sharp.Linear(cost, cone), scale * matrix, scale * np.ones(len(matrix)), coupling)
+    result = unipd.solve(problem, method)
+    assert result.status is unipd.Status.UNBOUNDED
+    assert np.linalg.norm(result.x) == pytest.approx(1.0)
+    assert result.extras["ray_objective"] == pytest.approx(cost @ result.x)
+    assert result.extras["ray_objective"] < 0.0
+    assert result.extras["ray_residual"] <= 1e-12
+    assert result.dual_bound == -np.inf
+    assert "unbounded" in str(result)
+    assert describe_certificate(result)[0].startswith("The objective is unbounded")
+
+
+@pytest.mark.parametrize(
+    ("cost", "matrix", "contains"),
+    [
+        ([-1.0, 1.0, 1.0], np.eye(3), None),  # bounded by its constraints
+        ([-1.0, -1.0, 1.0], [[1.0, -2.0, 0.0]], None),  # another ray, not the one that the oracle gives
+        ([-1.0, 1.0, 1.0], [[0.0, 1.0, 0.0]], lambda x: bool(np.max(x) <= 10.0)),  # X is bounded
+    ],
+)
+def test_a_ray_that_proves_nothing_is_an_error(cost: list[float], matrix: object, contains: object) -> None:
+    cone = sharp.from_callable(_orthant, 3, contains=contains)
+    problem = unipd.Problem(sharp.Linear(np.array(cost), cone), matrix, np.ones(len(matrix)), "=")
+    with pytest.raises(UnboundedOracle):
+        unipd.solve(problem)
+
+
+def test_a_loss_that_grows_slower_than_the_objective_falls_is_unbounded() -> None:
+    cone = sharp.from_callable(_orthant, 2)
+    for cost, status in ((-3.0, unipd.Status.UNBOUNDED), (-0.5, None)):
+        problem = unipd.Problem(sharp.Linear(np.array([cost, 1.0]), cone), np.eye(2), np.ones(2), couplings.Absolute())
+        if status is None:
+            with pytest.raises(UnboundedOracle):
+                unipd.solve(problem)
+        else:
+            assert unipd.solve(problem).status is status
 
 
 @pytest.mark.parametrize("method", METHODS)

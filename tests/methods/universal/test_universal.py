@@ -190,7 +190,7 @@ def test_products_that_make_a_small_matrix_dense_are_counted_for_every_trial(met
     counts = solve(problem, METHODS[method](), accuracy=1e-9, stop=MaxIterations(10)).counts
     images = counts.matvecs - sum(taken)
     assert set(taken) == {6}
-    assert 10 <= images <= 12
+    assert 13 <= images <= 15  # three of them in the final check of the oracle
 
 
 @pytest.mark.parametrize("method", [UniPDGrad(), AccUniPDGrad(), AccUniPDGrad(monotone=False)])

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+import unipd
 from support.runs import bits, cases, constrained_problem, same_run, vector_problem
 from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
+from unipd.errors import FileFormatError
 from unipd.methods import as_method
 from unipd.run import COLUMNS, IterationInfo, StoppingRule
 from unipd.run.checkpoint import Snapshot
 from unipd.run.checkpoint.checkpoint import decode_record, encode_snapshot
+from unipd.run.checkpoint.file import read_checkpoint, write_checkpoint
 
 CASES = cases()
 LENGTH = 12
@@ -110,3 +113,14 @@ def test_a_comparison_has_one_checkpoint(tmp_path: Path) -> None:
         )
         for name, result in plain.items():
             same_run(kept[name], result)
+
+
+def test_a_status_that_is_none_is_refused(tmp_path):
+    path = tmp_path / "run.ckpt"
+    problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    unipd.solve(problem, "unipdgrad", stop=unipd.MaxIterations(2), accuracy=1e-9, checkpoint=path)
+    header, arrays = read_checkpoint(path)
+    header["runs"][0]["status"] = [1]
+    write_checkpoint(path, header, arrays)
+    with pytest.raises(FileFormatError, match="status"):
+        unipd.solve(problem, "unipdgrad", accuracy=1e-9, checkpoint=path, resume=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.completion.fold_in import FoldIn, fold_in
 from unipd.apps.completion.metrics import METRICS, check_metrics, prediction_metrics, ranking_metrics
 from unipd.apps.completion.ratings import Index, as_names, as_pairs, as_ratings, join_ratings
@@ -25,8 +26,8 @@ NEGLIGIBLE = 1e-3
 _CHUNK = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
-class FittedModel:
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedModel(ReprMixin):
     """r_ui = mean + b_u + c_i + (U diag(s) V^T)_ui, clipped to a range.
 
     A user or item that is unknown from training has bias 0 and no row in X.
@@ -341,7 +342,7 @@ def load_model(path: str | os.PathLike[str]) -> LoadedModel:
         }
         model = FittedModel(**{**content, **converted})
         loaded = LoadedModel(model, saved)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
         raise FileFormatError(str(path), f"not a completion model ({error})") from error
     if not _match_rated_items(model):
         raise FileFormatError(str(path), "the rated items do not match the model")

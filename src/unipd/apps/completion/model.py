@@ -14,6 +14,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import current_communicator
+from unipd._util.printing import ReprMixin
 from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, clip_range
 from unipd.apps.completion.fold_in import balanced_factors, build_fold_in
 from unipd.apps.completion.minimum_norm import add_remedy, factored_norm_method, solve_minimum_norm
@@ -309,8 +310,8 @@ def _seed(state: Any) -> int:
     return validate.integer("random_state", 0 if state is None else state, minimum=0)
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(ReprMixin):
     """A fitted model with its data and run history."""
 
     fitted: FittedModel

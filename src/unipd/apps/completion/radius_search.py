@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.context import current_communicator
+from unipd._util.printing import print_to_stderr
 from unipd.apps.completion.fitted_model import clip_range
 from unipd.apps.completion.problem import CompletionProblem, ModelSettings, WarmStart, fit_biases, split_blocks
 from unipd.apps.completion.ratings import IndexedRatings
@@ -205,7 +205,7 @@ class _RadiusSearch:
             runs.append(run)
         trial = average_trials(runs)
         if self._verbose:
-            print(f"radius {trial.radius:.5g}: validation error {trial.error:.5f}", file=sys.stderr, flush=True)
+            print_to_stderr(f"radius {trial.radius:.5g}: validation error {trial.error:.5f}")
         self.trials = sorted([*self.trials, trial], key=lambda trial: trial.radius)
 
     def _try_radius(self, fold: Fold, radius: float, start: WarmStart | None) -> Trial | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
+from unipd._util.printing import ReprMixin
 from unipd.apps.graphs.maxcut import cut_value, maxcut_program
 from unipd.apps.sdp import SDP, SdpData
 from unipd.errors import InvalidInput
@@ -16,8 +17,8 @@ from unipd.maps.sdp import Entries
 from unipd.run import Result
 
 
-@dataclass(frozen=True)
-class BisectionResult:
+@dataclass(frozen=True, repr=False)
+class BisectionResult(ReprMixin):
     """A bisection and a lower bound on the weight of any."""
 
     sides: IntArray

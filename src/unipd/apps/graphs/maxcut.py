@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd._util.thread_pool import available_threads, run_chunks
 from unipd.apps.sdp import SDP, SdpData
 from unipd.io import Graph
@@ -186,8 +187,8 @@ def cut_ratio(value: float, bound: float) -> float:
     return value / bound if bound > 0.0 else 1.0
 
 
-@dataclass(frozen=True)
-class MaxCutResult:
+@dataclass(frozen=True, repr=False)
+class MaxCutResult(ReprMixin):
     """A cut and an upper bound on every cut."""
 
     sides: IntArray

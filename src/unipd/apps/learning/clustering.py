@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 from unipd.io.graphs import as_graph
@@ -22,8 +23,8 @@ ROUNDINGS = 20
 """Starts of the rounding; the best clustering counts."""
 
 
-@dataclass(frozen=True)
-class ClusteringResult:
+@dataclass(frozen=True, repr=False)
+class ClusteringResult(ReprMixin):
     """Labels of the points, and a lower bound on the cost of any clustering."""
 
     labels: IntArray

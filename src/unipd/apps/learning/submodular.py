@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput
 from unipd.io.graphs import as_graph
@@ -21,8 +22,8 @@ POLISH = 1e-12
 """Accuracy of the minimum-norm point, so small that the gap of the sets ends the run."""
 
 
-@dataclass(frozen=True)
-class SubmodularMinimum:
+@dataclass(frozen=True, repr=False)
+class SubmodularMinimum(ReprMixin):
     """A set, its value, and a lower bound on the value of any set."""
 
     members: IntArray

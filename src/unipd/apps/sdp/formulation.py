@@ -16,6 +16,7 @@ from unipd.apps.sdp.data import SdpData, TraceBound
 from unipd.apps.sdp.presolve import BinaryLifting, Face, find_face
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import CostAndConstraintsMap, ReducedMap
+from unipd.memory import available_memory
 from unipd.methods import Factored
 from unipd.methods.factored.fixed_diagonal import Groups, find_groups
 from unipd.problem import Problem
@@ -28,10 +29,10 @@ LEAST_COVER = 0.5
 """A linear program for a cover of at least 1 that returns less than this has failed."""
 REGULARISATION = 5.0
 """Of the preconditioner: multipliers hide the scales of the columns, so they are hardly evened out."""
-LEAST_COLUMNS = 40
-"""Initial columns of R are at most this or a quarter of the order: columns added one by one are expensive."""
 LEAST_FIXED_COLUMNS = 12
 """Fewest initial columns of R with rows of fixed length, enough for graphs of a few hundred nodes."""
+_FACTORS_IN_USE = 16
+"""Arrays of the shape of R that an iteration holds: points, gradients, directions, products, temporaries."""
 MEMORY = 15
 """Pairs of the quasi-Newton directions of an augmented Lagrangian."""
 
@@ -95,6 +96,11 @@ class Analysis:
     groups: Groups
     lifting: BinaryLifting | None = None
 
+    @classmethod
+    def of_whole(cls, data: SdpData) -> Analysis:
+        """Return the analysis that uses no structure."""
+        return cls(data, data, None, find_groups(sp.csr_array((0, data.order)), np.zeros(0), np.zeros(0, bool)))
+
     @property
     def has_fixed_diagonal(self) -> bool:
         """Whether the factors hold all diagonal groups by construction."""
@@ -130,12 +136,18 @@ class Analysis:
         """Return the factored method in the form that suits the constraints."""
         order = self.data.order - (self.face is not None)
         if self.has_fixed_diagonal:
-            columns = rank or max(LEAST_FIXED_COLUMNS, math.ceil(2.0 * math.log2(order)), math.ceil(order**0.4))
+            least = max(LEAST_FIXED_COLUMNS, math.ceil(2.0 * math.log2(order)))
+            columns = rank or max(least, min(math.ceil(order**0.4), _columns_that_fit(order)))
             return Factored(rank=columns, seed=seed, factors=self.groups.factors(self.data.norms))
         factors = SpectralFactors(order, 0, trace.value, not trace.fixed, REGULARISATION)
         enough = math.ceil(math.sqrt(2 * self.reduced.size)) + 1  # some optimal X has at most this rank (Pataki)
-        columns = rank or min(enough, max(LEAST_COLUMNS, order // 4))
+        columns = rank or min(enough, order)
         return Factored(rank=columns, seed=seed, memory=MEMORY, factors=factors)
+
+
+def _columns_that_fit(order: int) -> int:
+    """Return the number of columns with which the factors of an iteration fit in the available memory."""
+    return available_memory() // (_FACTORS_IN_USE * np.dtype(np.float64).itemsize * order)
 
 
 def analyse(data: SdpData, lifting: BinaryLifting | None = None) -> Analysis:

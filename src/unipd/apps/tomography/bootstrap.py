@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.context import bind_process_context, current_communicator, current_context
+from unipd._util.printing import ReprMixin
 from unipd._version import __version__
 from unipd.apps.tomography.fit import Fit, FitSettings, fit_counts, fit_data
 from unipd.apps.tomography.measurements import as_pauli_sum
@@ -35,8 +36,8 @@ Rows = dict[int, FloatArray]
 _RANGES = {"fidelity": (0.0, 1.0), "purity": (0.0, 1.0), "entropy": (0.0, np.inf)}
 
 
-@dataclass(frozen=True, eq=False)
-class Bootstrap:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap(ReprMixin):
     """Figures of the state over the replicates."""
 
     samples: Mapping[str, FloatArray]

@@ -16,10 +16,11 @@ import numpy as np
 
 from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.state import QuantumState
 from unipd.couplings import WeightedLeastSquares
 from unipd.errors import InvalidInput
-from unipd.io.pauli import PauliData
+from unipd.io.pauli import MOST_SHOTS, PauliData
 from unipd.maps.pauli import OutcomeMap, walsh_hadamard
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count, parse
 from unipd.memory import require_room_for_state
@@ -70,8 +71,8 @@ _BATCH = 1 << 22
 """Entries after which estimates from several bases are merged."""
 
 
-@dataclass(frozen=True, eq=False)
-class BasisCounts:
+@dataclass(frozen=True, eq=False, repr=False)
+class BasisCounts(ReprMixin):
     """Outcomes in one local basis: ``counts[i]`` shots gave the bits ``outcomes[i]``."""
 
     basis: str
@@ -122,6 +123,8 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
     numbers = [validate.integer(f"counts[{basis!r}]", value, minimum=0) for value in outcomes.values()]
     if sum(numbers) == 0:
         raise InvalidInput(f"counts[{basis!r}]", "at least one shot", "none")
+    if sum(numbers) > MOST_SHOTS:
+        raise InvalidInput(f"counts[{basis!r}]", "at most 2^53 shots", f"about 2^{sum(numbers).bit_length()}")
     return BasisCounts(basis, np.array([int(word, 2) for word in bits]), np.array(numbers, np.int64))
 
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from unipd._typing import FloatArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import (
     BY_OUTCOME,
     MOST_OUTCOMES,
@@ -48,6 +49,7 @@ from unipd.run.result import certificate_figures
 from unipd.run.stopping import RemainingBudget
 from unipd.sharp.linear import Linear
 from unipd.sharp.spectral import TraceSquared
+from unipd.sharp.spectral.factors import SpectralFactors
 from unipd.sharp.spectral.spectrahedron import Spectrahedron, TraceBall
 from unipd.spectral import PROBABILISTIC, RESIDUAL, Engine
 from unipd.status import Status
@@ -65,6 +67,10 @@ TRACKED_RANK = 128
 """Columns of X that an averaging method keeps."""
 ROUGH_ACCURACY = 1e-3
 """Accuracy of a fit that only gives the weights of the next."""
+NOISY_RANK = 32
+"""Columns to start with where X fits noise: from there the rank adapts in few iterations, with 8 qubits as with 10."""
+NOISY_REGULARIZATION = 0.3
+"""Regularization of the preconditioner there: with the usual one the many small eigenvalues take twice the products."""
 DEPOLARIZE_QUBITS = 10
 """Most qubits of a depolarized estimate: it has 2^q eigenvectors."""
 _UNIVERSAL = ("unipdgrad", "accunipdgrad")
@@ -94,8 +100,8 @@ class FitSettings:
     max_paulis: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(ReprMixin):
     """A state fitted to measurements."""
 
     settings: FitSettings
@@ -178,8 +184,8 @@ def tomography_problem(
 
     - "least-squares": min 1/2 ||A(X) - b||^2 over density matrices (paper, (16));
     - "weighted": min 1/2 sum_k |A(X) - b|_k^2 / s_k^2 over density matrices, s_k the standard errors;
-    - "trace": min tr X s.t. ||A(X) - b|| <= kappa, X psd, tr X <= 1;
-    - "trace-squared": min (tr X)^2 s.t. ||A(X) - b|| <= kappa, X psd.
+    - "trace": min tr X s.t. ||A(X) - b|| <= kappa, X psd, tr X <= 1 (that of a state);
+    - "trace-squared": min (tr X)^2 s.t. ||A(X) - b|| <= kappa, X psd, of any trace.
 
     Parameters
     ----------
@@ -292,7 +298,7 @@ def _remaining_budget(stop: StoppingRule | None, done: list[Result]) -> Stopping
     if stop is None or not done:
         return stop
     work = _total_work(done)
-    return RemainingBudget(stop, work.seconds, work.iterations, work.counts)
+    return RemainingBudget(stop, work.seconds, work.iterations, work.counts, sum(result.cpu_seconds for result in done))
 
 
 def _total_work(results: list[Result]) -> Result:
@@ -321,6 +327,8 @@ def fit_problem(
         tracker=LowRankTracker(min(1 << data.qubits, TRACKED_RANK), trace_correction=True),
         **settings.solver_options,
     )
+    if result.status is Status.INFEASIBLE:
+        result = replace(result, note=_infeasible_note(problem))
     point = result.x
     if not result.status.success and not np.any(point.weights):
         point = LowRank(point.left, point.right, np.ones_like(point.weights))  # no state fits: return some state
@@ -338,6 +346,17 @@ def fit_problem(
     return Fit(settings, data, state, final, fitted, lost_accuracy=final.status is not result.status)
 
 
+def _infeasible_note(problem: Problem) -> str:
+    """Return the message of a fit within a noise level that no X allows, with the limits that X has."""
+    level = problem.coupling.radius if isinstance(problem.coupling, L2Ball) else math.nan
+    if problem.sharp.maximum() < math.inf:
+        return (
+            f"Infeasible: no psd X of trace at most 1, the trace of a state, has ||A(X) - b|| <= {level:.6g}. Raise "
+            'the noise level, or fit with the objective "trace-squared", which does not limit the trace.'
+        )
+    return f"Infeasible: no psd X, of whatever trace, has ||A(X) - b|| <= {level:.6g}. Raise the noise level."
+
+
 def _replace_point(result: Result, state: QuantumState) -> Result:
     """Return the result with this state as its point, scaled to the same trace and so to the same f(X)."""
     problem = result.problem
@@ -353,20 +372,26 @@ def choose_method(settings: FitSettings, problem: Problem, *, noisy: bool = Fals
     """Return the method with options that suit tomography; a method object is used as it is.
 
     "auto" is the factored method (for the squared trace, which has no factors, the corrective one), or the projected
-    gradient method where X fits noise with many columns. The factored method starts with the prescribed rank. The
-    universal methods get the paper's eps, or a smaller one when the accuracy requires it.
+    gradient method where X fits noise with many columns. The factored method starts with the prescribed rank, or with
+    many columns for noisy data. The universal methods get the paper's eps, or a smaller one when the accuracy requires
+    it.
     """
     name, options = settings.method, dict(settings.method_options)
     if not isinstance(name, str):
         return as_method(name, problem, **options)
     has_loss = problem.loss is not None
-    if name == "auto" and noisy and has_loss and settings.rank is None and not options:
-        return Projected()
+    fits_noise = noisy and has_loss and settings.rank is None
+    if name == "auto" and fits_noise and not options:
+        return Projected(rank=NOISY_RANK)
     if name == "auto":
         name = "factored" if is_factorable(problem.sharp) else "corrective"
     if name in _UNIVERSAL and has_loss:
         options.setdefault("eps", universal_eps(problem, settings.accuracy))
-    if name == "factored":
+    if name == "factored" and fits_noise:
+        factors = SpectralFactors(problem.map.domain[0], 0, 1.0, ball=False, regularisation=NOISY_REGULARIZATION)
+        for option, value in (("rank", NOISY_RANK), ("factors", factors), ("inner_steps", 5)):
+            options.setdefault(option, value)
+    elif name == "factored":
         options.setdefault("inner_steps", 3 if problem.map.domain[0] <= 1 << DOUBLE_QUBITS else 2)
         if settings.rank is not None:
             options.setdefault("rank", settings.rank)

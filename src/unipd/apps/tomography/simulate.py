@@ -12,6 +12,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.measurements import (
     DOUBLE_QUBITS,
@@ -276,8 +277,8 @@ def _apply_on_axis(matrix: Array, tensor: Array, axis: int) -> Array:
     return np.moveaxis(np.tensordot(matrix, tensor, axes=(1, axis)), 0, axis)
 
 
-@dataclass(frozen=True, eq=False)
-class Simulation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation(ReprMixin):
     """A simulated experiment."""
 
     state: QuantumState

@@ -68,6 +68,8 @@ ENTRIES = (
     Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE, f"{__name__}.tomography"),
     Entry("show", "Show a saved result.", _STUDY, f"{__name__}.results"),
     Entry("report", "Write an HTML report of results: curves, certificate, settings.", _STUDY, f"{__name__}.results"),
+    Entry("certify", "Certify a solution of a semidefinite program.", _STUDY, f"{__name__}.programs"),
+    Entry("convert", "Convert a semidefinite program between SDPA and SeDuMi.", _STUDY, f"{__name__}.programs"),
     Entry("compare", "Compare methods on one problem.", _STUDY, f"{__name__}.compare"),
     Entry("reproduce", "Reproduce the experiments of the paper.", _STUDY, f"{__name__}.reproduce"),
     Entry("data", "Find, download and verify data sets.", _STUDY, f"{__name__}.reproduce"),

@@ -15,6 +15,7 @@ from unipd._util.context import current_communicator
 from unipd.cli.exits import SOLVED, print_warnings, say
 from unipd.cli.options import (
     CHECKPOINTING,
+    METHOD_OPTIONS,
     SOLVING,
     WATCHING,
     WRITING,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
 _MODEL, _USE = "Model", "Use"
-_COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name != "weights")
+_COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name not in METHOD_OPTIONS)
 
 
 @common_options(

@@ -182,14 +182,17 @@ def kernel_threads(layout: Layout, size: int, threads: int | None) -> int:
 
 DENSE_QUBITS = 8
 """Qubits up to which a dense matrix and BLAS are faster than the kernels (measured; see the benchmarks)."""
+_MANY_STRINGS = 64
+"""Strings per row of the matrix from which on they are so for one qubit more."""
 
 
 class PauliMap(Map):
     """A(X)_k = tr(P_k X) for Hermitian X of size p = 2^q, with adjoint sum_k lam_k P_k.
 
     Any strings in any order: repeated, the identity, one or many for the same x mask. With more than eight qubits
-    nothing of size p x p is formed: the kernels need the strings and a few vectors. With fewer the adjoint is a dense
-    matrix, which is faster there. The strings are sorted for the kernels at the first product.
+    (nine for 32,768 strings or more) nothing of size p x p is formed: the kernels need the strings and a few vectors.
+    With fewer the adjoint is a dense matrix, which is faster there. The strings are sorted for the kernels at the
+    first product.
 
     Parameters
     ----------
@@ -237,7 +240,8 @@ class PauliMap(Map):
         validate.choice("method", method, ("auto", "dense", "matrix-free"))
         if method == "matrix-free" and self.qubits < BLOCK_BITS:
             raise InvalidInput("method", f"'dense' or 'auto' below {BLOCK_BITS} qubits", repr(method))
-        self.dense = method == "dense" or (method == "auto" and self.qubits <= DENSE_QUBITS)
+        most = DENSE_QUBITS + (self.x.size >= _MANY_STRINGS * size)
+        self.dense = method == "dense" or (method == "auto" and self.qubits <= most)
 
     @property
     def operator_dtype(self) -> np.dtype[Any]:

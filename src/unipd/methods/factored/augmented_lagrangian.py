@@ -97,7 +97,7 @@ class AugmentedLagrangian:
         """Return value and gradient at R: one image and one product with A^* lam for every column."""
         point = self.factors.point(factor)
         with oracle_errors:
-            cost, image = self._cost_and_image(point)
+            cost, image = self._cost_and_image(point, self.factors.objective(factor))
         residual = image - self.problem.b
         dual = self.dual(residual)
         with oracle_errors:
@@ -106,11 +106,12 @@ class AugmentedLagrangian:
         notify("quasi-Newton steps", matvecs)
         return Evaluation(cost + self._coupling_value(residual, dual), gradient, point, image, cost, dual, matvecs)
 
-    def _cost_and_image(self, point: Any) -> tuple[float, Array]:
-        """Return f(X) and A X."""
+    def _cost_and_image(self, point: Any, bound: float | None) -> tuple[float, Array]:
+        """Return f(X), or the bound on it that the factors minimise, and A X."""
         problem, cost_map = self.problem, self.problem.sharp.cost_map
         if cost_map is None:
-            cost, image = problem.sharp.objective(point), problem.map.image(point)
+            cost = problem.sharp.objective(point) if bound is None else bound
+            image = problem.map.image(point)
         else:
             cost, image = cost_map.cost_and_image(point)
         return cost, np.asarray(image).astype(np.result_type(problem.dtype, image), copy=False)
@@ -184,6 +185,13 @@ class FactoredState(CertifyingState):
     """Smallest infeasibility at a multiplier update so far."""
     radius: float = 0.0
     """Radius of the trust region of Newton steps; 0 before the first."""
+    first_rank: int = 1
+    """Columns of the first R, for the record."""
+
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """The initial rank."""
+        return {"rank": self.first_rank}
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
         """Return the problem and the factored form of its set."""

@@ -29,10 +29,11 @@ from unipd.methods.factored.augmented_lagrangian import (
 )
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
 from unipd.methods.factored.lbfgs import ROUNDING, Memory, lbfgs_steps
+from unipd.methods.factored.least_norm import is_oracle_overdue, scale_to_data, widen_state
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, inner, unwrap
-from unipd.sharp.spectral.factors import Factors
+from unipd.sharp.spectral.factors import Factors, NuclearNormFactors
 from unipd.status import Status
 
 LEAST_DECREASE = 0.3
@@ -116,7 +117,8 @@ class Factored:
 
     def _choose_factors(self, problem: Problem) -> Factors:
         fixed = fixed_diagonal_factors(problem) if problem.sharp.linear_cost is not None else None
-        return self.factors or fixed or factors_of(problem.sharp)
+        factors = self.factors or fixed or factors_of(problem.sharp)
+        return scale_to_data(problem, factors) if isinstance(factors, NuclearNormFactors) else factors
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
         """Start from the atom at the given dual vector; for a loss by default its gradient at X = 0."""
@@ -128,7 +130,12 @@ class Factored:
         factors = self._choose_factors(problem)
         columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
         factor = factors.start(point.atom, columns, self.seed)
-        penalty = 0.0 if smooth else first_penalty(problem, point, factors.point(factor))
+        if smooth:
+            penalty = 0.0
+        elif isinstance(factors, NuclearNormFactors):
+            penalty = factors.penalty
+        else:
+            penalty = first_penalty(problem, point, factors.point(factor))
         if not smooth and _fits_in_double(problem, factor):
             factor = factor.astype(np.result_type(factor, np.float64))
         model = AugmentedLagrangian(problem, factors, dual, penalty)
@@ -153,9 +160,21 @@ class Factored:
             inner_tolerance=0.1,
             least_infeasibility=math.inf,
             warm_start=point.atom,
+            first_rank=columns,
         )
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
+        """Do an iteration; where no set bounds the rank, the factors widen with every atom of the oracle."""
+        moved = self._descend(problem, state)
+        if not state.model.factors.is_unbounded or state.model.penalty == 0.0:
+            return moved
+        if moved.counts.oracle_calls == state.counts.oracle_calls and is_oracle_overdue(state, moved):
+            moved = certify_or_escape(problem, moved)
+        if moved.factor.shape[1] == state.factor.shape[1]:
+            return moved
+        return widen_state(problem, replace(moved, inner_tolerance=state.inner_tolerance), self.seed)
+
+    def _descend(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Descend on the factors; when the steps stall, update the multipliers and call the oracle."""
         # 1: descend; a smooth loss needs nothing else while it decreases well or has reached the accuracy
         if state.model.is_linear_on_spheres:

@@ -17,11 +17,11 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd.atoms import LowRank, apply
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
-from unipd.sharp.spectral.factors import Preconditioner, SpectralFactors, random_block
+from unipd.sharp.spectral.factors import FactorsDefaults, Preconditioner, SpectralFactors, random_block
 
 
 @dataclass(frozen=True)
-class RowFactors:
+class RowFactors(FactorsDefaults):
     """Positive semidefinite X = R R^T with the squared lengths of groups of rows given.
 
     >>> factors = RowFactors(np.array([0, 1]), np.array([1.0, 4.0]), np.array([0, 1]), np.ones(2))
@@ -37,8 +37,6 @@ class RowFactors:
     """For each group, the constraint that it enforces (-1: none, the group is the rest of the trace)."""
     coefficients: FloatArray
     """For each group, the coefficient c of that constraint, c sum_{i in g} X_ii = b."""
-
-    is_spectral = True
 
     def start(self, atom: LowRank, columns: int, seed: int) -> Array:
         """Return random columns: rows of an atom may be zero, and cannot be normalised."""

@@ -121,6 +121,7 @@ def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolera
 
     With phi^* quadratic, q(v) = phi^*(v), r = grad phi^*(lam), N = ||grad g||^2 and s = sigma_X(A^* grad g):
     2 q(grad g) alpha^2 + P alpha - delta = 0 for P = N + 2 s - 2 <r + b, grad g>, solved without cancellation.
+    Here r + b = grad g + A x^*, so that P = 2 s - N - 2 <A x^*, grad g>.
     """
     loss = problem.loss
     if loss is None or not has_analytic_step(problem):
@@ -128,9 +129,7 @@ def analytic_smoothness(problem: Problem, point: DualPoint, delta: float, tolera
     gradient = point.gradient
     with oracle_errors:
         answer = problem.sharp.value(problem.map.adjoint(gradient), tolerance=tolerance, start=point.atom)
-    slack, _ = loss.slack(point.dual)
-    slope = inner(gradient, gradient) + 2.0 * (answer.value + answer.error)
-    slope -= 2.0 * inner(slack + problem.b, gradient)
+    slope = 2.0 * (answer.value + answer.error - inner(point.image, gradient)) - inner(gradient, gradient)
     return Estimate(_inverse_root(2.0 * loss.conjugate(gradient), slope, delta), Counts(1, 0, max(answer.matvecs, 1)))
 
 

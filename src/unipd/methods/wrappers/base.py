@@ -23,6 +23,11 @@ class WrapperState(State):
         """Return the state from which the inner method continues, with all work counted: that of the loop too."""
         return fast_replace(self.inner, counts=self.counts)
 
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """Those of the method inside."""
+        return self.inner.resolved_options
+
     def unwrap(self) -> State:
         """Return the state of the active method, however deep."""
         return self.inner.unwrap()

@@ -43,6 +43,11 @@ class RestartsState(WrapperState):
     stage_limit: int
     """Iterations of the stage at most."""
 
+    @property
+    def resolved_options(self) -> dict[str, Any]:
+        """The eps of the last stage, and the first M_{-1}."""
+        return {**super().resolved_options, "eps": self.goal}
+
 
 @dataclass(frozen=True)
 class Restarts(Wrapper):

@@ -23,6 +23,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.context import change_context, current_communicator
+from unipd._util.files import is_link_loop
 from unipd._version import __version__
 from unipd.errors import CheckpointMismatch, InvalidInput, OracleError
 from unipd.methods import Method, State
@@ -384,12 +385,14 @@ def _find_records(path: Path, resume: bool) -> list[Record]:
     header, arrays = read_checkpoint(path)
     try:
         return [Record(run, arrays[run["first"] : run["first"] + run["count"]]) for run in header["runs"]]
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, OverflowError) as error:
         raise unusable(path, f"the checkpoint is inconsistent ({type(error).__name__}: {error})") from error
 
 
 def _require_writable(path: Path) -> None:
     """Raise unless the file can be written."""
+    if is_link_loop(path):
+        raise InvalidInput("checkpoint", "a plain file", f"{path}, a symbolic link that leads to itself")
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InvalidInput("checkpoint", "a plain file", f"{path}, a device")
     if path.is_dir():

@@ -19,7 +19,8 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.files import atomic_write
-from unipd.errors import FileFormatError
+from unipd.errors import FileFormatError, MemoryForecastError
+from unipd.memory import available_memory, size_text
 
 MAGIC = b"unipd checkpoint\n"
 FORMAT = 7
@@ -28,6 +29,8 @@ _DIGEST = 32
 _LENGTH = 8
 _WIDEST = 1 << 16
 """Largest ratio of the memory that an array's strides span to that of its entries."""
+_COPIES = 3
+"""Times that the content of a file is in memory while it is read: as a whole, as a body, and in arrays."""
 Header = dict[str, Any]
 
 
@@ -54,9 +57,7 @@ def write_checkpoint(path: Path, header: Header, arrays: Sequence[Array]) -> Non
 
 def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
     """Return header and arrays; a damaged, truncated or foreign file raises :class:`FileFormatError`."""
-    content = path.read_bytes()
-    if not content.startswith(MAGIC[: len(content)]):
-        raise FileFormatError(str(path), "not a unipd checkpoint; choose another file name to start over")
+    content = _read_content(path)
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
     if len(body) < len(MAGIC) + _LENGTH or hashlib.sha256(body).digest() != digest:
         raise unusable(path, "the checkpoint is damaged or truncated (its checksum does not match)")
@@ -69,10 +70,23 @@ def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
             raise FileFormatError(str(path), f"{problem}: resume with that version, or delete the file to start over")
         blob = memoryview(body)[end:]
         return header, [_array(blob, *row) for row in header.pop("arrays")]
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, FileFormatError):
             raise
         raise unusable(path, f"the checkpoint is inconsistent ({type(error).__name__}: {error})") from error
+
+
+def _read_content(path: Path) -> bytes:
+    """Return the bytes of a file that begins like a checkpoint and fits in memory; devices and pipes have none."""
+    with open(path, "rb") as stream:
+        begin, size = stream.read(len(MAGIC)), os.fstat(stream.fileno()).st_size
+        if not begin.startswith(MAGIC[: len(begin)]):
+            raise FileFormatError(str(path), "not a unipd checkpoint; choose another file name to start over")
+        needed, room = _COPIES * size, available_memory()
+        if needed > room:
+            problem = f"reading it needs about {size_text(needed)} of memory, {size_text(room)} are left"
+            raise MemoryForecastError(f"{path}: {problem}")
+        return begin + stream.read(max(0, size - len(begin)))
 
 
 def remove_leftovers(path: Path) -> None:
@@ -143,7 +157,7 @@ def _array(blob: memoryview, dtype: str, shape: list[int], layout: Any, place: i
     if layout in ("C", "F"):
         return np.array(flat.reshape(shape, order=layout), order=layout)
     extent = sum(stride * (size - 1) for stride, size in zip(layout, shape, strict=True)) + kind.itemsize
-    if min(layout) <= 0 or extent > _WIDEST * max(flat.nbytes, 1):
+    if min(layout) <= 0 or extent > min(_WIDEST * max(flat.nbytes, 1), available_memory()):
         raise ValueError(f"an array with strides {layout}")
     buffer = np.zeros(-(-extent // kind.itemsize), kind)
     out = np.ndarray(tuple(shape), kind, buffer=buffer.data, strides=tuple(layout))

@@ -144,8 +144,7 @@ class SpectralSharp(Membership, ReprMixin, OracleDefaults, ABC):
         if not isinstance(shape, (tuple, list)) or len(shape) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInput("shape", "two sizes, rows and columns", repr(shape))
         rows, columns = (validate.integer("shape", size, minimum=1) for size in shape)
-        if certify not in BOUND_KINDS:
-            raise InvalidInput("certify", f"one of {', '.join(BOUND_KINDS[::-1])}", repr(certify))
+        validate.choice("certify", certify, (RESIDUAL, PROBABILISTIC, RIGOROUS))
         self._shape = (rows, columns)
         self.certify = certify
         self.engine = self.default_engine if engine is None else engine

@@ -1,0 +1,206 @@
+"""Limits on what is read: one guard for every reader, against files that unpack to far more than they seem to hold."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, BinaryIO, TypeAlias
+
+from unipd.errors import FileFormatError, MemoryForecastError
+from unipd.memory import available_memory, memory_limit, size_text
+
+Source: TypeAlias = "str | os.PathLike[str] | BinaryIO"
+
+_GZIP = b"\x1f\x8b"
+"""First bytes of a file compressed with gzip."""
+_PIECE = 1 << 17
+"""Bytes read at a time."""
+_LOOK = 1 << 20
+"""Bytes read between two looks at the available memory."""
+_RESERVE = 1 << 26
+"""Memory that must be left for the objects of the next bytes (64 MiB): up to 64 times as many bytes as their text."""
+_UNMEASURED = 1 << 31
+"""Default limit where the file does not tell the length of its text (2 GiB)."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits beyond which a file is refused. Memory is a limit too: see :func:`unipd.memory.limited_memory`.
+
+    >>> Limits(order=100).order
+    100
+    """
+
+    text_bytes: int | None = None
+    """Length of the text, after decompression; by default 2 GiB for compressed files, pipes and devices."""
+    compression: float = 200.0
+    """Ratio of the content to the compressed file, ..."""
+    compression_from: int = 1 << 26
+    """... once the content is longer than this many bytes (64 MiB)."""
+    order: int = 2_000_000
+    """Sum of the declared block sizes, or number of nodes of a graph."""
+    constraints: int = 50_000_000
+    """Declared number of constraints."""
+    repeated_entries: int = 1_000_000
+    """Entries of a semidefinite program beyond twice the number of places in its matrices."""
+
+
+def require_room(name: str, needed: float, purpose: str = "reading it") -> None:
+    """Raise unless ``needed`` bytes of memory are available for a file.
+
+    >>> require_room("ratings.csv", 1000)
+    """
+    room = available_memory()
+    if needed > room:
+        limit = memory_limit()
+        rest = "" if limit is None else f" of the memory limit of {size_text(limit)}, which can be raised"
+        problem = f"{purpose} needs about {size_text(needed)} of memory, {size_text(room)} are left{rest}"
+        raise MemoryForecastError(f"{name}: {problem}")
+
+
+def check_compression(name: str, given: int, compressed: int, limits: Limits) -> None:
+    """Raise if content is implausibly longer than the compressed file."""
+    if given > max(limits.compression_from, limits.compression * compressed):
+        problem = f"the content is more than {limits.compression:g} times longer than the compressed file"
+        raise FileFormatError(name, f"{problem} (if that is intended, decompress it first)")
+
+
+class _BoundedStream(io.RawIOBase):
+    """A raw stream that counts its bytes and raises at the limits."""
+
+    def __init__(self, source: Any, file: Any, name: str, limits: Limits, line_limit: int | None = None) -> None:
+        super().__init__()
+        self._source, self._file = source, file
+        self._name, self._limits, self._line_limit = name, limits, line_limit
+        self._given, self._next_look = 0, _LOOK
+        self._lines, self._line_bytes = 0, 0
+        self._most = limits.text_bytes
+        if self._most is None and (source is not file or not _is_measured(file)):
+            self._most = _UNMEASURED
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._source.read(len(buffer))
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FileFormatError(self._name, f"the compressed file is damaged or cut short ({error})") from error
+        self._given += len(data)
+        if self._most is not None and self._given > self._most:
+            advice = "in Python, limits=unipd.io.Limits(text_bytes=...) allows more"
+            raise FileFormatError(self._name, f"the text is longer than {self._most} bytes ({advice})")
+        if self._file is not self._source:
+            check_compression(self._name, self._given, self._file.tell(), self._limits)
+        if self._given >= self._next_look:
+            self._next_look = self._given + _LOOK
+            require_room(self._name, _RESERVE, f"reading on after {size_text(self._given)}")
+        self._check_lines(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _check_lines(self, data: bytes) -> None:
+        """Raise at a zero byte, which no text has, and at a line longer than the limit."""
+        if b"\0" in data:
+            line = self._lines + data.count(b"\n", 0, data.index(b"\0")) + 1
+            problem = "a zero byte: the file is not plain text (UTF-16? save it as UTF-8)"
+            raise FileFormatError(self._name, problem, line)
+        self._lines += data.count(b"\n")
+        end = max(data.rfind(b"\n"), data.rfind(b"\r"))
+        self._line_bytes = len(data) - end - 1 + (self._line_bytes if end < 0 else 0)
+        if self._line_limit is not None and self._line_bytes > self._line_limit:
+            raise FileFormatError(self._name, f"a line is longer than {self._line_limit} bytes", self._lines + 1)
+
+
+class _PackedStream(_BoundedStream):
+    """The same for bytes that are compressed or binary, which have no lines."""
+
+    def _check_lines(self, data: bytes) -> None:
+        pass
+
+
+def _is_measured(file: Any) -> bool:
+    """Whether a stream is a regular file, or held in memory: it ends."""
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (OSError, AttributeError):  # no file of the system
+        return True
+
+
+@contextmanager
+def open_bounded(
+    source: Source,
+    limits: Limits | None = None,
+    line_limit: int | None = None,
+    *,
+    is_checked: bool = False,
+    is_text: bool = True,
+) -> Generator[tuple[io.BufferedReader, str], None, None]:
+    """Open the content of a path or a binary stream, compressed with gzip or not, and yield (stream, name).
+
+    A compressed text is read through once before, unless it ``is_checked``: decompressing is far cheaper than parsing.
+    Content that is not ``is_text`` may have zero bytes.
+    """
+    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "<stream>")
+    name = name if isinstance(name, str) else "<stream>"
+    with open(source, "rb") if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
+        yield _open_stream(file, name, limits or Limits(), line_limit, is_checked, is_text), name
+
+
+def _open_stream(
+    file: BinaryIO, name: str, limits: Limits, line_limit: int | None, is_checked: bool, is_text: bool
+) -> io.BufferedReader:
+    content = _BoundedStream if is_text else _PackedStream
+    if not file.seekable():  # a pipe is read to its end, so that one can go back in it
+        begin = file.read(len(_GZIP))
+        kind = _PackedStream if begin == _GZIP else content
+        file = io.BytesIO(begin + io.BufferedReader(kind(file, file, name, limits, line_limit), _PIECE).read())
+    start = file.tell()
+    magic = file.read(len(_GZIP))
+    file.seek(start)
+    if magic != _GZIP:
+        if name.lower().endswith(".gz"):
+            raise FileFormatError(name, "not a gzip file, although its name ends in .gz")
+        return io.BufferedReader(content(file, file, name, limits, line_limit), _PIECE)
+    first, second = (gzip.GzipFile(fileobj=file, mode="rb") for _ in range(2))
+    checked, piece = content(first, file, name, limits, line_limit), bytearray(_PIECE)
+    while not is_checked and checked.readinto(piece):
+        pass
+    file.seek(start)
+    return io.BufferedReader(content(second, file, name, limits, line_limit), _PIECE)
+
+
+def read_bounded(
+    source: Source,
+    limits: Limits | None = None,
+    growth: float = 1.0,
+    line_limit: int | None = None,
+    *,
+    is_text: bool = True,
+) -> bytes:
+    """Return the whole content of a file, which becomes ``growth`` times its length in memory once it is parsed."""
+    with open_bounded(source, limits, line_limit, is_checked=not is_text, is_text=is_text) as (stream, name):
+        content = stream.read()
+    require_room(name, growth * len(content))
+    return content
+
+
+def check_archive(name: str, stream: BinaryIO, limits: Limits | None = None) -> None:
+    """Raise if a stream is no zip archive, or its members would not fit in memory or are implausibly long."""
+    if not _is_measured(stream):  # the end of an archive would be searched for ever
+        raise FileFormatError(name, "expected a file, got a pipe or a device")
+    if not zipfile.is_zipfile(stream):  # NumPy would also read a bare array
+        raise zipfile.BadZipFile("no zip archive")
+    stream.seek(0)
+    with zipfile.ZipFile(stream) as archive:
+        given = sum(member.file_size for member in archive.infolist())
+    check_compression(name, given, stream.seek(0, os.SEEK_END), limits or Limits())
+    stream.seek(0)
+    require_room(name, given)

@@ -1,0 +1,125 @@
+"""Closed streams, signals while input is read, and messages that cannot control a terminal."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import unipd
+from unipd.cli.exits import explain
+from unipd.io.results import load, save
+
+GRAPH = "4 4\n1 2 1\n2 3 1\n3 4 1\n1 4 1\n"
+ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e\udc80"
+
+
+def run_in_shell(words, redirections, folder):
+    """Run a command in a shell, which closes streams as users do."""
+    line = f"exec {sys.executable} -m unipd {words} {redirections}"
+    return subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"])
+def test_a_run_without_standard_streams_writes_its_files(closed, tmp_path):
+    (tmp_path / "graph.txt").write_text(GRAPH)
+    done = run_in_shell("maxcut graph.txt --json - --out run.npz --sides cut.txt", closed, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert load(tmp_path / "run.npz").extras["cut_value"] == 4.0
+    assert len((tmp_path / "cut.txt").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&- >&- 2>&-"])
+def test_mistakes_and_tables_without_standard_streams(closed, tmp_path):
+    assert run_in_shell("show missing.npz", closed, tmp_path).returncode == 2
+    assert run_in_shell("doctor", closed, tmp_path).returncode == 0
+
+
+def test_progress_without_standard_error(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    assert unipd.solve(problem, verbose=True).status.value == "solved"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["maxcut", "complete", "solve", "tomography"])
+def test_a_signal_ends_the_reading_of_a_pipe_that_never_delivers(command, number, tmp_path):
+    path = tmp_path / {"solve": "p.dat-s", "tomography": "p.csv"}.get(command, "pipe")
+    os.mkfifo(path)
+    words = [sys.executable, "-m", "unipd", command, str(path)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with open(path, "wb", buffering=0) as pipe:  # opens when the command does
+        pipe.write(b"1 2")
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "unipd: interrupted\n")
+
+
+def test_file_names_and_results_cannot_control_the_terminal(invoke, tmp_path):
+    problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    result = unipd.solve(problem, accuracy=1e-2)
+    path = tmp_path / f"run{ESCAPES[:-1]}.npz"
+    save(result, path, message=ESCAPES[:-1], settings={ESCAPES[:-1]: ESCAPES[:-1]})
+    for words in (("show", path), ("show", path, "--json", "-"), ("show", path, "--verbose")):
+        done = invoke(*words)
+        assert done.exit_code == 0
+        assert printable_lines(done.stdout + done.stderr)
+    done = invoke("show", tmp_path / f"none{ESCAPES}.npz")
+    assert done.exit_code == 2
+    assert printable_lines(done.stderr)
+    assert "\\x1b[2J" in done.stderr
+
+
+def printable_lines(text):
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+def test_messages_are_short(invoke, tmp_path):
+    path = tmp_path / "wide.json"
+    path.write_text(json.dumps({"pauli": ["X"], "expectation": [1]} | {f"c{k}": [1] for k in range(10**5)}))
+    done = invoke("tomography", path)
+    assert done.exit_code == 2
+    assert len(done.stderr) < 2100
+    assert "expected the columns" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("counts.json", '{"counts": {"X": {"0": 1%s}}}' % ("0" * 300), "at most 2^53 shots"),
+        ("counts.json", '{"counts": {"X": {"0": 9223372036854775807, "1": 9223372036854775807}}}', "2^53"),
+        ("data.csv", "pauli,expectation,shots\nX,0.5,1e300\n", "line 2: the number of shots 1e+300"),
+    ],
+)
+def test_numbers_beyond_every_experiment_are_refused(invoke, tmp_path, name, content, words):
+    (tmp_path / name).write_text(content)
+    done = invoke("tomography", tmp_path / name)
+    assert done.exit_code == 2
+    assert words in done.stderr
+
+
+def test_an_endless_time_limit_is_refused_by_its_name(invoke):
+    done = invoke("demo", "--time-limit", "inf")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "--time-limit" in done.stderr
+
+
+@pytest.mark.parametrize("option", [None, "--out", "--json", "--checkpoint", "--log-file"])
+def test_links_that_lead_to_themselves(invoke, tmp_path, option):
+    path = tmp_path / "loop.npz"
+    path.symlink_to(path)
+    done = invoke("show", path) if option is None else invoke("demo", option, path)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "leads to itself" in done.stderr
+    assert path.is_symlink()
+
+
+def test_a_link_in_a_longer_loop_is_refused(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="symbolic links") as caught:
+        (tmp_path / "a").read_bytes()
+    assert explain(caught.value)[1] == 2

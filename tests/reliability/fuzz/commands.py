@@ -1,0 +1,103 @@
+"""Commands that get a signal at a random moment: they end within seconds, and what they leave is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reliability.fuzz import Case
+
+PATIENCE = 10.0
+"""Seconds within which a command ends after a signal, on a busy machine."""
+LONGEST = 6.0
+"""Latest moment of a signal, in seconds after the start."""
+CODES = (0, 3, 130, -signal.SIGINT, -signal.SIGTERM)
+"""Exit codes: solved, a limit, interrupted, or killed before Python's handlers were there."""
+
+
+def _graph(folder: Path, random: np.random.Generator, nodes: int) -> Path:
+    ends = random.integers(1, nodes + 1, (3 * nodes, 2))
+    path = folder / "graph.txt"
+    path.write_text(f"{nodes} {len(ends)}\n" + "".join(f"{i} {j} 1\n" for i, j in ends))
+    return path
+
+
+def _ratings(folder: Path, random: np.random.Generator, count: int) -> Path:
+    triples = zip(*(random.integers(1, high, count) for high in (300, 400, 6)), strict=True)
+    path = folder / "ratings.csv"
+    path.write_text("".join(f"{user},{item},{value}\n" for user, item, value in triples))
+    return path
+
+
+def _command(kind: str, folder: Path, random: np.random.Generator) -> list[Any]:
+    """Return the words of a command that would take long."""
+    if kind == "maxcut":
+        return ["maxcut", _graph(folder, random, 20_000), "--accuracy", "1e-9"]
+    if kind == "theta":
+        return ["theta", _graph(folder, random, 150), "--accuracy", "1e-9"]
+    if kind == "complete":
+        return ["complete", _ratings(folder, random, 30_000), "--accuracy", "1e-9"]
+    qubits = int(random.integers(8, 12))
+    return ["tomography", "--simulate", "mixed", "--qubits", qubits, "--shots", 500, "--accuracy", "1e-9"]
+
+
+def draw_signal(random: np.random.Generator) -> Case:
+    """Draw a command, a signal and its moment."""
+    kind = str(random.choice(["maxcut", "theta", "complete", "tomography"]))
+    number = signal.Signals(int(random.choice([signal.SIGINT, signal.SIGTERM])))
+    moment, seed = float(random.uniform(0.0, LONGEST)), int(random.integers(1 << 30))
+
+    def check(folder: Path) -> None:
+        words = _command(kind, folder, np.random.default_rng(seed))
+        answer, kept, out = folder / "answer.json", folder / "run.ckpt", folder / "run.npz"
+        files = ["--json", answer, "--out", out, "--checkpoint", kept, "--every", "1it"]
+        code, taken, said = _run_and_signal([*words, *files], number, moment)
+        assert code in CODES, f"exit code {code}: {said[-300:]}"
+        assert taken <= PATIENCE, f"ended {taken:.1f} s after the signal"
+        assert "Traceback" not in said or code < 0, said[-300:]
+        if answer.exists():
+            assert json.loads(answer.read_text())["exit_code"] == code
+        _require_whole(out, kept)
+
+    return Case(f"{kind}, {number.name} after {moment:.2f} s", check)
+
+
+def _run_and_signal(words: list[Any], number: signal.Signals, moment: float) -> tuple[int, float, str]:
+    """Return exit code, seconds from the signal to the end, and standard error."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    command = [sys.executable, "-m", "unipd", *map(str, words)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, **threads}
+    )
+    try:
+        _, said = process.communicate(timeout=moment)
+        return process.returncode, 0.0, said
+    except subprocess.TimeoutExpired:
+        process.send_signal(number)
+    sent = time.perf_counter()
+    try:
+        _, said = process.communicate(timeout=6 * PATIENCE)
+    finally:
+        process.kill()
+    return process.returncode, time.perf_counter() - sent, said
+
+
+def _require_whole(out: Path, kept: Path) -> None:
+    """Assert that the result and the checkpoint can be read, and that nothing half written is beside them."""
+    from unipd import load
+    from unipd.run.checkpoint.file import read_checkpoint
+
+    if out.exists():
+        load(out)
+    if kept.exists():
+        read_checkpoint(kept)
+    parts = [part.name for part in out.parent.iterdir() if part.name.endswith((".part", ".draft", ".tmp"))]
+    assert not parts, f"left {parts}"
