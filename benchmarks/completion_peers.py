@@ -88,11 +88,16 @@ def surprise_svd() -> Fit:
     return fit
 
 
+def positive(values: FloatArray) -> FloatArray:
+    """Return the ratings as weights: themselves, or ones where some are not positive."""
+    return values if values.min() > 0.0 else np.ones_like(values)
+
+
 def implicit_unipd() -> Fit:
     """Return the fit of unipd to implicit feedback; its predictions are scores, not ratings."""
 
     def fit(train: Ratings) -> Predict:
-        model = unipd.ImplicitCompletion().fit((train.users, train.items, train.values))
+        model = unipd.ImplicitCompletion().fit((train.users, train.items, positive(train.values)))
         return lambda test: model.predict((test.users, test.items))
 
     return fit
@@ -103,7 +108,7 @@ def implicit_als() -> Fit:
     from implicit.als import AlternatingLeastSquares
 
     def fit(train: Ratings) -> Predict:
-        weights = sp.csr_matrix((train.values, (train.users, train.items)))
+        weights = sp.csr_matrix((positive(train.values), (train.users, train.items)))
         model = AlternatingLeastSquares(factors=64, random_state=0)
         model.fit(weights, show_progress=False)
         left, right = np.asarray(model.user_factors), np.asarray(model.item_factors)
