@@ -136,3 +136,9 @@ def test_json_tells_the_exit_code(invoke):
     content = json.loads(result.stdout)
     assert content["status"] == "infeasible"
     assert content["exit_code"] == result.exit_code == 4
+
+
+def test_an_interrupt_inside_a_class_body_is_an_interrupt():
+    error = RuntimeError("Error calling __set_name__ on 'cached_property' instance")
+    error.__cause__ = KeyboardInterrupt()
+    assert explain(error) == ("interrupted", 130)

@@ -67,7 +67,8 @@ def explain(error: BaseException) -> tuple[str, int]:
     >>> explain(FileNotFoundError(2, "No such file", "a.dat"))
     ('a.dat: no such file or folder', 2)
     """
-    if isinstance(error, KeyboardInterrupt):
+    # before Python 3.12 an interrupt in the body of a class, during an import, arrives as a RuntimeError
+    if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
         return "interrupted", INTERRUPTED
     if isinstance(error, UnipdError):
         return _one_line(error), UNEXPECTED if isinstance(error, OracleError) else BAD_INPUT
