@@ -91,6 +91,7 @@ def test_unknown_command_is_answered_with_a_suggestion(invoke):
 def test_every_status_has_a_documented_exit_code():
     assert {status: exit_code(status) for status in Status} == {
         Status.SOLVED: 0,
+        Status.LOCAL: 0,
         Status.STOPPED: 3,
         Status.ITERATION_LIMIT: 3,
         Status.ORACLE_LIMIT: 3,
