@@ -104,7 +104,7 @@ class BoundedSolver:
         problem = self.analysis.problem(trace, self.program.maximise, self.program.constant)
         if self.method not in ("auto", "factored"):
             return self._refine(problem, trace, self.method, self.stop, self.options)
-        factored = self.analysis.method(self.rank, self.seed, trace)
+        factored = self.analysis.method(self.rank, self.seed, trace, self.accuracy)
         stop = self.stop or MaxIterations(ITERATIONS)
         work = interior_point_work(self.analysis) if self.method == "auto" else None
         if work is None:

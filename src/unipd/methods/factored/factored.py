@@ -32,6 +32,7 @@ from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, inner, unwrap
 from unipd.sharp.spectral.factors import Factors
+from unipd.spectral import has_compiled_lanczos
 from unipd.status import Status
 from unipd.trackers import Fixed
 
@@ -53,6 +54,12 @@ MISSED_TOLERANCE = 10.0
 """If the error exceeds this multiple of the tolerance, retry without a warm start."""
 FEW_ROWS = 1000
 """Rows of the coupling up to which the retry uses the strongest certificate."""
+LEAST_FIRST_TOLERANCE = 3e-3
+"""Relative stationarity for the first oracle call after Newton steps, whatever the accuracy."""
+SINGLE_ENTRIES = 1 << 20
+"""Entries of a factor with fixed rows from which it may be stored in single precision."""
+SINGLE_ACCURACY = 1e-4
+"""Smallest relative accuracy for which it is: its rounding limits the stationarity to about 1e-7."""
 LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 """Weights of an escape atom: the largest, the first when the line search finds none, and when to give up."""
 
@@ -126,8 +133,12 @@ class Factored:
         factors = self._choose_factors(problem)
         columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
         factor = factors.start(point.atom, columns, self.seed)
-        penalty = 0.0 if smooth else first_penalty(problem, point, factors.point(factor))
-        model = AugmentedLagrangian(problem, factors, dual, penalty)
+        model = AugmentedLagrangian(problem, factors, dual, 1.0)
+        if model.is_linear_on_spheres:
+            factor = factor.astype(np.float32) if _suits_single(problem, factor, accuracy) else factor
+        else:
+            penalty = 0.0 if smooth else first_penalty(problem, point, factors.point(factor))
+            model = AugmentedLagrangian(problem, factors, dual, penalty)
         here = model.evaluate(factor)
         return FactoredState(
             iteration=0,
@@ -146,7 +157,7 @@ class Factored:
             here=here,
             memory=Memory(limit=self.memory),
             accuracy=accuracy,
-            inner_tolerance=0.1,
+            inner_tolerance=_first_tolerance(accuracy) if model.is_linear_on_spheres else 0.1,
             least_infeasibility=math.inf,
             warm_start=point.atom,
         )
@@ -154,9 +165,8 @@ class Factored:
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Descend on the factors; when the steps stall, update the multipliers and call the oracle."""
         if state.model.is_linear_on_spheres:
-            moved = newton_steps(state, state.inner_tolerance * objective_scale(problem, state.here.cost))
-        else:
-            moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * target(problem, state))
+            return _step_on_spheres(problem, state)
+        moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * target(problem, state))
         moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
         decrease = state.here.value - moved.here.value
         if state.model.penalty == 0.0:
@@ -173,12 +183,48 @@ class Factored:
         too_early = infeasibility > FAR_FROM_FEASIBLE and not rank_limited
         if too_early or _is_nearly_feasible(moved, state, infeasibility):
             return moved
-        answered = certify_or_escape(problem, moved)
-        if infeasibility > EXACT:
-            return answered
-        idle = answered.factor is state.factor and answered.certificate.dual_bound <= state.certificate.dual_bound
-        failure = Status.STALLED if idle and answered.counts.oracle_calls > 2 else None
-        return replace(with_inner_tolerance(problem, answered, state.inner_tolerance), failure=failure)
+        return _lower_tolerance(problem, state, certify_or_escape(problem, moved), infeasibility)
+
+
+def _step_on_spheres(problem: Problem, state: FactoredState) -> FactoredState:
+    """Take Newton steps where all constraints hold by construction; call the oracle at their stationary point."""
+    scale = objective_scale(problem, state.here.cost)
+    moved = newton_steps(state, state.inner_tolerance * scale)
+    moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
+    is_stuck = state.here.value - moved.here.value <= ROUNDING * abs(moved.here.value)
+    is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
+    if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not is_stuck:
+        return moved
+    answered = _lower_tolerance(problem, state, certify_or_escape(problem, moved), 0.0)
+    if answered.failure is None or answered.factor.dtype != np.float32:
+        return answered
+    factor = answered.factor.astype(np.float64)
+    return replace(answered, factor=factor, here=answered.model.evaluate(factor), failure=None)
+
+
+def _lower_tolerance(
+    problem: Problem, state: FactoredState, answered: FactoredState, infeasibility: float
+) -> FactoredState:
+    """Return the state after the oracle's answer with the tolerance for the next, where constraints hold exactly.
+
+    The run has stalled when neither the factor nor the bound has changed.
+    """
+    if infeasibility > EXACT:
+        return answered
+    idle = answered.factor is state.factor and answered.certificate.dual_bound <= state.certificate.dual_bound
+    failure = Status.STALLED if idle and answered.counts.oracle_calls > 2 else None
+    return replace(with_inner_tolerance(problem, answered, state.inner_tolerance), failure=failure)
+
+
+def _first_tolerance(accuracy: float) -> float:
+    """Return the stationarity for the first oracle call after Newton steps: before that, no bound is of use."""
+    return min(0.1, max(4.0 * accuracy, LEAST_FIRST_TOLERANCE))
+
+
+def _suits_single(problem: Problem, factor: Array, accuracy: float) -> bool:
+    """Whether the factor is large, and the accuracy within reach of single precision (the certificate is double)."""
+    is_plain = has_compiled_lanczos(problem.sharp.linear_cost)
+    return is_plain and factor.size >= SINGLE_ENTRIES and accuracy >= SINGLE_ACCURACY
 
 
 def factors_of(sharp: OracleDefaults) -> Factors:
