@@ -1,6 +1,8 @@
 """MaxCut: kernels and rounding against brute force, the bound against every cut."""
 
 import itertools
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,10 +10,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.graphs import MaxCut, best_cut, cut_value, hyperplane_cuts, kernels
+import unipd
+from unipd.apps.graphs import MaxCut, best_cut, cut_value, hyperplane_cuts, kernels, maxcut_program
 from unipd.apps.graphs.maxcut import _best_distinct, maxcut
-from unipd.errors import InvalidInput
+from unipd.apps.sdp import analyse
+from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.io import Graph
+from unipd.memory import limited_memory, resident_memory
 from unipd.status import Status
 
 
@@ -210,6 +215,51 @@ def test_nodes_without_edges_do_not_hold_up_the_search():
     beside = best_cut(Graph.of(160, rows, cols, weights), factor, hyperplanes=1, effort=0.1)
     values = [float(weights @ (sides[rows] != sides[cols])) for sides in (alone, beside)]
     assert values[1] == pytest.approx(values[0], rel=1e-3)
+
+
+def sparse_graph(nodes, seed=0):
+    rows, cols = np.random.default_rng(seed).integers(0, nodes, (2, 3 * nodes))
+    return Graph.of(nodes, rows[rows != cols], cols[rows != cols], np.ones(np.count_nonzero(rows != cols)))
+
+
+def test_a_run_that_does_not_fit_is_refused_before_it_starts(monkeypatch):
+    program, calls = maxcut_program(sparse_graph(60_000)), []
+    problem, analysis = program.problem(), analyse(program.data)
+    method = analysis.method(None, 0, analysis.trace_bound(), 1e-3)
+    needed = method.workspace_bytes(problem, 1e-3)
+    assert needed >= 8 * 4 * 60_000 * method.rank
+    assert replace(method, rank=2 * method.rank).workspace_bytes(problem, 1e-3) == 2 * needed
+    assert method.workspace_bytes(problem, 1e-6) == 2 * needed  # in double precision
+    monkeypatch.setattr(unipd.Factored, "start", lambda *_: calls.append(1))
+    with limited_memory(resident_memory() + needed // 2), pytest.raises(MemoryForecastError, match="memory limit"):
+        program.solve(1e-3)
+    monkeypatch.setattr("unipd.memory.machine_memory", lambda: needed // 2)
+    with pytest.raises(MemoryForecastError, match="lower accuracy or a lower rank"):
+        program.solve(1e-3)
+    assert not calls
+
+
+def test_the_forecast_knows_the_quasi_newton_pairs():
+    problem = unipd.Problem(
+        unipd.sharp.Spectrahedron(400), unipd.maps.Sampling([0], [0], (400, 400)), [1.0], unipd.couplings.LeastSquares()
+    )
+    few, many = (unipd.Factored(rank=5, memory=pairs).workspace_bytes(problem, 1e-6) for pairs in (2, 20))
+    assert many - few == 36 * 400 * 5 * 8
+
+
+@pytest.mark.parametrize("threshold", [1, 10**9])
+def test_large_factors_are_in_single_precision_and_the_certificate_holds(monkeypatch, threshold):
+    monkeypatch.setattr(sys.modules["unipd.methods.factored.factored"], "SINGLE_ENTRIES", threshold)
+    graph = sparse_graph(600)
+    found = maxcut(graph, 1e-3, hyperplanes=4, effort=0.0)
+    assert found.result.x.left.dtype == (np.float32 if threshold == 1 else np.float64)
+    assert found.result.status is Status.SOLVED
+    assert found.result.infeasibility <= 1e-6
+    accurate = maxcut_program(graph).solve(1e-7)
+    assert accurate.x.left.dtype == np.float64
+    assert accurate.objective <= found.sdp_bound
+    assert found.result.objective <= accurate.dual_bound * (1.0 + 1e-6)
+    assert maxcut(graph, 1e-4, hyperplanes=4, effort=0.0).result.status is Status.SOLVED
 
 
 def test_starting_cuts_are_distinct_up_to_their_sign():

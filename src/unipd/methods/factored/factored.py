@@ -26,7 +26,7 @@ from unipd.methods.factored.augmented_lagrangian import (
     update_multipliers,
     with_inner_tolerance,
 )
-from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
+from unipd.methods.factored.fixed_diagonal import RowFactors, fixed_diagonal_factors
 from unipd.methods.factored.lbfgs import ROUNDING, Memory, lbfgs_steps
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
@@ -60,6 +60,8 @@ SINGLE_ENTRIES = 1 << 20
 """Entries of a factor with fixed rows from which it may be stored in single precision."""
 SINGLE_ACCURACY = 1e-4
 """Smallest relative accuracy for which it is: its rounding limits the stationarity to about 1e-7."""
+NEWTON_ARRAYS, LBFGS_ARRAYS = 12, 10
+"""Arrays of the factor's shape that a run holds at once, measured: with Newton steps, and besides quasi-Newton pairs."""
 LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 """Weights of an escape atom: the largest, the first when the line search finds none, and when to give up."""
 
@@ -123,6 +125,25 @@ class Factored:
         fixed = fixed_diagonal_factors(problem) if problem.sharp.linear_cost is not None else None
         return self.factors or fixed or factors_of(problem.sharp)
 
+    def workspace_bytes(self, problem: Problem, accuracy: float) -> int | None:
+        """Return the bytes of the arrays of the factor's shape: the factor, directions, quasi-Newton pairs, copies."""
+        factors = self._choose_factors(problem)
+        if isinstance(factors, RowFactors) and factors.fixes_all(problem.b.size):
+            entries = factors.groups.size * min(self._columns(problem), factors.groups.size)
+            single = _suits_single(problem, entries, accuracy)
+            return NEWTON_ARRAYS * entries * (4 if single else problem.dtype.itemsize)
+        rows = factors.groups.size if isinstance(factors, RowFactors) else getattr(factors, "rows", None)
+        if rows is None:
+            return None
+        entries = rows * min(self._columns(problem), rows)
+        return (2 * self.memory + LBFGS_ARRAYS) * entries * problem.dtype.itemsize
+
+    def _columns(self, problem: Problem) -> int:
+        """Return the initial number of columns."""
+        if self.rank is not None:
+            return self.rank
+        return 1 if problem.has_smooth_loss else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40)
+
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
         """Start from the atom at the given dual vector; for a loss by default its gradient at X = 0."""
         smooth = problem.has_smooth_loss
@@ -131,11 +152,10 @@ class Factored:
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.typical_objective)
         certificate = empty_certificate(dual).update_bound(problem, point)
         factors = self._choose_factors(problem)
-        columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
-        factor = factors.start(point.atom, columns, self.seed)
+        factor = factors.start(point.atom, self._columns(problem), self.seed)
         model = AugmentedLagrangian(problem, factors, dual, 1.0)
         if model.is_linear_on_spheres:
-            factor = factor.astype(np.float32) if _suits_single(problem, factor, accuracy) else factor
+            factor = factor.astype(np.float32) if _suits_single(problem, factor.size, accuracy) else factor
         else:
             penalty = 0.0 if smooth else first_penalty(problem, point, factors.point(factor))
             model = AugmentedLagrangian(problem, factors, dual, penalty)
@@ -221,10 +241,10 @@ def _first_tolerance(accuracy: float) -> float:
     return min(0.1, max(4.0 * accuracy, LEAST_FIRST_TOLERANCE))
 
 
-def _suits_single(problem: Problem, factor: Array, accuracy: float) -> bool:
-    """Whether the factor is large, and the accuracy within reach of single precision (the certificate is double)."""
+def _suits_single(problem: Problem, entries: int, accuracy: float) -> bool:
+    """Whether a factor of so many entries is large, and the accuracy within reach of single precision (the certificate is double)."""
     is_plain = has_compiled_lanczos(problem.sharp.linear_cost)
-    return is_plain and factor.size >= SINGLE_ENTRIES and accuracy >= SINGLE_ACCURACY
+    return is_plain and entries >= SINGLE_ENTRIES and accuracy >= SINGLE_ACCURACY
 
 
 def factors_of(sharp: OracleDefaults) -> Factors:
