@@ -315,10 +315,10 @@ def threaded_lanczos_steps(
 ) -> int:
     """Do what ``lanczos_steps`` does, with the rows of each step divided among threads."""
     order, size, work = starts.size - 1, 0.0, vectors[2]
-    columns = 1 + indices.size // order
+    columns, matrix = 1 + indices.size // order, (starts, indices, data)
     for step in range(first, last):
         before, here = vectors[step % 2], vectors[(step + 1) % 2]
-        matrix, link = (starts, indices, data), beta[step - 1] if step > 0 else 0.0
+        link = beta[step - 1] if step > 0 else 0.0
         share = shares[step] if total.size else 0.0
 
         def multiply(*rows: int, here: Array = here, before: Array = before, link: float = link) -> float:

@@ -61,7 +61,7 @@ SINGLE_ENTRIES = 1 << 20
 SINGLE_ACCURACY = 1e-4
 """Smallest relative accuracy for which it is: its rounding limits the stationarity to about 1e-7."""
 NEWTON_ARRAYS, LBFGS_ARRAYS = 12, 10
-"""Arrays of the factor's shape that a run holds at once, measured: with Newton steps, and besides quasi-Newton pairs."""
+"""Arrays of the factor's shape that a run holds: with Newton steps, and besides quasi-Newton pairs (measured)."""
 LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 """Weights of an escape atom: the largest, the first when the line search finds none, and when to give up."""
 
@@ -242,7 +242,7 @@ def _first_tolerance(accuracy: float) -> float:
 
 
 def _suits_single(problem: Problem, entries: int, accuracy: float) -> bool:
-    """Whether a factor of so many entries is large, and the accuracy within reach of single precision (the certificate is double)."""
+    """Whether a factor is large and the accuracy within reach of single precision; the certificate is double."""
     is_plain = has_compiled_lanczos(problem.sharp.linear_cost)
     return is_plain and entries >= SINGLE_ENTRIES and accuracy >= SINGLE_ACCURACY
 
