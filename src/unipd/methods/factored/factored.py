@@ -31,7 +31,7 @@ from unipd.methods.factored.lbfgs import ROUNDING, Memory, lbfgs_steps
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, inner, unwrap
-from unipd.sharp.spectral.factors import Factors
+from unipd.sharp.spectral.factors import Factors, SpectralFactors
 from unipd.spectral import has_compiled_lanczos
 from unipd.status import Status
 from unipd.trackers import Fixed
@@ -132,9 +132,9 @@ class Factored:
             entries = factors.groups.size * min(self._columns(problem), factors.groups.size)
             single = _suits_single(problem, entries, accuracy)
             return NEWTON_ARRAYS * entries * (4 if single else problem.dtype.itemsize)
-        rows = factors.groups.size if isinstance(factors, RowFactors) else getattr(factors, "rows", None)
-        if rows is None:
+        if not isinstance(factors, (RowFactors, SpectralFactors)):
             return None
+        rows = factors.groups.size if isinstance(factors, RowFactors) else factors.rows
         entries = rows * min(self._columns(problem), rows)
         return (2 * self.memory + LBFGS_ARRAYS) * entries * problem.dtype.itemsize
 
