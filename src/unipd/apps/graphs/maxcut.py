@@ -35,8 +35,8 @@ CHAIN_SWEEPS = 1000
 """Sweeps of a run; fewer on graphs so large that the effort is less than a round of these."""
 LEAST_SWEEPS = 20
 """Fewest sweeps of a run."""
-VISITS, VISITS_PER_NODE = 2_000_000_000, 250_000
-"""Visits of nodes at effort 1: at most the first (about 15 s of one core), and this many for each node."""
+VISITS, VISITS_PER_NODE = 1_000_000_000, 250_000
+"""Visits of nodes at effort 1: at most the first (7 s of one core, on a million nodes about 40 s), and this many for each node."""
 FIRST_HOT, HOT, COLD = 0.6, (0.15, 0.2, 0.3, 0.4), 0.05
 """Temperatures at which runs begin (in the first round, then by chain) and end, over the typical norm of a row."""
 ANNEALING_STREAM = 1
@@ -79,7 +79,7 @@ def best_cut(
     hyperplanes
         Number of random hyperplanes; default 200, fewer for more than 200,000 nodes.
     effort
-        Work of the annealing, to which its time is proportional: 1 takes about 15 s of one core from 8,000 nodes on,
+        Work of the annealing, to which its time is proportional: 1 takes about 7 s of one core from 4,000 nodes on,
         less on smaller graphs; 0 is rounding and single flips only.
     seed
         Seed of the hyperplanes and of the annealing.
@@ -124,7 +124,7 @@ def plan_annealing(nodes: int, effort: float) -> tuple[int, int]:
     """Return the rounds of annealing and the sweeps of each run.
 
     >>> plan_annealing(1000, 1.0), plan_annealing(20_000, 1.0), plan_annealing(2**20, 1.0), plan_annealing(100, 0.0)
-    ((62, 1000), (25, 1000), (1, 476), (0, 0))
+    ((62, 1000), (12, 1000), (1, 238), (0, 0))
     """
     sweeps = effort * min(VISITS / nodes, VISITS_PER_NODE) / CHAINS
     if sweeps == 0.0:

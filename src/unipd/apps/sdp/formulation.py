@@ -147,7 +147,7 @@ def fixed_diagonal_columns(order: int, accuracy: float) -> int:
     random graphs), so a low accuracy needs fewer columns on large graphs.
 
     >>> fixed_diagonal_columns(1000, 1e-6), fixed_diagonal_columns(2**20, 1e-6), fixed_diagonal_columns(2**20, 1e-3)
-    (20, 256, 64)
+    (20, 257, 64)
     """
     optimal = max(math.ceil(2.0 * math.log2(order)), math.ceil(order**0.4))
     return max(LEAST_FIXED_COLUMNS, min(optimal, math.ceil(COLUMNS_PER_ROOT / math.sqrt(accuracy))))
