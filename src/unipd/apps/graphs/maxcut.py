@@ -36,7 +36,7 @@ CHAIN_SWEEPS = 1000
 LEAST_SWEEPS = 20
 """Fewest sweeps of a run."""
 VISITS, VISITS_PER_NODE = 1_000_000_000, 250_000
-"""Visits of nodes at effort 1: at most the first (7 s of one core, on a million nodes about 40 s), and this many for each node."""
+"""Visits of nodes at effort 1: at most the first (7 s of one core; 40 s on a million nodes), and so many per node."""
 FIRST_HOT, HOT, COLD = 0.6, (0.15, 0.2, 0.3, 0.4), 0.05
 """Temperatures at which runs begin (in the first round, then by chain) and end, over the typical norm of a row."""
 ANNEALING_STREAM = 1
