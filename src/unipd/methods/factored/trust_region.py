@@ -150,6 +150,7 @@ class _Quadratic:
             if not interior:
                 length = (math.sqrt(mixed**2 + along * (radius**2 - square)) - mixed) / along
             plain, after = self._advance(length, direction, image, step, residual)
+            del image  # before the next one is made
             square += length * (2.0 * mixed + length * along)
             if not interior or math.sqrt(plain) <= tolerance or after <= 0.0:
                 break
@@ -182,7 +183,9 @@ def _line_search(state: FactoredState, quadratic: _Quadratic, step: _Step) -> Fa
     curvature = 2.0 * step.change - slope
     share, matvecs = 1.0, 0
     for _ in range(10):
-        here = state.model.evaluate(quadratic.unit + quadratic.unit.dtype.type(share) * step.step)
+        trial = quadratic.unit.dtype.type(share) * step.step
+        trial += quadratic.unit
+        here = state.model.evaluate(trial)
         matvecs += here.matvecs
         actual, predicted = here.value - start, share * (slope + share * curvature)
         lost = abs(actual) <= ROUNDING * abs(start) and norm(here.gradient) < norm(state.here.gradient)
