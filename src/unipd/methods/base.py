@@ -419,6 +419,15 @@ class WarmPoint:
 
 
 @runtime_checkable
+class ForecastsMemory(Protocol):
+    """A method that knows what its states and steps will hold, so that a run that does not fit can be refused."""
+
+    def workspace_bytes(self, problem: Problem, accuracy: float) -> int | None:
+        """Return the bytes that a run holds at once besides its data and dual vectors; None where that is unknown."""
+        ...
+
+
+@runtime_checkable
 class StartsFromPoint(Protocol):
     """A method that can start from more than a dual vector."""
 

@@ -18,7 +18,7 @@ from unipd.dual import workspace_scope
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_name
 from unipd.methods import Method, State, as_method
-from unipd.methods.base import fast_replace, method_options
+from unipd.methods.base import ForecastsMemory, fast_replace, method_options
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner
 from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
@@ -174,7 +174,8 @@ def solve(
     _check_options(stop, callback, checkpoint, every, {"verbose": verbose, "polish": polish, "resume": resume})
     chosen = as_method(method, problem, **options)
     tracker = "atoms" if polish and isinstance(tracker, str) and tracker == "auto" else tracker
-    require_room_for_run(problem, tracker)
+    known = isinstance(chosen, ForecastsMemory)
+    require_room_for_run(problem, tracker, chosen.workspace_bytes(problem, accuracy) if known else None)
     kept = as_tracker(tracker, problem)
     starting_dual(problem, start)  # a wrong start is refused before a checkpoint is written
     rule = None if stop is None else as_rule(stop)

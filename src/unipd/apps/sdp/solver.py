@@ -206,7 +206,7 @@ class Solver:
         problem = analysis.problem(trace, self.program.maximise, self.program.constant)
         if self.method not in ("auto", "factored"):
             return self._refine(analysis, problem, trace, self.method, stop, self.options)
-        factored = analysis.method(self.rank, self.seed, trace)
+        factored = analysis.method(self.rank, self.seed, trace, self.accuracy)
         return self._refine(analysis, problem, trace, factored, stop or MaxIterations(ITERATIONS), self.options)
 
     def _solve_interior(self, stop: StoppingRule | None) -> Result:

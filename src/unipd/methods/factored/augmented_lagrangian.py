@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util.context import notify
 from unipd._util.entrywise import precision
-from unipd.atoms import Blocks, LowRank
+from unipd._util.lazy import compile_lazily
+from unipd.atoms import Blocks, LowRank, apply
 from unipd.dual import DualPoint, oracle_errors
 from unipd.methods.base import State, primal_certificate
 from unipd.methods.factored.lbfgs import ROUNDING, Memory
@@ -82,7 +84,7 @@ class AugmentedLagrangian:
     penalty: float
     """sigma > 0, or 0 for a smooth loss."""
 
-    @property
+    @cached_property
     def is_linear_on_spheres(self) -> bool:
         """Whether f is linear and all constraints hold by construction: then Newton steps apply."""
         return self.problem.sharp.linear_cost is not None and self.factors.fixes_all(self.problem.b.size)
@@ -101,6 +103,8 @@ class AugmentedLagrangian:
 
     def evaluate(self, factor: Array) -> Evaluation:
         """Return value and gradient at R: one image and one product with A^* lam for every column."""
+        if self.is_linear_on_spheres:
+            return self._evaluate_on_spheres(factor)
         point = self.factors.point(factor)
         with oracle_errors:
             cost, image = self._cost_and_image(point, self.factors.objective(factor))
@@ -111,6 +115,19 @@ class AugmentedLagrangian:
         matvecs = 2 * max(1, self.factors.rank(factor))
         notify("quasi-Newton steps", matvecs)
         return Evaluation(cost + self._coupling_value(residual, dual), gradient, point, image, cost, dual, matvecs)
+
+    def _evaluate_on_spheres(self, factor: Array) -> Evaluation:
+        """Return the same where A X = b by construction: one product with C, and the closed-form multipliers."""
+        factors: Any = self.factors
+        point = factors.point(factor)
+        with oracle_errors:
+            slope = apply(self.problem.sharp.linear_cost, point.left).astype(factor.dtype, copy=False)
+        radial = factors.radial(slope, point.left)
+        remove_radial_part(radial[factors.groups].astype(factor.dtype, copy=False), point.left, slope)
+        cost, columns = float(radial @ factors.targets), factors.rank(factor)
+        dual = factors.with_multipliers(np.zeros_like(self.problem.b), -radial)
+        notify("Newton steps", columns)
+        return Evaluation(cost, slope, point, self.problem.b, cost, dual, columns)
 
     def _cost_and_image(self, point: Any, bound: float | None) -> tuple[float, Array]:
         """Return f(X), or the bound on it that the factors minimise, and A X."""
@@ -141,6 +158,8 @@ class AugmentedLagrangian:
 
     def complete_dual(self, here: Evaluation, factor: Array) -> Array:
         """Return lam with the multipliers of the constraints that hold by construction."""
+        if self.is_linear_on_spheres:
+            return here.dual
         dual = self.factors.zero_fixed_multipliers(here.dual)
         with oracle_errors:
             descent = self.problem.map.adjoint(-dual)
@@ -156,6 +175,14 @@ class AugmentedLagrangian:
             return inner(self.dual(residual + gamma * direction), direction) + cost - here.cost
 
         return minimize_convex(slope, 1.0)
+
+
+@compile_lazily()
+def remove_radial_part(radial: Array, unit: Array, slope: Array) -> None:
+    """Turn slope = C R into the gradient 2 (C R - radial R) in place, with ``radial`` given by row."""
+    for row in range(unit.shape[0]):
+        for column in range(unit.shape[1]):
+            slope[row, column] = 2 * (slope[row, column] - radial[row] * unit[row, column])
 
 
 @dataclass(frozen=True)
