@@ -174,9 +174,9 @@ def solve(
     _check_options(stop, callback, checkpoint, every, {"verbose": verbose, "polish": polish, "resume": resume})
     chosen = as_method(method, problem, **options)
     tracker = "atoms" if polish and isinstance(tracker, str) and tracker == "auto" else tracker
+    kept = as_tracker(tracker, problem)
     known = isinstance(chosen, ForecastsMemory)
     require_room_for_run(problem, tracker, chosen.workspace_bytes(problem, accuracy) if known else None)
-    kept = as_tracker(tracker, problem)
     starting_dual(problem, start)  # a wrong start is refused before a checkpoint is written
     rule = None if stop is None else as_rule(stop)
     termination = Termination(problem, accuracy, rule, callback, validate.nonnegative("atol", atol))

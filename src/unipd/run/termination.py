@@ -163,15 +163,16 @@ class Termination:
                 with suppress(OracleError):  # what is known then stands, as certain as its kind says
                     certificate, is_certified = self._certify_final(state, certificate)
                     measured = fast_replace(state, certificate=certificate)
-                    is_solved = (
+                    is_accurate = (
                         ended is not Status.INFEASIBLE
                         and (is_certified or ended is Status.SOLVED)
                         and self._goal.is_met(problem, certificate)
                         and lies_in_set(problem, state.primal, x, self.accuracy)
                     )
-                    if is_solved and ended is not Status.SOLVED:
+                    if is_accurate and ended is not Status.SOLVED:
                         require_consistent(problem, measured, self.accuracy)
                         self._count(require_adjoint(problem, measured))
+                    is_solved = is_accurate  # unless a check has raised
                 if ended is not Status.INFEASIBLE:  # whose proof has been checked
                     measured = fast_replace(state, certificate=certificate)
                     self._count(require_stated_bound(problem, measured, self.accuracy))
