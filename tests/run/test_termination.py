@@ -182,10 +182,8 @@ def test_changed_figures_can_only_lower_a_status() -> None:
 
 SOURCE = Path(unipd.__file__).parent
 KNOWS_SOLVED = {
-    "status.py",
-    "run/termination.py",
-    "report/certificate_text.py",
-    "cli/exits.py" * ("apps/completion/implicit.py", "apps/sdp/certificate.py"),
+    *("status.py", "run/termination.py", "report/certificate_text.py", "cli/exits.py"),
+    *("apps/completion/implicit.py", "apps/sdp/certificate.py"),
     *("apps/sdp/solver.py", "cvxpy.py"),
 }
 """The status itself, the decision, and two that put it into words and exit codes; two that claim it for figures which
