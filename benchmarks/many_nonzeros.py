@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import unipd
+from figures import note
 from unipd import couplings, maps, sharp
 
 ACCURACY = 1e-6
@@ -148,6 +149,7 @@ def main() -> None:
         seconds, result = measure(lambda made=problem: unipd.solve(made, accuracy=ACCURACY))
         ours = f"{name:34s} {result.method:10s} {seconds:7.2f} s  gap {result.gap:.1e}  {count(result.x):5d}"
         print(f"{ours}  {result.status.value}", flush=True)
+        note(name, seconds, "s")
         try:
             price = problem.sharp.support(problem.map.adjoint(-result.dual)) / getattr(problem.sharp, "radius", 1.0)
             print(f"    {peer}: {measure(lambda c=call, p=price: c(p))[0]:.2f} s", flush=True)

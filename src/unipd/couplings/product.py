@@ -77,6 +77,16 @@ class Product(CouplingBase):
         known = all(weight is not None for weight in weights)
         return np.concatenate([np.full(n, w) for n, w in zip(self.sizes, weights, strict=True)]) if known else None
 
+    gap_unit: float | None = None
+    """Gaps of several parts are relative."""
+    cancellation: float = 0.0
+    """Rounding errors are those of the value."""
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether all losses are."""
+        return self.is_loss and all(loss.is_differentiable for loss in self._losses)
+
     @property
     def splittable(self) -> bool:
         """Whether every part is a loss with an unbounded slack block."""

@@ -20,7 +20,7 @@ from support.runs import constrained_problem, cut_problem, same_run, spectral_pr
 from unipd import Checkpoint, MaxIterations, Problem, solve
 from unipd.apps.graphs import maxcut_program
 from unipd.apps.graphs.theta import theta
-from unipd.apps.sdp import SDP, analyse, bounded
+from unipd.apps.sdp import SDP, analyse
 from unipd.apps.sdp.interior_point import InteriorPoint, InteriorPointState
 from unipd.apps.tomography import Noise, simulate
 from unipd.apps.tomography.projected import Projected, ProjectedState
@@ -188,7 +188,6 @@ APPLICATIONS: dict[str, tuple[Callable[[], Any], type[State]]] = {
 def test_an_application_resumes_bit_for_bit(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, kind = APPLICATIONS[name]
     seen, path, write = set[type](), tmp_path / "run.ckpt", checkpoint.write_checkpoint
-    monkeypatch.setattr(bounded, "LEAST_FALLBACK", 3)  # interior points take over early
     with watch_runs(lambda method, accuracy: lambda info: seen.update(map(type, states_inside(info.state)))):
         whole = run()
     assert kind in seen

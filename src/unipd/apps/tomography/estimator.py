@@ -188,7 +188,8 @@ class PauliTomography:
             warnings.warn(f"{text}with weights that neglect how they were corrected", QuasiCounts, stacklevel=2)
         self._fit = fit_counts(settings, parts)
         warn_if_too_few(self.data_)
-        warn_if_undetermined(self.data_, self.rank_)
+        if self.method in ("auto", "factored"):
+            warn_if_undetermined(self.data_, self.rank_)
         return self
 
     def fit_data(self, data: PauliData) -> PauliTomography:
@@ -196,7 +197,8 @@ class PauliTomography:
         warn_if_too_few(data)
         warn_if_doubtful(data)
         self._fit = fit_data(self.settings, data)
-        warn_if_undetermined(data, self.rank_)
+        if self.method in ("auto", "factored"):  # averages of atoms have a rank of their own
+            warn_if_undetermined(data, self.rank_)
         return self
 
     def bootstrap(self, replicates: int = 100, **options: Any) -> Bootstrap:

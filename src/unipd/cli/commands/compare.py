@@ -123,7 +123,7 @@ def load_subject(problem: str | None, demo: str | None, size: int | None, seed: 
 
 def choose_methods(subject: Problem | SDP, names: Sequence[str] | None) -> Sequence[str]:
     """Return the methods to run (all applicable ones by default), or raise if one is not applicable."""
-    from unipd.methods.auto import has_smooth_dual
+    from unipd.methods.auto import has_coordinates, has_norm_barrier, has_smooth_dual
     from unipd.methods.factored import is_factorable
     from unipd.methods.universal import has_sign_cone
     from unipd.problem import Problem
@@ -135,6 +135,10 @@ def choose_methods(subject: Problem | SDP, names: Sequence[str] | None) -> Seque
         applicable.remove("factored")
     if not (isinstance(subject, Problem) and has_smooth_dual(subject.sharp) and has_sign_cone(subject)):
         applicable.remove("quasi-newton")
+    if not (isinstance(subject, Problem) and has_coordinates(subject)):
+        applicable.remove("coordinate")
+    if not (isinstance(subject, Problem) and has_norm_barrier(subject)):
+        applicable.remove("barrier")
     for name in names or ():
         if name not in ("auto", *applicable):
             raise InvalidInput("--methods", f"methods for this problem ({', '.join(applicable)})", repr(name))
