@@ -14,19 +14,21 @@ from typing import TYPE_CHECKING, Any
 from unipd._version import __version__
 
 if TYPE_CHECKING:
-    from unipd import couplings, doctor, errors, interop, maps, memory, report, sharp, theory
-    from unipd.apps.completion import MatrixCompletion
+    from unipd import couplings, cvxpy, doctor, errors, interop, maps, memory, report, sharp, theory
+    from unipd.apps.completion import ImplicitCompletion, MatrixCompletion
     from unipd.apps.graphs.maxcut import MaxCut
-    from unipd.apps.sdp import SDP
+    from unipd.apps.sdp import SDP, certify
     from unipd.apps.tomography import PauliTomography
     from unipd.io.results import load, save
     from unipd.methods import (
         AccUniPDGrad,
         AwayStepFrankWolfe,
+        CoordinateDescent,
         Corrective,
         Factored,
         FrankWolfe,
         PairwiseFrankWolfe,
+        QuasiNewton,
         Rescaling,
         Restarts,
         UniPDGrad,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from unipd.run import (
         Accuracy,
         Checkpoint,
+        MaxCpuSeconds,
         MaxIterations,
         MaxOracleCalls,
         MaxSeconds,
@@ -53,10 +56,13 @@ __all__ = [
     "Accuracy",
     "AwayStepFrankWolfe",
     "Checkpoint",
+    "CoordinateDescent",
     "Corrective",
     "Factored",
     "FrankWolfe",
+    "ImplicitCompletion",
     "MatrixCompletion",
+    "MaxCpuSeconds",
     "MaxCut",
     "MaxIterations",
     "MaxOracleCalls",
@@ -64,6 +70,7 @@ __all__ = [
     "PairwiseFrankWolfe",
     "PauliTomography",
     "Problem",
+    "QuasiNewton",
     "Rescaling",
     "Restarts",
     "Result",
@@ -71,8 +78,10 @@ __all__ = [
     "Status",
     "UniPDGrad",
     "__version__",
+    "certify",
     "compare",
     "couplings",
+    "cvxpy",
     "doctor",
     "errors",
     "interop",
@@ -90,7 +99,7 @@ __all__ = [
 
 _HOMES = {
     "unipd": (
-        *("couplings", "doctor", "errors", "maps", "memory", "report", "sharp", "theory"),
+        *("couplings", "cvxpy", "doctor", "errors", "maps", "memory", "report", "sharp", "theory"),
         *(
             "apps",
             "atoms",
@@ -107,18 +116,19 @@ _HOMES = {
             "trackers",
         ),
     ),
-    "unipd.apps.completion": ("MatrixCompletion",),
+    "unipd.apps.completion": ("ImplicitCompletion", "MatrixCompletion"),
     "unipd.apps.graphs.maxcut": ("MaxCut",),
-    "unipd.apps.sdp": ("SDP",),
+    "unipd.apps.sdp": ("SDP", "certify"),
     "unipd.apps.tomography": ("PauliTomography",),
     "unipd.io.results": ("load", "save"),
     "unipd.methods": (
-        *("AccUniPDGrad", "UniPDGrad", "Restarts", "Corrective", "Factored", "Rescaling"),
+        *("AccUniPDGrad", "UniPDGrad", "QuasiNewton", "Restarts", "Rescaling"),
+        *("CoordinateDescent", "Corrective", "Factored"),
         *("AwayStepFrankWolfe", "FrankWolfe", "PairwiseFrankWolfe"),
     ),
     "unipd.problem": ("Problem",),
     "unipd.run": (
-        *("Accuracy", "MaxIterations", "MaxOracleCalls", "MaxSeconds", "Stall"),
+        *("Accuracy", "MaxIterations", "MaxOracleCalls", "MaxSeconds", "MaxCpuSeconds", "Stall"),
         *("Checkpoint", "Result", "compare", "iterate", "polish", "solve"),
     ),
     "unipd.status": ("Status",),

@@ -257,19 +257,28 @@ def _require_room_for_dense(problem: Problem) -> None:
         )
 
 
-def require_room_for_run(problem: Problem, tracker: Any = "image") -> None:
-    """Raise when a memory limit is set and the forecast of a run exceeds what is left of it."""
+def require_room_for_run(problem: Problem, tracker: Any = "image", workspace: int | None = None) -> None:
+    """Raise when the forecast of a run exceeds what is left of a memory limit.
+
+    A method that knows its ``workspace`` (bytes, instead of a tracker's) is held to the machine's memory as well.
+    """
     limit = memory_limit()
-    if limit is None:
+    if limit is None and workspace is None:
         return
     known = isinstance(tracker, str) and tracker != "auto"
     matrices = any(map(_is_matrix, _sets(problem.sharp)))
-    part = forecast(problem, tracker if known else "lowrank" if matrices else "image")
-    needed, held = part.total - part.map, resident_memory()
-    if held + needed > limit:
+    part = forecast(problem, tracker if known else "lowrank" if matrices and workspace is None else "image")
+    needed = part.total - part.map if workspace is None else workspace + part.dual + part.certificate
+    held, available = resident_memory(), available_memory()
+    if limit is not None and held + needed > limit:
         raise MemoryForecastError(
             f"the run needs about {size_text(needed)} in addition to the {size_text(held)} that the program holds: "
             f"more than the memory limit of {size_text(limit)}"
+        )
+    if workspace is not None and needed > available:
+        raise MemoryForecastError(
+            f"the run needs about {size_text(needed)} of memory, {size_text(available)} are available: "
+            "ask for a lower accuracy or a lower rank"
         )
 
 

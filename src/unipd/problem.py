@@ -105,8 +105,12 @@ class Problem:
         self.epsilon = float(np.finfo(self.b.dtype).eps)
         self.is_single = self.epsilon > _DOUBLE_EPSILON
         """Whether A and b are in single precision."""
-        self.loss_at_zero = max(self.loss.value(-self.b), 0.0) if self.loss else 0.0
-        """phi(-b); 0 for a constraint."""
+        self.is_mixed = self.coupling.constrained_rows is not None
+        """Whether some rows are constraints and others losses; then :attr:`loss` is None."""
+        self.has_penalty = self.loss is not None or self.is_mixed
+        """Whether the objective is f(x) plus losses of A x - b."""
+        self.loss_at_zero = self._loss_at_zero()
+        """phi(-b) of the losses; 0 for a constraint, and where phi(-b) is infinite."""
         self.rounding = self.epsilon * math.sqrt(self.b.size)
         """Relative rounding error of an inner product."""
         self.degrees = (self.sharp.degree, self.coupling.conjugate_degree)
@@ -134,6 +138,10 @@ class Problem:
         if not np.isfinite(cast).all():
             raise InvalidInput("b", f"values within the range of {cast.dtype}, the precision of A", "an overflow")
         return cast
+
+    def _loss_at_zero(self) -> float:
+        value = max(self.coupling.penalty(-self.b), 0.0) if self.has_penalty else 0.0
+        return value if math.isfinite(value) else 0.0
 
     def _choose_split(self, split: bool | None) -> bool:
         possible = self.loss is not None and self.loss.splittable
@@ -165,15 +173,21 @@ class Problem:
         """Whether the coupling is a loss with Lipschitz gradient."""
         return self.loss is not None and math.isfinite(self.loss.curvature())
 
+    @property
+    def has_differentiable_loss(self) -> bool:
+        """Whether the coupling is a loss with a gradient wherever it is finite: then descent needs no multipliers."""
+        return self.loss is not None and self.loss.is_differentiable
+
     # What accuracy means: nothing below depends on the units of f, of (A, b), of a row of both, or of x.
 
     def scale(self, objective: float) -> float:
-        """Return the scale of gaps: max(|objective|, phi(-b), 1e-4 max |f| over X).
+        """Return the scale of gaps: max(|objective|, phi(-b), 1e-4 max |f| over X); the loss's own unit if it has one.
 
         The last term counts where the optimal value is (nearly) zero, to which no gap can be relative. Where f has no
         maximum on X, the bound on the ray of b takes its place.
         """
-        return max(abs(objective), self._loss_size, self._negligible)
+        unit = None if self.loss is None else self.loss.gap_unit
+        return max(abs(objective), self._loss_size, self._negligible) if unit is None else unit
 
     def relative_gap(self, objective: float, dual_bound: float) -> float:
         """Return (objective - dual_bound) / scale(objective); inf without an objective, 0 where both are 0."""
@@ -182,10 +196,12 @@ class Problem:
     @cached_property
     def _loss_size(self) -> float:
         """phi(-b); for b = 0 phi of a vector of the size of A x, and 0 for a constraint."""
-        if self.loss is None or self.loss_at_zero > 0.0:
+        if not self.has_penalty or self.loss_at_zero > 0.0:
             return self.loss_at_zero
+        if self.loss is not None and self.loss.gap_unit is not None:
+            return self.loss.gap_unit
         entry = self._image_size / math.sqrt(self.b.size)
-        return max(self.loss.value(np.full_like(self.b, entry)), 0.0)
+        return max(self.coupling.penalty(np.full_like(self.b, entry)), 0.0)
 
     @cached_property
     def _negligible(self) -> float:
@@ -193,7 +209,7 @@ class Problem:
 
         f = 0 under constraints has no unit, and then it is 1e-4 itself.
         """
-        if self.loss is None and self._objective_range == 0.0:
+        if not self.has_penalty and self._objective_range == 0.0:
             return ZERO_OBJECTIVE
         size = self._ray_objective if self._objective_range is None else self._objective_range
         return ZERO_OBJECTIVE * size
@@ -272,8 +288,10 @@ class Problem:
 
     @cached_property
     def feasibility_scale(self) -> float:
-        """max(||D b||, dist(-D b, D K)); where both are 0, the size of D A x over X."""
-        b, coupling = self.b, self.coupling
+        """max(||D b||, dist(-D b, D K)) over the constrained rows; where both are 0, the size of D A x over X."""
+        b, coupling, rows = self.b, self.coupling, self.coupling.constrained_rows
+        if rows is not None:
+            b = np.where(rows.reshape(b.shape), b, np.zeros_like(b))
         if self.rows is not None:
             b, coupling = self.rows.factors * b, self.rows.coupling
         size = max(norm(b), coupling.distance(-b)) if self.loss is None else norm(b)

@@ -19,7 +19,7 @@ optional                  gives                                       default
 ``linear_cost``           C of a linear objective                     None
 ``cost_map``              <C, x> and A x together, C + A^* lam        None: one after the other
 ``quadratic_diagonal``    the curvature of a quadratic objective      None
-``is_strictly_convex``    restarts before atoms ("auto")              False
+``is_strictly_convex``    quasi-Newton steps before atoms ("auto")    False
 ``inner_oracles``         the oracles inside this one                 ()
 ``block_oracles``         one model per block (corrective method)     (): one block
 ``runs_user_code``        further checks of the answers               False
@@ -38,6 +38,7 @@ Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``
 ========================  ==========================================  =========================
 ``negated_adjoint``       -A^* lam without a copy of -lam             ``adjoint`` of -lam
 ``has_cheap_images``      pricing of many atoms                       False
+``columns``               coordinates instead of atoms                None: not at hand
 ``has_image_parts``       images in parts for very long dual vectors  False
 ``image_lines``           the arrays of those parts                   required by the former
 ``has_adjoint_entries``   smaller certificates (memory forecasts)     False
@@ -58,11 +59,18 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 ``prox_jacobian``         Newton steps of the corrective method       finite differences
 ``prox_curvature``        the same, in the span of a few columns      from ``prox_jacobian``
 ``gradient_jacobian``     the same, for a smooth loss                 finite differences
+``is_separable``          coordinates instead of atoms                False
 ``rescale``               row equilibration                           None: rows are left alone
 ``dual_sign``             masters of many blocks                      None: not known
+``dual_signs``            quasi-Newton steps on a smooth dual         ``dual_sign`` of a set
+``constrained_rows``      sets on some rows and losses on others      None: all of one kind
+``penalty``               what such losses add to the objective       the value of a loss
 ``is_equality``           a free dual vector (K = {0})                False
 ``quadratic_weights``     steps in closed form for quadratic losses   None: not quadratic
 ``slack_radius``          the bounded slack block of the split        None: unbounded
+``is_differentiable``     descent on factors without multipliers      ``curvature()`` is finite
+``gap_unit``              absolute gaps, e.g. in nats                 None: relative gaps
+``cancellation``          rounding errors of the values of a loss     0: those of the value
 ========================  ==========================================  =========================
 
 Tracker: required ``mix``, ``point``; optional ``nbytes`` (0), ``exact_objective`` (False), ``error`` (None),
@@ -296,13 +304,15 @@ class OracleDefaults(_Oracle):
     has_membership_test: bool = True
     """Whether ``contains`` decides membership in X; False when it checks shapes only."""
     is_strictly_convex: bool = False
-    """Whether X is bounded and X or f strictly convex, so that maximisers are unique (X: away from y = 0)."""
+    """Whether X or f is strictly convex, so that maximisers are unique (X: away from y = 0)."""
     hermitian: bool | None = None
     """For a set of matrices whose atoms are factors: whether its points are Hermitian. None for other sets."""
     certification: Any = None
     """Parameters of the certified spectral bounds (:class:`unipd.spectral.Certification`), None without any."""
     linear_cost: Any = None
     """C where f(x) = <C, x>, plus the objective of the oracle inside if there is one; None for other f."""
+    squared_nuclear_weight: float | None = None
+    """w where f(X) = w ||X||_*^2 on all real or complex matrices; None for other f and X."""
     cost_map: Any = None
     """A map that returns <C, x> and A x together and forms C + A^* lam: ``cost_and_image``, ``slack``; or None."""
 
@@ -335,6 +345,10 @@ class OracleDefaults(_Oracle):
 
         Column generation adds them all at one pass over the direction (partial pricing).
         """
+        return None
+
+    def coordinates(self) -> Any:
+        """Return X and f by coordinates (:class:`unipd.sharp.Coordinates`), or None when they have no such form."""
         return None
 
     def factors(self) -> Any:
@@ -390,6 +404,10 @@ class MapDefaults(_Map):
     def negated_adjoint(self, dual: Array) -> Any:
         """Return -A^* lam."""
         return self.adjoint(-1.0 * dual)
+
+    def columns(self, places: Any) -> Any:
+        """Return the columns A e_j at flat entries j of x, as a dense or CSC matrix; None when they are not at hand."""
+        return None
 
     def image_lines(self, atom: Any) -> tuple[Array, Array, Array, Array, Array]:
         """Return the arrays from which compiled passes compute the image of a low-rank atom line by line.

@@ -6,6 +6,8 @@ from enum import Enum
 class Status(str, Enum):
     """Outcome of a run. ``Status.SOLVED`` is the only success, and is given only after a check.
 
+    ``Status.LOCAL`` is how a fit of prescribed rank ends as it should when its point is not proven optimal.
+
     >>> Status.SOLVED.value
     'solved'
     >>> Status.INFEASIBLE.success
@@ -13,6 +15,7 @@ class Status(str, Enum):
     """
 
     SOLVED = "solved"
+    LOCAL = "local"
     STOPPED = "stopped"
     ITERATION_LIMIT = "iteration_limit"
     ORACLE_LIMIT = "oracle_limit"
@@ -32,8 +35,8 @@ class Status(str, Enum):
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether the question is settled: solved, or proven infeasible."""
-        return self in (Status.SOLVED, Status.INFEASIBLE)
+        """Whether the question is settled: solved, proven infeasible, or unbounded."""
+        return self in (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
     @property
     def message(self) -> str:
@@ -43,6 +46,10 @@ class Status(str, Enum):
 
 _MESSAGES = {
     Status.SOLVED: "Solved to the requested accuracy (feasibility and duality gap verified).",
+    Status.LOCAL: (
+        "Local optimum at the prescribed rank: no small change at this rank improves the objective. The dual bound is "
+        "that of points of any rank."
+    ),
     Status.STOPPED: "Stopped by a stopping rule or a callback before the requested accuracy was verified.",
     Status.ITERATION_LIMIT: "Iteration limit reached before the requested accuracy was verified.",
     Status.ORACLE_LIMIT: "Limit on oracle calls reached before the requested accuracy was verified.",

@@ -54,6 +54,15 @@ def test_weights_without_an_average_are_refused_in_words_of_the_command_line(inv
     assert result.stderr == f"unipd: {expected}\n"
 
 
+@pytest.mark.parametrize(("option", "value", "method"), [("--eps", 0.1, "pairwise"), ("--memory", 9, "unipdgrad")])
+def test_options_of_other_methods_are_refused(invoke, option, value, method):
+    result = invoke("demo", "--method", method, option, value)
+    assert result.exit_code == 2
+    assert f"{option}: expected --method" in result.stderr
+    assert invoke("demo", "--method", "corrective", option, value).exit_code == 0
+    assert invoke("demo", "--method", "corrective", option, -1).exit_code == 2
+
+
 def test_a_full_disk_under_standard_output_is_named():
     assert explain(OSError(28, "No space left on device")) == ("standard output: No space left on device", 1)
     assert explain(OSError(28, "No space left on device", "a.npz"))[0] == "a.npz: No space left on device"
@@ -82,6 +91,7 @@ def test_unknown_command_is_answered_with_a_suggestion(invoke):
 def test_every_status_has_a_documented_exit_code():
     assert {status: exit_code(status) for status in Status} == {
         Status.SOLVED: 0,
+        Status.LOCAL: 0,
         Status.STOPPED: 3,
         Status.ITERATION_LIMIT: 3,
         Status.ORACLE_LIMIT: 3,

@@ -37,7 +37,7 @@ def interrupt_search(monkeypatch, name, call):
     return found
 
 
-@pytest.mark.parametrize(("name", "call"), [("climb", 1), ("climb", 7), ("climb", 200), ("tabu_search", 2)])
+@pytest.mark.parametrize(("name", "call"), [("climb", 1), ("climb", 7), ("climb", 200), ("anneal", 2)])
 def test_rounding_ends_after_the_cuts_at_hand(invoke, graph, tmp_path, monkeypatch, name, call):
     cuts = interrupt_search(monkeypatch, name, call)
     out = tmp_path / "cut.txt"

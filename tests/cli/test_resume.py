@@ -54,7 +54,7 @@ def test_a_command_goes_on_to_the_same_answer(name, invoke, tmp_path, monkeypatc
     alone, kept = invoke(*command), tmp_path / "run.ckpt"
     resumable = (*command, "--checkpoint", kept, "--every", "1it", "--resume", "--out", tmp_path / "run.npz")
     whole, _ = run_until_killed(invoke, resumable, None, monkeypatch)
-    for number in (1, whole // 2, whole - 1):
+    for number in {number for number in (1, whole // 2, whole - 1) if 0 < number < whole}:
         kept.unlink()
         run_until_killed(invoke, resumable, number, monkeypatch)
         more, resumed = run_until_killed(invoke, resumable, None, monkeypatch)

@@ -21,7 +21,9 @@ from unipd.couplings import (
     LeastSquares,
     LInfBall,
     Logistic,
+    MultinomialLikelihood,
     NuclearBall,
+    PoissonLikelihood,
     Product,
     PSDCone,
     Scaled,
@@ -56,6 +58,8 @@ class LossCase:
     shape: tuple[int, ...]
     dtypes: tuple[Any, ...]
     entry: Callable[[float, int], float]
+    positive: bool = False
+    """Whether phi is finite for positive numbers only."""
 
 
 def sample(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -247,6 +251,18 @@ def _logistic(r: float, i: int) -> float:
     return float(np.log1p(np.exp(-abs(r)))) + max(-r, 0.0)
 
 
+_COUNTS = np.array([3.0, 0.0, 1.0, 7.5])
+
+
+def _multinomial(p: float, i: int) -> float:
+    count = float(_COUNTS[i])
+    return 0.0 if count == 0.0 else count * float(np.log(count / (20.0 * p))) if p > 0.0 else np.inf
+
+
+def _poisson(p: float, i: int) -> float:
+    return _multinomial(p, i) + 20.0 * p - float(_COUNTS[i])
+
+
 LOSSES: list[LossCase] = [
     LossCase("LeastSquares", LeastSquares(), (3,), ANY, lambda r, i: 0.5 * r * r),
     LossCase("LeastSquares scaled", LeastSquares(2.5), (2, 2), ANY, lambda r, i: 1.25 * r * r),
@@ -261,6 +277,15 @@ LOSSES: list[LossCase] = [
     LossCase("Huber small slack", Huber(2.3, slack_radius=0.9), (2, 2), ANY, _huber(2.3)),
     LossCase("Logistic", Logistic(slack_radius=4.3), (4,), REAL, _logistic),
     LossCase("Absolute", Absolute(slack_radius=1.9), (4,), ANY, lambda r, i: abs(r)),
+    LossCase(
+        "Product of losses",
+        Product([LeastSquares(2.0), WeightedLeastSquares(_WEIGHTS)], [2, 3]),
+        (5,),
+        ANY,
+        lambda r, i: (2.0 if i < 2 else float(_WEIGHTS[i - 2])) * 0.5 * r * r,
+    ),
+    LossCase("Multinomial", MultinomialLikelihood(_COUNTS, shots=20), (4,), REAL, _multinomial, positive=True),
+    LossCase("Poisson", PoissonLikelihood(_COUNTS, exposure=20), (4,), REAL, _poisson, positive=True),
 ]
 
 CASES: list[SetCase | LossCase] = [*SETS, *LOSSES]

@@ -55,7 +55,10 @@ BAD: dict[str, tuple[str, Callable[[], Any]]] = {
     "psd size": ("size", lambda: PSDCone(0)),
     "psd fraction": ("size", lambda: PSDCone(2.5)),  # type: ignore[arg-type]
     "product empty": ("parts", lambda: Product([], [])),
-    "product of a loss": ("parts", lambda: Product([LeastSquares()], [3])),
+    "translated product with a loss": (
+        "part",
+        lambda: Translated(Product([Equality(), LeastSquares()], [1, 1]), np.ones(2)),
+    ),
     "product of nothing": ("parts", lambda: Product([None], [3])),  # type: ignore[list-item]
     "product of one set": ("parts", lambda: Product(Equality(), [3])),  # type: ignore[arg-type]
     "product one size": ("sizes", lambda: Product([Equality()], 3)),  # type: ignore[arg-type]

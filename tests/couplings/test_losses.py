@@ -11,12 +11,23 @@ from scipy.optimize import minimize_scalar
 
 import unipd
 from unipd._typing import Array
-from unipd.couplings import Absolute, ConvexLoss, Huber, LeastSquares, Logistic, WeightedLeastSquares
+from unipd.couplings import (
+    Absolute,
+    ConvexLoss,
+    Huber,
+    LeastSquares,
+    Logistic,
+    MultinomialLikelihood,
+    PoissonLikelihood,
+    WeightedLeastSquares,
+)
 from unipd.couplings.logistic import logistic_prox
 
 from .registry import LOSSES, LossCase, names, sample
 
 every_loss = pytest.mark.parametrize("case", LOSSES, ids=names(LOSSES))
+SPLITTABLE = [case for case in LOSSES if case.coupling.splittable]
+every_splittable_loss = pytest.mark.parametrize("case", SPLITTABLE, ids=names(SPLITTABLE))
 
 
 def minimum(function: Callable[[float], float], low: float, high: float) -> float:
@@ -30,7 +41,9 @@ def minimum(function: Callable[[float], float], low: float, high: float) -> floa
 
 
 def probe(case: LossCase, seed: int = 0) -> np.ndarray:
-    return 2.0 * sample(np.random.default_rng(seed), case.shape, np.float64)
+    """Return a vector in the domain of the loss."""
+    vector = 2.0 * sample(np.random.default_rng(seed), case.shape, np.float64)
+    return np.abs(vector) if case.positive else vector
 
 
 @every_loss
@@ -53,7 +66,7 @@ def test_gradient_is_the_derivative(case: LossCase) -> None:
 @every_loss
 @pytest.mark.parametrize("step", [0.05, 1.0, 30.0])
 def test_prox_against_a_scalar_search(case: LossCase, step: float) -> None:
-    v = probe(case, 1)
+    v = 2.0 * sample(np.random.default_rng(1), case.shape, np.float64)
     r = case.coupling.prox(v, step)
     assert r.shape == v.shape
     for i, (x, target) in enumerate(zip(r.reshape(-1), v.reshape(-1), strict=True)):
@@ -65,7 +78,7 @@ def test_prox_against_a_scalar_search(case: LossCase, step: float) -> None:
         assert cost(float(x)) <= minimum(cost, -reach, reach) + 1e-12
 
 
-@every_loss
+@every_splittable_loss
 def test_slack_against_a_scalar_search(case: LossCase) -> None:
     radius = getattr(case.coupling, "slack_radius", None)
     reach = 50.0 if radius is None else radius
@@ -83,7 +96,7 @@ def test_slack_against_a_scalar_search(case: LossCase) -> None:
         assert value == pytest.approx(expected, abs=1e-9)
 
 
-@every_loss
+@every_splittable_loss
 def test_slack_maximiser_is_the_gradient_of_the_slack_value(case: LossCase) -> None:
     dual, small = 0.37 * probe(case, 3), 1e-6
     r = case.coupling.slack(dual)[0].reshape(-1)
@@ -136,6 +149,33 @@ def test_curvatures() -> None:
     assert Huber(0.1).curvature() == 1.0
     assert Logistic().curvature() == 0.25
     assert Absolute().curvature() == np.inf
+
+
+def test_likelihoods_of_all_outcomes_differ_by_the_missing_probability():
+    counts, p = np.array([3.0, 0.0, 1.0]), np.array([0.5, 0.125, 0.25])
+    multinomial, poisson = MultinomialLikelihood(counts, shots=4), PoissonLikelihood(counts, exposure=4.0)
+    assert poisson.value(p) - multinomial.value(p) == pytest.approx(4.0 * (p.sum() - 1.0))
+    assert multinomial.value(counts / 4) == poisson.value(counts / 4) == 0.0
+    assert multinomial.value(np.array([0.0, 0.5, 0.5])) == np.inf
+    assert np.isnan(multinomial.value(np.array([np.nan, 0.5, 0.5])))
+    assert multinomial.curvature() == np.inf
+    assert multinomial.is_differentiable
+
+
+def test_the_gradient_of_a_likelihood_is_finite_at_zero_probability():
+    loss = MultinomialLikelihood([1000.0, 0.0], shots=1000)
+    for dtype in (np.float64, np.float32):
+        slope = loss.gradient(np.zeros(2, dtype))
+        assert np.isfinite(slope).all()
+        assert slope.dtype == dtype
+
+
+def test_counts_that_are_no_counts_are_refused():
+    for counts, shots in (([1.0, -1.0], 4), ([0.0, 0.0], 4), ([5.0, 0.0], 4), ([], 4)):
+        with pytest.raises(unipd.errors.InvalidInput):
+            MultinomialLikelihood(counts, shots)
+    with pytest.raises(unipd.errors.InvalidInput, match="exposure"):
+        PoissonLikelihood([1.0], 0.0)
 
 
 def test_complex_losses_depend_on_the_modulus_alone() -> None:
@@ -248,3 +288,17 @@ def test_a_loss_without_slack_block_is_solved_through_its_prox() -> None:
     result = unipd.solve(problem, "accunipdgrad", accuracy=1e-6)
     assert result.status.success
     np.testing.assert_allclose(result.x, [0.0, 1.0], atol=1e-3)
+
+
+def test_likelihoods_are_solved_to_an_absolute_gap_in_nats():
+    rng = np.random.default_rng(9)
+    components, counts = rng.dirichlet(np.ones(12), 4).T, rng.multinomial(500, np.full(12, 1 / 12)).astype(float)
+    loss = MultinomialLikelihood(counts, shots=500)
+    problem = unipd.Problem(unipd.sharp.Simplex(4), components, np.zeros(12), loss)
+    result = unipd.solve(problem, accuracy=1e-3)
+    weights = np.full(4, 0.25)
+    for _ in range(5000):  # expectation maximisation
+        weights = weights * (components.T @ (counts / (components @ weights))) / 500
+    assert result.status.success
+    assert result.gap == result.objective - result.dual_bound <= 1e-3
+    assert result.dual_bound <= loss.value(components @ weights) <= result.objective + 1e-9

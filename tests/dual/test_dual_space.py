@@ -127,7 +127,7 @@ def test_runs_are_those_of_numpy(method: str, monkeypatch: pytest.MonkeyPatch) -
     expected = unipd.solve(given, method, accuracy=1e-9, stop=limit)
     monkeypatch.setattr(space, "FUSED", 1)
     found = unipd.solve(given, method, accuracy=1e-9, stop=limit)
-    np.testing.assert_allclose(found.history.table[:, 2:5], expected.history.table[:, 2:5], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.history.table[:, 3:6], expected.history.table[:, 3:6], rtol=1e-9, atol=1e-12)
 
 
 def test_long_real_vectors_with_a_quadratic_coupling_are_fused() -> None:

@@ -33,6 +33,7 @@ SETS = {
     "l1 on a ball": sharp.L1NormOnBall(9, 2.0, 0.4),
     "linear": sharp.Linear(COST, sharp.L2Ball(9)),
     "linear on a box": sharp.Linear(COST, sharp.Box(-1.0, 1.0, 9)),
+    "unbounded quadratic": sharp.QuadraticBox(1.0, COST, [-np.inf] * 8 + [0.0], np.inf),
     "quadratic": sharp.QuadraticBox(np.linspace(0, 1, 9), COST, -1.0, 1.0, 9),
     "power": sharp.EuclideanPower(9, 3.0),
 }
@@ -46,6 +47,7 @@ COUPLINGS = {
     "l2 ball": couplings.L2Ball(0.2),
     "linf ball": couplings.LInfBall(0.1),
     "product": couplings.Product([couplings.Equality(), couplings.AtMost()], [1, 3]),
+    "mixed product": couplings.Product([couplings.AtMost(), couplings.LeastSquares(3.0)], [1, 3]),
     "translated": couplings.Translated(couplings.L2Ball(0.1), np.full(4, 0.01)),
     "scaled": couplings.Scaled(couplings.LInfBall(1.0), 0.1),
     "least squares": couplings.LeastSquares(2.0),

@@ -146,7 +146,7 @@ WRONG_JSON = [
     '[{"pauli": "X"}]', '[{"pauli": "X", "expectation": null}]', '[{"pauli": 3, "expectation": 1}]',
     '[{"pauli": "X", "expectation": true}]', '[{"pauli": "X", "expectation": 1}, {"expectation": 1}]',
     '[{"pauli": "X", "expectation": NaN}]', '{"counts": []}', '{"counts": {}}', '{"counts": {"X": 3}}',
-    '{"counts": {"X": {"0": 1.5}}}', '{"counts": {"X": {"0": true}}}', "[" * 100_000,
+    '{"counts": {"X": {"0": "5"}}}', '{"counts": {"X": {"0": true}}}', "[" * 100_000,
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unipd.errors import FileFormatError, MissingExtra
+from unipd.errors import FileFormatError, InvalidInput, MissingExtra
 from unipd.io import Ratings, read_ratings
 from unipd.io.ratings import check_columns
 
@@ -60,8 +60,19 @@ def rows_of(ratings):
         "tracks",
     ],
 )
+@pytest.mark.filterwarnings("ignore:columns taken by position")
 def test_formats(tmp_path, text):
     assert rows_of(read_ratings(write_text(tmp_path, text))) == PLAIN
+
+
+def test_columns_by_name(tmp_path):
+    path = write_text(tmp_path, "liking,what,when,who\n4,10,0,1\n3.5,10,0,2\n5,12,0,1\n")
+    columns = {"user": "who", "item": "what", "rating": "liking"}
+    assert rows_of(read_ratings(path, columns)) == PLAIN
+    with pytest.raises(FileFormatError, match="columns who, what, love expected"):
+        read_ratings(path, {**columns, "rating": "love"})
+    with pytest.raises(InvalidInput, match="columns"):
+        read_ratings(path, {"user": "who"})
 
 
 def test_compressed(tmp_path):

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import unipd
+from unipd.apps.graphs.theta import theta
 from unipd.atoms import Blocks, LowRank, SparsePoint
+from unipd.couplings import LeastSquares
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io import load, save
+from unipd.io import Graph, load, save
 from unipd.io.archive import pack, unpack
 from unipd.io.results import FORMAT
 from unipd.run import COLUMNS, problem_facts
@@ -63,7 +65,7 @@ def test_round_trip(result, tmp_path):
     np.testing.assert_array_equal(saved.image, result.image)
     assert saved.facts == problem_facts(result)
     assert saved.facts.problem == repr(result.problem)
-    assert (saved.problem, saved.state) == (None, None)
+    assert saved.problem is None
     assert (saved.seed, saved.settings) == (5, {**result.settings, "method": "unipdgrad"})
     assert same(saved.extras, extra)
     assert saved.versions["unipd"] == unipd.__version__
@@ -304,3 +306,41 @@ def test_results_save_themselves(tmp_path):
     assert saved.status is result.status
     assert np.array_equal(saved.x, result.x)
     assert unipd.load(unipd.save(result, tmp_path / "again.npz")).summary()["gap"] == result.gap
+
+
+@pytest.mark.parametrize("tracker", ["dense", "atoms"])
+@pytest.mark.parametrize("coupling", ["=", LeastSquares()])
+def test_a_loaded_result_is_polished_continued_and_plotted_like_a_fresh_one(tracker, coupling, tmp_path):
+    rng = np.random.default_rng(3)
+    A = rng.standard_normal((6, 20))
+    problem = unipd.Problem(unipd.sharp.L1Ball(20), A, A @ rng.dirichlet(np.ones(20)) * 0.5, coupling)
+    rough = unipd.solve(problem, "accunipdgrad", accuracy=1e-9, tracker=tracker, stop=unipd.MaxIterations(40))
+    loaded = load(save(rough, tmp_path / "rough.npz"))
+    fresh, again = unipd.polish(problem, rough), unipd.polish(problem, loaded)
+    assert again.objective == pytest.approx(fresh.objective, rel=1e-9)
+    assert again.infeasibility == pytest.approx(fresh.infeasibility, abs=1e-9)
+    assert again.dual_bound == pytest.approx(fresh.dual_bound, rel=1e-9)
+    for method in ("accunipdgrad", *(("pairwise",) if problem.loss else ())):
+        one, other = (
+            unipd.solve(problem, method, accuracy=1e-9, start=start, stop=unipd.MaxIterations(9))
+            for start in (rough, loaded)
+        )
+        assert one.objective == pytest.approx(other.objective, rel=1e-9)
+        assert one.dual_bound == pytest.approx(other.dual_bound, rel=1e-9)
+    loaded.plot(str(tmp_path / "loaded.png"))
+    saved_again = load(save(again, tmp_path / "again.npz"))
+    assert saved_again.objective == again.objective
+
+
+def test_atoms_that_take_much_memory_are_not_saved(monkeypatch, tmp_path):
+    problem = unipd.Problem(unipd.sharp.Simplex(3), np.eye(3), [0.2, 0.3, 0.5], "=")
+    result = unipd.solve(problem, accuracy=1e-6)
+    assert len(load(save(result, tmp_path / "all.npz")).state.primal.atoms) == 3
+    monkeypatch.setattr("unipd.io.results.LARGEST", 1)
+    loaded = load(save(result, tmp_path / "point.npz"))
+    np.testing.assert_allclose(loaded.state.primal.point(), result.x)
+
+
+def test_results_that_an_application_has_changed_have_no_state(tmp_path):
+    result = theta(Graph.of(5, [0, 1, 2, 3, 0], [1, 2, 3, 4, 4], np.ones(5)))
+    assert load(save(result, tmp_path / "theta.npz")).state is None

@@ -63,7 +63,7 @@ def test_smooth_losses_and_polytopes_keep_the_corrective_method() -> None:
     random = np.random.default_rng(0)
     matrix, b = random.standard_normal((6, SIZE)), random.standard_normal(6)
     for problem in (
-        Problem(oracle("l2", random), matrix, b, LeastSquares()),
+        Problem(oracle("quadratic", random), matrix, b, LeastSquares()),
         Problem(Linear(np.ones(SIZE), L1Ball(SIZE)), matrix, b, Absolute()),
     ):
         assert solve(problem, accuracy=1e-3).method == "corrective"

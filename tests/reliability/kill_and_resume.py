@@ -37,7 +37,7 @@ def digest(result: Any) -> str:
     known = hashlib.sha256(repr(bits(result.problem, result.state)).encode())
     known.update(result.image.tobytes())
     for name in COLUMNS:
-        if name != "seconds":
+        if name not in ("seconds", "cpu_seconds"):
             known.update(result.history[name].tobytes())
     known.update(repr((result.status, result.counts, result.objective, result.dual_bound)).encode())
     return known.hexdigest()

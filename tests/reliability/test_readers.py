@@ -110,6 +110,7 @@ def damage(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 @pytest.mark.parametrize("name", READERS)
+@pytest.mark.filterwarnings("ignore:columns taken by position")
 def test_a_damaged_file_is_read_or_refused(name: str, tmp_path: Path) -> None:
     suffix, make, read = READERS[name]
     content, rng = make(tmp_path), np.random.default_rng(len(name))

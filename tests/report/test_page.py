@@ -201,6 +201,8 @@ class TestWords:
         text = " ".join(describe_certificate(result))
         assert BOUND_KINDS[kind] in text
         assert ("is proven" in text) == (kind == "rigorous")
+        assert ("likely at least" in text) == (kind == "residual")
+        assert ("no point of the set has" in text) == (kind != "residual")
 
     def test_a_maximum_is_bounded_from_above(self):
         result = solve_least_squares("accunipdgrad", 30)

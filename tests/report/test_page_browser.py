@@ -204,7 +204,7 @@ def test_many_runs_are_distinguished(visit, runs):
 
 def test_no_script_still_says_everything(visit, runs):
     page = visit(runs, java_script_enabled=False)
-    assert page.get_by_role("heading", name="What is proven").is_visible()
+    assert page.get_by_role("heading", name="Certificates").is_visible()
     assert page.get_by_text("The optimal value is at least").first.is_visible()
 
 

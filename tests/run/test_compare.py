@@ -16,7 +16,7 @@ def problem() -> unipd.Problem:
 def test_every_method_has_the_same_history_columns(problem: unipd.Problem) -> None:
     outcome = unipd.compare(problem, ["unipdgrad", "corrective", unipd.FrankWolfe()], stop=unipd.MaxIterations(20))
     assert list(outcome) == ["unipdgrad", "corrective", "frank-wolfe"]
-    assert {result.history.table.shape[1] for result in outcome.values()} == {13}
+    assert {result.history.table.shape[1] for result in outcome.values()} == {14}
     assert "corrective" in str(outcome)
     assert "<th style='text-align:left'>corrective</th>" in outcome._repr_html_()
 

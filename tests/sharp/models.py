@@ -32,14 +32,20 @@ def owl_vertices(weights: np.ndarray, radius: float) -> np.ndarray:
     )
 
 
-def capped_simplex(cap: float, total: float) -> Model:
+def capped_simplex(cap: Any, total: float) -> Model:
     return lambda cp, x: (0.0, [x >= 0, x <= cap, cp.sum(x) == total])
 
 
-def capped_vertices(size: int, cap: float, total: float) -> np.ndarray:
-    """Return all ways to give out the total in shares of the cap, in every order."""
-    shares = [max(0.0, min(cap, total - place * cap)) for place in range(size)]
-    return np.unique(np.array(list(itertools.permutations(shares))), axis=0)
+def capped_vertices(caps: np.ndarray, total: float) -> np.ndarray:
+    """Return all ways to give out the total, up to the cap of one entry after another, in every order."""
+    vertices = []
+    for order in itertools.permutations(range(caps.size)):
+        vertex, left = np.zeros(caps.size), total
+        for place in order:
+            vertex[place] = min(caps[place], left)
+            left = max(left - caps[place], 0.0)
+        vertices.append(vertex)
+    return np.unique(np.array(vertices), axis=0)
 
 
 def uneven(mask: np.ndarray) -> float:

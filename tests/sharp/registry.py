@@ -61,6 +61,8 @@ def _quadratic(cp: Any, x: Any) -> Any:
     return cp.sum(cp.multiply(0.5 * _CURVED, cp.square(x)) + cp.multiply(_COST, x))
 
 
+_CAPS = np.array([0.3, 0.05, 0.2, 0.4])
+
 SETS = [
     Case("simplex", sharp.Simplex(5, 2.0), REAL, simplex(2.0), 2.0 * np.eye(5)),
     Case("simplex-matrix", sharp.Simplex((2, 3), 0.1), REAL, simplex(0.1), 0.1 * np.eye(6)),
@@ -71,13 +73,26 @@ SETS = [
         lambda cp, x: (0.0, [x >= 0, cp.sum(x) <= 0.5]),
         np.vstack([np.zeros(4), 0.5 * np.eye(4)]),
     ),
-    Case("capped-simplex", sharp.CappedSimplex(5, 0.4), REAL, capped_simplex(0.4, 1.0), capped_vertices(5, 0.4, 1.0)),
+    Case(
+        "capped-simplex",
+        sharp.CappedSimplex(5, 0.4),
+        REAL,
+        capped_simplex(0.4, 1.0),
+        capped_vertices(np.full(5, 0.4), 1.0),
+    ),
     Case(
         "capped-thirds",
         sharp.CappedSimplex(4, 0.2 / 3, 0.2),
         REAL,
         capped_simplex(0.2 / 3, 0.2),
-        capped_vertices(4, 0.2 / 3, 0.2),
+        capped_vertices(np.full(4, 0.2 / 3), 0.2),
+    ),
+    Case(
+        "capped-by-entry",
+        sharp.CappedSimplex(4, _CAPS, 0.5),
+        REAL,
+        capped_simplex(_CAPS, 0.5),
+        capped_vertices(_CAPS, 0.5),
     ),
     Case("base-polytope", sharp.BasePolytope(uneven, 4), REAL, bases(uneven, 4), greedy_vertices(uneven, 4)),
     Case("box", sharp.Box(_LOWER, _UPPER), REAL, box(_LOWER, _UPPER), _CORNERS),

@@ -81,6 +81,7 @@ BAD = {
         lambda: sharp.QuadraticBox(-1.0, 0.0, [0.0], [1.0]),
         lambda: sharp.QuadraticBox([1.0, 1.0], 0.0, [0.0], [1.0]),
         lambda: sharp.QuadraticBox(np.nan, 0.0, [0.0], [1.0]),
+        lambda: sharp.QuadraticBox([1.0, 0.0], 0.0, [0.0, 0.0], np.inf),
     ],
     "cost": [lambda: sharp.QuadraticBox(1.0, [0.0, 1.0], [0.0], [1.0])],
     "power": [

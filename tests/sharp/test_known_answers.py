@@ -81,6 +81,7 @@ def test_balls(ball: Any) -> None:
         (sharp.Box(-2.0, 2.0, shape=5), sharp.LInfBall(5, 2.0)),
         (sharp.ConvexHull(2.0 * np.eye(5)), sharp.Simplex(5, 2.0)),
         (sharp.QuadraticBox(1.0, 0.0, -1e3, 1e3, shape=5), sharp.L2NormSquared(5, 0.5)),
+        (sharp.QuadraticBox(1.0, 0.0, -np.inf, np.inf, shape=5), sharp.L2NormSquared(5, 0.5)),
         (sharp.SeparablePower(5, 2.0), sharp.L2NormSquared(5, 0.5)),
         (sharp.SeparablePower(5, 3.0), sharp.PowerNorm(sharp.LpBall(5, 3.0), 3.0)),
         (sharp.EuclideanPower(5, 2.0), sharp.L2NormSquared(5, 0.5)),
@@ -156,6 +157,18 @@ def test_quadratic_with_tiny_curvature_stays_in_the_box() -> None:
     assert oracle(np.array([1e10, 0.0, 1.0])).atom.tolist() == [3.0, -1.0, 0.5]
     assert oracle.maximum() == pytest.approx(9.0)
     assert sharp.QuadraticBox(1.0, -4.0, [0.0], [2.0]).maximum() == 0.0
+
+
+def test_a_quadratic_on_an_unbounded_box() -> None:
+    oracle = sharp.QuadraticBox([1.0, 2.0], 0.0, [0.0, -np.inf], np.inf)
+    assert oracle.degree == 2.0
+    assert oracle.maximum() == np.inf
+    assert oracle.support(np.array([-1.0, 0.0])) == 0.0
+    assert oracle.support(np.array([0.0, -1.0])) == np.inf
+    np.testing.assert_array_equal(oracle(np.array([-3.0, -4.0])).atom, [0.0, -2.0])
+    assert oracle.contains(np.array([1e12, -1e12]))
+    assert not oracle.contains(np.array([-1.0, 0.0]))
+    assert sharp.QuadraticBox(1.0, 0.0, [0.0, -1.0], np.inf).degree is None
 
 
 def test_box_bounds_spread_over_the_shape() -> None:

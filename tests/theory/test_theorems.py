@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from support.known_optima import KNOWN, Known
-from unipd import AccUniPDGrad, UniPDGrad, iterate, theory
+from unipd import AccUniPDGrad, QuasiNewton, UniPDGrad, iterate, theory
 from unipd._typing import Array
 from unipd.dual import evaluate
 from unipd.methods import State
+from unipd.methods.universal import QuasiNewtonState
 
 ITERATIONS = 150
 ROUNDING = 1e-9
@@ -78,6 +79,36 @@ def test_theorem_4_2(name: str, eps: float, far: bool) -> None:
         assert gap <= theory.accunipdgrad_feasibility_bound(k, nu, m_bar, eps, distance) + ROUNDING
         assert last <= state.smoothness <= 2.0 * theory.smoothness_bound(nu, known.holder, eps / (k + 1))
         last = state.smoothness
+
+
+@every_problem
+@every_eps
+@every_start
+def test_theorem_4_2_holds_whatever_the_quasi_newton_steps_do(name: str, eps: float, far: bool) -> None:
+    """The universal steps start at the lam of the first of them, and continue from the better of z and lam."""
+    known = KNOWN[name]()
+    nu, start = known.nu, start_of(known, far)
+    m_bar = theory.smoothness_bound(nu, known.holder, eps)
+    states = islice(iterate(known.problem, QuasiNewton(period=3, eps=eps), start=start), ITERATIONS)
+    distance = length = best = 0.0
+    steps = 0
+    for state in states:
+        assert isinstance(state, QuasiNewtonState)
+        universal = state.universal
+        if universal is None:
+            start = state.dual
+        elif universal.iteration > steps:
+            steps = universal.iteration
+            if steps == 1:
+                distance, length = float(np.linalg.norm(start - known.dual)), float(np.linalg.norm(start))
+            excess, gap = errors(known, universal)
+            assert excess <= theory.accunipdgrad_objective_bound(steps - 1, nu, m_bar, eps, length) + ROUNDING
+            assert gap <= theory.accunipdgrad_feasibility_bound(steps - 1, nu, m_bar, eps, distance) + ROUNDING
+            assert universal.smoothness <= 2.0 * theory.smoothness_bound(nu, known.holder, eps / steps)
+        value = state.point.value
+        assert steps == 0 or value <= best + ROUNDING
+        best = value
+    assert steps >= ITERATIONS // 3
 
 
 @every_problem

@@ -82,6 +82,10 @@ class Communicator:
     now: Callable[[], float] = staticmethod(time.perf_counter)
     """Return a time in seconds, the same number on every rank."""
 
+    def read_clocks(self) -> tuple[float, float]:
+        """Return :attr:`now` and the CPU time of all processes and threads, the same numbers on every rank."""
+        return self.now(), time.process_time()
+
     def fail(self, line: str, code: int) -> None:
         """End every process when this one alone has failed; return if all ranks failed with the same error."""
 

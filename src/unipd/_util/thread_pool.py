@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import IntArray
+from unipd._typing import FloatArray, IntArray
 
 
 @cache
@@ -59,6 +59,31 @@ def run_chunks(work: Callable[[int], None], chunks: int, threads: int) -> None:
             work(chunk)
 
     run_on_threads(take, min(threads, chunks))
+
+
+ENTRIES_PER_CHUNK = 1 << 19
+"""Entries of the rows of a chunk: enough to outweigh the cost of handing it to a thread."""
+
+
+def sum_over_rows(work: Callable[[int, int], Any], rows: int, columns: int) -> FloatArray:
+    """Call ``work(first, last)`` on ranges of the rows of an array, on all threads; return the sum of what it returns.
+
+    The ranges depend on the shape alone and their sums are added in order, so the number of threads changes nothing.
+
+    >>> float(sum_over_rows(lambda first, last: float(last - first), 10, 1 << 18))
+    10.0
+    """
+    length = max(1, ENTRIES_PER_CHUNK // max(1, columns))
+    if rows <= length:
+        return np.asarray(work(0, rows), np.float64)
+    chunks = -(-rows // length)
+    parts: list[Any] = [0.0] * chunks
+
+    def run(chunk: int) -> None:
+        parts[chunk] = work(chunk * length, min((chunk + 1) * length, rows))
+
+    run_chunks(run, chunks, available_threads(None))
+    return np.asarray(parts, np.float64).sum(axis=0)
 
 
 def run_on_threads(work: Callable[[], object], threads: int) -> None:

@@ -84,6 +84,21 @@ def real_array(name: str, value: Any, **kwargs: Any) -> Array:
     return array
 
 
+def extended_array(name: str, value: Any) -> Array:
+    """Return ``value`` as a real array of doubles of its own, in which infinity is allowed but NaN is not.
+
+    >>> extended_array("upper", [1, np.inf])
+    array([ 1., inf])
+    """
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(name, "real numbers, possibly infinite", repr(value)) from error
+    if np.isnan(array).any():
+        raise InvalidInput(name, "real numbers, possibly infinite", "NaN")
+    return array
+
+
 def number(name: str, value: Any) -> float:
     """Return ``value`` as a finite float; True, False and text are not numbers here."""
     if type(value) is float and math.isfinite(value):

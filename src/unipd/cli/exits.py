@@ -23,7 +23,7 @@ UNBOUNDED = 5
 INTERRUPTED = 130
 
 MEANINGS = {
-    SOLVED: "solved to the requested accuracy (verified), or nothing to solve",
+    SOLVED: "solved (verified), a local optimum at a prescribed rank, or nothing to solve",
     UNEXPECTED: "unexpected error",
     BAD_INPUT: "invalid input or usage",
     NOT_REACHED: "a limit, a stall or a failed line search ended the run early",
@@ -34,6 +34,7 @@ MEANINGS = {
 
 _CODES = {
     Status.SOLVED: SOLVED,
+    Status.LOCAL: SOLVED,
     Status.INFEASIBLE: INFEASIBLE,
     Status.UNBOUNDED: UNBOUNDED,
     Status.INTERRUPTED: INTERRUPTED,

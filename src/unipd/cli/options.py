@@ -29,22 +29,38 @@ from unipd.cli.runtime import (
 )
 from unipd.errors import InvalidInput, MissingExtra
 
-SOLVING = ("accuracy", "method", "weights", "seed", "threads", "time_limit", "max_iterations", "max_oracle_calls")
+METHOD_OPTIONS = {
+    "weights": ("unipdgrad", "accunipdgrad"),
+    "eps": ("unipdgrad", "accunipdgrad", "quasi-newton", "corrective"),
+    "memory": ("quasi-newton", "corrective", "factored"),
+}
+"""Options of methods, and the methods that have them."""
+SOLVING = ("accuracy", "method", *METHOD_OPTIONS, "seed", "threads", "time_limit", "max_iterations", "max_oracle_calls")
 CHECKPOINTING = ("memory_limit", "checkpoint", "every", "resume")
 WRITING = ("out", "plot", "json", "quiet", "verbose", "log_file", "debug")
 WATCHING = ("live", "live_port")
 ALWAYS = ("quiet", "verbose", "log_file", "debug")
 """Options of every command."""
-OUTPUT_OPTIONS = ("out", "sides", "save_data", "spectrum")
-"""Options of single commands that name a file to write."""
-METHODS = ("auto", "unipdgrad", "accunipdgrad", "frank-wolfe", "away-step", "pairwise", "corrective", "factored")
+OUTPUT_OPTIONS = ("out", "sides", "save_data", "spectrum", "target")
+"""Options and arguments of single commands that name a file to write."""
+METHODS = (
+    "auto",
+    "unipdgrad",
+    "accunipdgrad",
+    "quasi-newton",
+    "frank-wolfe",
+    "away-step",
+    "pairwise",
+    "corrective",
+    "coordinate",
+    "factored",
+    "barrier",
+)
 """The methods of :data:`unipd.methods.METHODS`; importing that would load the solvers for ``--help``."""
-AVERAGING_METHODS = ("unipdgrad", "accunipdgrad")
-"""Methods with ``--weights``."""
 WEIGHTS = ("theory", "greedy")
 STANDARD_OUTPUT = "-"
 PICTURES = (".png", ".svg", ".pdf")
-PROGRAMS = (".dat-s", ".dat", ".sdpa")
+PROGRAMS = (".dat-s", ".dat", ".sdpa", ".mat")
 _SOLVER, _LIMITS, _CHECKPOINT, _OUTPUT, _LIVE = "Solver", "Limits", "Checkpoint", "Output", "Live page"
 
 
@@ -68,6 +84,10 @@ class Options:
     accuracy: Annotated[float, option("Relative accuracy of duality gap and feasibility.", _SOLVER)] = 1e-3
     method: str = "auto"
     weights: Annotated[str | None, option("Averaging weights: theory or greedy.", _SOLVER, choices=WEIGHTS)] = None
+    eps: Annotated[float | None, option("Absolute accuracy eps of the method.", _SOLVER)] = None
+    memory: Annotated[
+        int | None, option("Atoms (corrective) or pairs (quasi-newton, factored) that are kept.", _SOLVER, min=1)
+    ] = None
     seed: Annotated[int, option("Random seed.", _SOLVER, min=0)] = 0
     threads: Annotated[int | None, option("Maximum number of threads.", _SOLVER, min=1)] = None
     time_limit: Annotated[float | None, option("Time limit in seconds.", _LIMITS, min=0.0)] = None
@@ -103,6 +123,8 @@ class Options:
             raise InvalidInput("--quiet", "either --quiet or --verbose", "both")
         if not 0.0 < self.accuracy < float("inf"):
             raise InvalidInput("--accuracy", "a positive number", repr(self.accuracy))
+        if self.eps is not None and not 0.0 < self.eps < float("inf"):
+            raise InvalidInput("--eps", "a positive number", repr(self.eps))
         if self.time_limit == float("inf"):
             raise InvalidInput("--time-limit", "a number of seconds (without this option there is no limit)", "inf")
         if self.weights is not None:
@@ -117,11 +139,18 @@ class Options:
         check_run_options(self)
 
     def check_method(self, methods: Collection[str]) -> None:
-        """Raise if the method is unknown, or does not average and ``--weights`` is given."""
+        """Raise if the method is unknown, or an option is given that it does not have."""
         check_choice("--method", self.method, methods)
-        if self.weights is not None and self.method not in AVERAGING_METHODS:
-            expected = f"--method {' or '.join(AVERAGING_METHODS)} with this option"
-            raise InvalidInput("--weights", expected, f"--method {self.method}")
+        for name in self.method_options():
+            known = METHOD_OPTIONS[name]
+            if self.method not in known:
+                expected = f"--method {' or '.join(known)} with this option"
+                raise InvalidInput(f"--{name}", expected, f"--method {self.method}")
+
+    def for_method(self, method: str) -> Options:
+        """Return the options with another method, without those that it does not have."""
+        dropped = {name: None for name, known in METHOD_OPTIONS.items() if method not in known}
+        return replace(self, method=method, **dropped)
 
     def output_paths(self) -> dict[str, Any]:
         """Return the files to write, by option."""
@@ -139,7 +168,7 @@ class Options:
 
     def method_options(self) -> dict[str, Any]:
         """Return the keyword arguments of the method."""
-        return {} if self.weights is None else {"weights": self.weights}
+        return {name: getattr(self, name) for name in METHOD_OPTIONS if getattr(self, name) is not None}
 
 
 def common_options(
@@ -281,7 +310,7 @@ def check_program_name(path: str) -> None:
     """
     name = Path(path).name.lower().removesuffix(".gz")
     if Path(path).is_file() and Path(name).suffix not in PROGRAMS:
-        expected = f"a file in SDPA sparse format ({' or '.join(PROGRAMS)}, optionally .gz), or FILE.py:NAME"
+        expected = f"an SDPA or SeDuMi file ({', '.join(PROGRAMS)}, optionally .gz), or FILE.py:NAME"
         raise InvalidInput("PROBLEM", expected, repr(path))
 
 

@@ -162,6 +162,12 @@ class MpiCommunicator(Communicator):
         own = time.perf_counter() if self.is_leader else 0.0
         return float(self.ranks.allreduce(np.array([own]))[0])
 
+    def read_clocks(self) -> tuple[float, float]:
+        """Return the clock of rank 0 and the sum of the ranks' CPU times."""
+        own = time.perf_counter() if self.is_leader else 0.0
+        wall, cpu = self.ranks.allreduce(np.array([own, time.process_time()])).tolist()
+        return wall, cpu
+
     def fail(self, line: str, code: int) -> None:
         """Abort all ranks unless all have failed with the same message."""
         if self._failure is not None:

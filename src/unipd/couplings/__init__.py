@@ -8,7 +8,7 @@ Sets, for A x - b in K, with the support function h(lam) = sup over K of <lam, r
 - :class:`Product`, :class:`Translated`, :class:`Scaled`: sets made of sets.
 
 Losses, for f(x) + phi(A x - b): :class:`LeastSquares`, :class:`WeightedLeastSquares`, :class:`Huber`,
-:class:`Logistic`, :class:`Absolute`.
+:class:`Logistic`, :class:`Absolute`; for counts :class:`MultinomialLikelihood`, :class:`PoissonLikelihood`.
 
 A user-supplied set derives from :class:`ConvexSet` (a projection and a support function), a loss from
 :class:`ConvexLoss` (value, gradient, curvature, conjugate, prox; ``slack`` as well for the paper's slack split) or, if
@@ -26,6 +26,7 @@ from unipd.couplings.huber import Huber
 from unipd.couplings.l1_ball import L1Ball
 from unipd.couplings.l2_ball import L2Ball
 from unipd.couplings.least_squares import LeastSquares, WeightedLeastSquares
+from unipd.couplings.likelihood import MultinomialLikelihood, PoissonLikelihood
 from unipd.couplings.linf_ball import LInfBall
 from unipd.couplings.logistic import Logistic
 from unipd.couplings.matrix_balls import NuclearBall, SpectralBall
@@ -51,8 +52,10 @@ __all__ = [
     "LInfBall",
     "LeastSquares",
     "Logistic",
+    "MultinomialLikelihood",
     "NuclearBall",
     "PSDCone",
+    "PoissonLikelihood",
     "Product",
     "Rescaling",
     "Scaled",

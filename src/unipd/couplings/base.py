@@ -65,6 +65,8 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
 
     dual_sign: float | None = None
     """0 when the dual vector is free, 1 or -1 when it is nonnegative or nonpositive entry by entry; None otherwise."""
+    is_separable: bool = False
+    """Whether phi (for a set its indicator) is a sum over the entries of r, so that derivatives are diagonal."""
     slack_radius: float | None = None
     """R of the slack block {|r_i| <= R} of the slack split, None for an unbounded block."""
 
@@ -72,6 +74,20 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
     def is_equality(self) -> bool:
         """Whether K = {0}: then h = 0 and the dual vector is free."""
         return False
+
+    @property
+    def dual_signs(self) -> Any:
+        """:attr:`dual_sign` entry by entry where h is 0 on the vectors of these signs; None for other h."""
+        return None if self.is_loss else self.dual_sign
+
+    @property
+    def constrained_rows(self) -> Array | None:
+        """Which rows are constraints where others are losses; None where all rows are of one kind."""
+        return None
+
+    def penalty(self, residual: Array) -> float:
+        """Return the finite part of phi(r), which adds to the objective: that of the losses; 0 for a set."""
+        return self.value(residual) if self.is_loss else 0.0
 
     @property
     def quadratic_weights(self) -> Any:
@@ -198,10 +214,20 @@ class ConvexLoss(CouplingBase):
         """Not homogeneous unless a subclass knows better."""
         return None
 
+    gap_unit: float | None = None
+    """Unit of the gaps of a loss whose values mean something absolute (1 nat for a likelihood); None: relative gaps."""
+    cancellation: float = 0.0
+    """Size of the terms that cancel in a value: its rounding error is relative to this where that is more."""
+
     @property
     def splittable(self) -> bool:
         """Whether the slack split is possible: by default if the class defines :meth:`slack`."""
         return type(self).slack is not ConvexLoss.slack
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether phi has a gradient wherever it is finite: by default where that is Lipschitz continuous."""
+        return math.isfinite(self.curvature())
 
     @abstractmethod
     def value(self, residual: Array) -> float:
@@ -351,7 +377,7 @@ def require_set(name: str, part: Coupling) -> CouplingBase:
     >>> require_set("part", Equality()).conjugate_degree
     1.0
     """
-    if not isinstance(part, Coupling) or part.is_loss:
+    if not isinstance(part, Coupling) or part.is_loss or as_coupling(part).constrained_rows is not None:
         raise InvalidInput(name, "a set K of unipd.couplings (not a loss)", type(part).__name__)
     return as_coupling(part)
 

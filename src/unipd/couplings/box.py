@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd._util import validate
 from unipd._util.entrywise import total
 from unipd.couplings.base import ConvexSet, Rescaling, require_real, require_shape, row_factors
 from unipd.errors import InvalidInput
@@ -32,9 +33,11 @@ class Box(ConvexSet):
     0.0
     """
 
+    is_separable = True
+
     def __init__(self, lower: Any, upper: Any) -> None:
-        self.lower = _bounds("lower", lower)
-        self.upper = _bounds("upper", upper)
+        self.lower = validate.extended_array("lower", lower)
+        self.upper = validate.extended_array("upper", upper)
         if self.lower.ndim and self.upper.ndim and self.lower.shape != self.upper.shape:
             raise InvalidInput("upper", f"shape {self.lower.shape}", f"shape {self.upper.shape}")
         if np.any(self.lower == np.inf) or np.any(self.upper == -np.inf) or np.any(self.lower > self.upper):
@@ -82,13 +85,3 @@ class Box(ConvexSet):
         lower = (scale * self.lower).astype(vector.dtype)
         upper = (scale * self.upper).astype(vector.dtype)
         return np.clip(vector, lower, upper)
-
-
-def _bounds(name: str, value: Any) -> Array:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(name, "real numbers, possibly infinite", repr(value)) from error
-    if np.isnan(array).any():
-        raise InvalidInput(name, "real numbers, possibly infinite", "NaN")
-    return array

@@ -16,6 +16,8 @@ class Equality(ConvexSet):
     5.0
     """
 
+    is_separable = True
+
     dual_sign = 0.0
 
     @property

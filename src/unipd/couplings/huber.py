@@ -34,6 +34,8 @@ class Huber(BoundedSlackLoss):
     (0.5, inf)
     """
 
+    is_separable = True
+
     def __init__(self, delta: float = 1.0, slack_radius: float | None = None) -> None:
         super().__init__(slack_radius)
         self.delta = validate.positive("delta", delta)

@@ -23,6 +23,8 @@ class LeastSquares(ConvexLoss):
     12.5
     """
 
+    is_separable = True
+
     dual_sign = 0.0
 
     def __init__(self, scale: float = 1.0) -> None:
@@ -77,6 +79,8 @@ class WeightedLeastSquares(ConvexLoss):
     >>> WeightedLeastSquares(np.array([1.0, 4.0])).value(np.array([1.0, 1.0]))
     2.5
     """
+
+    is_separable = True
 
     def __init__(self, weights: Any) -> None:
         self.weights = validate.real_array("weights", weights, copy=True)

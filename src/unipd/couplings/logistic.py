@@ -35,6 +35,8 @@ class Logistic(BoundedSlackLoss):
     array([-0.5])
     """
 
+    is_separable = True
+
     def __init__(self, slack_radius: float | None = None) -> None:
         super().__init__(slack_radius)
 

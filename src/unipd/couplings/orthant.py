@@ -18,6 +18,8 @@ class AtLeast(ConvexSet):
     0.0
     """
 
+    is_separable = True
+
     _sign = 1.0
     dual_sign = -1.0
 

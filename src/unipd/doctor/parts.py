@@ -16,6 +16,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util.validate import has_parts
+from unipd.couplings.base import as_coupling
 from unipd.doctor.report import (
     NOTE,
     PROBES,
@@ -146,9 +147,9 @@ def check_coupling(
         "Moreau": _check_moreau,
         "conjugate": _check_conjugate,
     }
-    if isinstance(coupling, Loss):
+    if coupling.is_loss and isinstance(coupling, Loss):
         checks["loss"] = _check_loss
-    elif not coupling.is_loss:
+    elif not coupling.is_loss and as_coupling(coupling).constrained_rows is None:
         checks["projection"] = _check_projection
     checks["conjugate degree"] = _check_conjugate_degree
     return tuple(run_check(name, check, coupling, vectors) for name, check in checks.items())

@@ -245,7 +245,7 @@ def lower_bound(problem: Problem, point: DualValue) -> LowerBound:
             return LowerBound(-math.inf, 1.0)
     if not problem.on_rays:
         bound = -(point.upper_value + coupled)
-        if problem.loss is None and bound > problem.sharp.maximum():
+        if not problem.has_penalty and bound > problem.sharp.maximum():
             bound -= _ROUNDING * problem.rounding * _cancellation_size(problem, point)
         return LowerBound(bound, 1.0)
     one, other = problem.degrees

@@ -1,11 +1,11 @@
-"""Bridge to CVXPY: a problem of the template as a CVXPY model, its optimum by a conic solver, and CVXPY's SDPs here."""
+"""Bridge to CVXPY: a problem of the template as a CVXPY model, and its optimum by a conic solver."""
 
 from __future__ import annotations
 
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -15,10 +15,8 @@ import scipy.sparse as sp
 
 from unipd import couplings, maps, sharp
 from unipd._typing import Array
-from unipd.apps.sdp import Block, SdpData
 from unipd.atoms import apply
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.maps.sdp import Entries
 from unipd.problem import Problem
 from unipd.protocols import LinearMap
 
@@ -88,7 +86,10 @@ def _norm(ball: Any, x: Any) -> Any:
 
 def _quadratic(f: sharp.QuadraticBox, x: Any) -> tuple[list[Any], Any]:
     cost = 0.5 * cp().sum(cp().multiply(f.curvature, cp().square(x))) + cp().sum(cp().multiply(f.cost, x))
-    return [x >= f.box.lower, x <= f.box.upper], cost
+    flat, low, high = flatten(x), f.lower.reshape(-1), f.upper.reshape(-1)
+    below, above = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
+    bounds = [flat[below] >= low[below]] if below.size else []
+    return [*bounds, flat[above] <= high[above]] if above.size else bounds, cost
 
 
 def _norm_power(f: sharp.PowerNorm, x: Any) -> tuple[list[Any], Any]:
@@ -119,6 +120,8 @@ _FORMULAS: dict[type, Callable[[Any, Any], tuple[list[Any], Any]]] = {
 def model_coupling(coupling: Any, residual: Any) -> tuple[list[Any], Any]:
     """Return the constraints and the loss of a coupling at r = A x - b (flat), or raise :class:`NoModel`."""
     kind = type(coupling)
+    if kind is couplings.Product:
+        return _model_parts(coupling, residual)
     if kind in _SETS:
         return _SETS[kind](coupling, residual), 0.0
     if kind in _LOSSES:
@@ -138,11 +141,12 @@ def _psd(cone: couplings.PSDCone, residual: Any) -> list[Any]:
     return [matrix == matrix.T, 0.5 * (matrix + matrix.T) >> 0]
 
 
-def _blocks_of(product: couplings.Product, residual: Any) -> list[Any]:
+def _model_parts(product: Any, residual: Any) -> tuple[list[Any], Any]:
+    """Return the constraints and the losses of all parts."""
     ends = np.cumsum(product.sizes)
     pieces = [residual[int(end - size) : int(end)] for end, size in zip(ends, product.sizes, strict=True)]
-    pairs = zip(product.parts, pieces, strict=True)
-    return [constraint for part, piece in pairs for constraint in model_coupling(part, piece)[0]]
+    models = [model_coupling(part, piece) for part, piece in zip(product.parts, pieces, strict=True)]
+    return [constraint for constraints, _ in models for constraint in constraints], sum(loss for _, loss in models)
 
 
 _SETS: dict[type, Callable[[Any, Any], list[Any]]] = {
@@ -156,7 +160,6 @@ _SETS: dict[type, Callable[[Any, Any], list[Any]]] = {
     couplings.LInfBall: lambda k, r: [cp().norm(r, "inf") <= k.radius],
     couplings.SecondOrderCone: lambda k, r: [cp().norm(r[1:], 2) <= r[0]],
     couplings.PSDCone: _psd,
-    couplings.Product: _blocks_of,
     couplings.Translated: lambda k, r: model_coupling(k.part, r - np.asarray(k.shift).reshape(-1))[0],
     couplings.Scaled: lambda k, r: model_coupling(k.part, r / k.factor)[0],
 }
@@ -277,136 +280,3 @@ def _matrices(linear_map: LinearMap, blocks: int) -> list[Array]:
     if any(matrix.dtype.kind == "c" for matrix in matrices):
         raise NoModel("complex data")
     return matrices
-
-
-_SENSES = {"Equality": "=", "Zero": "=", "Inequality": "<=", "NonPos": "<=", "NonNeg": ">="}
-
-
-def convert_sdp(problem: Any) -> tuple[SdpData, bool, float]:
-    """Return the data of a CVXPY program, whether it is a maximisation, and the constant of its objective."""
-    cvxpy = cp()
-    if not isinstance(problem, cvxpy.Problem):
-        raise InvalidInput("problem", "a cvxpy.Problem", type(problem).__name__)
-    for parameter in problem.parameters():
-        if parameter.value is None:
-            raise InvalidInput("problem", "a value for every parameter", f"{parameter.name()} without one")
-    variables: list[Any] = problem.variables()
-    if not variables:
-        raise InvalidInput("problem", "at least one variable", "none")
-    for variable in variables:
-        _check(variable, problem.constraints)
-    rest = [part for part in problem.constraints if not any(_is_cone_of(part, variable) for variable in variables)]
-    cost, constant = _affine(problem.objective.args[0], variables)
-    maximise = isinstance(problem.objective, cvxpy.Maximize)
-    rows, lower, upper = _rows(rest, variables)
-    blocks = _blocks(variables)
-    entries = _entries(sp.vstack([-cost if maximise else cost, rows]), variables, blocks)
-    is_cost = entries.constraint == 0
-    constraints = entries.select(~is_cost)
-    constraints = replace(constraints, constraint=constraints.constraint - 1)
-    data = SdpData(blocks[-1].rows.stop, entries.select(is_cost), constraints, lower, upper, blocks)
-    return data, maximise, float(constant[0])
-
-
-def _rows(constraints: Sequence[Any], variables: Sequence[Any]) -> tuple[Any, Array, Array]:
-    """Return the linear constraints as rows over all entries of all variables, with their bounds."""
-    matrices: list[Any] = []
-    lower: list[Array] = []
-    upper: list[Array] = []
-    for constraint in constraints:
-        name = type(constraint).__name__
-        if name not in _SENSES:
-            raise InvalidInput("problem", "linear equations and inequalities (and X >> 0)", f"a constraint {name}")
-        sense = _SENSES[name]
-        matrix, constants = _affine(constraint.expr if sense != ">=" else constraint.args[0], variables)
-        matrices.append(matrix)
-        lower.append(np.full(constants.size, -np.inf) if sense == "<=" else -constants)
-        upper.append(np.full(constants.size, np.inf) if sense == ">=" else -constants)
-    if not matrices:
-        raise InvalidInput("problem", "at least one linear constraint", "none")
-    return sp.csr_array(sp.vstack(matrices)), np.concatenate(lower), np.concatenate(upper)
-
-
-def _blocks(variables: Sequence[Any]) -> tuple[Block, ...]:
-    """Return where each variable's block lies: matrices of their order, vectors of their length."""
-    blocks: list[Block] = []
-    start = 0
-    for variable in variables:
-        size = int(variable.shape[0]) if _is_matrix(variable) else int(variable.size)
-        blocks.append(Block(start, size, not _is_matrix(variable) or size == 1))
-        start += size
-    return tuple(blocks)
-
-
-def _entries(table: Any, variables: Sequence[Any], blocks: Sequence[Block]) -> Entries:
-    """Return the symmetric data matrices of rows over the entries of the variables (matrices by columns)."""
-    rows: list[Array] = []
-    cols: list[Array] = []
-    for variable, block in zip(variables, blocks, strict=True):
-        places = np.arange(variable.size)
-        col, row = np.divmod(places, block.size) if _is_matrix(variable) else (places, places)
-        rows.append(block.start + row)
-        cols.append(block.start + col)
-    row, col = np.concatenate(rows), np.concatenate(cols)
-    given: Any = sp.coo_array(table)
-    values = np.where(row == col, 1.0, 0.5)[given.col] * given.data
-    return Entries(given.row, row[given.col], col[given.col], values).sum_duplicates(blocks[-1].rows.stop)
-
-
-def _is_matrix(variable: Any) -> bool:
-    return variable.ndim == 2 and variable.shape[0] == variable.shape[1] and variable.size > 1
-
-
-def _check(variable: Any, constraints: Sequence[Any]) -> None:
-    """Raise unless a variable is psd or nonnegative, by its attributes or by a constraint."""
-    if variable.is_complex():
-        raise InvalidInput("problem", "real variables", f"the complex variable {variable.name()}")
-    if variable.attributes["boolean"] or variable.attributes["integer"]:
-        raise InvalidInput("problem", "continuous variables", f"the integer variable {variable.name()}")
-    is_declared = variable.attributes["PSD"] or (variable.is_nonneg() and not _is_matrix(variable))
-    if is_declared or any(_is_cone_of(part, variable) for part in constraints):
-        return
-    kind = "psd (PSD=True, or X >> 0)" if _is_matrix(variable) else "nonnegative (nonneg=True, or x >= 0)"
-    raise InvalidInput("problem", f"a variable that is {kind}", f"the free variable {variable.name()}")
-
-
-def _is_cone_of(constraint: Any, variable: Any) -> bool:
-    """Whether a constraint says that the variable itself is psd (a matrix) or nonnegative (a vector)."""
-    name = type(constraint).__name__
-    if [part.id for part in constraint.variables()] != [variable.id]:
-        return False
-    if _is_matrix(variable):
-        return name == "PSD" and _is_multiple(constraint.args[0], variable, 1.0)
-    if name == "Inequality":
-        return _is_multiple(constraint.expr, variable, -1.0)
-    return name in ("NonNeg", "PSD") and _is_multiple(constraint.args[0], variable, 1.0)
-
-
-def _is_multiple(expression: Any, variable: Any, factor: float) -> bool:
-    """Whether an expression is the variable times a factor, entry by entry."""
-    if expression.size != variable.size or not expression.is_affine():
-        return False
-    matrix, constants = _affine(expression, [variable])
-    return not constants.any() and abs(matrix - factor * sp.eye_array(variable.size)).max() == 0.0
-
-
-def _affine(expression: Any, variables: Sequence[Any]) -> tuple[Any, Array]:
-    """Return (M, c) with the entries of an affine expression equal to M x + c, x the entries of the variables."""
-    if not expression.is_affine():
-        raise InvalidInput("problem", "affine expressions", str(expression)[:60])
-    before = [variable.value for variable in variables]
-    try:
-        for variable in variables:
-            variable.value = np.zeros(variable.shape)
-        constants = np.asarray(expression.value, np.float64).reshape(-1, order="F")
-        slopes = expression.grad
-        parts = [_matrix(slopes.get(variable, 0.0), variable.size, constants.size).T for variable in variables]
-        return sp.csr_array(sp.hstack(parts)), constants
-    finally:
-        for variable, value in zip(variables, before, strict=True):
-            variable.value = value
-
-
-def _matrix(slope: Any, rows: int, columns: int) -> Any:
-    """Return a derivative as a sparse matrix; CVXPY gives plain numbers for scalars."""
-    return sp.csc_array(slope) if sp.issparse(slope) else sp.csc_array(np.broadcast_to(slope, (rows, columns)))

@@ -1,7 +1,8 @@
 """File formats, one per file.
 
-Read limits (the guard of every reader), text (lines and numbers, for all text formats), sdpa, graphs, ratings and pauli
-(data), archive and results (what ``unipd.save`` writes). The last four are imported on first use.
+Read limits (the guard of every reader), text (lines and numbers, for all text formats), sdpa, sedumi, graphs, ratings
+and pauli (data), solutions (of other solvers), archive and results (what ``unipd.save`` writes). All but sdpa and
+graphs are imported on first use.
 """
 
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from unipd.io.pauli import PauliData, read_pauli_data, write_pauli_data
     from unipd.io.ratings import Ratings, read_ratings, read_titles
     from unipd.io.results import load, save
+    from unipd.io.sedumi import SedumiProblem, read_sedumi, write_sedumi
+    from unipd.io.solutions import Solution, read_solution
 
 __getattr__ = lazy_exports(
     __name__,
@@ -22,6 +25,8 @@ __getattr__ = lazy_exports(
         "pauli": ("PauliData", "read_pauli_data", "write_pauli_data"),
         "ratings": ("Ratings", "read_ratings", "read_titles"),
         "results": ("load", "save"),
+        "solutions": ("Solution", "read_solution"),
+        "sedumi": ("SedumiProblem", "read_sedumi", "write_sedumi"),
     },
 )
 
@@ -32,14 +37,19 @@ __all__ = [
     "PauliData",
     "Ratings",
     "SdpaProblem",
+    "SedumiProblem",
+    "Solution",
     "as_graph",
     "load",
     "read_graph",
     "read_pauli_data",
     "read_ratings",
     "read_sdpa",
+    "read_sedumi",
+    "read_solution",
     "read_titles",
     "save",
     "write_pauli_data",
     "write_sdpa",
+    "write_sedumi",
 ]

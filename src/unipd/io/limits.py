@@ -120,7 +120,7 @@ class _BoundedStream(io.RawIOBase):
 
 
 class _PackedStream(_BoundedStream):
-    """The same for bytes that may be compressed, which have no lines."""
+    """The same for bytes that are compressed or binary, which have no lines."""
 
     def _check_lines(self, data: bytes) -> None:
         pass
@@ -136,24 +136,31 @@ def _is_measured(file: Any) -> bool:
 
 @contextmanager
 def open_bounded(
-    source: Source, limits: Limits | None = None, line_limit: int | None = None, *, is_checked: bool = False
+    source: Source,
+    limits: Limits | None = None,
+    line_limit: int | None = None,
+    *,
+    is_checked: bool = False,
+    is_text: bool = True,
 ) -> Generator[tuple[io.BufferedReader, str], None, None]:
-    """Open the text of a path or a binary stream, compressed with gzip or not, and yield (stream, name).
+    """Open the content of a path or a binary stream, compressed with gzip or not, and yield (stream, name).
 
     A compressed text is read through once before, unless it ``is_checked``: decompressing is far cheaper than parsing.
+    Content that is not ``is_text`` may have zero bytes.
     """
     name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "<stream>")
     name = name if isinstance(name, str) else "<stream>"
     with open(source, "rb") if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
-        yield _open_stream(file, name, limits or Limits(), line_limit, is_checked), name
+        yield _open_stream(file, name, limits or Limits(), line_limit, is_checked, is_text), name
 
 
 def _open_stream(
-    file: BinaryIO, name: str, limits: Limits, line_limit: int | None, is_checked: bool
+    file: BinaryIO, name: str, limits: Limits, line_limit: int | None, is_checked: bool, is_text: bool
 ) -> io.BufferedReader:
+    content = _BoundedStream if is_text else _PackedStream
     if not file.seekable():  # a pipe is read to its end, so that one can go back in it
         begin = file.read(len(_GZIP))
-        kind = _PackedStream if begin == _GZIP else _BoundedStream
+        kind = _PackedStream if begin == _GZIP else content
         file = io.BytesIO(begin + io.BufferedReader(kind(file, file, name, limits, line_limit), _PIECE).read())
     start = file.tell()
     magic = file.read(len(_GZIP))
@@ -161,20 +168,25 @@ def _open_stream(
     if magic != _GZIP:
         if name.lower().endswith(".gz"):
             raise FileFormatError(name, "not a gzip file, although its name ends in .gz")
-        return io.BufferedReader(_BoundedStream(file, file, name, limits, line_limit), _PIECE)
+        return io.BufferedReader(content(file, file, name, limits, line_limit), _PIECE)
     first, second = (gzip.GzipFile(fileobj=file, mode="rb") for _ in range(2))
-    checked, piece = _BoundedStream(first, file, name, limits, line_limit), bytearray(_PIECE)
+    checked, piece = content(first, file, name, limits, line_limit), bytearray(_PIECE)
     while not is_checked and checked.readinto(piece):
         pass
     file.seek(start)
-    return io.BufferedReader(_BoundedStream(second, file, name, limits, line_limit), _PIECE)
+    return io.BufferedReader(content(second, file, name, limits, line_limit), _PIECE)
 
 
 def read_bounded(
-    source: Source, limits: Limits | None = None, growth: float = 1.0, line_limit: int | None = None
+    source: Source,
+    limits: Limits | None = None,
+    growth: float = 1.0,
+    line_limit: int | None = None,
+    *,
+    is_text: bool = True,
 ) -> bytes:
-    """Return the whole text of a file, which becomes ``growth`` times its length in memory once it is parsed."""
-    with open_bounded(source, limits, line_limit) as (stream, name):
+    """Return the whole content of a file, which becomes ``growth`` times its length in memory once it is parsed."""
+    with open_bounded(source, limits, line_limit, is_checked=not is_text, is_text=is_text) as (stream, name):
         content = stream.read()
     require_room(name, growth * len(content))
     return content

@@ -112,14 +112,16 @@ def find_fault(expectations: FloatArray, shots: FloatArray | None, stderr: Float
 
 COLUMNS = ("pauli", "expectation", "shots", "stderr")
 """Names of the columns; the last two are optional."""
+COUNT_COLUMNS = ("basis", "outcome", "count")
+"""Names of the columns of counts."""
 FORMATS = (".csv", ".npz", ".json")
 """Endings of the files that are read and written."""
 _JSON_GROWTH = 32.0
 """Bytes of objects per byte of JSON: 184 for {"X":1}."""
 _OBJECT_BYTES = 100
 """Bytes of a number or a short string in a list, with copies."""
-Counts: TypeAlias = dict[str, dict[str, int]]
-"""Counts of bit-strings by measurement basis."""
+Counts: TypeAlias = dict[str, dict[str, float]]
+"""Counts of bit-strings by measurement basis; quasi-counts may be negative or fractional."""
 
 
 def read_pauli_data(path: str | os.PathLike[str], *, limits: Limits | None = None) -> PauliData | Counts:
@@ -127,7 +129,7 @@ def read_pauli_data(path: str | os.PathLike[str], *, limits: Limits | None = Non
 
     - ``.csv``: a header with the columns ``pauli, expectation`` and, if known, ``shots`` or ``stderr``; then one
       measurement per line, e.g. ``XIZ,0.25,1000``, separated by commas, semicolons or tabs. The rightmost letter is
-      qubit 0.
+      qubit 0. Or the columns ``basis, outcome, count``, e.g. ``XZ,01,480``, for counts.
     - ``.json``: a list of objects with these names, or one object with a list under each name, or
       ``{"counts": {"XZ": {"00": 480, "11": 520}}}`` for raw counts by basis (or these counts alone), which are
       returned as they are.
@@ -190,7 +192,7 @@ def _shorten(value: float) -> float | int:
     return int(value) if float(value).is_integer() and abs(value) > 1 else float(value)
 
 
-def _read_csv(name: str, limits: Limits | None) -> PauliData:
+def _read_csv(name: str, limits: Limits | None) -> PauliData | Counts:
     cells: list[list[str]] = []
     lines: list[int] = []
     try:
@@ -217,7 +219,25 @@ def _read_csv(name: str, limits: Limits | None) -> PauliData:
         if len(row) != len(header):
             raise FileFormatError(name, f"expected {len(header)} cells, got {len(row)}", line)
     columns = {key: [row[column] for row in cells[1:]] for column, key in enumerate(header)}
+    if set(header) == set(COUNT_COLUMNS):
+        return _collect_counts(name, columns, lines[1:])
     return _Columns(name, "line", lines[1:], lines[0]).assemble(columns)
+
+
+def _collect_counts(name: str, columns: Mapping[str, list[str]], lines: Sequence[int]) -> Counts:
+    """Return the counts of rows (basis, outcome, count); bases and bit-strings are checked where they are used."""
+    counts: Counts = {}
+    for basis, outcome, cell, line in zip(*(columns[key] for key in COUNT_COLUMNS), lines, strict=True):
+        number = _as_float(cell)
+        if number is None or not np.isfinite(number):
+            raise FileFormatError(name, f"expected a number for count, got {_quote(cell)}", line)
+        outcomes = counts.setdefault(basis, {})
+        if outcome in outcomes:
+            raise FileFormatError(name, f"the outcome {_quote(outcome)} of basis {_quote(basis)} occurs twice", line)
+        outcomes[outcome] = int(number) if number.is_integer() else number
+    if not counts:
+        raise FileFormatError(name, "no counts")
+    return counts
 
 
 def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
@@ -259,8 +279,8 @@ def _check_counts(name: str, counts: Any) -> Counts:
     if not isinstance(counts, dict) or not counts:
         raise FileFormatError(name, 'expected "counts" to hold an object of counts by basis')
     for basis, outcomes in counts.items():
-        if not isinstance(outcomes, dict) or not all(type(count) is int for count in outcomes.values()):
-            raise FileFormatError(name, f"basis {basis!r}: expected an object of whole numbers by bit-string")
+        if not isinstance(outcomes, dict) or not all(type(count) in (int, float) for count in outcomes.values()):
+            raise FileFormatError(name, f"basis {basis!r}: expected an object of numbers by bit-string")
     return counts
 
 

@@ -9,7 +9,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,19 +19,26 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util.printing import clean_line
-from unipd.errors import FileFormatError, MissingExtra, UnipdError
+from unipd.errors import FileFormatError, InvalidInput, MissingExtra, UnipdError
 from unipd.io.limits import Limits, Source, open_bounded, read_bounded, require_room
 from unipd.io.text import LINE_LIMIT
 
 COLUMN_NAMES = (
-    ("user", "customer", "reviewer", "visitor", "member", "account", "person", "uid", "u"),
+    (
+        *("user", "customer", "reviewer", "visitor", "member", "account", "person", "uid", "u"),
+        *("reader", "listener", "viewer", "player", "client", "buyer", "rater"),
+    ),
     (
         *("item", "movie", "film", "product", "book", "isbn", "asin", "iid", "i"),
         *("track", "song", "artist", "album", "game", "anime", "joke", "article", "business", "restaurant"),
+        *("show", "series", "video", "recipe", "course", "hotel", "beer", "wine"),
     ),
-    ("rating", "ratings", "bookrating", "value", "score", "stars", "overall", "r", "plays", "playcount", "weight"),
+    ("rating", "ratings", "value", "score", "stars", "overall", "r", "plays", "playcount", "weight"),
 )
-"""Names of the user, item and rating columns, without case, marks and an "id" at the end."""
+"""Names of the user, item and rating columns, without case, marks, a qualifier before and a label after."""
+LABELS = ("id", "name", "title", "key", "code", "number", "no")
+"""Labels after such a name: user_id, movieTitle."""
+ROLES = ("user", "item", "rating")
 _NUMBERING = ("", "unnamed0")
 """Names of a first column that only numbers the rows."""
 
@@ -64,6 +71,24 @@ def choose_columns(names: Sequence[str]) -> tuple[int, ...] | None:
     return usual if fits and usual[-1] < len(names) else None
 
 
+def find_columns(names: Sequence[str], columns: Mapping[str, str]) -> tuple[int, ...] | None:
+    """Return the places of the columns given for user, item and rating; None if one is not there.
+
+    >>> find_columns(["who", "what", "liking"], {"user": "who", "item": "what", "rating": "liking"})
+    (0, 1, 2)
+    """
+    stripped = [name.strip() for name in names]
+    found = [stripped.index(columns[role]) if columns[role] in stripped else -1 for role in ROLES]
+    return None if min(found) < 0 else tuple(found)
+
+
+def warn_of_positions(names: Sequence[str], places: tuple[int, ...]) -> None:
+    """Warn that columns whose names say nothing were taken by their positions; numbers are no names."""
+    if match_column_names(names) is None and not all(_is_number(names[place]) for place in places):
+        taken = ", ".join(f"{role} = {names[place]!r}" for role, place in zip(ROLES, places, strict=True))
+        warnings.warn(f"columns taken by position: {taken}; rename them if that is wrong", stacklevel=4)
+
+
 def has_no_column_name(names: Sequence[str]) -> bool:
     """Whether no name is one of a user, item or rating column, or of a column that numbers the rows.
 
@@ -74,12 +99,28 @@ def has_no_column_name(names: Sequence[str]) -> bool:
 
 
 def _places(names: Sequence[str]) -> list[int | None]:
-    plain = [_plain(name) for name in names]
-    return [next((place for place, name in enumerate(plain) if _means(name, known)), None) for known in COLUMN_NAMES]
+    """Return the places of user, item and rating: the first known name, else the first with a qualifier."""
+    plain, last = [_plain(name) for name in names], [_last_word(name) for name in names]
+    return [
+        next((place for words in (plain, last) for place, word in enumerate(words) if _means(word, known)), None)
+        for known in COLUMN_NAMES
+    ]
 
 
 def _means(name: str, known: Sequence[str]) -> bool:
-    return name in known or (name.endswith("id") and name[:-2] in known)
+    return name in known or any(name.endswith(label) and name[: -len(label)] in known for label in LABELS)
+
+
+def _last_word(name: str) -> str:
+    """Return the last word of a name that is no label: what it names, as in my_rating or bookRating.
+
+    >>> _last_word("my_rating"), _last_word("the movieTitle"), _last_word("r")
+    ('rating', 'movie', '')
+    """
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
+    while len(words) > 1 and words[-1] in LABELS:
+        words.pop()
+    return words[-1] if len(words) > 1 or (words and len(words[0]) > 1) else ""
 
 
 def _plain(name: str) -> str:
@@ -113,8 +154,8 @@ class RatingsLayout:
     """Whether users, and items, are texts."""
 
 
-def detect_layout(path: Path, stream: Iterable[str]) -> RatingsLayout:
-    """Detect the layout from the first nonblank lines."""
+def detect_layout(path: Path, stream: Iterable[str], names: Mapping[str, str] | None = None) -> RatingsLayout:
+    """Detect the layout from the first nonblank lines; ``names`` are those of the columns, where they are given."""
     lines = list(itertools.islice((line for line in stream if line.strip()), _SAMPLE))
     if not lines:
         raise FileFormatError(str(path), "no ratings: the file is empty")
@@ -125,10 +166,13 @@ def detect_layout(path: Path, stream: Iterable[str]) -> RatingsLayout:
     fields = _split(first, separator)
     if len(fields) < 3:
         raise FileFormatError(str(path), f"three fields expected (user, item, rating), got {first[:60]!r}", 1)
-    header = match_column_names(fields) is not None or not any(_is_number(field) for field in fields)
-    columns = choose_columns(fields) if header else (0, 1, 2)
+    header = bool(names) or match_column_names(fields) is not None or not any(_is_number(field) for field in fields)
+    columns = find_columns(fields, names) if names else choose_columns(fields) if header else (0, 1, 2)
     if columns is None:
-        raise FileFormatError(str(path), f"columns user, item and rating expected, got {first[:60]!r}", 1)
+        expected = ", ".join(names.values()) if names else "user, item and rating"
+        raise FileFormatError(str(path), f"columns {expected} expected, got {first[:60]!r}", 1)
+    if header and not names:
+        warn_of_positions(fields, columns)
     rows = [_split(line, separator) for line in lines[int(header) :]]
     users, items = ([row[place].strip() for row in rows if place < len(row)] for place in columns[:2])
     return RatingsLayout(separator, header, columns, (_are_texts(users), _are_texts(items)))
@@ -252,7 +296,7 @@ def open_lines(source: Source, limits: Limits | None = None, *, is_checked: bool
         yield io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
 
 
-def _read_text(path: Path, limits: Limits | None) -> tuple[Array, Array, FloatArray]:
+def _read_text(path: Path, names: Mapping[str, str] | None, limits: Limits | None) -> tuple[Array, Array, FloatArray]:
     """Read a text file: all at once where it has numbers alone, else line by line."""
     text: bytes | None = None
     if path.is_fifo() or path.is_char_device():  # can be read only once
@@ -262,7 +306,7 @@ def _read_text(path: Path, limits: Limits | None) -> tuple[Array, Array, FloatAr
         return path if text is None else io.BytesIO(text)
 
     with open_lines(source(), limits) as lines:
-        layout = detect_layout(path, lines)
+        layout = detect_layout(path, lines, names)
     with open_lines(source(), limits, is_checked=True) as lines:
         numbers = parse_numbers(lines, layout)
     if numbers is not None and numbers[0].size:
@@ -304,12 +348,15 @@ class Shard(Ratings):
     """Names of the items on all ranks, sorted."""
 
 
-def read_ratings(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Ratings:
+def read_ratings(
+    path: str | os.PathLike[str], columns: Mapping[str, str] | None = None, *, limits: Limits | None = None
+) -> Ratings:
     r"""Read a file of ratings; a malformed line raises :class:`~unipd.errors.FileFormatError` with its number.
 
     Text files have one rating per line: user, item, rating and whatever follows, separated by tabs, commas,
     semicolons, ``::`` or spaces (found from the first line), with or without a line of column names. Names such as
-    ``userId``, ``movie_id`` or ``rating`` choose the columns; otherwise they are the first three. Identifiers are
+    ``userId``, ``movie_title`` or ``my_rating`` choose the columns, or ``columns`` does: {"user": name, "item": name,
+    "rating": name}. Otherwise they are the first three, and a warning says so where there are names. Identifiers are
     integers not below 0, or texts: when the first one is no number, when of the first thousand lines two have such ones
     or one begins with a needless zero (as ISBN do), and when one has more than 64 bits. Files compressed with gzip are
     decompressed, and .parquet files are read with pyarrow. ``limits`` (:class:`~unipd.io.Limits`) are those beyond
@@ -325,17 +372,19 @@ def read_ratings(path: str | os.PathLike[str], *, limits: Limits | None = None) 
     array([4. , 3.5])
     """
     target = Path(path)
+    if columns is not None and set(columns) != set(ROLES):
+        raise InvalidInput("columns", "names for user, item and rating", ", ".join(columns) or "none")
     if target.suffix.lower() in (".parquet", ".pq"):
-        return Ratings(*_read_parquet(target))
+        return Ratings(*_read_parquet(target, columns))
     try:
-        return Ratings(*_read_text(target, limits))
+        return Ratings(*_read_text(target, columns, limits))
     except UnicodeDecodeError as error:
         raise FileFormatError(str(path), "not a text file (UTF-8)") from error
     except csv.Error as error:
         raise FileFormatError(str(path), f"not a table ({error}); is a quotation mark never closed?") from error
 
 
-def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
+def _read_parquet(path: Path, given: Mapping[str, str] | None) -> tuple[Array, Array, FloatArray]:
     try:
         import pyarrow.parquet as parquet  # pyright: ignore[reportMissingImports]
     except ImportError as error:
@@ -344,7 +393,7 @@ def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
         try:
             table = _read_table(parquet.ParquetFile(stream, pre_buffer=False), str(path))
             names = [str(name) for name in table.column_names]
-            places = choose_columns(names) or ()
+            places = (find_columns(names, given) if given else choose_columns(names)) or ()
             columns = [np.asarray(table.column(place).to_numpy()) for place in places]
         except UnipdError:
             raise
@@ -352,7 +401,10 @@ def _read_parquet(path: Path) -> tuple[Array, Array, FloatArray]:
             reason = clean_line(str(error).partition("\n")[0])
             raise FileFormatError(str(path), f"not a parquet file ({reason})") from error
     if not columns:
-        raise FileFormatError(str(path), f"no columns named like user, item, rating, but {', '.join(names)}")
+        wanted = ", ".join(given.values()) if given else "user, item, rating"
+        raise FileFormatError(str(path), f"no columns named like {wanted}, but {', '.join(names)}")
+    if not given:
+        warn_of_positions(names, places)
     return check_columns(str(path), *columns)
 
 
@@ -403,6 +455,48 @@ def _identifier_column(source: str, name: str, column: Array) -> Array:
         return column.astype(np.str_)
     except ValueError as error:
         raise FileFormatError(source, f"the {name}s are neither integers nor texts ({error})") from error
+
+
+def read_pairs(path: str | os.PathLike[str]) -> tuple[Array, Array]:
+    r"""Read pairs (user, item), one per line: the columns of these names, or the first two; others are ignored.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "pairs.csv")
+    ...     _ = file.write_text("item,user\n10,ann\n12,bob\n")
+    ...     read_pairs(file)
+    (array(['ann', 'bob'], dtype='<U3'), array([10, 12]))
+    """
+    target = Path(path)
+    try:
+        with open_lines(target) as stream:
+            first = next((line.strip("\r\n") for line in stream if line.strip()), "")
+        separator = next((mark for mark in _SEPARATORS if len(_split(first, mark)) >= 2), None)
+        names = _split(first, separator)
+        named = match_column_names([*names, "rating"])
+        has_header = named is not None or not any(_is_number(name) for name in names)
+        columns = (0, 1) if named is None else named[:2]
+        with open_lines(target, is_checked=True) as stream:
+            rows = [(number, fields) for number, fields in _rows(stream, separator)][int(has_header) :]
+    except UnicodeDecodeError as error:
+        raise FileFormatError(str(path), "not a text file (UTF-8)") from error
+    except csv.Error as error:
+        raise FileFormatError(str(path), f"not a table ({error})") from error
+    if not rows:
+        raise FileFormatError(str(path), "no pairs")
+    for number, fields in rows:
+        if len(fields) <= max(columns):
+            _refuse(target, number, "a user and an item expected", ", ".join(fields))
+    found: list[Array] = []
+    for role, place in zip(ROLES, columns, strict=False):
+        values = [fields[place].strip() for _, fields in rows]
+        is_text = _are_texts(values)
+        numbered = zip(rows, values, strict=True)
+        names = [_identifier(target, row[0], role, name, is_text) for row, name in numbered]
+        found.append(_identifier_array(target, names))
+    return found[0], found[1]
 
 
 def read_titles(path: str | os.PathLike[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 from collections.abc import Mapping
@@ -20,12 +21,14 @@ from unipd._util.files import atomic_write
 from unipd._version import __version__
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.io.archive import DamagedArchive, pack, read_arrays, unpack
-from unipd.methods import Counts
+from unipd.methods import Certificate, Counts, State
 from unipd.run import Result
 from unipd.run.checkpoint.file import MAGIC
-from unipd.run.history import COLUMNS, History, reorder_columns
+from unipd.run.history import COLUMNS, LARGEST, History, reorder_columns
 from unipd.run.result import ProblemFacts, problem_facts
 from unipd.status import Status
+from unipd.trackers.atoms import Combination, HasAtoms
+from unipd.trackers.dense import Fixed
 
 FORMAT = 3
 """Number of the file format; files of other formats are refused."""
@@ -51,7 +54,8 @@ def save(
     Parameters
     ----------
     result
-        A :class:`unipd.Result`; its problem and state are not saved.
+        A :class:`unipd.Result`; its problem is not saved, and of its state the point, with the atoms if they take less
+        than 64 MB, and the certificate: a loaded result can be polished, and start another run.
     path
         The file.
     seed, settings
@@ -97,7 +101,11 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """Read a result file; a damaged file or one of another kind raises :class:`~unipd.errors.FileFormatError`."""
+    """Read a result file; a damaged file or one of another kind raises :class:`~unipd.errors.FileFormatError`.
+
+    The result can be plotted, polished (``unipd.polish(problem, result)``) and continued from
+    (``unipd.solve(problem, start=result)``) like a fresh one, with the problem built again.
+    """
     arrays = _read_arrays(Path(validate.path("path", path)))
     try:
         header = json.loads(arrays["header"].tobytes())
@@ -117,7 +125,7 @@ def load(path: str | os.PathLike[str]) -> Result:
         result = Result(**content, history=history, versions=header["versions"], saved=header["saved"])
         for part in (result, result.counts, result.facts):
             _check_types(part)
-        return result
+        return replace(result, state=_read_state(result, unpack(header.get("state"), arrays)))
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise FileFormatError(str(path), f"the header does not match the arrays ({error})") from error
 
@@ -142,7 +150,53 @@ def _header(result: Result, arrays: dict[str, Array]) -> dict[str, Any]:
         "saved": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "columns": list(COLUMNS),
         "content": {name: pack(name, value, arrays) for name, value in content.items()},
+        "state": pack("state", _state_content(result), arrays),
     }
+
+
+def _state_content(result: Result) -> dict[str, Any] | None:
+    """Return what a result's state holds beyond the result itself; None where an application has changed the point."""
+    state = result.state
+    if not isinstance(state, State) or result.x is None or result.dual is None:
+        return None
+    certificate = state.certificate
+    figures = (result.objective, result.infeasibility, result.dual_bound)
+    is_same = figures == (certificate.objective, certificate.infeasibility, certificate.dual_bound)
+    if not (is_same and np.array_equal(result.dual, certificate.dual)):
+        return None
+    primal, kept = state.primal, {}
+    if isinstance(primal, HasAtoms) and primal.nbytes <= LARGEST:
+        kept = {"atoms": list(primal.atoms), "weights": np.asarray(primal.weights)}
+    numbers = {"violation": certificate.violation, "mean_objective": state.mean_objective}
+    return {**numbers, "smoothness": state.smoothness, **kept}
+
+
+def _read_state(result: Result, content: Any) -> State | None:
+    """Return the state of a saved result: its point and its certificate, from which other runs can start."""
+    if content is None:
+        return None
+    primal = Combination(tuple(content["atoms"]), content["weights"]) if "atoms" in content else Fixed(result.x)
+    certificate = Certificate(
+        objective=result.objective,
+        violation=float(content["violation"]),
+        infeasibility=result.infeasibility,
+        dual_bound=result.dual_bound,
+        ray=result.dual,
+        bound_kind=result.bound_kind,
+    )
+    return State(
+        iteration=result.iterations,
+        dual=result.dual,
+        primal=primal,
+        image=result.image,
+        mean_objective=float(content["mean_objective"]),
+        certificate=certificate,
+        counts=result.counts,
+        smoothness=float(content["smoothness"]),
+        dual_step=math.nan,
+        gradient_change=math.nan,
+        failure=None,
+    )
 
 
 def _read_arrays(path: Path) -> dict[str, Array]:

@@ -312,11 +312,12 @@ _LINES = 1 << 16
 """Entries formatted at a time."""
 
 
-def write_sdpa(problem: SdpaProblem, path: str | os.PathLike[str], *, comment: str = "") -> None:
+def write_sdpa(problem: Any, path: str | os.PathLike[str], *, comment: str = "") -> None:
     """Write a semidefinite program in SDPA sparse format, compressed when the path ends in ``.gz``.
 
-    Numbers are written with the digits that give the same doubles back, so
-    ``read_sdpa(path) == problem`` exactly; the same problem always gives the same bytes.
+    ``problem`` is an :class:`SdpaProblem`, or has a method ``to_sdpa`` that returns one, as an SDP has. Numbers are
+    written with the digits that give the same doubles back, so ``read_sdpa(path) == problem`` exactly; the same problem
+    always gives the same bytes.
 
     Examples
     --------
@@ -329,12 +330,13 @@ def write_sdpa(problem: SdpaProblem, path: str | os.PathLike[str], *, comment: s
     True
     """
     name = os.fspath(path)
+    given: SdpaProblem = problem if isinstance(problem, SdpaProblem) else problem.to_sdpa()
     with atomic_write(Path(name)) as file:
         if not name.endswith(".gz"):
-            _write(problem, file, comment)
+            _write(given, file, comment)
             return
         with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-            _write(problem, packed, comment)
+            _write(given, packed, comment)
 
 
 def _write(problem: SdpaProblem, file: IO[bytes] | Any, comment: str) -> None:

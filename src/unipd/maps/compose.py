@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 
 from unipd._typing import Array, FloatArray
 from unipd.atoms import Blocks
@@ -66,6 +67,19 @@ class BlockMap(Map):
     def adjoint(self, dual: Array) -> tuple[Any, ...]:
         """Return (A_1^* lam, ..., A_m^* lam); a block with real images takes the real part of lam."""
         return tuple(part.adjoint(dual_part(part, dual)) for part in self.maps)
+
+    def columns(self, places: Any) -> Any:
+        """Return the columns of the blocks, whose entries are counted one block after the other."""
+        sizes = [math.prod(part.domain) for part in self.maps]
+        block = np.searchsorted(np.cumsum(sizes), places, side="right")
+        first = np.cumsum([0, *sizes])
+        parts = [part.columns(places[block == i] - first[i]) for i, part in enumerate(self.maps)]
+        if any(part is None for part in parts):
+            return None
+        order = np.argsort(np.argsort(block, kind="stable"), kind="stable")
+        if any(scipy.sparse.issparse(part) for part in parts):
+            return scipy.sparse.hstack(parts, format="csc")[:, order]
+        return np.concatenate(parts, axis=1)[:, order]
 
     def row_norms(self) -> FloatArray | None:
         """Return the root of the sum of the blocks' squares, or None unless all are known."""

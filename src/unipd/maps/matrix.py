@@ -74,6 +74,10 @@ class DenseMatrix(Map):
             return -1.0 * self.adjoint(dual)
         return self.adjoint(-1.0 * dual)
 
+    def columns(self, places: Any) -> Array:
+        """Return the columns at these places."""
+        return self.matrix[:, places]
+
     def row_norms(self) -> FloatArray:
         """Return the norms of the matrix rows."""
         return np.sqrt(np.einsum("ij,ij->i", self.matrix, self.matrix.conj()).real.astype(np.float64))
@@ -177,6 +181,10 @@ class SparseMatrix(Map):
             rows = (matrix.data[part], matrix.indices[part], starts[first : last + 1] - starts[first])
             pieces.append(scipy.sparse.csr_array(rows, shape=(last - first, matrix.shape[0])) @ vector)
         return np.concatenate(pieces)
+
+    def columns(self, places: Any) -> Any:
+        """Return the columns at these places, compressed."""
+        return self.matrix[:, places]
 
     def row_norms(self) -> FloatArray:
         """Return the norms of the matrix rows."""

@@ -10,26 +10,33 @@ from typing import Any
 from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.methods.base import Method
+from unipd.methods.coordinate.coordinate import CoordinateDescent, has_coordinates
 from unipd.methods.corrective.corrective import Corrective
 from unipd.methods.factored.factored import Factored, is_factorable
 from unipd.methods.frank_wolfe import AwayStepFrankWolfe, PairwiseFrankWolfe
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
+from unipd.methods.norm_barrier import NormBarrier, has_norm_barrier
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad
 from unipd.methods.universal.common import UniversalMethod
+from unipd.methods.universal.quasi_newton import QuasiNewton, has_sign_cone
 from unipd.methods.universal.unipdgrad import UniPDGrad
 from unipd.methods.wrappers.fallback import Fallback
 from unipd.methods.wrappers.rescaling import Rescaling
 from unipd.methods.wrappers.restarts import Restarts
 from unipd.problem import Problem
+from unipd.protocols import OracleDefaults
 
 METHODS: dict[str, Callable[..., Method]] = {
     "unipdgrad": UniPDGrad,
     "accunipdgrad": AccUniPDGrad,
+    "quasi-newton": QuasiNewton,
     "frank-wolfe": FrankWolfe,
     "away-step": AwayStepFrankWolfe,
     "pairwise": PairwiseFrankWolfe,
+    "coordinate": CoordinateDescent,
     "corrective": Corrective,
     "factored": Factored,
+    "barrier": NormBarrier,
 }
 """Methods by the names used in :func:`unipd.solve` and on the command line; "auto" chooses among them."""
 
@@ -51,10 +58,11 @@ def as_method(
 ) -> Method:
     """Return the method of this name (with its options), or the given one, in the wrappers requested.
 
-    "auto" is the factored method where X is a spectral set with factors and there is no nonsmooth loss, the accelerated
-    one with restarts where X is strictly convex (or f, but not quadratic) and there are constraints or a nonsmooth
-    loss, and the corrective one elsewhere. The last two are alternatives to each other when one stalls, see
-    :class:`~unipd.methods.wrappers.Fallback`; the corrective one is the alternative to the factored one for a small
+    "auto" is the factored method where X is a spectral set with factors and there is no nonsmooth loss (the barrier
+    method for the least nuclear norm of a small matrix), coordinate descent for a separable smooth loss over an l1 or
+    group ball, a simplex or a box, where X is strictly convex (or f, but not quadratic) the quasi-Newton one, or for
+    couplings that it does not take the accelerated one with restarts, and the corrective one elsewhere. The last is the
+    alternative when one stalls, see :class:`~unipd.methods.wrappers.Fallback`, also for the factored one and a small
     constrained matrix (without a Slater point its multipliers grow too slowly).
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
     (the default) to equilibrate badly scaled rows for methods given by name. ``continuation`` and ``restart`` run a
@@ -100,9 +108,16 @@ def _find_method(method: Method | str, problem: Problem, **options: Any) -> Meth
 def _choose_method(problem: Problem) -> Method:
     """Return the method "auto", with an alternative where it may stall."""
     if _choose_name(problem) == "factored":
+        if _is_small_program(problem) and has_norm_barrier(problem):
+            return Fallback(NormBarrier(), Factored())
         return Fallback(Factored(), Corrective()) if _is_small_program(problem) else Factored()
     corrective, restarts = Corrective(), Restarts(AccUniPDGrad(), continuation=False)
-    if not problem.has_smooth_loss and has_smooth_dual(problem):
+    if has_coordinates(problem):
+        return Fallback(CoordinateDescent(), corrective)
+    is_smooth = has_smooth_dual(problem.sharp)
+    if is_smooth and has_sign_cone(problem) and problem.slack_radius is None:  # phi^* on a bounded block has kinks
+        return Fallback(QuasiNewton(), corrective)
+    if is_smooth and not problem.has_smooth_loss and math.isfinite(problem.sharp.maximum()):
         return Fallback(restarts, corrective)
     return Fallback(corrective, restarts)
 
@@ -114,22 +129,26 @@ def _is_small_program(problem: Problem) -> bool:
 
 
 def _choose_name(problem: Problem) -> str:
-    """Return the name of the first choice: factors need a constraint or a smooth loss."""
-    is_nonsmooth = problem.loss is not None and not problem.has_smooth_loss
-    return "factored" if is_factorable(problem.sharp) and not is_nonsmooth else "corrective"
+    """Return the name of the first choice: factors need a constraint or a differentiable loss."""
+    is_nonsmooth = problem.loss is not None and not problem.has_differentiable_loss
+    if is_factorable(problem.sharp) and not is_nonsmooth:
+        return "factored"
+    return "coordinate" if has_coordinates(problem) else "corrective"
 
 
-def has_smooth_dual(problem: Problem) -> bool:
-    """Whether X is bounded, f or X strictly convex, and f not quadratic: x^*(lam) depends continuously on lam.
+def has_smooth_dual(sharp: OracleDefaults) -> bool:
+    """Whether x^*(lam) depends continuously on lam: f is strictly convex but not quadratic, or linear on such an X.
 
-    The solution is not a combination of few atoms of such a set: a corrective method keeps adding atoms, while the
-    accelerated method with restarts converges linearly where the constraints are well conditioned. For a quadratic f
-    the model of the corrective method is exact, and needs fewer oracle calls.
+    The solution is then not a combination of few atoms: a corrective method keeps adding atoms, while methods for
+    smooth functions converge fast on the dual. For a quadratic f the model of the corrective method is exact, and needs
+    fewer oracle calls. For f = 0 the dual has a kink at its optimum.
 
-    >>> import numpy as np, unipd
-    >>> oracle = unipd.sharp.Linear(np.ones(2), unipd.sharp.L2Ball(2))
-    >>> has_smooth_dual(unipd.Problem(oracle, np.eye(2), [0.1, 0.2], "="))
-    True
+    >>> import numpy as np
+    >>> from unipd.sharp import Entropy, L2Ball, Linear, Product
+    >>> has_smooth_dual(Linear(np.ones(2), L2Ball(2))), has_smooth_dual(Product([Entropy(2), L2Ball(2)]))
+    (True, False)
     """
-    sharp = problem.sharp
-    return sharp.is_strictly_convex and (sharp.linear_cost is not None or not sharp.linear)
+    if sharp.block_oracles:
+        return all(map(has_smooth_dual, sharp.block_oracles))
+    has_objective = sharp.linear_cost is not None or not sharp.linear
+    return sharp.is_strictly_convex and has_objective and sharp.quadratic_diagonal() is None

@@ -138,7 +138,7 @@ class Certificate:
         """Whether the bound exceeds every value that the objective takes on X."""
         if problem.loss is not None:
             return False
-        largest = problem.sharp.maximum()
+        largest = math.inf if problem.is_mixed else problem.sharp.maximum()
         if not math.isfinite(largest) or self.dual_bound == math.inf:
             return self.dual_bound == math.inf
         size = max(abs(largest), problem.typical_objective)  # the maximum may be 0, and the bound rounds as f does
@@ -330,6 +330,8 @@ def measure_point(
         residual = image - problem.b
         if problem.loss is not None:
             return Measures(cost + problem.loss.value(residual), 0.0, 0.0)
+        if problem.is_mixed:
+            cost += problem.coupling.penalty(residual)
         violation = problem.coupling.distance(residual)
         return Measures(cost, violation, problem.infeasibility(residual, violation))
     if problem.loss is None:
@@ -402,17 +404,38 @@ def keep_incumbent(problem: Problem, state: S, other: State) -> S:
 
 @dataclass(frozen=True)
 class WarmPoint:
-    """A point of X, with its atoms and their weights where they are known."""
+    """What a run can start from: the dual vector and, as far as they lie in X, point and atoms of another one."""
 
     point: Any
+    """A point of X; None where the other run's point does not lie in X."""
     weights: tuple[float, ...] = ()
+    """The weights of the atoms in the point."""
     atoms: tuple[Any, ...] = ()
+    """Atoms of X."""
+    dual: Any = None
+    """The dual vector, in the domain of h."""
+    state: Any = None
+    """The last state of the method of the other run; None where it is unknown."""
+
+
+@runtime_checkable
+class ForecastsMemory(Protocol):
+    """A method that knows what its states and steps will hold, so that a run that does not fit can be refused."""
+
+    def workspace_bytes(self, problem: Problem, accuracy: float) -> int | None:
+        """Return the bytes that a run holds at once besides its data and dual vectors; None where that is unknown."""
+        ...
 
 
 @runtime_checkable
 class StartsFromPoint(Protocol):
-    """A method whose state is a primal point, so that it can start from one."""
+    """A method that can start from more than a dual vector."""
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
         """Return the state at the point, None when the method cannot use it."""
         ...
+
+
+def start_from(method: Method, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> State | None:
+    """Return a method's first state from another run, None where the method starts from dual vectors only."""
+    return method.start_at(problem, tracker, warm, accuracy) if isinstance(method, StartsFromPoint) else None

@@ -6,6 +6,7 @@ import math
 
 from unipd.run import Result
 from unipd.run.result import problem_facts
+from unipd.spectral import RESIDUAL
 from unipd.status import Status
 
 BOUND_KINDS = {
@@ -23,6 +24,7 @@ BOUND_KINDS = {
 _LESS = "The point is valid but less accurate than requested."
 MEANINGS = {
     Status.SOLVED: "The solution can be used as it is; the accuracy was verified at the returned point.",
+    Status.LOCAL: "No neighbour of the prescribed rank is better; the gap bounds what points of any rank could gain.",
     Status.STOPPED: f"{_LESS} See its gap and infeasibility.",
     Status.ITERATION_LIMIT: f"{_LESS} Allow more iterations, request a lower accuracy, or try another method.",
     Status.ORACLE_LIMIT: f"{_LESS} Allow more oracle calls, request a lower accuracy, or try another method.",
@@ -40,7 +42,7 @@ MEANINGS = {
 
 
 def describe_certificate(result: Result) -> list[str]:
-    """Return sentences that state what is proven about a result.
+    """Return sentences that state what is proven, or likely, about a result.
 
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
@@ -86,10 +88,13 @@ def _bound(result: Result) -> list[str]:
     facts = problem_facts(result)
     side, sign, beyond = ("above", "at most", "larger") if facts.maximise else ("below", "at least", "smaller")
     points = "no point of the set" if facts.loss else "no feasible point"
-    bound = f"The optimal value is {sign} {_outward(result)}: {points} has a value {side} that."
+    likely = "likely " if result.bound_kind == RESIDUAL else ""
+    proof = "" if likely else f": {points} has a value {side} that"
+    bound = f"The optimal value is {likely}{sign} {_outward(result)}{proof}."
     if result.gap >= 0.0:
         scale = "relative to the loss at zero" if facts.loss else "relative"
-        return [bound, f"So the objective value is within {_number(result.gap, 3)} ({scale}) of the optimal one."]
+        within = f"is {likely}within {_number(result.gap, 3)} ({scale}) of the optimal one"
+        return [bound, f"So the objective value {within}."]
     excess = f"The objective value is {beyond} than the bound by {_number(-result.gap, 3)} (relative)."
     return [bound, f"{excess} That is no contradiction: the point violates the constraints slightly."]
 

@@ -138,7 +138,7 @@ def render_certificates(runs: Mapping[str, Result]) -> str:
         _heading(name, runs) + "".join(f"<p>{escape(sentence)}</p>" for sentence in describe_certificate(result))
         for name, result in runs.items()
     ]
-    return _section("What is proven", "".join(blocks))
+    return _section("Certificate" if len(runs) == 1 else "Certificates", "".join(blocks))
 
 
 def render_statuses(runs: Mapping[str, Result]) -> str:

@@ -441,13 +441,17 @@ def plot_spectrum(
 def spectrum_of(result: Result) -> FloatArray:
     """Return the singular values of a result's point (the eigenvalues of a psd one), from its factors if it has them.
 
+    For a completion model they are those of its matrix X, without the biases.
+
     >>> import unipd
     >>> spectrum_of(unipd.Result(unipd.Status.SOLVED, x=np.diag([1.0, 3.0]))).tolist()
     [3.0, 1.0]
     """
     if "eigenvalues" in result.extras:
         return np.asarray(result.extras["eigenvalues"], dtype=np.float64)
-    x = result.x
+    x, completion = result.x, result.extras.get("completion")
+    if isinstance(completion, dict):
+        return np.asarray(completion["singular_values"], dtype=np.float64)
     if isinstance(x, LowRank):
         left: Any = np.linalg.qr(x.left * x.weights, mode="r")
         right: Any = np.linalg.qr(x.right, mode="r")

@@ -13,7 +13,17 @@ from unipd.run.loop import Run, iterate, solve
 from unipd.run.polish import polish
 from unipd.run.progress import Heartbeat, remaining_seconds, watch_runs, write_progress_to
 from unipd.run.result import ProblemFacts, Result, problem_facts, tracker_error
-from unipd.run.stopping import Accuracy, MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget, Stall, StoppingRule
+from unipd.run.stopping import (
+    Accuracy,
+    MaxCpuSeconds,
+    MaxIterations,
+    MaxOracleCalls,
+    MaxSeconds,
+    RemainingBudget,
+    Stall,
+    StoppingRule,
+    When,
+)
 from unipd.run.termination import Termination, downgrade, recheck
 
 __all__ = [
@@ -26,6 +36,7 @@ __all__ = [
     "History",
     "Incumbent",
     "IterationInfo",
+    "MaxCpuSeconds",
     "MaxIterations",
     "MaxOracleCalls",
     "MaxSeconds",
@@ -37,6 +48,7 @@ __all__ = [
     "StoppingRule",
     "Termination",
     "Truth",
+    "When",
     "compare",
     "downgrade",
     "is_separating",

@@ -16,10 +16,12 @@ from unipd.errors import MissingExtra
 from unipd.methods import Certificate, State
 from unipd.methods.base import Measures, fast_replace, merit
 from unipd.problem import Problem
+from unipd.protocols import declares
 
 COLUMNS = (
     "iteration",
     "seconds",
+    "cpu_seconds",
     "objective",
     "violation",
     "dual_bound",
@@ -50,14 +52,15 @@ class History:
     def __init__(self, rows: FloatArray | None = None) -> None:
         self._rows: list[tuple[float, ...]] = [] if rows is None else [tuple(row) for row in rows.tolist()]
 
-    def record(self, problem: Problem, state: State, seconds: float) -> float:
-        """Append the row of a state; return its gap."""
+    def record(self, problem: Problem, state: State, seconds: float, cpu_seconds: float = math.nan) -> float:
+        """Append the row of a state, with the wall time and CPU time of the run so far; return its gap."""
         certificate, counts = state.certificate, state.counts
         objective, bound = certificate.objective, certificate.dual_bound
         gap = certificate.gap(problem)
         row = (
             state.iteration,
             seconds,
+            cpu_seconds,
             objective,
             certificate.violation,
             bound,
@@ -141,12 +144,13 @@ def reorder_columns(table: FloatArray, columns: Sequence[str]) -> FloatArray:
 
 @dataclass(frozen=True)
 class IterationInfo:
-    """What a rule, a callback or a progress display sees after an iteration."""
+    """What a rule, a callback or a progress display sees after an iteration; times since the beginning of the run."""
 
     problem: Problem
     state: State
     seconds: float
     history: History
+    cpu_seconds: float = math.nan
 
     @property
     def iteration(self) -> int:
@@ -223,7 +227,8 @@ class Incumbent:
         self._best = state
         if memory is not None:
             primal, image, mean_objective, certificate = memory
-            alike = isinstance(primal, type(state.primal)) and getattr(image, "shape", None) == state.image.shape
+            is_tracker = declares(primal, "mix") and declares(primal, "point")  # of any of the methods that alternate
+            alike = is_tracker and getattr(image, "shape", None) == state.image.shape
             if not (alike and isinstance(certificate, Certificate)):
                 raise ValueError("the incumbent is not a point of this run")
             self._best = fast_replace(

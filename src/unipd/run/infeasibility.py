@@ -91,7 +91,7 @@ def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
 
 def _objective_at(problem: Problem, x: Array) -> float:
     """Return f(x) + phi(A x - b), without the constraint of a set."""
-    loss = 0.0 if problem.loss is None else problem.loss.value(problem.map.image(x) - problem.b)
+    loss = problem.coupling.penalty(problem.map.image(x) - problem.b) if problem.has_penalty else 0.0
     return problem.sharp.objective(x) + loss
 
 

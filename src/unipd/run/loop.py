@@ -18,7 +18,7 @@ from unipd.dual import workspace_scope
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_name
 from unipd.methods import Method, State, as_method
-from unipd.methods.base import StartsFromPoint, WarmPoint, fast_replace, method_options
+from unipd.methods.base import ForecastsMemory, fast_replace, method_options
 from unipd.problem import Problem
 from unipd.protocols import Tracker, inner
 from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
@@ -35,11 +35,11 @@ from unipd.run.interruption import (
 from unipd.run.polish import polish as polish_result
 from unipd.run.progress import Show, open_observers
 from unipd.run.result import ProblemFacts, Result, certificate_figures
-from unipd.run.stopping import StoppingRule
+from unipd.run.stopping import StopFunction, StoppingRule, as_rule
 from unipd.run.termination import Callback, Conclusion, Termination
+from unipd.run.warm_start import first_state, starting_dual
 from unipd.spectral import CLAIMED
 from unipd.status import Status
-from unipd.trackers.atoms import HasAtoms
 
 HURRIED_STATUSES = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 """Ends after which the oracle is not called again."""
@@ -72,7 +72,7 @@ def iterate(
     if isinstance(start, State):
         return _states(problem, chosen, lambda: start, accuracy)
     kept, dual = as_tracker(tracker, problem), starting_dual(problem, start)
-    return _states(problem, chosen, lambda: _first_state(chosen, problem, kept, dual, accuracy, start), accuracy)
+    return _states(problem, chosen, lambda: first_state(chosen, problem, kept, dual, accuracy, start), accuracy)
 
 
 def _states(problem: Problem, method: Method, begin: Callable[[], State], accuracy: float) -> Iterator[State]:
@@ -97,7 +97,7 @@ def solve(
     *,
     accuracy: float = 1e-3,
     atol: float = 0.0,
-    stop: StoppingRule | None = None,
+    stop: StoppingRule | StopFunction | None = None,
     callback: Callback | None = None,
     verbose: bool = False,
     tracker: Tracker | str = "auto",
@@ -115,9 +115,11 @@ def solve(
     problem
         The template: oracle, map, right-hand side, coupling.
     method
-        A name ("auto", "unipdgrad", "accunipdgrad", "corrective", "factored", "frank-wolfe", "away-step", "pairwise")
-        or a method object; "auto" is the factored method for spectral sets, the accelerated one with restarts for
-        constraints or losses with kinks on strictly convex sets, and the corrective one elsewhere.
+        A name ("auto", "unipdgrad", "accunipdgrad", "quasi-newton", "corrective", "coordinate", "factored", "barrier",
+        "frank-wolfe", "away-step", "pairwise") or a method object; "auto" is the factored method for spectral sets,
+        coordinate descent for smooth losses over l1 balls and their kin, the quasi-Newton one where f or X is strictly
+        convex (with restarts of the accelerated one where the coupling rules that out), and the corrective one
+        elsewhere.
     accuracy
         Relative, and independent of the units of the data: infeasibility and |gap| are at most this, as
         :class:`~unipd.Result` defines them.
@@ -125,8 +127,9 @@ def solve(
         Absolute tolerance in the units of the data: a violation, or a gap, of at most this counts as reached as well.
         Give it a value below what you would notice; universal methods take the same number as ``eps``.
     stop
-        Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``; default: 10,000 iterations. Every run ends as
-        ``STALLED`` when neither gap nor infeasibility has improved for 1,000 iterations.
+        Limits, e.g. ``MaxSeconds(60) | MaxOracleCalls(10_000)``, or a function of the
+        :class:`~unipd.run.history.IterationInfo` that returns True to stop; default: 10,000 iterations. Every run
+        ends as ``STALLED`` when neither gap nor infeasibility has improved for 1,000 iterations.
     callback
         Called with a :class:`~unipd.run.history.IterationInfo` after every iteration; returning True stops.
     verbose
@@ -166,15 +169,17 @@ def solve(
     >>> result.status.value, np.round(result.x, 3)
     ('solved', array([0., 1., 0.]))
     """
-    begun, context = current_communicator().now(), current_context()
+    begun, context = current_communicator().read_clocks(), current_context()
     accuracy = validate.positive("accuracy", accuracy)
     _check_options(stop, callback, checkpoint, every, {"verbose": verbose, "polish": polish, "resume": resume})
     chosen = as_method(method, problem, **options)
     tracker = "atoms" if polish and isinstance(tracker, str) and tracker == "auto" else tracker
-    require_room_for_run(problem, tracker)
     kept = as_tracker(tracker, problem)
+    known = isinstance(chosen, ForecastsMemory)
+    require_room_for_run(problem, tracker, chosen.workspace_bytes(problem, accuracy) if known else None)
     starting_dual(problem, start)  # a wrong start is refused before a checkpoint is written
-    termination = Termination(problem, accuracy, stop, callback, validate.nonnegative("atol", atol))
+    rule = None if stop is None else as_rule(stop)
+    termination = Termination(problem, accuracy, rule, callback, validate.nonnegative("atol", atol))
     is_observed = verbose or context.watcher is not None or context.progress_writer is not None
     observers = open_observers(chosen.name, accuracy, verbose=verbose) if is_observed else nullcontext()
     opened = nullcontext(context.checkpoint) if checkpoint is None else checkpoint_for(checkpoint, every, resume)
@@ -196,7 +201,7 @@ def solve(
 
 
 def _unbounded_result(
-    problem: Problem, method: Method, accuracy: float, error: UnboundedOracle, begun: float
+    problem: Problem, method: Method, accuracy: float, error: UnboundedOracle, begun: tuple[float, float]
 ) -> Result:
     """Return the result of a problem whose oracle gave a ray of unbounded improvement; else raise its error again."""
     communicator = current_communicator()
@@ -211,7 +216,7 @@ def _unbounded_result(
         accuracy=accuracy,
         method=method.name,
         settings=_method_settings(method, None),
-        seconds=communicator.now() - begun,
+        seconds=communicator.now() - begun[0],
         peak_memory_bytes=peak_memory(),
         problem=problem,
         facts=ProblemFacts(problem=repr(problem), loss=problem.loss is not None),  # its scales may be infinite
@@ -221,8 +226,8 @@ def _unbounded_result(
 
 def _check_options(stop: Any, callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:
     """Raise where an option of :func:`solve` is not of its kind."""
-    if stop is not None and not isinstance(stop, StoppingRule):
-        raise InvalidInput("stop", "a stopping rule, e.g. MaxSeconds(60)", validate.describe_type(stop))
+    if stop is not None:
+        as_rule(stop)
     if callback is not None and (isinstance(callback, type) or not callable(callback)):
         raise InvalidInput("callback", "a function of an IterationInfo", validate.describe_type(callback))
     for name, value in flags.items():
@@ -248,7 +253,7 @@ class Run:
         termination: Termination,
         record: RunRecord | None,
         show: Show | None,
-        begun: float,
+        begun: tuple[float, float],
     ) -> None:
         self.problem, self.method, self.termination = problem, method, termination
         self.history, self.incumbent = History(), Incumbent(problem)
@@ -257,8 +262,8 @@ class Run:
         self.status: Status | None = None
         """How the run ended; None while it continues."""
         self._record, self._show = record, show
-        self._start_time = begun
-        """When the run began; earlier if it was resumed."""
+        self._start_time, self._start_cpu = begun
+        """When the run began, in wall time and in CPU time; earlier if it was resumed."""
         self._communicator = current_communicator()
         self._may_raise = may_raise_here(self._communicator)
         self._next_check = 0.0
@@ -311,15 +316,16 @@ class Run:
         """Record a state; return whether the run ends with it."""
         problem, termination = self.problem, self.termination
         request.may_raise = False  # from now on there is something to return
-        self.state, seconds = state, self.seconds
+        self.state = state
+        seconds, cpu = self._elapsed()
         seen = termination.count_work(state)
-        gap = self.history.record(problem, seen, seconds)
+        gap = self.history.record(problem, seen, seconds, cpu)
         self.incumbent.observe(seen)
         if self._show is not None:
-            self._show(IterationInfo(problem, seen, seconds, self.history))
+            self._show(IterationInfo(problem, seen, seconds, self.history, cpu))
         if state.iteration >= self._next_check or not gap > termination.accuracy or state.failure is not None:
             request.may_raise = self._may_raise
-            self.status, certificate = termination.decide(IterationInfo(problem, seen, seconds, self.history))
+            self.status, certificate = termination.decide(IterationInfo(problem, seen, seconds, self.history, cpu))
             request.may_raise = False
             self._next_check = termination.next_check(state.iteration)
             if certificate is not state.certificate:
@@ -330,6 +336,11 @@ class Run:
         if may_stop and is_stop_requested(self._communicator):
             self._interrupt()
         return self.status is not None
+
+    def _elapsed(self) -> tuple[float, float]:
+        """Return wall time and CPU time of the run so far."""
+        wall, cpu = self._communicator.read_clocks()
+        return wall - self._start_time, cpu - self._start_cpu
 
     @property
     def seconds(self) -> float:
@@ -413,11 +424,13 @@ class Run:
             self.termination.recall(saved.memory)
             self.incumbent.recall(saved.memory.get("best"), saved.state)
         self._start_time -= saved.seconds
+        cpu = self.history.first_and_last("cpu_seconds")[1] if len(self.history) else 0.0
+        self._start_cpu -= cpu
         if saved.status is None:
             return
         self._start_time = self._communicator.now() - saved.seconds
         seen = self.termination.count_work(saved.state)
-        status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history))
+        status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history, cpu))
         self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
         self.status = saved.status if saved.status.is_conclusive or saved.state.failure is not None else status
 
@@ -434,44 +447,6 @@ def check_finite(problem: Problem, state: State) -> None:
         return
     if not (validate.all_finite(state.image) and validate.all_finite(state.dual)):  # a product alone may overflow
         raise OracleError(f"NaN or infinity in the iterates after iteration {state.iteration}")
-
-
-def _first_state(
-    method: Method, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, start: Result | Array | None
-) -> State:
-    """Return the first state: at the point of a result where the method can start there, else at lam_0."""
-    state = None
-    if isinstance(method, StartsFromPoint) and isinstance(start, Result):
-        warm = _warm_point(problem, start)
-        state = None if warm is None else method.start_at(problem, tracker, warm, accuracy)
-    return method.start(problem, tracker, dual, accuracy) if state is None else state
-
-
-def _warm_point(problem: Problem, result: Result) -> WarmPoint | None:
-    """Return the point of a result with its atoms; None where it has none, or one that may lie outside X."""
-    is_same_set = result.problem is not None and result.problem.sharp is problem.sharp
-
-    def lies_in_set(x: Any) -> bool:
-        known = problem.sharp.has_membership_test
-        return is_same_set or (known and np.shape(x) == problem.sharp.shape and problem.sharp.contains(x))
-
-    if result.x is None or not lies_in_set(result.x):
-        return None
-    primal = None if result.state is None else result.state.primal  # a result from a file has no state
-    if not (isinstance(primal, HasAtoms) and all(map(lies_in_set, primal.atoms))):
-        return WarmPoint(result.x)
-    return WarmPoint(result.x, tuple(map(float, primal.weights)), tuple(primal.atoms))
-
-
-def starting_dual(problem: Problem, start: Result | Array | None) -> Array:
-    """Return lam_0: zero, the dual vector of an earlier result, or the given one."""
-    if start is None:
-        return np.zeros(problem.dual_shape, problem.dtype)
-    dual = start.dual if isinstance(start, Result) else start
-    vector = validate.finite_array("start", dual, shape=problem.dual_shape)
-    if vector.dtype.kind == "c" and problem.dtype.kind != "c":
-        raise InvalidInput("start", "a real dual vector", "a complex one")
-    return vector.astype(problem.dtype)
 
 
 _MALLOC_VECTORS = 16

@@ -80,7 +80,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     >>> unipd.polish(problem, rough).gap < 0.1 * rough.gap
     True
     """
-    begun = time.perf_counter()
+    begun, begun_cpu = time.perf_counter(), time.process_time()
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("problem", "a unipd.Problem", validate.describe_type(problem))
     state = result.state if isinstance(result, Result) else None  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -94,7 +94,7 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     end = Termination(problem, goal, atol=result.atol).conclude(replace(better, iteration=state.iteration + 1), ended)
     seconds = result.seconds + time.perf_counter() - begun
     history = History(result.history.table)
-    history.record(problem, end.state, seconds)
+    history.record(problem, end.state, seconds, result.cpu_seconds + time.process_time() - begun_cpu)
     return replace(
         result,
         status=end.status,

@@ -48,15 +48,16 @@ class ProblemFacts:
 class Result:
     """Outcome of a run: the point, what is proven about it, and how it was reached.
 
-    Every entry point returns or holds a ``Result``, and :func:`unipd.load` returns one, in which ``problem`` and
-    ``state`` are None. ``repr`` is one line, ``print`` shows a table, notebooks show the table as HTML.
+    Every entry point returns or holds a ``Result``, and :func:`unipd.load` returns one, in which ``problem`` is None
+    and ``state`` has the point and its certificate only. ``repr`` is one line, ``print`` shows a table, notebooks show
+    the table as HTML.
 
     Two numbers are compared with the accuracy, and mean the same wherever they are printed, saved or returned:
 
     - ``infeasibility`` = dist(D (A x - b), D K) / max(||D b||, dist(-D b, D K)), where D equilibrates rows whose norms
       differ by more than a factor of ten (:meth:`unipd.Problem.infeasibility`); 0 for a loss;
     - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 max |f| over X); it can be negative where x is
-      infeasible.
+      infeasible. For a loss with a unit of its own (a likelihood: nats) it is the difference in that unit.
 
     Their absolute counterparts are ``absolute_gap`` and ``violation``, and what they are relative to ``gap_scale`` and
     ``feasibility_scale``. Neither depends on the units of f, of A and b together, of a row of both, or of x.
@@ -77,8 +78,10 @@ class Result:
       ``edges``. Bisection: the same without ``ratio``; no bisection is smaller than the bound. Theta: ``theta``,
       ``theta_bound`` and ``independence_bound``.
     - Clustering: ``cost``, ``sdp_bound`` (no clustering costs less), ``labels`` (an array).
-    - Tomography: ``qubits``, ``measurements``, ``relative_residual`` = ||A(X) - b||^2 / ||b||^2, ``rank`` (eigenvalues
-      above 1e-6), ``purity``, ``entropy`` and ``line_search_trials_per_iteration`` of the estimate.
+    - Tomography: ``qubits``, ``measurements``, ``outcomes`` (of counts), ``objective_name`` (what was fitted),
+      ``certified`` and ``rank_choice`` (what is proven, over which ranks), ``relative_residual`` =
+      ||A(X) - b||^2 / ||b||^2, ``chi_square``, ``degrees_of_freedom``, ``chi_square_per_dof`` (errors being known),
+      ``rank`` (eigenvalues above 1e-6), ``purity``, ``entropy`` and ``line_search_trials_per_iteration``.
     - Phase retrieval: ``relative_residual``, as in tomography, of the signal.
     - Matrix completion: ``users``, ``items``, ``ratings``, ``radius``, ``rank``, ``rmse_train``; ``search_iterations``,
       ``search_oracle_calls``, ``search_matvecs``, ``search_seconds`` (work of the search for the radius, which the
@@ -138,7 +141,7 @@ class Result:
     problem: Any = None
     """The :class:`unipd.Problem`; None in a loaded result."""
     state: Any = None
-    """The method's last state, with the returned point in it; None in a loaded result."""
+    """The method's last state, with the returned point in it; None where an application has changed that point."""
     note: str = ""
     """Replaces the message of the status where an application has more to say."""
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -151,6 +154,11 @@ class Result:
     """Versions of unipd, Python and the packages that wrote the file; empty for a fresh result."""
     saved: str = ""
     """When the file was written (UTC); empty for a fresh result."""
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of the process until the last iteration, all threads together; NaN without a history."""
+        return self.history.first_and_last("cpu_seconds")[1] if len(self.history) else math.nan
 
     @property
     def message(self) -> str:

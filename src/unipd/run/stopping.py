@@ -1,11 +1,16 @@
-"""Stopping rules: accuracy, iterations, oracle calls, seconds, stall; combined by ``|`` (either) and ``&`` (both)."""
+"""Stopping rules: accuracy, iterations, oracle calls, seconds, CPU time, stall; combined by ``|`` and ``&``.
+
+``a | b`` stops when either rule does, ``a & b`` when both do. A function of an
+:class:`~unipd.run.history.IterationInfo` is a rule as well.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -40,11 +45,54 @@ class StoppingRule(ABC):
         """Restore what :meth:`memory` returned."""
         del memory
 
-    def __or__(self, other: StoppingRule) -> StoppingRule:
-        return Either(self, other) if isinstance(other, StoppingRule) else NotImplemented
+    def __or__(self, other: StoppingRule | StopFunction) -> StoppingRule:
+        return Either(self, as_rule(other)) if _is_rule(other) else NotImplemented
 
-    def __and__(self, other: StoppingRule) -> StoppingRule:
-        return Both(self, other) if isinstance(other, StoppingRule) else NotImplemented
+    def __ror__(self, other: StopFunction) -> StoppingRule:
+        return Either(as_rule(other), self) if _is_rule(other) else NotImplemented
+
+    def __and__(self, other: StoppingRule | StopFunction) -> StoppingRule:
+        return Both(self, as_rule(other)) if _is_rule(other) else NotImplemented
+
+    def __rand__(self, other: StopFunction) -> StoppingRule:
+        return Both(as_rule(other), self) if _is_rule(other) else NotImplemented
+
+
+StopFunction: TypeAlias = Callable[[IterationInfo], "Status | bool | None"]
+"""Returns True, or a status, to stop the run."""
+
+
+@dataclass(frozen=True)
+class When(StoppingRule):
+    """Stop when a function of the iteration returns True (then the status is ``STOPPED``) or a status.
+
+    >>> rule = When(lambda info: info.gap < 0.1) | MaxIterations(100)
+    """
+
+    function: StopFunction
+
+    def __call__(self, info: IterationInfo) -> Status | None:
+        """Call the function."""
+        answer = self.function(info)
+        if isinstance(answer, Status):
+            return answer
+        return Status.STOPPED if answer else None
+
+
+def _is_rule(value: Any) -> bool:
+    return isinstance(value, StoppingRule) or (callable(value) and not isinstance(value, type))
+
+
+def as_rule(stop: StoppingRule | StopFunction) -> StoppingRule:
+    """Return a stopping rule as it is, and a function of an iteration as a rule.
+
+    >>> as_rule(lambda info: info.iteration == 3)  # doctest: +ELLIPSIS
+    When(function=<function ...>)
+    """
+    if not _is_rule(stop):
+        expected = "a stopping rule, e.g. MaxSeconds(60), or a function of an IterationInfo"
+        raise InvalidInput("stop", expected, validate.describe_type(stop))
+    return stop if isinstance(stop, StoppingRule) else When(stop)
 
 
 @dataclass(frozen=True)
@@ -182,6 +230,20 @@ class MaxSeconds(StoppingRule):
 
 
 @dataclass(frozen=True)
+class MaxCpuSeconds(StoppingRule):
+    """Stop after ``limit`` seconds of CPU time, all threads and processes together, at the end of an iteration."""
+
+    limit: float
+
+    def __post_init__(self) -> None:
+        validate.nonnegative("limit", self.limit)
+
+    def __call__(self, info: IterationInfo) -> Status | None:
+        """Compare the CPU time with the limit."""
+        return Status.TIME_LIMIT if info.cpu_seconds >= self.limit else None
+
+
+@dataclass(frozen=True)
 class Stall(StoppingRule):
     """Stop when neither gap nor infeasibility improved by ``factor`` over the last ``window`` iterations."""
 
@@ -220,12 +282,17 @@ class RemainingBudget(StoppingRule):
     seconds: float
     iterations: int = 0
     counts: Counts = field(default_factory=Counts)
+    cpu_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rule", as_rule(self.rule))
 
     def __call__(self, info: IterationInfo) -> Status | None:
         """Apply the rule to time, iterations and calls since the beginning of the first part."""
         state = info.state
         both = replace(state, iteration=state.iteration + self.iterations, counts=state.counts + self.counts)
-        return self.rule(replace(info, seconds=info.seconds + self.seconds, state=both))
+        times = {"seconds": info.seconds + self.seconds, "cpu_seconds": info.cpu_seconds + self.cpu_seconds}
+        return self.rule(replace(info, state=both, **times))
 
     def deadline(self) -> float:
         """Return the remaining seconds."""

@@ -334,7 +334,7 @@ def _is_small(problem: Problem) -> bool:
 def _is_ray_check_due(info: IterationInfo) -> bool:
     """Whether to look for a separating ray: every few iterations, far from feasible, where f has no maximum on X."""
     problem, state = info.problem, info.state
-    if problem.loss is not None or state.iteration % RAY_CHECK_EVERY or problem.sharp.maximum() < math.inf:
+    if problem.has_penalty or state.iteration % RAY_CHECK_EVERY or problem.sharp.maximum() < math.inf:
         return False
     return state.certificate.infeasibility > FAR_FROM_FEASIBLE
 

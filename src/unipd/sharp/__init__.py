@@ -23,6 +23,7 @@ from unipd.sharp.birkhoff import Birkhoff
 from unipd.sharp.box import Box
 from unipd.sharp.capped_simplex import CappedSimplex
 from unipd.sharp.convex_hull import ConvexHull
+from unipd.sharp.coordinates import Coordinates
 from unipd.sharp.entropy import Entropy
 from unipd.sharp.flow_polytope import FlowPolytope
 from unipd.sharp.from_callable import from_callable
@@ -64,6 +65,7 @@ __all__ = [
     "Box",
     "CappedSimplex",
     "ConvexHull",
+    "Coordinates",
     "Counted",
     "Entropy",
     "EuclideanPower",

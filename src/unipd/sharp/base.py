@@ -96,10 +96,11 @@ class Sharp(Membership, ReprMixin, OracleDefaults, ABC):
     takes_operators: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Withdraw inherited pricing from a class with its own maximiser: its vertices may be other points."""
+        """Withdraw inherited pricing and coordinates from a class with its own maximiser: X may be another set."""
         super().__init_subclass__(**options)
-        if vars(cls).keys() & {"maximiser", "__call__"} and "best_vertices" not in vars(cls):
-            cls.best_vertices = OracleDefaults.best_vertices
+        if vars(cls).keys() & {"maximiser", "__call__"}:
+            for name in {"best_vertices", "coordinates"} - vars(cls).keys():
+                setattr(cls, name, getattr(OracleDefaults, name))
 
     def __init__(self, shape: int | Shape) -> None:
         self._shape: Shape = as_shape(shape)

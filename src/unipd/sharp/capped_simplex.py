@@ -28,7 +28,7 @@ class CappedSimplex(SharpSet):
     size
         Number of entries of x, or its shape.
     cap
-        The largest value c > 0 of an entry, at least a / (number of entries).
+        The largest value c > 0 of an entry, or one for each entry; they sum to a at least.
     scale
         The sum a > 0.
 
@@ -40,9 +40,14 @@ class CappedSimplex(SharpSet):
 
     real_only = True
 
-    def __init__(self, size: int | Shape, cap: float, scale: float = 1.0) -> None:
+    def __init__(self, size: int | Shape, cap: Any, scale: float = 1.0) -> None:
         super().__init__(as_shape(size, "size"))
         self.scale = validate.positive("scale", scale)
+        if np.ndim(cap):
+            self.cap: Any = np.minimum(validate.real_array("cap", cap, shape=self.shape), self.scale)
+            if self.cap.min() < 0 or self.cap.sum() < self.scale * (1.0 - ROUNDING):
+                raise InvalidInput("cap", f"numbers >= 0 that sum to {self.scale:g} at least", f"{self.cap.sum():g}")
+            return
         self.cap = min(validate.positive("cap", cap), self.scale)
         if self.cap * self.size < self.scale * (1.0 - ROUNDING):
             raise InvalidInput("cap", f"at least {self.scale / self.size:g}, an equal share", f"{cap:g}")
@@ -53,6 +58,8 @@ class CappedSimplex(SharpSet):
     def maximiser(self, direction: Array) -> Any:
         """Return c on the largest y_i and the rest on the next one (the first among equals)."""
         flat = direction.reshape(-1)
+        if np.ndim(self.cap):
+            return scatter_point(self.shape, *self._fill(flat))
         chosen, partial = self._chosen(flat)
         values = np.full(chosen.size, self.cap, flat.dtype)
         values[partial] = self._rest
@@ -61,6 +68,9 @@ class CappedSimplex(SharpSet):
     def peak(self, direction: Array) -> float:
         """Return c times the sum of the largest y_i, plus the rest times the next one."""
         flat = direction.reshape(-1)
+        if np.ndim(self.cap):
+            places, filled = self._fill(flat)
+            return float(flat[places].astype(np.float64) @ filled)
         chosen, partial = self._chosen(flat)
         picked = flat[chosen].astype(np.float64)
         correction = (self.cap - self._rest) * float(picked[partial].sum())
@@ -71,8 +81,17 @@ class CappedSimplex(SharpSet):
         point = self._point(x)
         slack = tolerance * self.scale
         return point is not None and bool(
-            point.min() >= -slack and point.max() <= self.cap + slack and abs(point.sum() - self.scale) <= slack
+            point.min() >= -slack and np.all(point <= self.cap + slack) and abs(point.sum() - self.scale) <= slack
         )
+
+    def _fill(self, flat: Array) -> tuple[IntArray, Array]:
+        """Return the entries that are not 0 and their values: caps of their own, filled from the largest y_i down."""
+        order = np.argsort(-flat, kind="stable")
+        caps = self.cap.reshape(-1)[order]
+        values = np.clip(self.scale - (np.cumsum(caps) - caps), 0.0, caps)
+        places = np.flatnonzero(values)
+        places = places[np.argsort(order[places])]
+        return order[places], values[places].astype(flat.dtype)
 
     def _chosen(self, flat: Array) -> tuple[IntArray, IntArray]:
         """Return the entries that are not 0 in increasing order, and which of them gets only the rest (if any)."""

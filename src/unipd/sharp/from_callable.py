@@ -27,7 +27,7 @@ def check_traits(traits: dict[str, Any]) -> None:
     >>> check_traits({"degree": 1.0, "contains": None, "exact": True})
     """
     for name, value in traits.items():
-        if name in ("exact", "real_only") or (name == "linear" and value is not None):
+        if name in ("exact", "real_only", "strictly_convex") or (name == "linear" and value is not None):
             validate.flag(name, value)
         elif name in ("objective", "contains", "support"):
             if value is not None and not callable(value):
@@ -103,6 +103,7 @@ class CallableSharp(Sharp):
         self._objective = objective
         self._traits = traits
         self.real_only = bool(traits["real_only"])
+        self.is_strictly_convex = bool(traits["strictly_convex"])
         self.has_membership_test = traits["contains"] is not None
 
     @property
@@ -198,6 +199,7 @@ def from_callable(
     linear: bool | None = None,
     exact: bool = True,
     real_only: bool = False,
+    strictly_convex: bool = False,
     contains: Callable[[Any], bool] | None = None,
     support: Callable[[Any], float] | None = None,
     maximum: float | None = None,
@@ -217,6 +219,9 @@ def from_callable(
         The function f of a point; zero by default.
     real_only
         Whether complex directions are refused.
+    strictly_convex
+        Whether f or X is strictly convex, so that maximisers are unique and depend continuously on y: "auto" then takes
+        quasi-Newton steps on the dual, see :class:`~unipd.QuasiNewton`.
     degree, linear, exact, contains, support, maximum
         What else is known, see :class:`~unipd.protocols.SharpOracle`; the defaults suit a bounded set with f = 0,
         and promise nothing when an objective is given. ``maximum`` is a number.
@@ -233,6 +238,7 @@ def from_callable(
         "linear": linear,
         "exact": exact,
         "real_only": real_only,
+        "strictly_convex": strictly_convex,
         "contains": contains,
         "support": support,
         "maximum": maximum,

@@ -12,6 +12,7 @@ from unipd._util.entrywise import divide_by_real
 from unipd.atoms import SparsePoint
 from unipd.errors import InvalidInput
 from unipd.sharp.base import largest_above
+from unipd.sharp.coordinates import Coordinates
 from unipd.sharp.norm_ball import (
     NormBall,
     largest_entry,
@@ -85,6 +86,12 @@ class GroupBall(NormBall):
         """Return the normalised group with the largest ||y_g||_2 / w_g (the first among equals)."""
         best = int(np.argmax(self.group_norms(direction) / self.weights))
         return scatter_point(self.shape, *self._best_in_group(direction.reshape(-1), best))
+
+    def coordinates(self) -> Coordinates:
+        """Return the groups with their weights."""
+        free = np.broadcast_to(np.inf, (self.size,))
+        starts = np.concatenate([[0], self._ends])
+        return Coordinates(self._order, starts, self.weights, -free, free, self.radius)
 
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the best point of each group with the largest ||y_g||_2 / w_g."""

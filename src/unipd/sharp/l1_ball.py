@@ -10,6 +10,7 @@ from unipd import atoms
 from unipd._typing import Array
 from unipd._util.entrywise import phase
 from unipd.sharp.base import largest_above
+from unipd.sharp.coordinates import Coordinates
 from unipd.sharp.norm_ball import NormBall
 
 
@@ -40,6 +41,10 @@ class L1Ball(NormBall):
         index = int(np.abs(direction).argmax())
         values = self.radius * phase(direction.reshape(-1)[index : index + 1])
         return atoms.SparsePoint(self.shape, np.array([index]), values)
+
+    def coordinates(self) -> Coordinates:
+        """Return every entry as a group of weight one."""
+        return Coordinates.of_entries(self.size, budget=self.radius)
 
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the vertices with the largest |y_i|."""

@@ -98,8 +98,9 @@ class Linear(ReprMixin, OracleDefaults):
         return self.oracle.best_vertices(direction - self.cost, count, above)
 
     def factors(self) -> Any:
-        """Return the set's factored form; the cost enters through the gradient."""
-        return self.oracle.factors()
+        """Return the set's factored form; the cost enters through the gradient. None beside another objective."""
+        factors = self.oracle.factors()
+        return None if factors is None or factors.is_unbounded else factors
 
     def quadratic_diagonal(self) -> Any:
         """Return the curvature of the oracle's own objective."""

@@ -12,6 +12,7 @@ from unipd._util import validate
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import SharpFunction
+from unipd.sharp.coordinates import Coordinates
 from unipd.sharp.l1_ball import L1Ball
 from unipd.sharp.norm_ball import NormBall
 
@@ -53,6 +54,11 @@ class NormOnBall(SharpFunction):
         """Return the ball's maximiser, or the origin when y is short."""
         atom = self.ball.maximiser(direction)
         return atom if self.ball.dual_norm(direction) > self.weight else atoms.scale_atom(atom, 0.0)
+
+    def coordinates(self) -> Coordinates | None:
+        """Return the ball's coordinates with the cost w N(x)."""
+        ball = self.ball.coordinates()
+        return None if ball is None else ball.with_cost(linear=self.weight)
 
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the ball's best vertices, where f = w r."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,7 @@ class PowerNorm(SharpFunction):
         self.power = _validate_power(power)
         self.weight = validate.positive("weight", weight)
         self.real_only = ball.real_only
+        self.is_strictly_convex = ball.is_strictly_convex
 
     @property
     def coefficient(self) -> float:
@@ -70,6 +73,11 @@ class PowerNorm(SharpFunction):
         """Return the ball's maximiser, stretched to the length that balances <y, x> and f."""
         length = self._length(self.ball.dual_norm(direction))
         return atoms.scale_atom(self.ball.maximiser(direction), length / self.ball.radius)
+
+    def coordinates(self) -> Any:
+        """Return the ball's coordinates without a budget, with the cost v N(x)^2; for q = 2 only."""
+        ball = self.ball.coordinates() if self.power == 2.0 else None
+        return None if ball is None else replace(ball, budget=math.inf, quadratic=0.5 * self.coefficient)
 
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the vertices of the unit ball whose multiples attain more than ``above``; for q = 2 only."""
@@ -129,6 +137,8 @@ class SeparablePower(SharpFunction):
     >>> SeparablePower(2, power=3.0)(np.array([1.0, -4.0])).atom
     array([ 1., -2.])
     """
+
+    is_strictly_convex = True
 
     def __init__(self, shape: int | Shape, power: float, weight: float = 1.0) -> None:
         super().__init__(shape)

@@ -18,6 +18,7 @@ from unipd._util.printing import ReprMixin
 from unipd.atoms import Blocks
 from unipd.errors import InvalidInput
 from unipd.protocols import OracleDefaults, SharpAnswer, SharpOracle
+from unipd.sharp.coordinates import join_coordinates
 from unipd.sharp.linear import Linear
 from unipd.sharp.simplex import Simplex
 from unipd.sharp.spectral.factors import ProductFactors
@@ -118,6 +119,7 @@ class Product(ReprMixin, OracleDefaults):
         self.oracles: tuple[OracleDefaults, ...] = tuple(as_oracle("oracles", oracle) for oracle in oracles)
         self.real_only = any(oracle.real_only for oracle in self.oracles)
         self.has_membership_test = all(oracle.has_membership_test for oracle in self.oracles)
+        self.is_strictly_convex = all(oracle.is_strictly_convex for oracle in self.oracles)
         self.threads = validate.integer("threads", threads, minimum=1)
 
     @property
@@ -151,6 +153,10 @@ class Product(ReprMixin, OracleDefaults):
         degrees = {oracle.degree for oracle in self.oracles}
         return degrees.pop() if len(degrees) == 1 else None
 
+    def coordinates(self) -> Any:
+        """Return the blocks' coordinates one after the other, where at most one block has a budget or a cost."""
+        return join_coordinates([oracle.coordinates() for oracle in self.oracles])
+
     def __call__(self, direction: Any, *, tolerance: float = 0.0, start: Any = None) -> SharpAnswer:
         """Maximise every block; values, errors and work add up."""
         return self._answer_blocks("__call__", direction, tolerance, start)
@@ -166,8 +172,8 @@ class Product(ReprMixin, OracleDefaults):
     def factors(self) -> Any:
         """Return the blocks' factors where one block is spectral, the others are quadratic and none has a cost."""
         parts: list[Any] = [oracle.factors() if oracle.linear_cost is None else None for oracle in self.oracles]
-        known = all(part is not None for part in parts) and sum(part.is_spectral for part in parts) == 1
-        return ProductFactors(tuple(parts)) if known else None
+        known = all(part is not None and not part.is_unbounded for part in parts)
+        return ProductFactors(tuple(parts)) if known and sum(part.is_spectral for part in parts) == 1 else None
 
     def objective(self, x: Any) -> float:
         """Return sum_i f_i(x_i)."""

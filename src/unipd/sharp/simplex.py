@@ -10,6 +10,7 @@ from unipd import atoms
 from unipd._typing import Array, Shape
 from unipd._util import validate
 from unipd.sharp.base import SharpSet, as_shape, largest_above
+from unipd.sharp.coordinates import Coordinates
 
 
 class Simplex(SharpSet):
@@ -44,6 +45,10 @@ class Simplex(SharpSet):
         """Return the vertex a e_i with the largest y_i (the first among equals)."""
         return atoms.one_hot(self.shape, int(np.argmax(direction)), self.scale, direction.dtype)
 
+    def coordinates(self) -> Coordinates:
+        """Return every entry as a group of weight one, nonnegative, with the sum a."""
+        return Coordinates.of_entries(self.size, lower=0.0, budget=self.scale, is_tight=True)
+
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the vertices a e_i with the largest y_i."""
         flat = direction.reshape(-1)
@@ -77,6 +82,10 @@ class UnitSimplex(Simplex):
         return atoms.one_hot(self.shape, index, height, direction.dtype)
 
     best_vertices = Simplex.best_vertices
+
+    def coordinates(self) -> Coordinates:
+        """Return every entry as a group of weight one, nonnegative, with a sum of at most a."""
+        return Coordinates.of_entries(self.size, lower=0.0, budget=self.scale)
 
     def peak(self, direction: Array) -> float:
         """Return a max(0, max_i y_i)."""

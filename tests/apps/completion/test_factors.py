@@ -126,7 +126,7 @@ def test_squared_norm_by_factors():
     factors = method.factors
     atom = LowRank(np.ones((SHAPE[0], 1)), np.ones((SHAPE[1], 1)), np.ones(1))
     factor = factors.start(atom, 4, 0)
-    model = AugmentedLagrangian(problem, factors, 0.1 * problem.b, method.penalty)
+    model = AugmentedLagrangian(problem, factors, 0.1 * problem.b, factors.penalty)
     here = model.evaluate(factor)
     direction = np.random.default_rng(2).standard_normal(factor.shape)
     ahead, behind = (model.evaluate(factor + h * direction).value for h in (1e-5, -1e-5))

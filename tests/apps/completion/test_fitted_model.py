@@ -68,10 +68,18 @@ def test_clipping(ratings):
     assert CompletionModel(RADIUS).fit(ratings).range_ == (values.min(), values.max())
 
 
-@pytest.mark.parametrize("users", [[0, 1], (0,), np.array([3])])
-def test_one_user_at_a_time(model, users):
-    with pytest.raises(InvalidInput, match="one user"):
-        model.recommend(users)
+@pytest.mark.parametrize("users", [[0, 1], (0,), np.array([3, 10**6])])
+def test_many_users_at_once(model, users):
+    items, scores = model.recommend(users, 5)
+    for user, row, values in zip(users, items, scores, strict=True):
+        alone = model.recommend(user, 5)
+        np.testing.assert_array_equal(row, alone[0])
+        np.testing.assert_allclose(values, alone[1])
+    every = model.recommend(users, 1000)[1]
+    assert every.shape == (len(users), model.items_.size)
+    assert np.isnan(every).sum(axis=1).tolist() == [model.items_.size - len(model.recommend(u, 1000)[0]) for u in users]
+    with pytest.raises(InvalidInput, match="list of users"):
+        model.recommend([users])
 
 
 def test_a_matrix_of_features_has_a_row_for_everyone(ratings):
@@ -86,7 +94,8 @@ def test_a_matrix_of_features_has_a_row_for_everyone(ratings):
 
 @pytest.mark.parametrize("value", [4.0, 0.1, 0.0])
 def test_ratings_that_do_not_differ_have_no_matrix(ratings, value):
-    assert CompletionModel(clip=False).fit((*ratings[:2], np.full(ratings[2].size, value))).rank_ == 0
+    with pytest.warns(UserWarning, match="all ratings are"):
+        assert CompletionModel(clip=False).fit((*ratings[:2], np.full(ratings[2].size, value))).rank_ == 0
 
 
 def test_a_matrix_counts_beside_what_differs_not_beside_the_mean(ratings, model):
@@ -128,14 +137,27 @@ def test_scores(model, ratings):
     assert model.score(([users[0]], [items[0]]), model.predict([(users[0], items[0])])) == 1.0
 
 
-def test_last_rating_counts(ratings):
+@pytest.mark.parametrize("duplicates", ["last", "mean"])
+def test_several_ratings_of_a_pair(ratings, duplicates):
     users, items, values = (np.append(part, part[:1]) for part in ratings)
     values[-1] = 9.0
     once = ratings[2].copy()
-    once[0] = 9.0
-    twice = CompletionModel(RADIUS, accuracy=1e-6).fit((users, items, values))
+    once[0] = 9.0 if duplicates == "last" else 0.5 * (once[0] + 9.0)
+    twice = CompletionModel(RADIUS, accuracy=1e-6, duplicates=duplicates).fit((users, items, values))
     single = CompletionModel(RADIUS, accuracy=1e-6).fit((*ratings[:2], once))
+    assert twice.summary()["duplicates"] == 1
+    assert "duplicates" not in single.summary()
     np.testing.assert_allclose(twice.predict((users, items)), single.predict((users, items)), atol=1e-12)
+
+
+def test_duplicates_are_not_dropped_silently(ratings):
+    doubled = tuple(np.append(part, part[:3]) for part in ratings)
+    with pytest.warns(UserWarning, match="3 ratings of pairs that are rated again"):
+        CompletionModel(RADIUS).fit(doubled)
+    with pytest.raises(InvalidInput, match="several of user"):
+        CompletionModel(RADIUS, duplicates="error").fit(doubled)
+    with pytest.raises(InvalidInput, match="duplicates"):
+        CompletionModel(RADIUS, duplicates="first").fit(ratings)
 
 
 @pytest.mark.parametrize("side", [False, True])
@@ -268,6 +290,7 @@ def test_other_methods(ratings, model, method):
     [([1], [1], [3.0]), ([1, 2], [1, 1], [3.0, 3.0]), ([1, 1, 1], [1, 2, 3], [1.0, 5.0, 3.0])],
     ids=["one", "constant", "one user"],
 )
+@pytest.mark.filterwarnings("ignore:all ratings are")
 def test_next_to_nothing(ratings):
     model = CompletionModel().fit(ratings)
     assert np.isfinite(model.predict([(1, 1), (5, 5)])).all()

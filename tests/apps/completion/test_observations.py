@@ -56,7 +56,8 @@ def test_tables():
     table = pd.DataFrame({"rating": TRIPLES[2], "movieId": TRIPLES[1], "userId": TRIPLES[0], "time": [1, 2, 3]})
     assert rows_of(as_ratings(table)) == EXPECTED
     plain = pd.DataFrame(dict(zip("abc", TRIPLES, strict=True)))
-    assert rows_of(as_ratings(plain)) == EXPECTED
+    with pytest.warns(UserWarning, match="taken by position"):
+        assert rows_of(as_ratings(plain)) == EXPECTED
     assert rows_of(as_ratings(table[["userId", "movieId"]], table["rating"])) == EXPECTED
     named = pd.DataFrame({"user": ["ann", "bob"], "item": ["x", "y"], "rating": [1, 2]})
     assert rows_of(as_ratings(named)) == [("ann", "x", 1.0), ("bob", "y", 2.0)]
@@ -102,7 +103,8 @@ def test_pivots_from_files():
 def test_gaps_in_columns_that_are_not_needed_do_no_harm():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({**dict(zip("abc", TRIPLES, strict=True)), "when": [1.0, np.nan, 3.0]})
-    assert rows_of(as_ratings(table)) == EXPECTED
+    with pytest.warns(UserWarning, match="taken by position: user = 'a'"):
+        assert rows_of(as_ratings(table)) == EXPECTED
     with pytest.raises(InvalidInput, match="columns user, item and rating"):
         as_ratings(pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [1.0, np.nan]}))
 
@@ -112,6 +114,30 @@ def test_pairs_without_ratings_are_no_matrix(pairs):
     with pytest.raises(InvalidInput, match="ratings y with pairs"):
         as_ratings(pairs)
     assert len(as_ratings(np.asarray(pairs, float))) == 2 * len(pairs)
+
+
+@pytest.mark.parametrize("form", [tuple, list])
+def test_columns_without_ratings_are_no_matrix(form):
+    users, items, values = np.array([1, 1, 2]), np.array([5, 6, 5]), np.array([1.0, 2.0, 3.0])
+    for part in ([users, items], [users, values], [items]):
+        with pytest.raises(InvalidInput, match="columns without ratings"):
+            as_ratings(form(part))
+    assert len(as_ratings([values + 0.5, values])) == 6
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("item_name", "user_name", "my_rating"),
+        ("movie_title", "username", "stars"),
+        ("bookTitle", "Reader", "Book-Rating"),
+        ("track", "listener id", "user_rating"),
+    ],
+)
+def test_qualified_names_of_columns(names):
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(dict(zip(names, (TRIPLES[1], TRIPLES[0], TRIPLES[2]), strict=True)))
+    assert rows_of(as_ratings(table)) == EXPECTED
 
 
 def test_columns_that_stand_elsewhere():

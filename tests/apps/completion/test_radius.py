@@ -155,7 +155,8 @@ def test_few_ratings_are_held_out_in_several_sets(monkeypatch, count, sets):
 
 def test_ratings_that_are_all_the_same_end_the_search():
     users, items = np.divmod(np.arange(120), 12)
-    model = CompletionModel().fit((users, items, np.full(120, 4.0)))
+    with pytest.warns(UserWarning, match="all ratings are 4"):
+        model = CompletionModel().fit((users, items, np.full(120, 4.0)))
     assert len(model.path_) <= 2
     assert model.rank_ == 0
     assert model.predict([(0, 0), (99, 99)]).tolist() == [4.0, 4.0]

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.completion import Index, SideCurvature, SideFactor, align_features
+from unipd.apps.completion import CompletionModel, Index, SideCurvature, SideFactor, align_features
 from unipd.apps.completion.ratings import as_names
 from unipd.errors import InvalidInput
 from unipd.maps import Incidence
@@ -152,3 +152,27 @@ def test_a_precise_engine_asks_for_more():
     assert loose.residuals[0] > 1e-3
     with pytest.raises(InvalidInput, match="precision"):
         FixedToleranceEngine(precision=0.0)
+
+
+@pytest.mark.parametrize("kind", [dict, np.array])
+def test_items_without_ratings_are_predicted_from_their_features(kind):
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((30, 3))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    truth = 3.0 + 2.0 * rng.standard_normal((60, 3)) @ features.T
+    users, items = np.nonzero((rng.random(truth.shape) < 0.5) & (np.arange(30) >= 5))
+    given = dict(enumerate(features)) if kind is dict else features
+    model = CompletionModel(60.0, side_information=True, item_strength=3.0, clip=False)
+    model.fit((users, items, truth[users, items]), item_features=given)
+    assert model.items_.size == 30
+    pairs = np.indices((60, 5)).reshape(2, -1)
+    cold = truth[pairs[0], pairs[1]]
+    assert np.sqrt(np.mean((model.predict(tuple(pairs)) - cold) ** 2)) < 0.2 * cold.std()
+    assert set(model.recommend(0, 30)[0]) >= {0, 1, 2, 3, 4}
+
+
+def test_rows_of_zeros_are_no_items():
+    features = np.vstack([np.zeros(2), np.eye(2), np.zeros(2)])
+    model = CompletionModel(2.0, side_information=True)
+    model.fit(([0, 1, 1], [1, 1, 2], [1.0, 2.0, 3.0]), item_features=features)
+    assert model.items_.tolist() == [1, 2]

@@ -61,21 +61,22 @@ def test_the_ball_in_any_unit(ratings, unit):
     np.testing.assert_allclose(other.predict(ratings[:2]) / unit, plain.predict(ratings[:2]), atol=1e-2)
 
 
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("rating", [0.0, 1e-3, 3.0])
 @pytest.mark.parametrize(
     "options", [{}, {"side_information": True}, {"radius": 50.0}, {"residual": 0.0}, {"residual": 0.5}], ids=str
 )
 def test_constant_ratings_are_predicted_everywhere(rating, options):
     values = np.full(30, rating)
-    model = CompletionModel(clip=False, **options).fit((*PLACES, values))
+    with pytest.warns(UserWarning, match=f"all ratings are {rating:g}.*Implicit"):
+        model = CompletionModel(clip=False, **options).fit((*PLACES, values))
     assert model.result_.status is unipd.Status.SOLVED
     np.testing.assert_allclose(model.predict(EVERYWHERE), rating, rtol=1e-12)
     assert (model.rank_, model.objective_) == (0, 0.0)
 
 
 def test_constant_ratings_and_then_others():
-    model = CompletionModel(clip=False).fit((*PLACES, np.full(30, 3.0)))
+    with pytest.warns(UserWarning, match="all ratings are 3"):
+        model = CompletionModel(clip=False).fit((*PLACES, np.full(30, 3.0)))
     model.partial_fit(([0, 9], [1, 2], [3.0, 3.0]))
     assert model.rmse(([9], [7], [3.0])) == 0.0
     model.partial_fit(([0, 1], [1, 1], [5.0, 1.0]))

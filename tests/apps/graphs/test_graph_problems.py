@@ -66,6 +66,16 @@ def test_kmeans_finds_separated_clusters_and_bounds_every_partition():
     assert found.sdp_bound == pytest.approx(inertia, rel=1e-2)
 
 
+def test_kmeans_labels_are_a_fixed_point_of_lloyd():
+    points = np.random.default_rng(9).standard_normal((24, 2))
+    found = kmeans(points, 4, 1e-2)
+    centres = np.array([points[found.labels == k].mean(axis=0) for k in range(4)])
+    distances = np.sum((points[:, None] - centres) ** 2, axis=2)
+    assert (distances.argmin(axis=1) == found.labels).all()
+    assert found.cost == pytest.approx(distances.min(axis=1).sum())
+    assert found.sdp_bound <= found.cost
+
+
 def test_communities_of_joined_cliques():
     blocks = [(i, j) for start in (0, 4) for i, j in itertools.combinations(range(start, start + 4), 2)]
     edges = np.array([*blocks, (0, 4)])

@@ -1,19 +1,23 @@
 """MaxCut: kernels and rounding against brute force, the bound against every cut."""
 
 import itertools
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd import Status
-from unipd.apps.graphs import MaxCut, best_cut, cut_value, hyperplane_cuts, kernels
-from unipd.apps.graphs.maxcut import _best_distinct, _crossover, maxcut, maxcut_program
-from unipd.apps.sdp.formulation import analyse
-from unipd.errors import InvalidInput
+import unipd
+from unipd.apps.graphs import MaxCut, best_cut, cut_value, hyperplane_cuts, kernels, maxcut_program
+from unipd.apps.graphs.maxcut import _best_distinct, maxcut
+from unipd.apps.sdp import analyse
+from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.io import Graph
 from unipd.memory import limited_memory, resident_memory
+from unipd.status import Status
 
 
 def random_graph(seed, nodes=9, density=0.6):
@@ -60,11 +64,78 @@ def test_gains_and_flips_are_those_of_the_cut(seed):
     assert cut_value(graph, side) == pytest.approx(before + rise)
     assert gain.max() <= 1e-9
     np.testing.assert_allclose(gain, side * (matrix @ side), atol=1e-9)
-    noise = np.random.default_rng(seed).integers(0, 1000, 101)
     middle = cut_value(graph, side)
-    rise = kernels.tabu(*csr, side, gain, 200, 3, noise, 1e-9)
+    rise = kernels.anneal(*csr, side, gain, 2.0, 0.2, 30, np.uint64(seed + 1), 1e-9)
     assert rise >= 0.0
     assert cut_value(graph, side) == pytest.approx(middle + rise)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000))
+def test_a_combined_cut_has_the_better_side_of_every_component_of_the_difference(seed):
+    graph = random_graph(seed, 14, 0.15)
+    matrix = graph.adjacency()
+    matrix.eliminate_zeros()
+    csr = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
+    first, second = np.where(np.random.default_rng(seed).random((2, graph.nodes)) < 0.5, 1.0, -1.0)
+    differ = np.flatnonzero(first != second)
+    _, component = sp.csgraph.connected_components(matrix[differ][:, differ] != 0)
+    best, groups = -np.inf, range(component.max() + 1 if differ.size else 0)
+    for chosen in itertools.chain.from_iterable(itertools.combinations(groups, k) for k in range(len(groups) + 1)):
+        mixed = first.copy()
+        mixed[differ[np.isin(component, chosen)]] *= -1
+        best = max(best, cut_value(graph, mixed))
+    combined = first.copy()
+    rise = kernels.combine(*csr, combined, second, 1e-9)
+    assert cut_value(graph, combined) == pytest.approx(best) == pytest.approx(cut_value(graph, first) + rise)
+
+
+def torus(rows, cols, seed):
+    """A grid on a torus with random weights of -1 and 1, as G32, G67 and G81 of the G-set."""
+    places = np.arange(rows * cols).reshape(rows, cols)
+    ends = [np.roll(places, -1, axis).ravel() for axis in (0, 1)]
+    weights = np.random.default_rng(seed).choice([-1.0, 1.0], 2 * places.size)
+    return Graph.of(places.size, np.tile(places.ravel(), 2), np.concatenate(ends), weights)
+
+
+def largest_torus_cut(rows, cols, graph):
+    """The largest cut by dynamic programming over rows, for a fixed first row at a time."""
+    states = np.where((np.arange(2**cols)[:, None] >> np.arange(cols)) & 1, 1.0, -1.0)
+    weights = graph.adjacency().toarray()
+    place = np.arange(rows * cols).reshape(rows, cols)
+
+    def links(first, second):
+        """Energy of the edges between two neighbouring rows, for every pair of their states."""
+        return (states * weights[place[first], place[second]]) @ states.T
+
+    inside = [np.sum(states * np.roll(states, -1, 1) * weights[line, np.roll(line, -1)], axis=1) for line in place]
+    lowest = np.inf
+    for state in range(2**cols):
+        energy = np.where(np.arange(2**cols) == state, inside[0], np.inf)
+        for row in range(1, rows):
+            energy = np.min(energy[:, None] + links(row - 1, row), axis=0) + inside[row]
+        lowest = min(lowest, float(np.min(energy + links(rows - 1, 0)[:, state])))
+    return 0.5 * (graph.weights.sum() - lowest)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cuts_of_a_torus_are_the_largest(seed):
+    graph = torus(30, 5, seed)
+    factor = np.random.default_rng(seed).standard_normal((graph.nodes, 3))
+    rounded = cut_value(graph, best_cut(graph, factor, hyperplanes=3, effort=0.0))
+    found = cut_value(graph, best_cut(graph, factor, hyperplanes=3, effort=0.2))
+    largest = largest_torus_cut(30, 5, graph)
+    assert rounded < found <= largest
+    assert found >= 0.99 * largest
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10_000))
+def test_more_effort_never_loses_what_rounding_gives(seed):
+    graph = random_graph(seed, 40, 0.1)
+    factor = np.random.default_rng(seed).standard_normal((40, 3))
+    values = [cut_value(graph, best_cut(graph, factor, hyperplanes=5, effort=work)) for work in (0.0, 1e-4, 1e-3)]
+    assert values[0] <= min(values[1:])
 
 
 def test_rounding_repeats_and_differs_by_seed():
@@ -111,6 +182,8 @@ def test_bad_arguments():
         maxcut(graph, hyperplanes=0)
     with pytest.raises(InvalidInput):
         maxcut(graph, -1.0)
+    with pytest.raises(InvalidInput, match="effort"):
+        maxcut(graph, effort=-1.0)
     with pytest.raises(InvalidInput):
         maxcut("graph")
 
@@ -119,54 +192,78 @@ def test_an_interrupted_run_is_rounded_without_a_long_search(monkeypatch):
     def interrupt(info):
         raise KeyboardInterrupt
 
-    steps = []
+    efforts = []
 
-    def record_steps(*rest, **named):
-        steps.append(named["steps"])
+    def record_effort(*rest, **named):
+        efforts.append(named["effort"])
         return best_cut(*rest, **named)
 
-    monkeypatch.setitem(maxcut.__globals__, "best_cut", record_steps)
+    monkeypatch.setitem(maxcut.__globals__, "best_cut", record_effort)
     pair = Graph.of(3, [0, 1], [1, 2], np.ones(2))
     found = maxcut(pair, 1e-9, callback=interrupt)
     assert found.result.status is Status.INTERRUPTED
     assert found.cut_value == 2.0
     assert maxcut(pair, 1e-6).result.status is Status.SOLVED
-    assert steps == [0, None]
+    assert efforts == [0.0, 1.0]
 
 
 def test_nodes_without_edges_do_not_hold_up_the_search():
     random = np.random.default_rng(6)
     rows, cols = np.nonzero(np.triu(random.random((60, 60)) < 0.1, 1))
     weights, factor = random.random(rows.size), random.standard_normal((160, 3))
-    alone = best_cut(Graph.of(60, rows, cols, weights), factor[:60], hyperplanes=1, steps=5000)
-    enlarged = best_cut(Graph.of(160, rows, cols, weights), factor, hyperplanes=1, steps=5000)
+    alone = best_cut(Graph.of(60, rows, cols, weights), factor[:60], hyperplanes=1, effort=0.1)
+    enlarged = best_cut(Graph.of(160, rows, cols, weights), factor, hyperplanes=1, effort=0.1)
     values = [float(weights @ (sides[rows] != sides[cols])) for sides in (alone, enlarged)]
     assert values[1] == pytest.approx(values[0], rel=1e-3)
 
 
-def test_cuts_that_are_crossed_are_different_and_keep_what_their_parents_share():
+def sparse_graph(nodes, seed=0):
+    rows, cols = np.random.default_rng(seed).integers(0, nodes, (2, 3 * nodes))
+    return Graph.of(nodes, rows[rows != cols], cols[rows != cols], np.ones(np.count_nonzero(rows != cols)))
+
+
+def test_a_run_that_does_not_fit_is_refused_before_it_starts(monkeypatch):
+    program, calls = maxcut_program(sparse_graph(60_000)), []
+    problem, analysis = program.problem(), analyse(program.data)
+    method = analysis.method(None, 0, analysis.trace_bound(), 1e-3)
+    needed = method.workspace_bytes(problem, 1e-3)
+    assert needed >= 8 * 4 * 60_000 * method.rank
+    assert replace(method, rank=2 * method.rank).workspace_bytes(problem, 1e-3) == 2 * needed
+    assert method.workspace_bytes(problem, 1e-6) == 2 * needed  # in double precision
+    monkeypatch.setattr(unipd.Factored, "start", lambda *_: calls.append(1))
+    with limited_memory(resident_memory() + needed // 2), pytest.raises(MemoryForecastError, match="memory limit"):
+        program.solve(1e-3)
+    monkeypatch.setattr("unipd.memory.machine_memory", lambda: needed // 2)
+    with pytest.raises(MemoryForecastError, match="lower accuracy or a lower rank"):
+        program.solve(1e-3)
+    assert not calls
+
+
+def test_the_forecast_knows_the_quasi_newton_pairs():
+    problem = unipd.Problem(
+        unipd.sharp.Spectrahedron(400), unipd.maps.Sampling([0], [0], (400, 400)), [1.0], unipd.couplings.LeastSquares()
+    )
+    few, many = (unipd.Factored(rank=5, memory=pairs).workspace_bytes(problem, 1e-6) for pairs in (2, 20))
+    assert many - few == 36 * 400 * 5 * 8
+
+
+@pytest.mark.parametrize("threshold", [1, 10**9])
+def test_large_factors_are_in_single_precision_and_the_certificate_holds(monkeypatch, threshold):
+    monkeypatch.setattr(sys.modules["unipd.methods.factored.factored"], "SINGLE_ENTRIES", threshold)
+    graph = sparse_graph(600)
+    found = maxcut(graph, 1e-3, hyperplanes=4, effort=0.0)
+    assert found.result.x.left.dtype == (np.float32 if threshold == 1 else np.float64)
+    assert found.result.status is Status.SOLVED
+    assert found.result.infeasibility <= 1e-6
+    accurate = maxcut_program(graph).solve(1e-7)
+    assert accurate.x.left.dtype == np.float64
+    assert accurate.objective <= found.sdp_bound
+    assert found.result.objective <= accurate.dual_bound * (1.0 + 1e-6)
+    assert maxcut(graph, 1e-4, hyperplanes=4, effort=0.0).result.status is Status.SOLVED
+
+
+def test_starting_cuts_are_distinct_up_to_their_sign():
     rng = np.random.default_rng(5)
     sides = [np.where(rng.random(30) < 0.5, 1.0, -1.0) for _ in range(3)]
     pool = _best_distinct([(1.0, sides[0]), (3.0, sides[1]), (3.0, -sides[1]), (2.0, sides[2])])
     assert [value for value, _ in pool] == [3.0, 2.0, 1.0]
-    first, second = pool[0][1], pool[1][1]
-    child = _crossover(pool[:2], rng)
-    aligned = second if first @ second >= 0 else -second
-    shared = first == aligned
-    parent = first if np.array_equal(child[shared], first[shared]) else -first
-    np.testing.assert_array_equal(child[shared], parent[shared])
-    assert set(np.unique(child)) == {-1.0, 1.0}
-    assert _crossover(pool[:1], rng) @ pool[0][1] == 30.0
-
-
-def test_a_factor_takes_no_more_columns_than_fit_in_memory():
-    nodes = 1 << 16
-    program = maxcut_program(Graph.of(nodes, np.arange(nodes - 1), np.arange(1, nodes), np.ones(nodes - 1)))
-    analysis = analyse(program.data)
-    trace = analysis.trace_bound()
-    wide = analysis.method(None, 0, trace).rank
-    with limited_memory(resident_memory() + 60 * 16 * 8 * nodes):
-        narrow = analysis.method(None, 0, trace).rank
-    assert 32 < narrow <= 60 < wide
-    with limited_memory(resident_memory() + 1):
-        assert analysis.method(None, 0, trace).rank == 32

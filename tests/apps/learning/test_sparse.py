@@ -46,6 +46,45 @@ def test_optimal_value(loss: str, norm: str, p: Any, intercept: bool) -> None:
     assert np.linalg.norm(model.coef_, np.inf if p == "inf" else p) <= 1.5 + 1e-6
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("offset", [2e3, 1e6])
+def test_a_shift_of_y_changes_only_the_intercept(loss: str, offset: float) -> None:
+    X, y = sample(4)
+    here, there = (NormConstrainedRegressor(1.5, loss=loss, accuracy=1e-9).fit(X, z) for z in (y, y + offset))
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-4)
+    assert there.intercept_ - offset == pytest.approx(here.intercept_, abs=1e-4)
+    assert there.result_.objective == pytest.approx(here.result_.objective, rel=1e-6)
+
+
+def test_a_constant_target_is_its_intercept() -> None:
+    model = NormConstrainedRegressor().fit(sample(0)[0], np.full(80, 0.1))
+    assert not model.coef_.any()
+    assert model.intercept_ == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+def test_sparse_samples(loss: str, norm: str) -> None:
+    X, y = sample(5)
+    X = np.where(np.abs(X) < 1.0, 0.0, X)
+    dense, sparse = (NormConstrainedRegressor(1.5, norm, loss, accuracy=1e-8).fit(Z, y) for Z in (X, sp.csr_array(X)))
+    assert sparse.result_.status.success
+    np.testing.assert_allclose(sparse.predict(sp.csr_array(X)), dense.predict(X), atol=1e-2)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_weight_counts_like_repetition(sparse: bool) -> None:
+    X, y = sample(6)
+    weights = np.random.default_rng(0).integers(0, 4, y.size)
+    places = np.repeat(np.arange(y.size), weights)
+    samples = sp.csr_array(X) if sparse else X
+    weighted = NormConstrainedRegressor(1.5, accuracy=1e-9).fit(samples, y, sample_weight=weights)
+    repeated = NormConstrainedRegressor(1.5, accuracy=1e-9).fit(X[places], y[places])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-3)
+    with pytest.raises(InvalidInput, match="sample_weight"):
+        NormConstrainedRegressor(loss="huber").fit(X, y, sample_weight=weights)
+
+
 def test_any_oracle_takes_the_place_of_the_norm() -> None:
     X, y = sample(1)
     model = NormConstrainedRegressor(norm=sharp.KSparsePolytope(20, 3, 2.0)).fit(X, y)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from unipd.errors import InvalidInput
 
 pytest.importorskip("sklearn")
 
-from sklearn.datasets import make_classification, make_moons
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import NuSVC
@@ -77,6 +78,57 @@ def test_a_fit_that_is_cut_short_warns() -> None:
         SupportVectorClassifier(max_iterations=1).fit(X, y)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_fit_within_its_accuracy_is_solved(kernel: str) -> None:
+    X, y = data(kernel, 5)
+    model = SupportVectorClassifier(nu=0.3, kernel=kernel).fit(X, y)
+    assert model.result_.status.success
+    assert model.result_.accuracy == model.accuracy
+
+
+def test_hulls_that_a_bound_proves_apart_are_separated_whatever_their_units() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="standardise"):
+        model = SupportVectorClassifier(nu=0.05).fit(X, y)
+    assert model.result_.dual_bound > 0.0
+    assert model.score(X, y) > 0.93
+
+
+def test_a_shift_and_a_common_unit_change_nothing() -> None:
+    X, y = data("linear", 6)
+    here, there = (SupportVectorClassifier(nu=0.3, accuracy=1e-9).fit(Z, y) for Z in (X, 1e-3 * X + 50.0))
+    np.testing.assert_allclose(1e-3 * there.coef_, here.coef_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_several_classes_vote(kernel: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    ours = SupportVectorClassifier(nu=0.3, kernel=kernel, accuracy=1e-8).fit(X, y)
+    theirs = NuSVC(nu=0.3, kernel=kernel, tol=1e-8, break_ties=True).fit(X, y)
+    assert (ours.predict(X) == theirs.predict(X)).mean() >= 0.99
+    assert ours.decision_function(X).shape == (150, 3)
+    assert ours.dual_coef_.shape == (3, ours.support_.size)
+    assert len(ours.results_) == 3
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_samples(kernel: str) -> None:
+    X, y = data(kernel, 7)
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    dense, sparse = (SupportVectorClassifier(0.4, kernel, accuracy=1e-9).fit(Z, y) for Z in (X, sp.csr_array(X)))
+    assert sparse.result_.status.success
+    np.testing.assert_allclose(sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-3)
+
+
+def test_a_weight_counts_like_repetition() -> None:
+    X, y = data("linear", 8)
+    weights = np.random.default_rng(0).integers(0, 4, y.size)
+    places = np.repeat(np.arange(y.size), weights)
+    weighted = SupportVectorClassifier(0.3, accuracy=1e-9).fit(X, y, sample_weight=weights)
+    repeated = SupportVectorClassifier(0.3, accuracy=1e-9).fit(X[places], y[places])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
@@ -97,4 +149,4 @@ def test_bad_parameters(options: dict[str, object], argument: str) -> None:
 def test_scikit_learn_accepts_it() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_estimator(SupportVectorClassifier())
+        check_estimator(SupportVectorClassifier(nu=0.2))

@@ -6,7 +6,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.apps.sdp import SdpData, bound_from_diagonals, data_from_sdpa
+from unipd.apps.sdp import Block, SdpData, bound_from_diagonals, data_from_sdpa
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries
@@ -39,7 +39,7 @@ def test_blocks_are_merged_with_their_values():
     x = root @ root.T
     images = [float(np.sum(scipy.linalg.block_diag(*blocks) * x)) for blocks in parts]
     np.testing.assert_allclose(data.cost_and_constraints.image(x), [-images[0], *images[1:]], rtol=1e-12)
-    assert [(b.start, b.size, b.diagonal) for b in data.blocks] == [(0, 2, True), (2, 3, False), (5, 1, True)]
+    assert [(b.start, b.size, b.is_vector) for b in data.blocks] == [(0, 2, True), (2, 3, False), (5, 1, True)]
 
 
 def test_coupling_and_violation_agree_on_every_kind_of_bound():
@@ -104,3 +104,36 @@ def test_numbers_whose_squares_overflow_are_refused():
     with pytest.raises(InvalidInput, match="A: expected numbers"):
         program([1e200 * np.eye(2)], [1.0])
     assert program([np.eye(2)], [-np.inf], [1.0]).b == [1.0]
+
+
+def _mixed(kind: str) -> SdpData:
+    """A psd block of order 2 and a vector of three entries of another kind."""
+    entries = Entries([0, 0, 1, 1], [0, 2, 1, 4], [1, 2, 1, 4], [1.0, 2.0, 3.0, 4.0])
+    return SdpData(
+        5, entries.select(entries.constraint == 0), entries, np.ones(2), np.ones(2), (Block(0, 2), Block(2, 3, kind))
+    )
+
+
+@pytest.mark.parametrize("kind", ["nonnegative", "second_order", "free"])
+def test_a_point_gives_back_its_blocks_and_its_image(kind: str) -> None:
+    data = _mixed(kind)
+    matrix = np.array([[2.0, -1.0], [-1.0, 3.0]])
+    vector = np.array([2.0, 0.5, 1.0]) if kind == "nonnegative" else np.array([2.0, -0.5, -1.0])
+    point = data.point([matrix, vector])
+    np.testing.assert_allclose(data.block(point, 0), matrix)
+    np.testing.assert_allclose(data.block(point, 1), vector, atol=1e-15)
+    expected = [-2.0 + 2.0 * vector[0], -2.0 + 2.0 * vector[0], 9.0 + 4.0 * vector[2]]
+    np.testing.assert_allclose(data.cost_and_constraints.image(point), expected)
+    assert data.is_psd == (kind == "nonnegative")
+
+
+def test_entries_outside_their_blocks_are_refused() -> None:
+    cross, b = Entries([0], [1], [2], [1.0]), np.ones(1)
+    with pytest.raises(InvalidInput, match="inside blocks"):
+        SdpData(3, cross, cross, b, b, (Block(0, 2), Block(2, 1, "nonnegative")))
+    with pytest.raises(InvalidInput, match="diagonal in those of vectors"):
+        SdpData(3, cross, cross, b, b, (Block(0, 3, "free"),))
+    with pytest.raises(InvalidInput, match="one after another"):
+        SdpData(3, cross, cross, b, b, (Block(0, 2),))
+    with pytest.raises(InvalidInput, match="kind"):
+        SdpData(3, cross, cross, b, b, (Block(0, 3, "exponential"),))

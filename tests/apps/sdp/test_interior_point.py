@@ -1,8 +1,9 @@
-"""The interior-point method: steps, standard form, and programs on which first-order methods are slow."""
+"""Interior points: the conic form, certificates, every kind of block, and programs that are slow otherwise."""
 
 import functools
 from dataclasses import replace
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,15 +12,21 @@ from hypothesis import strategies as st
 
 from apps.sdp.checks import check, reference
 from unipd import Status
-from unipd.apps.sdp import SDP, FallbackRule, InteriorPoint, analyse, bounded, interior_point_work
-from unipd.apps.sdp.interior_point import (
-    DenseProgram,
-    Iterate,
-    independent_rows,
-    initial_iterate,
-    predictor_corrector_step,
-    standard_form,
+from unipd.apps.sdp import (
+    SDP,
+    Block,
+    ConicForm,
+    FallbackRule,
+    SdpData,
+    TruncatedCone,
+    embedding,
+    estimate_seconds,
+    measure_margins,
+    measure_size,
+    solver,
 )
+from unipd.errors import InvalidInput, MissingExtra
+from unipd.maps.sdp import Entries
 from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget
 
 
@@ -67,34 +74,187 @@ def assignment(size, seed):
     return SDP.from_matrices(cost, matrices, right)
 
 
-@settings(max_examples=15)
-@given(seed=st.integers(0, 10_000), order=st.integers(2, 6), size=st.integers(1, 5))
-def test_a_step_solves_its_equations(seed, order, size):
-    """A full step keeps A(X + dX) = b and the equation of the slack; iterates stay positive definite."""
+BLOCKS = (Block(0, 3), Block(3, 2, "nonnegative"), Block(5, 3, "second_order"), Block(8, 2, "free"), Block(10, 2))
+
+
+def conic_data(seed, senses="=", blocks=BLOCKS, size=5):
+    """A program with strictly feasible points on both sides over the given blocks."""
     generator = np.random.default_rng(seed)
-    rows = np.stack([symmetric(generator, order).ravel() for _ in range(min(size, order))])
-    program = DenseProgram(sp.csr_array(rows), rows @ np.eye(order).ravel(), symmetric(generator, order))
-    here = initial_iterate(program)
-    before = np.linalg.norm(program.b - program.image(here.x)), np.linalg.norm(program.cost - here.s)
-    here = predictor_corrector_step(program, here)
-    assert here is not None
-    assert min(np.linalg.eigvalsh(here.x)[0], np.linalg.eigvalsh(here.s)[0]) > 0.0
-    residuals = program.b - program.image(here.x), program.cost - program.adjoint(here.y) - here.s
-    for residual, old in zip(residuals, before, strict=True):
-        assert np.linalg.norm(residual) <= old * (1.0 + 1e-12)
-    slack = np.linalg.eigvalsh(here.s)
-    assert slack[0] > 0.0
+    order = blocks[-1].rows.stop
+    pattern = np.zeros((order, order), bool)
+    for block in blocks:
+        pattern[block.rows, block.rows] = np.eye(block.size, dtype=bool) if block.is_vector else True
+    matrices = [np.where(pattern, symmetric(generator, order), 0.0) for _ in range(size)]
+    inner, slack = interior(generator, blocks), interior(generator, blocks, is_dual=True)
+    dual = generator.standard_normal(size)
+    dual = dual if senses == "=" else np.abs(dual) * (1.0 if senses == "<=" else -1.0)
+    values = np.array([np.sum(matrix * inner) for matrix in matrices])
+    cost = slack - np.tensordot(dual, matrices, 1)
+    lower = values if senses == "=" else values - 0.5 if senses == "range" else np.full(size, -np.inf)
+    lower, upper = (values, np.full(size, np.inf)) if senses == ">=" else (lower, values)
+    return SdpData(order, Entries.from_matrices([cost]), Entries.from_matrices(matrices), lower, upper, blocks)
 
 
-def test_no_step_where_rounding_has_the_last_word():
-    program = DenseProgram(sp.csr_array(np.eye(2).reshape(1, 4)), np.ones(1), np.eye(2))
-    assert predictor_corrector_step(program, Iterate(np.diag([1.0, -1e-20]), np.eye(2), np.zeros(1))) is None
+def interior(generator, blocks, is_dual=False):
+    """A block diagonal matrix inside the product of cones, or inside the dual one."""
+    order = blocks[-1].rows.stop
+    out = np.zeros((order, order))
+    for block in blocks:
+        half = generator.standard_normal((block.size, block.size))
+        vector = generator.random(block.size) + 0.1
+        if block.kind == "psd":
+            part = half @ half.T + 0.1 * np.eye(block.size)
+        elif block.kind == "second_order":
+            part = np.diag([np.linalg.norm(half[0, 1:]) + 0.3, *half[0, 1:]])
+        elif block.kind == "free":
+            part = np.diag(np.zeros(block.size) if is_dual else half[0])
+        else:
+            part = np.diag(vector)
+        out[block.rows, block.rows] = part
+    return out
 
 
-def test_dependent_constraints_are_left_out():
-    rows = sp.csr_array(np.array([[1.0, 0, 0, 1], [2, 0, 0, 2], [1, 0, 0, 0], [0, 0, 0, 1]]))
-    kept = independent_rows(rows)
-    assert kept.size == np.linalg.matrix_rank(rows.toarray()) == np.linalg.matrix_rank(rows.toarray()[kept])
+def conic_reference(data):
+    """The optimal value, by CVXPY."""
+    parts, constraints = [], []
+    for block in data.blocks:
+        x = cp.Variable((block.size, block.size), PSD=True) if block.kind == "psd" else cp.Variable(block.size)
+        if block.kind == "nonnegative":
+            constraints.append(x >= 0)
+        elif block.kind == "second_order":
+            constraints.append(cp.norm(x[1:]) <= x[0])
+        parts.append(x if block.kind == "psd" else cp.diag(x))
+    rows = [data.cost_and_constraints.adjoint(row).toarray() for row in np.eye(data.size + 1)]
+
+    def inner(matrix):
+        pairs = zip(data.blocks, parts, strict=True)
+        return sum(cp.sum(cp.multiply(matrix[block.rows, block.rows], part)) for block, part in pairs)
+
+    for matrix, low, high in zip(rows[1:], data.lower, data.upper, strict=True):
+        constraints += [inner(matrix) >= low] if np.isfinite(low) else []
+        constraints += [inner(matrix) <= high] if np.isfinite(high) else []
+    return cp.Problem(cp.Minimize(inner(rows[0])), constraints).solve(solver="CLARABEL")
+
+
+def check_conic(data, result, accuracy=1e-6):
+    """Check point, multipliers and bound in dense arithmetic, block by block."""
+    assert result.status is Status.SOLVED, result.message
+    rows = [data.cost_and_constraints.adjoint(row).toarray() for row in np.eye(data.size + 1)]
+    slack = rows[0] + np.tensordot(result.dual, rows[1:], 1)
+    size = 0.0
+    for index, block in enumerate(data.blocks):
+        x, s = data.block(result.x, index), slack[block.rows, block.rows]
+        if block.kind == "psd":
+            assert np.linalg.eigvalsh(x)[0] >= -1e-12 * np.trace(x)
+            assert np.linalg.eigvalsh(s)[0] >= -1e-7
+            size += np.trace(x)
+        elif block.kind == "nonnegative":
+            assert min(x.min(), s.diagonal().min()) >= -1e-7
+            size += x.sum()
+        elif block.kind == "second_order":
+            assert x[0] - np.linalg.norm(x[1:]) >= -1e-12 * x[0]
+            assert s[0, 0] - np.linalg.norm(s.diagonal()[1:]) >= -1e-7
+            size += x[0]
+        else:
+            np.testing.assert_allclose(s.diagonal(), 0.0, atol=1e-10)
+            size += np.abs(x).sum()
+    assert measure_size(data, result.x) == pytest.approx(size)
+    image = np.array(
+        [
+            sum(np.sum(row[b.rows, b.rows] * _as_matrix(data.block(result.x, k))) for k, b in enumerate(data.blocks))
+            for row in rows
+        ]
+    )
+    assert np.linalg.norm(data.violation(image[1:])) <= accuracy * max(1.0, np.linalg.norm(data.b))
+    assert result.objective == pytest.approx(image[0], rel=1e-9, abs=1e-9)
+    value = -data.support_of_bounds(result.dual)
+    assert result.dual_bound <= value + 1e-9 * max(1.0, abs(value))
+    assert result.objective == pytest.approx(result.dual_bound, rel=1e-5, abs=1e-5)
+
+
+def _as_matrix(part):
+    return np.diag(part) if part.ndim == 1 else part
+
+
+@pytest.mark.parametrize("senses", ["=", "<=", ">=", "range"])
+@pytest.mark.parametrize("seed", range(3))
+def test_all_kinds_of_blocks_and_constraints(seed, senses):
+    data = conic_data(seed, senses)
+    result = SDP(data).solve(1e-6)
+    check_conic(data, result)
+    assert result.method == "interior"
+    assert result.objective == pytest.approx(conic_reference(data), rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["psd", "nonnegative", "second_order", "free"])
+def test_a_single_kind_of_block_beside_a_matrix(kind):
+    data = conic_data(7, blocks=(Block(0, 3), Block(3, 3, kind)))
+    result = SDP(data).solve(1e-7)
+    check_conic(data, result, 1e-7)
+    assert result.objective == pytest.approx(conic_reference(data), rel=1e-5, abs=1e-5)
+
+
+def test_the_bound_holds_for_points_of_any_size_where_the_slack_is_proved_psd():
+    data = conic_data(3, blocks=BLOCKS[:3])
+    result = SDP(data).solve(1e-6)
+    assert result.extras["trace_bound"] is None
+    assert "trace at most" not in result.message
+    assert measure_margins(data.blocks, data.slack(result.dual)).min() >= 0.0
+
+
+def test_the_conic_form_has_the_same_equations():
+    """M x + F u = r if and only if the constraints hold, with slacks for the sides; rows have unit norm."""
+    data = conic_data(4, "range")
+    form, generator = ConicForm(data), np.random.default_rng(0)
+    matrix, free = form.matrices()
+    parts = [
+        symmetric(generator, b.size) if b.kind == "psd" else generator.standard_normal(b.size) for b in data.blocks
+    ]
+    starts, slacks, columns = form.offsets
+    x, u = np.zeros(columns), parts[3]
+    for index, (block, start) in enumerate(zip(data.blocks, starts, strict=True)):
+        if block.kind != "free":
+            x[start : start + parts[index].size] = parts[index].ravel()
+    image = data.cost_and_constraints.image(sum_of_blocks(data, parts))
+    c, d = form.costs()
+    assert c @ x + d @ u == pytest.approx(image[0])
+    above = (data.upper - image[1:]) / data.norms
+    x[slacks : slacks + data.size], x[slacks + data.size : slacks + 2 * data.size] = above, 0.5 / data.norms - above
+    np.testing.assert_allclose(matrix @ x + free @ u, form.right_hand_side(), atol=1e-12)
+    for expected, part in zip(parts, form.parts(x, u), strict=True):
+        np.testing.assert_allclose(part, expected)
+    assert sum(sum(cone.dim) for cone in form.cones()) == columns
+
+
+def sum_of_blocks(data, parts):
+    """The block diagonal matrix of these blocks."""
+    out = np.zeros((data.order, data.order))
+    for block, part in zip(data.blocks, parts, strict=True):
+        out[block.rows, block.rows] = _as_matrix(part)
+    return out
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_point_of_a_truncated_cone_beats_its_oracle(seed):
+    generator = np.random.default_rng(seed)
+    cone = TruncatedCone(BLOCKS, 2.0)
+    direction = np.where(
+        sum_of_blocks(conic_data(0), [np.ones((b.size, b.size)) for b in BLOCKS]), symmetric(generator, 12), 0
+    )
+    answer = cone(direction)
+    data = conic_data(0)
+    atom = answer.atom
+    assert measure_size(data, atom) == pytest.approx(2.0)
+    assert np.sum(direction * sum_of_blocks(data, [data.block(atom, k) for k in range(5)])) == pytest.approx(
+        answer.value
+    )
+    for _ in range(20):
+        other = interior(generator, BLOCKS)
+        size = sum(
+            other[b.start, b.start] if b.kind == "second_order" else np.abs(other.diagonal()[b.rows]).sum()
+            for b in BLOCKS
+        )
+        assert np.sum(direction * other) * 2.0 / size <= answer.value + answer.error + 1e-12
 
 
 @settings(max_examples=15)
@@ -102,7 +262,7 @@ def test_dependent_constraints_are_left_out():
 def test_random_programs(seed, order, size):
     """Objective and certificate against an independent solver."""
     program = random_program(seed, order, size)
-    result = program.solve(1e-6, method=InteriorPoint(), stop=MaxIterations(60))
+    result = program.solve(1e-6, "interior", stop=MaxIterations(60))
     if result.status is not Status.SOLVED:  # nearly a single feasible point: rounding ends it, a bound still holds
         assert max(abs(result.gap), result.infeasibility) < 1e-3
         assert result.dual_bound <= reference(program) + 1e-5 * max(1.0, abs(result.dual_bound))
@@ -111,19 +271,13 @@ def test_random_programs(seed, order, size):
     assert result.objective == pytest.approx(reference(program), rel=1e-5, abs=1e-5)
 
 
-def test_standard_form_has_slacks_for_sides_and_trace():
-    """An upper bound, a range and a bounded trace: 1 + 2 + 1 slacks."""
-    matrices = [np.diag([1.0, 0.0]), np.diag([0.0, 1.0])]
-    program = SDP.from_matrices(np.eye(2), matrices, [1.0, 2.0], "<=", lower=[-np.inf, 1.0])
-    standard = standard_form(program.problem())
-    assert standard.program.order == 2 + 1 + 2 + 1
-    assert standard.program.b.size == 2 + 1 + 1
+def test_estimates_grow_with_the_order_and_the_constraints():
+    def estimate(order, size):
+        matrices = [sp.csr_array(([1.0], ([i % order], [i % order])), shape=(order, order)) for i in range(size)]
+        return estimate_seconds(SDP.from_matrices(sp.eye_array(order), matrices, np.ones(size)).data)
 
-
-def test_large_programs_are_not_affordable():
-    diagonal = sp.eye_array(400, format="csr")
-    matrices = [sp.csr_array(([1.0], ([i], [i])), shape=(400, 400)) for i in range(400)]
-    assert interior_point_work(analyse(SDP.from_matrices(diagonal, matrices, np.ones(400)).data)) is None
+    assert estimate(10, 10) < estimate(400, 10) < estimate(400, 2000)
+    assert estimate(400, 40_000) == np.inf
 
 
 @pytest.mark.parametrize("seed", [27, 37])
@@ -163,19 +317,20 @@ def test_limits_of_the_caller_hold_for_both_parts():
     assert RemainingBudget(MaxSeconds(3.0), 5.0).deadline() == 0.0
 
 
-@pytest.mark.parametrize(("limit", "status"), [(None, Status.SOLVED), (3, Status.ITERATION_LIMIT)])
+@pytest.mark.parametrize(("limit", "status"), [(None, Status.SOLVED), (1, Status.ITERATION_LIMIT)])
 def test_work_is_that_of_both_parts(monkeypatch, limit, status):
     """Also where the interior points end with a worse point than the factored method."""
-    parts, original = [], bounded.solve
+    parts, original = [], solver.solve
 
     @functools.wraps(original)
     def record_parts(*arguments, **options):
         parts.append(original(*arguments, **options))
         return parts[-1]
 
-    monkeypatch.setattr(bounded, "solve", record_parts)
+    monkeypatch.setattr(solver, "solve", record_parts)
+    monkeypatch.setattr(solver, "LEAST_FALLBACK", 60)
     program = assignment(3, 1)
-    patience = FallbackRule(interior_point_work(analyse(program.data))).iterations
+    patience = FallbackRule(estimate_seconds(program.data)).iterations
     stop = None if limit is None else MaxIterations(patience + limit)
     result = program.solve(1e-7, stop=stop)
     assert [part.method for part in parts] == ["factored", "interior"]
@@ -188,7 +343,8 @@ def test_work_is_that_of_both_parts(monkeypatch, limit, status):
     assert result.seconds == pytest.approx(sum(part.seconds for part in parts))
 
 
-def test_calls_of_both_parts_are_limited():
+def test_calls_of_both_parts_are_limited(monkeypatch):
+    monkeypatch.setattr(solver, "LEAST_FALLBACK", 20)
     free = assignment(3, 1).solve(1e-7)
     calls = free.counts.oracle_calls - 2
     limited = assignment(3, 1).solve(1e-7, stop=MaxOracleCalls(calls))
@@ -196,11 +352,12 @@ def test_calls_of_both_parts_are_limited():
     assert calls <= limited.counts.oracle_calls < free.counts.oracle_calls
 
 
-def test_patience_grows_with_the_work_of_a_step():
-    assert [FallbackRule(work).iterations for work in (1.0, 1e8, 1e12)] == [60, 100, 400]
+def test_patience_grows_with_the_estimated_time():
+    assert [FallbackRule(seconds).iterations for seconds in (0.1, 10.0, 1e3)] == [200, 400, 1000]
 
 
-def test_a_checkpoint_holds_the_factored_phase_and_that_of_interior_points(tmp_path):
+def test_a_checkpoint_holds_both_phases(tmp_path, monkeypatch):
+    monkeypatch.setattr(solver, "LEAST_FALLBACK", 20)
     program, path = assignment(3, 0), tmp_path / "run.ckpt"
     seen = []
 
@@ -224,7 +381,7 @@ def test_a_checkpoint_holds_the_factored_phase_and_that_of_interior_points(tmp_p
 
 
 def test_a_checkpoint_serves_runs_that_refine_a_solution(tmp_path, monkeypatch):
-    monkeypatch.setattr(bounded.BoundedSolver, "_postsolve", _never_accurate(bounded.BoundedSolver._postsolve))
+    monkeypatch.setattr(solver.Solver, "_postsolve", _never_accurate(solver.Solver._postsolve))
     program, path = SDP.from_matrices(np.diag([3.0, 1.0]), [np.eye(2)], [1.0]), tmp_path / "run.ckpt"
     whole = program.solve(method="factored")
     saved = program.solve(method="factored", checkpoint=path)
@@ -237,3 +394,23 @@ def _never_accurate(postsolve):
         return replace(postsolve(*arguments), status=Status.STALLED)
 
     return stall
+
+
+def test_without_qics_the_extra_is_named(monkeypatch):
+    """Programs with a bounded trace do without it."""
+
+    def import_module(name):
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(embedding, "import_module", import_module)
+    monkeypatch.setattr(embedding, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"qics.*unipd\[sdp\]"):
+        SDP(conic_data(0)).solve()
+    with pytest.raises(MissingExtra, match=r"unipd\[sdp\]"):
+        SDP.from_matrices(np.eye(2), [np.array([[0.0, 1.0], [1.0, 0.0]])], [2.0]).solve()
+    assert assignment(3, 1).solve(1e-3).method == "factored"
+
+
+def test_interior_points_take_no_trace_bound():
+    with pytest.raises(InvalidInput, match="trace_bound: expected none"):
+        SDP(conic_data(0)).solve(trace_bound=5.0)

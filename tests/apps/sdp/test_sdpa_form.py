@@ -67,9 +67,9 @@ def test_several_blocks_have_the_published_optimum(name: str, optimum: float) ->
     form = cost_and_constraints(program)
     blocks = data_from_sdpa(program).blocks
     parts = [
-        cp.Variable(b.size, nonneg=True) if b.diagonal else cp.Variable((b.size, b.size), PSD=True) for b in blocks
+        cp.Variable(b.size, nonneg=True) if b.is_vector else cp.Variable((b.size, b.size), PSD=True) for b in blocks
     ]
-    x = [cp.diag(part) if block.diagonal else part for block, part in zip(blocks, parts, strict=True)]
+    x = [cp.diag(part) if block.is_vector else part for block, part in zip(blocks, parts, strict=True)]
 
     def image(weights: np.ndarray) -> object:
         matrix = form.adjoint(weights).toarray()

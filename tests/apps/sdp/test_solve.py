@@ -9,7 +9,7 @@ import pytest
 from apps.sdp.checks import check, dense, reference
 from unipd import Status
 from unipd.apps.graphs import bisection_program, maxcut_program, theta_program
-from unipd.apps.sdp import SDP, InteriorPoint
+from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
 from unipd.report import compute_curves
@@ -173,40 +173,10 @@ def test_the_ray_of_an_unbounded_program_is_measured(maximise, scale):
     assert result.dual_bound == -sign * np.inf
 
 
-def test_a_ray_without_a_feasible_point_says_so():
-    """X_11 in [1, 2] is bounded on both sides, and feasibility is not decided before the ray is found."""
-    program = SDP.from_matrices(-np.eye(2), [np.diag([1.0, 0.0])], [2.0], "<=", lower=[1.0])
-    result = program.solve(1e-6)
-    assert result.status is Status.UNBOUNDED
-    assert "not decided" in result.message
-
-
-def test_infeasible_program_comes_with_a_proof():
-    matrices = [np.array([[2.0, 1.0], [1.0, 1.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])]
-    program = SDP.from_matrices(np.eye(2), matrices, [-1.0, 1.0])
-    result = program.solve(1e-6)
-    assert result.status is Status.INFEASIBLE
-    combination = sum(y * m for y, m in zip(result.dual, matrices, strict=True))
-    assert np.linalg.eigvalsh(combination)[0] > 0
-    assert result.dual @ program.data.b < 0
-
-
-def test_weak_infeasibility_ends_with_what_is_proved():
-    """X_11 = 0 and X_12 = 1 are met arbitrarily closely by large X, but by none exactly."""
-    matrices = [np.diag([1.0, 0.0]), np.array([[0.0, 0.5], [0.5, 0.0]])]
-    result = SDP.from_matrices(np.eye(2), matrices, [0.0, 1.0]).solve(1e-6, stop=MaxIterations(100))
-    assert result.status is Status.STALLED
-    assert "No X of trace at most" in result.message
-    assert 0.0 < result.infeasibility < 1e-2
-
-
-def test_level_directions_are_refused_with_a_reason_where_no_modest_trace_suffices():
-    """The infimum of X_11 is not attained: it tends to zero as X_22 grows."""
-    program = SDP.from_matrices(np.diag([1.0, 0.0]), [np.array([[0.0, 0.5], [0.5, 0.0]])], [1.0])
-    with pytest.raises(
-        InvalidInput, match=r"trace_bound: .*the constraints give none \(there are unbounded directions .*solver$"
-    ):
-        program.solve(1e-6)
+def test_an_improving_ray_without_a_feasible_point_is_infeasible():
+    """X_11 = -1 has no psd solution, though X_22 grows forever."""
+    program = SDP.from_matrices(-np.eye(2), [np.diag([1.0, 0.0])], [-1.0])
+    assert program.solve(1e-6).status is Status.INFEASIBLE
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e4])
@@ -288,13 +258,10 @@ def test_cvxpy_parameters_count_with_their_values():
 
 
 def test_cvxpy_problems_that_do_not_fit():
-    x, y = cp.Variable((2, 2), PSD=True), cp.Variable()
-    plain = cp.Variable((2, 2))
+    x, y = cp.Variable((2, 2), PSD=True), cp.Variable(2)
     for bad in (
-        cp.Problem(cp.Minimize(y + cp.trace(x)), [cp.trace(x) + y == 1]),
-        cp.Problem(cp.Minimize(cp.trace(plain)), [cp.trace(plain) == 1]),
-        cp.Problem(cp.Minimize(cp.norm(x)), [cp.trace(x) == 1]),
-        cp.Problem(cp.Minimize(cp.trace(x)), [cp.norm(x) <= 1]),
+        cp.Problem(cp.Minimize(cp.sum(cp.exp(y)) + cp.trace(x)), [cp.trace(x) + y == 1]),
+        cp.Problem(cp.Maximize(cp.norm(x)), [cp.trace(x) == 1]),
         cp.Problem(cp.Minimize(cp.trace(x))),
         cp.Problem(cp.Minimize(cp.trace(x)), [cp.trace(x) == cp.Parameter()]),
         cp.Problem(cp.Minimize(1.0)),
@@ -343,7 +310,7 @@ def test_a_constraint_on_nothing(sense: str, b: float, feasible: bool, bounded: 
 
 
 @pytest.mark.parametrize("maximise", [False, True])
-@pytest.mark.parametrize("method", ["factored", InteriorPoint()])
+@pytest.mark.parametrize("method", ["factored", "interior"])
 def test_the_history_has_the_sign_and_the_constant_of_the_program(maximise, method):
     program = SDP.from_matrices(np.diag([3.0, 1.0, 2.0]), [np.eye(3)], [1.0], maximise=maximise)
     result = replace(program, constant=10.0).solve(1e-6, method)

@@ -5,12 +5,9 @@ import pytest
 
 from unipd import Status
 from unipd.apps.tomography import (
-    FitSettings,
     Noise,
     PauliTomography,
-    QuantumState,
     all_bases,
-    as_counts,
     fit_counts,
     ghz,
     outcome_probabilities,
@@ -19,12 +16,7 @@ from unipd.apps.tomography import (
     random_pure,
     simulate_counts,
 )
-from unipd.apps.tomography.counts import (
-    LEAST_COUNT,
-    histogram_of,
-    multinomial_variance,
-    passes_score_test,
-)
+from unipd.apps.tomography.counts import LEAST_COUNT, multinomial_variance
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import OutcomeMap
 from unipd.run import MaxIterations
@@ -116,41 +108,6 @@ def test_all_rounds_are_counted_and_a_limit_ends_them():
     assert cut.result_.iterations == 1
 
 
-@pytest.mark.parametrize(
-    ("state", "share", "chosen"),
-    [(random_pure(4, 1), 0.0, "gaussian"), (ghz(4), 0.0, "outcomes"), (ghz(4), 0.05, "outcomes")],
-)
-def test_the_likelihood_chooses_the_weights(state, share, chosen):
-    """Weights from the counts where they serve: not where they lose white noise, nor where they add it."""
-    counts = simulate_counts(state, all_bases(4), 1000, noise=Noise(depolarising=share), seed=3)
-    first = PauliTomography(objective="gaussian", threads=1).fit_counts(counts)
-    estimate = PauliTomography(threads=1).fit_counts(counts)
-    assert (estimate.result_.counts.matvecs > first.result_.counts.matvecs) == (chosen == "outcomes")
-    prior = None if chosen == "gaussian" else first.state_
-    expected = fit_counts(FitSettings(objective=chosen, threads=1), first.counts_, prior)
-    assert estimate.objective_ == pytest.approx(expected.result.objective)
-
-
-def with_white_noise(state, share):
-    """(1 - share) X + share I/p."""
-    unit = np.eye(state.dimension)
-    weights = np.append((1 - share) * state.eigenvalues, np.full(state.dimension, share / state.dimension))
-    return QuantumState(np.concatenate([state.eigenvectors, unit], axis=1), weights)
-
-
-@pytest.mark.parametrize("pure", [ghz(3), random_pure(3, 5)])
-def test_the_slope_of_the_likelihood_tells_white_noise_lost_or_gained(pure):
-    """In the true state the slope is that of a standard normal: above 1.5 in one of fifteen experiments."""
-    suits = {0.03: 0, 0.1: 0, 0.2: 0}
-    for seed in range(10):
-        parts = as_counts(simulate_counts(with_white_noise(pure, 0.1), all_bases(3), 1000, seed=seed))
-        measured, histogram = OutcomeMap([part.basis for part in parts], "double"), histogram_of(parts)
-        for share in suits:
-            suits[share] += passes_score_test(measured, histogram, with_white_noise(pure, share))
-    assert suits[0.1] >= 8
-    assert suits[0.03] == suits[0.2] == 0
-
-
 @pytest.mark.parametrize("share", [0.0, 0.05])
 def test_checkpoints_are_those_of_the_fit_that_was_chosen(share, tmp_path):
     state = random_pure(3, 1) if share == 0.0 else ghz(4)
@@ -160,18 +117,6 @@ def test_checkpoints_are_those_of_the_fit_that_was_chosen(share, tmp_path):
         for options in ({}, {"checkpoint": tmp_path / "a"}, {"checkpoint": tmp_path / "a", "resume": True})
     ]
     assert found == [found[0]] * 3
-
-
-def test_states_of_low_rank_are_no_worse_than_by_weights_from_the_counts():
-    """Maximum likelihood mixes pure states a little: seven thousandths here."""
-    truth = random_pure(4, 2)
-    counts = simulate_counts(truth, all_bases(4), 1000, seed=4)
-    usual, gaussian, outcomes = (
-        PauliTomography(objective=name, threads=1, accuracy=1e-6).fit_counts(counts).fidelity(truth)
-        for name in ("auto", "gaussian", "outcomes")
-    )
-    assert usual == pytest.approx(gaussian, abs=1e-9)
-    assert usual > outcomes + 3e-3
 
 
 def test_the_gaussian_objective_weighs_by_the_counts():

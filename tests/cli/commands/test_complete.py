@@ -257,3 +257,52 @@ def test_movielens(invoke):
     content = json.loads(done.stdout)
     assert content["rmse_test"] <= 0.943
     assert content["gap"] <= 1e-3
+
+
+def test_columns_and_duplicates(invoke, tmp_path):
+    made = generate_ratings((20, 15), 150, rank=2)
+    rows = [f"{i},{u},{r:.3f}" for u, i, r in zip(made.users, made.items, made.values, strict=True)]
+    path = tmp_path / "ratings.csv"
+    path.write_text("\n".join(["what,who,liking", *rows, rows[0]]))
+    words = ("complete", path, "--radius", 5, "--json", "-", "--quiet")
+    by_position = invoke(*words)
+    assert json.loads(by_position.stdout)["users"] == 15
+    assert "columns taken by position: user = 'what'" in by_position.stderr
+    assert "1 ratings of pairs that are rated again" in by_position.stderr
+    by_name = invoke(*words, "--columns", "user=who,item=what,rating=liking", "--duplicates", "mean")
+    content = json.loads(by_name.stdout)
+    assert (content["users"], content["duplicates"]) == (20, 1)
+    assert by_name.stderr == ""
+    refused = invoke(*words, "--duplicates", "error")
+    assert (refused.exit_code, "one rating per pair" in refused.stderr) == (2, True)
+    assert invoke(*words, "--columns", "user=who").exit_code == 2
+
+
+def test_metrics(invoke, files):
+    words = ("complete", files / "train.tsv", "--radius", 5, "--json", "-", "--quiet")
+    done = invoke(*words, "--test", files / "test.tsv", "--metrics", "mae,ndcg,recall,map", "--relevant", 3, "--top", 5)
+    content = json.loads(done.stdout)
+    names = ("rmse", "mae", "ndcg", "recall", "map")
+    assert {name for name in content if name.endswith("_test")} == {f"{name}_test" for name in names}
+    assert 0.0 < content["ndcg_test"] < 1.0
+    for wrong in (("--metrics", "auc", "--test", files / "test.tsv"), ("--metrics", "ndcg"), ("--relevant", 3)):
+        refused = invoke(*words, *wrong)
+        assert (refused.exit_code, "--metrics" in refused.stderr) == (2, True)
+
+
+def test_predict(invoke, files, tmp_path):
+    out, pairs = tmp_path / "model.npz", tmp_path / "pairs.csv"
+    assert invoke("complete", files / "train.tsv", "--radius", 5, "--out", out, "--quiet").exit_code == 0
+    pairs.write_text("item,user\n1,2\n3,4\n1,99999\n")
+    done = invoke("predict", out, pairs, "-o", tmp_path / "predictions.csv")
+    assert done.exit_code == 0
+    assert "1 of 3 pairs have a user or an item" in done.stderr
+    lines = (tmp_path / "predictions.csv").read_text().splitlines()
+    assert lines[0] == "user,item,prediction"
+    expected = load_model(out).predict([(2, 1), (4, 3), (99999, 1)])
+    assert [float(line.split(",")[2]) for line in lines[1:]] == expected.tolist()
+    assert invoke("predict", out, pairs, "--quiet").stdout.splitlines() == lines
+    pairs.write_text("1\n")
+    refused = invoke("predict", out, pairs)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert invoke("predict", files / "train.tsv", pairs).exit_code == 2

@@ -5,6 +5,7 @@ import pytest
 
 import unipd
 from unipd.io import save
+from unipd.reproduce import generate_ratings
 
 
 @pytest.fixture
@@ -19,6 +20,14 @@ def test_the_spectrum_of_a_matrix(invoke, matrix, tmp_path):
     assert result.exit_code == 0
     assert "#14181f" in (tmp_path / "s.svg").read_text()
     assert "#14181f" in (tmp_path / "c.svg").read_text()
+
+
+def test_the_spectrum_of_a_completion_model(invoke, tmp_path):
+    made = generate_ratings((20, 15), 150, rank=2)
+    path = unipd.MatrixCompletion(10.0).fit((made.users, made.items, made.values)).save(tmp_path / "model.npz")
+    result = invoke("show", path, "--spectrum", tmp_path / "s.svg")
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "s.svg").exists()
 
 
 def test_a_vector_has_none(invoke, tmp_path):

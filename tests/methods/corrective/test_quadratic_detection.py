@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import unipd
 from unipd import sharp
 from unipd.dual import evaluate
-from unipd.methods import Corrective, Restarts, as_method
+from unipd.methods import Corrective, QuasiNewton, as_method
 from unipd.methods.corrective import Bundle
 from unipd.methods.wrappers import Fallback
 
@@ -33,7 +33,7 @@ def test_a_certified_millionth(name: str) -> None:
         problem = _problems(seed)[name]
         chosen = as_method("auto", problem)
         assert isinstance(chosen, Fallback)
-        assert isinstance(chosen.inner, Corrective if name == "quadratic box" else Restarts)
+        assert isinstance(chosen.inner, Corrective if name == "quadratic box" else QuasiNewton)
         result = unipd.solve(problem, accuracy=1e-6)
         assert result.status is unipd.Status.SOLVED
         assert problem.sharp.contains(result.x, 1e-7)
@@ -44,7 +44,8 @@ def test_polytopes_options_and_losses_stay_with_the_corrective_method() -> None:
     problem = _problems(0)["l2 ball"]
     assert isinstance(as_method("auto", problem, memory=50), Corrective)
     flat = unipd.Problem(sharp.Linear(problem.sharp.cost, sharp.L1Ball(20)), problem.map, problem.b, "=")
-    loss = unipd.Problem(problem.sharp, problem.map, problem.b, unipd.couplings.LeastSquares())
+    curved = _problems(0)["quadratic box"].sharp
+    loss = unipd.Problem(curved, problem.map, problem.b, unipd.couplings.LeastSquares())
     straight = unipd.Problem(sharp.QuadraticBox(0.0, 1.0, -1.0, 1.0, 20), problem.map, problem.b, "=")
     for other in (flat, loss, straight):
         chosen = as_method("auto", other)

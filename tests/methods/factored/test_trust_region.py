@@ -53,7 +53,9 @@ def test_the_kernels_project_as_dense_formulas_do(name: str) -> None:
     assert total == pytest.approx(np.sum(expected * direction))
     if name == "alone":
         again = image.copy()
-        assert kernels.project_rows(targets[groups], radial[groups], unit, direction, again) == pytest.approx(total)
+        assert kernels.project_rows(targets[groups], radial[groups], unit, direction, again, 0, 6) == pytest.approx(
+            total
+        )
         np.testing.assert_allclose(again, expected, atol=1e-13)
 
 
@@ -61,13 +63,13 @@ def test_conjugate_gradient_updates() -> None:
     direction, image, step, residual = RANDOM.standard_normal((4, 5, 3))
     inverse = RANDOM.random(5)
     moved, left = step + 0.3 * direction, residual + 0.3 * image
-    plain, weighted = kernels.take_step(0.3, direction, image, inverse, step, residual)
+    plain, weighted = kernels.take_step(0.3, direction, image, inverse, step, residual, 0, 5)
     np.testing.assert_allclose(step, moved)
     np.testing.assert_allclose(residual, left)
     assert plain == pytest.approx(np.sum(left**2))
     assert weighted == pytest.approx(np.sum(inverse[:, None] * left**2))
     turned = 0.7 * direction - inverse[:, None] * left
-    kernels.update_direction(0.7, inverse, residual, direction)
+    kernels.update_direction(0.7, inverse, residual, direction, 0, 5)
     np.testing.assert_allclose(direction, turned)
 
 

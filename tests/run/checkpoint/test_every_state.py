@@ -20,18 +20,21 @@ from support.runs import constrained_problem, cut_problem, same_run, spectral_pr
 from unipd import Checkpoint, MaxIterations, Problem, solve
 from unipd.apps.graphs import maxcut_program
 from unipd.apps.graphs.theta import theta
-from unipd.apps.sdp import SDP, analyse, bounded
+from unipd.apps.sdp import SDP, analyse
 from unipd.apps.sdp.interior_point import InteriorPoint, InteriorPointState
 from unipd.apps.tomography import Noise, simulate
 from unipd.apps.tomography.projected import Projected, ProjectedState
 from unipd.errors import UnipdError
 from unipd.io import Graph
 from unipd.methods import Factored, Method, State
+from unipd.methods.coordinate import CoordinateDescent, CoordinateState
 from unipd.methods.corrective.corrective import CorrectiveState
 from unipd.methods.factored.augmented_lagrangian import FactoredState
 from unipd.methods.frank_wolfe.active_set import ActiveSetState
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfeState
+from unipd.methods.norm_barrier import NormBarrier, NormBarrierState
 from unipd.methods.universal.accunipdgrad import AccUniPDGradState
+from unipd.methods.universal.quasi_newton import QuasiNewtonState
 from unipd.methods.universal.unipdgrad import UniPDGradState
 from unipd.methods.wrappers import Fallback, Rescaling, Restarts, Wrapper, WrapperState
 from unipd.run import watch_runs
@@ -46,6 +49,12 @@ def a_graph(nodes: int = 16) -> Graph:
     return Graph.of(nodes, rows, cols, np.ones(rows.size))
 
 
+def norm_problem() -> Problem:
+    rows, columns = np.nonzero(np.random.default_rng(1).random((6, 5)) < 0.6)
+    entries = unipd.maps.Sampling(rows, columns, (6, 5))
+    return Problem(unipd.sharp.NuclearNormSquared((6, 5)), entries, np.sin(1.0 + np.arange(rows.size)), "=")
+
+
 def a_program() -> Problem:
     """The template of a small semidefinite program, which the interior-point method takes."""
     analysis = analyse(maxcut_program(a_graph()).data)
@@ -54,12 +63,22 @@ def a_program() -> Problem:
     return analysis.problem(trace)
 
 
+def smooth_problem() -> Problem:
+    """A distribution of largest entropy."""
+    random = np.random.default_rng(5)
+    A = random.standard_normal((5, 12))
+    return Problem(unipd.sharp.Entropy(12), A, A @ random.dirichlet(np.ones(12)), "<=")
+
+
 EXAMPLES: dict[type[State], tuple[Callable[[], Problem], Method]] = {
     UniPDGradState: (constrained_problem, unipd.UniPDGrad()),
     AccUniPDGradState: (constrained_problem, unipd.AccUniPDGrad()),
+    QuasiNewtonState: (smooth_problem, unipd.QuasiNewton(period=3)),
     FrankWolfeState: (vector_problem, unipd.FrankWolfe()),
     ActiveSetState: (vector_problem, unipd.PairwiseFrankWolfe()),
+    CoordinateState: (vector_problem, CoordinateDescent(working_set=1)),
     CorrectiveState: (constrained_problem, unipd.Corrective()),
+    NormBarrierState: (norm_problem, NormBarrier()),
     FactoredState: (cut_problem, Factored(inner_steps=2, rank=2)),
     InteriorPointState: (a_program, InteriorPoint()),
     ProjectedState: (spectral_problem, Projected(rank=2)),
@@ -169,7 +188,6 @@ APPLICATIONS: dict[str, tuple[Callable[[], Any], type[State]]] = {
 def test_an_application_resumes_bit_for_bit(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, kind = APPLICATIONS[name]
     seen, path, write = set[type](), tmp_path / "run.ckpt", checkpoint.write_checkpoint
-    monkeypatch.setattr(bounded, "LEAST_FALLBACK", 3)  # interior points take over early
     with watch_runs(lambda method, accuracy: lambda info: seen.update(map(type, states_inside(info.state)))):
         whole = run()
     assert kind in seen

@@ -18,9 +18,9 @@ from unipd.methods import Method
 def _maxcut() -> tuple[Problem, Method]:
     """A MaxCut program with weights of many sizes, so that there are several iterations, and its method."""
     random = np.random.default_rng(4)
-    rows, cols = np.nonzero(np.triu(random.random((100, 100)) < 0.08, 1))
+    rows, cols = np.nonzero(np.triu(random.random((300, 300)) < 0.03, 1))
     weights = random.standard_normal(rows.size) * 10.0 ** random.uniform(-3.0, 3.0, rows.size)
-    analysis = analyse(maxcut_program(Graph.of(100, rows, cols, weights)).data)
+    analysis = analyse(maxcut_program(Graph.of(300, rows, cols, weights)).data)
     trace = analysis.trace_bound()
     assert trace is not None
     return analysis.problem(trace), analysis.method(None, 0, trace)

@@ -3,12 +3,13 @@
 :class:`MatrixCompletion` is the estimator; :func:`ball_problem` and :func:`norm_problem` are the paper's two
 formulations as problems for :func:`unipd.solve`. In reading order: ``estimator`` (documentation and scikit-learn),
 ``model`` (parameters, fit), ``ratings`` (input), ``problem`` and ``side_information`` (formulation (a) and its
-preconditioner), ``solver``, ``minimum_norm`` (formulation (b)), ``radius_search``, ``fitted_model`` (predictions).
+preconditioner), ``solver``, ``minimum_norm`` (formulation (b)), ``radius_search``, ``fitted_model`` (predictions),
+``fold_in`` (new users and items), ``metrics``, ``implicit`` (:class:`ImplicitCompletion`: views, purchases, plays).
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from unipd._util.lazy import lazy_exports
 from unipd.apps.completion.fitted_model import LoadedModel, load_model
 from unipd.apps.completion.minimum_norm import BalancedNuclearNormSquared, factored_norm_method, norm_problem
 from unipd.apps.completion.model import CompletionModel
@@ -27,18 +28,16 @@ from unipd.apps.completion.solver import SolverOptions, merge_results, solve_com
 
 if TYPE_CHECKING:
     from unipd.apps.completion.estimator import MatrixCompletion
+    from unipd.apps.completion.implicit import ImplicitCompletion
 
-
-def __getattr__(name: str) -> Any:
-    if name != "MatrixCompletion":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("unipd.apps.completion.estimator").MatrixCompletion
+__getattr__ = lazy_exports(__name__, {"estimator": ("MatrixCompletion",), "implicit": ("ImplicitCompletion",)})
 
 
 __all__ = [
     "BalancedNuclearNormSquared",
     "CompletionModel",
     "CompletionProblem",
+    "ImplicitCompletion",
     "Index",
     "LoadedModel",
     "MatrixCompletion",

@@ -38,12 +38,12 @@ class PlainEstimator:
 try:
     from sklearn.base import BaseEstimator
 
-    _Base: Any = BaseEstimator
+    EstimatorBase: Any = BaseEstimator
 except ImportError:
-    _Base = PlainEstimator
+    EstimatorBase = PlainEstimator
 
 
-class MatrixCompletion(CompletionModel, _Base):
+class MatrixCompletion(CompletionModel, EstimatorBase):
     """Predict ratings: r_ui ~ mean + b_u + c_i + X_ui with biases and a matrix X of low rank, fitted jointly.
 
     The model is convex: 1/2 sum (r - mean - b - c - X)^2 + (user_ridge/2) ||b||^2 + (item_ridge/2) ||c||^2 over the
@@ -70,6 +70,9 @@ class MatrixCompletion(CompletionModel, _Base):
         g on the two sides, with side information.
     clip
         Range of predictions: True for that of the training ratings, False for no clipping, or (smallest, largest).
+    duplicates
+        What counts of several ratings of one pair: "last", "mean", or an "error" is raised. None: the last one, with a
+        warning. Duplicate entries of a SciPy matrix are added.
     method
         "factored" (the same as "auto"), or another method of :func:`unipd.solve`.
     accuracy
@@ -108,9 +111,8 @@ class MatrixCompletion(CompletionModel, _Base):
 
     Notes
     -----
-    Of several ratings of one pair the last one counts (duplicate entries of a SciPy matrix are added). Pairs with a
-    user or an item unknown from training are predicted from the known biases. X is not debiased: its shrinkage is
-    part of the model.
+    Pairs with a user or an item unknown from training are predicted from the known biases. X is not debiased: its
+    shrinkage is part of the model.
 
     Examples
     --------

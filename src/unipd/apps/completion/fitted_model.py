@@ -12,8 +12,11 @@ import numpy as np
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.completion.ratings import Index, as_names, as_pairs, as_ratings
+from unipd.apps.completion.fold_in import FoldIn, fold_in
+from unipd.apps.completion.metrics import METRICS, check_metrics, prediction_metrics, ranking_metrics
+from unipd.apps.completion.ratings import Index, as_names, as_pairs, as_ratings, join_ratings
 from unipd.errors import FileFormatError, InvalidInput, UnipdError
+from unipd.io.ratings import Ratings
 
 if TYPE_CHECKING:
     from unipd.run import Result
@@ -48,6 +51,8 @@ class FittedModel(ReprMixin):
     """Columns of the items that the users have rated, user by user."""
     negligible: bool
     """Whether X is negligible compared with the spread of the ratings."""
+    fold: FoldIn
+    """How new users and items are fitted."""
 
     @property
     def rank(self) -> int:
@@ -65,6 +70,33 @@ class FittedModel(ReprMixin):
             out[part] = self._at(rows[part], columns[part])
         return self.clip(out)
 
+    def best_items(self, rows: IntArray, count: int, *, seen: bool = False) -> tuple[IntArray, FloatArray]:
+        """Return the columns and predictions, not clipped, of the best items of users; NaN where none is left.
+
+        A row of -1 is a user without biases and factors. Of equal predictions the first items are the best.
+        """
+        count = min(count, len(self.items))
+        best, scores = np.empty((rows.size, count), np.int64), np.empty((rows.size, count))
+        step = max(1, _CHUNK // len(self.items))
+        for first in range(0, rows.size, step):
+            part = slice(first, first + step)
+            predicted = self._all_items(rows[part], seen=seen)
+            best[part] = _largest(predicted, count)
+            scores[part] = np.take_along_axis(predicted, best[part], axis=1)
+        return best, np.where(np.isfinite(scores), scores, np.nan)
+
+    def _all_items(self, rows: IntArray, *, seen: bool) -> FloatArray:
+        """Return the predictions of all items for users, -inf for rated ones unless ``seen``."""
+        known = np.flatnonzero(rows >= 0)
+        out = np.tile(self.mean + self.item_bias, (rows.size, 1))
+        users = rows[known]
+        out[known] += (self.left[users] * self.singular_values) @ self.right.T + self.user_bias[users, None]
+        if not seen:
+            starts, sizes = self.rated_starts[users], np.diff(self.rated_starts)[users]
+            places = np.arange(sizes.sum()) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+            out[np.repeat(known, sizes), self.rated_columns[places]] = -np.inf
+        return out
+
     def clip(self, values: FloatArray) -> FloatArray:
         """Return predictions within the range."""
         return values if self.range is None else np.clip(values, *self.range)
@@ -77,6 +109,7 @@ class FittedModel(ReprMixin):
             "items": self.items.names,
             "range": None if self.range is None else list(self.range),
             "rated_columns": self.rated_columns.astype(np.int32),
+            "fold": self.fold.arrays(),
         }
 
     def _at(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -88,6 +121,21 @@ class FittedModel(ReprMixin):
         left = self.left[rows[both]] * self.singular_values
         out[both] += np.einsum("ij,ij->i", left, self.right[columns[both]])
         return out
+
+
+def _largest(scores: FloatArray, count: int) -> IntArray:
+    """Return the columns of the largest entries of every row, largest first and the first among equals.
+
+    >>> _largest(np.array([[1.0, 3.0, 3.0, 2.0]]), 2)
+    array([[1, 2]])
+    """
+    best = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    best.sort(axis=1)
+    values = np.take_along_axis(scores, best, axis=1)
+    best = np.take_along_axis(best, np.argsort(-values, axis=1, kind="stable"), axis=1)
+    tied = np.flatnonzero((scores >= values.min(axis=1)[:, None]).sum(axis=1) > count)
+    best[tied] = np.argsort(-scores[tied], axis=1, kind="stable")[:, :count]
+    return best
 
 
 def clip_range(clip: tuple[float, float] | bool, values: FloatArray) -> tuple[float, float] | None:
@@ -109,6 +157,8 @@ class Recommender:
     """Attributes, predictions, scores and recommendations of a model, fitted or loaded."""
 
     _fitted: FittedModel | None = None
+    _folded: Ratings | None = None
+    """Ratings of users and items that were folded in."""
 
     def _publish(self, model: FittedModel, result: Result) -> None:
         """Make a model and its result the attributes of this object; :class:`unipd.MatrixCompletion` describes them."""
@@ -140,6 +190,35 @@ class Recommender:
         """
         return self._model().predict(*as_pairs(X))
 
+    def count_unknown(self, X: Any) -> int:
+        """Return the number of pairs with a user or an item that the model does not know."""
+        model, (users, items) = self._model(), as_pairs(X)
+        return int(np.sum((model.users.positions(users) < 0) | (model.items.positions(items) < 0)))
+
+    def fold_in(self, X: Any = None, y: Any = None, *, user_features: Any = None, item_features: Any = None) -> Any:
+        """Add new users and items to the model without refitting it, and return the model.
+
+        Each new user is fitted to the given ratings of known items in closed form, with all items as they are: the row
+        that :meth:`fit` gives to a user with these ratings, up to the effect that the ratings have on the items. Then
+        new items are fitted likewise to their ratings by known and new users. Factors of folded rows are not
+        orthogonal to the others.
+
+        Parameters
+        ----------
+        X, y
+            Ratings as to ``fit``, each by a new user or of a new item; None with features alone.
+        user_features, item_features
+            Features of new users and items as ``{name: numbers}`` or a DataFrame, for a model with such features; those
+            without ratings are predicted from their features.
+        """
+        model = self._model()
+        none = Ratings(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        ratings = none if X is None else as_ratings(X, y)
+        self._publish(fold_in(model, ratings, (user_features, item_features)), self.result_)
+        if ratings is not none:
+            self._folded = ratings if self._folded is None else join_ratings(self._folded, ratings)
+        return self
+
     def rmse(self, X: Any, y: Any = None) -> float:
         """Return the root mean squared error on ratings, given as to ``fit``."""
         error, _ = self._errors(X, y)
@@ -152,6 +231,49 @@ class Recommender:
         total = float(spread @ spread)
         return 1.0 - float(error @ error) / total if total > 0.0 else float(not np.any(error))
 
+    def evaluate(
+        self, X: Any, y: Any = None, *, metrics: Any = METRICS, top: int = 10, relevant: float | None = None
+    ) -> dict[str, float]:
+        """Return metrics on test ratings, given as to ``fit``.
+
+        "rmse" and "mae" measure predictions. "ndcg", "recall" and "map" measure, for every user with a relevant test
+        item, the ``top`` items that :meth:`recommend` returns without those seen in training; a mean over these users
+        is returned.
+
+        Parameters
+        ----------
+        X, y
+            Test ratings.
+        metrics
+            Names of metrics, all by default.
+        top
+            Number of recommended items.
+        relevant
+            Ratings from which an item is relevant; None for all items of the test.
+        """
+        names, ratings = check_metrics("metrics", metrics), as_ratings(X, y)
+        error = self._model().predict(ratings.users, ratings.items) - ratings.values
+        found = prediction_metrics(error)
+        if set(names) - set(found):
+            chosen = (
+                ratings if relevant is None else ratings.where(ratings.values >= validate.number("relevant", relevant))
+            )
+            if not len(chosen):
+                raise InvalidInput("relevant", "a threshold that some test ratings reach", f"{relevant:g}")
+            found |= self._rank(chosen, validate.integer("top", top, minimum=1))
+        return {name: found[name] for name in names}
+
+    def _rank(self, relevant: Ratings, top: int) -> dict[str, float]:
+        """Return the metrics of recommendations to the users of relevant ratings."""
+        model, index = self._model(), Index(relevant.users)
+        best, scores = model.best_items(model.users.positions(index.names), top)
+        places, columns = index.positions(relevant.users), model.items.positions(relevant.items)
+        pairs = np.unique(np.column_stack([places, columns])[columns >= 0], axis=0)
+        unknown = np.unique(relevant.items[columns < 0], return_inverse=True)[1].ravel()
+        unknown = np.unique(np.column_stack([places[columns < 0], unknown]), axis=0)
+        counts = np.bincount(np.concatenate([pairs[:, 0], unknown[:, 0]]), minlength=len(index))
+        return ranking_metrics(np.where(np.isnan(scores), -1, best), pairs[:, 0], pairs[:, 1], counts)
+
     def recommend(self, user: Any, n: int = 10, *, seen: bool = False) -> tuple[Array, FloatArray]:
         """Return the ``n`` items with the highest predictions for a user, best first, and their predictions.
 
@@ -160,24 +282,23 @@ class Recommender:
         Parameters
         ----------
         user
-            The user; one unknown from training is recommended items by their biases.
+            The user, or a list of users; one unknown from training is recommended items by their biases. For a list,
+            items and predictions have a row for every user, and where a user has fewer than ``n`` items left, the
+            prediction is NaN.
         n
             Number of items.
         seen
             Whether to include items that the user has rated.
         """
-        model = self._model()
-        if np.ndim(user) != 0:
-            raise InvalidInput("user", "one user (call recommend for each of several)", f"shape {np.shape(user)}")
-        count = validate.integer("n", n, minimum=1)
-        row = int(model.users.positions(as_names("user", np.asarray([user])))[0])
-        scores = model.mean + model.item_bias
-        if row >= 0:
-            scores += model.user_bias[row] + model.right @ (model.singular_values * model.left[row])
-            if not seen:
-                scores[model.rated_columns[model.rated_starts[row] : model.rated_starts[row + 1]]] = -np.inf
-        best = np.argsort(-scores, kind="stable")[: min(count, int(np.isfinite(scores).sum()))]
-        return model.items.names[best], model.clip(scores[best])
+        model, count = self._model(), validate.integer("n", n, minimum=1)
+        if np.ndim(user) > 1:
+            raise InvalidInput("user", "a user or a list of users", f"shape {np.shape(user)}")
+        names = as_names("user", np.asarray([user]) if np.ndim(user) == 0 else user)
+        best, scores = model.best_items(model.users.positions(names), count, seen=seen)
+        if np.ndim(user):
+            return model.items.names[best], model.clip(scores)
+        known = ~np.isnan(scores[0])
+        return model.items.names[best[0, known]], model.clip(scores[0, known])
 
     def _errors(self, X: Any, y: Any) -> tuple[FloatArray, FloatArray]:
         """Return the errors on ratings, and the ratings."""
@@ -217,6 +338,7 @@ def load_model(path: str | os.PathLike[str]) -> LoadedModel:
             "items": Index(content["items"]),
             "range": None if limits is None else (float(limits[0]), float(limits[1])),
             **{name: np.asarray(content[name]) for name in ("rated_starts", "rated_columns")},
+            "fold": FoldIn.from_arrays(content["fold"]),
         }
         model = FittedModel(**{**content, **converted})
         loaded = LoadedModel(model, saved)

@@ -18,12 +18,10 @@ from unipd.apps.completion.problem import FLOOR, CompletionProblem, ball_formula
 from unipd.apps.completion.side_information import SideCurvature, Step
 from unipd.apps.completion.solver import FIRST_RANK, INNER_STEPS, apply_trivial_bound
 from unipd.couplings import Equality, L2Ball
-from unipd.methods.base import FAR_FROM_FEASIBLE
-from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_certificate
-from unipd.methods.factored.factored import Factored, certify_or_escape
-from unipd.methods.factored.lbfgs import Memory
+from unipd.methods.factored.factored import Factored
+from unipd.methods.factored.least_norm import first_scales
 from unipd.problem import Problem
-from unipd.protocols import Tracker, norm
+from unipd.protocols import norm
 from unipd.run import History, Result
 from unipd.run.history import COLUMNS
 from unipd.sharp.spectral import BalancedNuclearNormSquared
@@ -31,16 +29,6 @@ from unipd.sharp.spectral.factors import NuclearNormFactors
 from unipd.spectral import PRECISION, Engine, fixed_tolerance_engine
 from unipd.status import Status
 
-START_SHARE = 0.1
-"""Length of the first factor, as a share of the length suggested by the data."""
-FEASIBLE_SHARE = 0.1
-"""The first penalty weighs an infeasibility of this share of ||b|| as much as the objective."""
-SPREAD = 10.0
-"""Estimated ratio of the objective to its bound from one singular value."""
-PATIENCE = 10
-"""The oracle is called after this many iterations, and 2, 4, ... times as many, even without convergence."""
-GAP_WIDENING = 5.0
-"""New columns as a share of the present ones times the relative gap; at most as many as there are."""
 MORE_COLUMNS = "Without a radius, a larger residual, a lower accuracy or more initial columns (rank) may help."
 
 
@@ -50,68 +38,20 @@ class NormFactors(NuclearNormFactors):
 
     left: SideCurvature
     right: SideCurvature
-    penalty: float
-    """The penalty in units of the loss's factor c, which the curvatures contain."""
+    scale: float
+    """The loss's factor c, which the curvatures contain."""
 
     def preconditioner(self, factor: Array) -> Step:
         """Return the inverse of the penalty's curvature plus a share of that of the objective."""
-        floor = FLOOR * self.weight * norm(factor) ** 2 or 1.0
+        floor, share = FLOOR * self.weight * norm(factor) ** 2 or 1.0, self.penalty / self.scale
         rows, below = factor[: self.left_rows], factor[self.left_rows :]
-        solve_left = self.left.inverse(self.penalty * self.right.mean(below), floor)
-        solve_right = self.right.inverse(self.penalty * self.left.mean(rows), floor)
+        solve_left = self.left.inverse(share * self.right.mean(below), floor)
+        solve_right = self.right.inverse(share * self.left.mean(rows), floor)
 
         def solve(block: Array) -> Array:
             return np.concatenate([solve_left(block[: self.left_rows]), solve_right(block[self.left_rows :])], axis=0)
 
         return solve
-
-
-@dataclass(frozen=True)
-class NormFactored(Factored):
-    """The factored method with a given first penalty and factors that widen with every atom of the oracle.
-
-    An atom is added once the steps have converged for the present columns and the oracle finds a descent direction.
-    Random columns come with it: as many as there are while the gap is wide, few when it is nearly closed, and no more
-    than the shorter side of the matrix.
-    """
-
-    penalty: float = 1.0
-
-    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
-        """Return the first state, with the given penalty."""
-        state = super().start(problem, tracker, dual, accuracy)
-        model = replace(state.model, penalty=self.penalty)
-        return replace(state, model=model, here=model.evaluate(state.factor))
-
-    def step(self, problem: Problem, state: FactoredState) -> FactoredState:
-        """Do a step of the factored method; widen the factors if it added an atom."""
-        moved = super().step(problem, state)
-        if moved.counts.oracle_calls == state.counts.oracle_calls and _is_oracle_overdue(state, moved):
-            moved = certify_or_escape(problem, moved)
-        if moved.factor.shape[1] == state.factor.shape[1]:
-            return moved
-        return _widen_state(problem, replace(moved, inner_tolerance=state.inner_tolerance), self.seed)
-
-
-def _is_oracle_overdue(before: FactoredState, after: FactoredState) -> bool:
-    """Whether to call the oracle before feasibility or convergence: with too few columns the steps never get there."""
-    far = after.certificate.infeasibility > FAR_FROM_FEASIBLE
-    done = after.model is not before.model
-    rounds, rest = divmod(after.iteration, PATIENCE)
-    return (far and done) or (rest == 0 and rounds & (rounds - 1) == 0)
-
-
-def _widen_state(problem: Problem, state: FactoredState, seed: int) -> FactoredState:
-    """Return the state with random columns and an empty quasi-Newton memory."""
-    factors = state.model.factors
-    assert isinstance(factors, NuclearNormFactors)
-    certificate, columns = state.certificate, state.factor.shape[1]
-    share = min(GAP_WIDENING * abs(certificate.gap(problem)), 1.0)
-    factor = factors.widen_factor(state.factor, round((1.0 + share) * columns), seed + state.iteration)
-    here = state.model.evaluate(factor)
-    counts = state.counts.plus(0, 0, here.matvecs)
-    memory = Memory(limit=state.memory.limit)
-    return refresh_certificate(problem, replace(state, factor=factor, here=here, memory=memory, counts=counts))
 
 
 def norm_problem(
@@ -148,19 +88,14 @@ def minimum_norm_problem(
     return Problem(sharp, completion.sampled, target, coupling)
 
 
-def factored_norm_method(completion: CompletionProblem, problem: Problem, rank: int = FIRST_RANK) -> NormFactored:
+def factored_norm_method(completion: CompletionProblem, problem: Problem, rank: int = FIRST_RANK) -> Factored:
     """Return the factored method for formulation (b), preconditioned for the ratings of ``completion``.
 
-    ``rank`` is the initial number of columns; it grows while the oracle finds descent directions. The first penalty
-    follows from the lower bound <b, b>^2 w / ||A^* b||^2 of the objective, which is attained when one pair of singular
-    vectors fits the data.
+    ``rank`` is the initial number of columns; it grows while the oracle finds descent directions.
     """
     sharp: Any = problem.sharp
-    top = sharp.engine.singular_triples(problem.map.adjoint(problem.b), tolerance=1e-2).value
-    norm_sq = problem.norm_b**2
-    least = sharp.scale * norm_sq**2 / max(top**2, 1e-300)
-    penalty = 2.0 * SPREAD * least / (FEASIBLE_SHARE**2 * norm_sq) if norm_sq > 0.0 else 1.0
     left, right = completion.curvatures
+    penalty, length = first_scales(problem, sharp.scale)
     factors = NormFactors(
         *completion.inner_shape,
         1.0,
@@ -168,11 +103,11 @@ def factored_norm_method(completion: CompletionProblem, problem: Problem, rank: 
         left=left,
         right=right,
         weight=sharp.scale,
-        penalty=penalty / completion.settings.scale,
-        length=START_SHARE * math.sqrt(2.0 * norm_sq / max(top, 1e-300)),
+        scale=completion.settings.scale,
+        penalty=penalty,
+        length=length,
     )
-    columns = min(rank, *completion.inner_shape)
-    return NormFactored(rank=columns, inner_steps=INNER_STEPS, factors=factors, penalty=penalty)
+    return Factored(rank=min(rank, *completion.inner_shape), inner_steps=INNER_STEPS, factors=factors)
 
 
 def solve_minimum_norm(

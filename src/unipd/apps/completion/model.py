@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,11 +16,19 @@ from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd._util.printing import ReprMixin
 from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, clip_range
+from unipd.apps.completion.fold_in import balanced_factors, build_fold_in
 from unipd.apps.completion.minimum_norm import add_remedy, factored_norm_method, solve_minimum_norm
 from unipd.apps.completion.problem import CompletionProblem, ModelSettings, WarmStart, fit_biases
 from unipd.apps.completion.radius_search import RadiusChoice, cross_validate_radius, root_mean_square
-from unipd.apps.completion.ratings import Index, IndexedRatings, as_ratings, index_local_ratings, index_ratings
-from unipd.apps.completion.side_information import align_features
+from unipd.apps.completion.ratings import (
+    Index,
+    IndexedRatings,
+    as_ratings,
+    index_local_ratings,
+    index_ratings,
+    join_ratings,
+)
+from unipd.apps.completion.side_information import align_features, feature_names
 from unipd.apps.completion.solver import (
     Deadline,
     SolverOptions,
@@ -31,7 +40,7 @@ from unipd.apps.completion.solver import (
 )
 from unipd.atoms import Blocks, LowRank
 from unipd.errors import InvalidInput
-from unipd.io.ratings import Ratings, Shard
+from unipd.io.ratings import Shard
 from unipd.methods import auto
 from unipd.problem import Problem
 from unipd.protocols import norm
@@ -65,6 +74,7 @@ class CompletionModel(Recommender):
         user_strength: float = 0.5,
         item_strength: float = 0.7,
         clip: bool | tuple[float, float] = True,
+        duplicates: str | None = None,
         method: str = "factored",
         accuracy: float = 1e-3,
         rank: int | None = None,
@@ -83,6 +93,7 @@ class CompletionModel(Recommender):
         self.user_strength = user_strength
         self.item_strength = item_strength
         self.clip = clip
+        self.duplicates = duplicates
         self.method = method
         self.accuracy = accuracy
         self.rank = rank
@@ -106,19 +117,24 @@ class CompletionModel(Recommender):
         user_features, item_features
             With ``side_information=True``: features that replace the rating pattern, as ``{name: numbers}``, a
             DataFrame indexed by name, or a matrix whose row k belongs to the name k, with a row for every name.
+            Users and items with features but without ratings are part of the model: they are predicted, and items
+            recommended, from their features (of a matrix, rows of zeros do not count).
         """
-        parameters = check_parameters(self)
-        data = index_local_ratings(X if isinstance(X, Shard) else as_ratings(X, y))
-        features = (user_features, item_features)
+        parameters, features = check_parameters(self), (user_features, item_features)
+        names = (feature_names("user_features", user_features), feature_names("item_features", item_features))
+        ratings = X if isinstance(X, Shard) else as_ratings(X, y)
+        data = index_local_ratings(ratings, parameters.duplicates or "last", *names)
+        _warn_of_content(data, parameters.duplicates)
         fit = fit_data(data, self._add_features(parameters, data, features))
-        self._features, self.n_features_in_ = features, 2
+        self._features, self._folded, self.n_features_in_ = features, None, 2
         return self._set_fit(fit)
 
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Fit to additional ratings, warm-started from the present fit, and return the estimator.
 
         A new rating of a known pair replaces the old one. Users and items may be new; they have no features if these
-        were passed as a matrix without a row for them. The radius is kept. With ``residual``, and with methods other
+        were passed as a matrix without a row for them. Ratings that :meth:`fold_in` added are part of the fit, without
+        features passed there. The radius is kept. With ``residual``, and with methods other
         than "factored", there is no warm start. Before the first fit this is :meth:`fit`.
         """
         if self._fitted is None:
@@ -126,17 +142,16 @@ class CompletionModel(Recommender):
         processes = current_communicator().size
         if processes > 1:
             raise InvalidInput("partial_fit", "one process (fit works on several)", f"{processes} processes")
-        parameters, before, more = check_parameters(self), self.fit_, as_ratings(X, y)
+        parameters, before = check_parameters(self), self.fit_
+        latest = index_ratings(as_ratings(X, y), duplicates=parameters.duplicates or "last")
+        _warn_of_duplicates(latest, parameters.duplicates)
+        more = latest.ratings() if self._folded is None else join_ratings(self._folded, latest.ratings())
         users, items = before.data.users.union(more.users), before.data.items.union(more.items)
         earlier = before.data.ratings()
-        both = Ratings(
-            np.concatenate([earlier.users, more.users]),
-            np.concatenate([earlier.items, more.items]),
-            np.concatenate([earlier.values, more.values]),
-        )
-        data = index_ratings(both, users, items)
+        data = index_ratings(join_ratings(earlier, more), users, items)
         parameters = self._add_features(parameters, data, self._features, complete=False)
         start = None if before.start is None else reindex_warm_start(before.start, before.data, data, self._features)
+        self._folded = None
         return self._set_fit(fit_data(data, parameters, start, before.radius))
 
     def save(self, path: str | os.PathLike[str]) -> Any:
@@ -190,6 +205,7 @@ class Parameters:
     """Root mean squared residual of formulation (b); None for the ball."""
     clip: tuple[float, float] | bool
     """Range of predictions; True for that of the training ratings."""
+    duplicates: str | None
     method: str
     validation_fraction: float
     seed: int
@@ -225,11 +241,33 @@ def check_parameters(estimator: Any) -> Parameters:
         radius=_radius(given["radius"], is_optional=residual is not None),
         residual=None if residual is None else validate.nonnegative("residual", residual),
         clip=_clip(given["clip"]),
+        duplicates=None
+        if given["duplicates"] is None
+        else validate.choice("duplicates", given["duplicates"], ("last", "mean", "error")),
         method=_method(given["method"]),
         validation_fraction=_fraction(given["validation_fraction"]),
         seed=_seed(given["random_state"]),
         deadline=Deadline(None if limit is None else validate.nonnegative("max_seconds", limit)),
     )
+
+
+def _warn_of_content(data: IndexedRatings, duplicates: str | None) -> None:
+    """Warn of ratings that are all equal, and of duplicates unless their treatment was chosen."""
+    _warn_of_duplicates(data, duplicates)
+    ends = current_communicator().allgather(
+        np.array([data.values.min(initial=np.inf), data.values.max(initial=-np.inf)])
+    )
+    if ends.min() == ends.max() and data.values.size > 1:
+        advice = "for views, purchases and the like use unipd.ImplicitCompletion"
+        warnings.warn(f"all ratings are {ends[0]:g}, and so is every prediction: {advice}", stacklevel=3)
+
+
+def _warn_of_duplicates(data: IndexedRatings, duplicates: str | None) -> None:
+    if data.repeated and duplicates is None:
+        advice = 'choose duplicates="last", "mean" or "error"'
+        warnings.warn(
+            f"{data.repeated} ratings of pairs that are rated again later do not count: {advice}", stacklevel=4
+        )
 
 
 def _radius(radius: Any, *, is_optional: bool) -> float | None:
@@ -314,6 +352,8 @@ def fit_data(
         rank=fitted.rank,
         rmse_train=error,
     )
+    if data.repeated:
+        result = result.with_extras(duplicates=data.repeated)
     return Fit(fitted, result, data, choice.radius, path, start, count, error)
 
 
@@ -377,8 +417,10 @@ def _build_fitted_model(
     data: IndexedRatings, parameters: Parameters, completion: CompletionProblem, point: Blocks
 ) -> FittedModel:
     """Return the model of a point (Z, b, c)."""
-    left, values, right = orthogonal_factors(*completion.effective(point))
     (matrix, users, items), group = point.parts, current_communicator()
+    factors = balanced_factors(matrix)
+    rows, columns = completion.left.matmat(factors[0]), completion.right.matmat(factors[1])
+    left, values, right = orthogonal_factors(rows, columns)
     spread = norm(completion.target)
     return FittedModel(
         data.users,
@@ -393,6 +435,7 @@ def _build_fitted_model(
         rated_starts=np.append(0, np.cumsum(completion.user_counts)).astype(np.int64),
         rated_columns=group.allgather(data.columns),
         negligible=spread == 0.0 or norm(completion.sampled.image(matrix)) <= NEGLIGIBLE * spread,
+        fold=build_fold_in(completion, point.parts, factors, (left.T @ rows, right.T @ columns)),
     )
 
 

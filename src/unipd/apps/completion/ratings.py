@@ -13,7 +13,14 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd.errors import InvalidInput
-from unipd.io.ratings import Ratings, Shard, choose_columns, has_no_column_name, match_column_names
+from unipd.io.ratings import (
+    Ratings,
+    Shard,
+    choose_columns,
+    has_no_column_name,
+    match_column_names,
+    warn_of_positions,
+)
 
 LARGEST_ID = int(np.iinfo(np.int64).max)
 """Larger integers are treated as strings."""
@@ -128,6 +135,7 @@ def table_columns(table: Any) -> tuple[Array, Array, Array]:
         return _unpivot(table)
     if places is None or (not has_names and _have_gaps(table, places)):
         raise InvalidInput("X", _EXPECTED_TABLE, f"columns {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}")
+    warn_of_positions(names, places)
     users, items, values = (np.asarray(table.iloc[:, place]) for place in places)
     return users, items, values
 
@@ -204,6 +212,8 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
         return _build_ratings(*table_columns(X))
     if _is_three_columns(X):
         return _build_ratings(*X)
+    if _is_incomplete(X):
+        raise InvalidInput("X", f"ratings y with pairs; {_FORMS}", f"{len(X)} columns without ratings")
     if isinstance(X, list) and X and all(isinstance(row, tuple) and len(row) == 3 for row in X):
         return _build_ratings(*(list(column) for column in zip(*X, strict=True)))
     return _from_array(X)
@@ -214,6 +224,14 @@ def _is_three_columns(X: Any) -> bool:
     if not isinstance(X, (tuple, list)) or len(X) != 3 or any(np.ndim(part) != 1 for part in X):
         return False
     return isinstance(X, tuple) or all(hasattr(part, "dtype") and np.asarray(part).dtype.kind != "f" for part in X[:2])
+
+
+def _is_incomplete(X: Any) -> bool:
+    """Whether X is fewer than three columns, some of them identifiers: what slicing (users, items, ratings) leaves."""
+    if not isinstance(X, (tuple, list)) or not 1 <= len(X) <= 2 or any(np.ndim(part) != 1 for part in X):
+        return False
+    are_columns = isinstance(X, tuple) or all(hasattr(part, "dtype") for part in X)
+    return are_columns and any(np.asarray(part).dtype.kind != "f" for part in X)
 
 
 def as_pairs(X: Any) -> tuple[Array, Array]:
@@ -304,6 +322,19 @@ def _has_names(matrix: FloatArray) -> bool:
     return not np.isnan(matrix).any() and bool(np.all((names >= 0) & (names == np.floor(names))))
 
 
+def join_ratings(first: Ratings, second: Ratings) -> Ratings:
+    """Return both; identifiers of different types become strings."""
+    users, items, values = (
+        np.concatenate([one, two])
+        for one, two in (
+            (first.users, second.users),
+            (first.items, second.items),
+            (first.values, second.values),
+        )
+    )
+    return Ratings(users, items, values)
+
+
 @dataclass(frozen=True, eq=False)
 class IndexedRatings:
     """Ratings with row and column: one per pair, sorted by user and item (under MPI those of this rank)."""
@@ -315,6 +346,8 @@ class IndexedRatings:
     values: FloatArray
     order: IntArray | None = None
     """Position of every rating in the input of all ranks; None if each rank had only its own."""
+    repeated: int = 0
+    """Number of ratings that another rating of the same pair replaced, or was averaged with."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -333,29 +366,60 @@ class IndexedRatings:
         return Ratings(self.users.names[self.rows], self.items.names[self.columns], self.values)
 
 
-def index_ratings(ratings: Ratings, users: Index | None = None, items: Index | None = None) -> IndexedRatings:
-    """Index ratings by row and column; of several ratings of one pair the last one counts.
+def index_ratings(
+    ratings: Ratings, users: Index | None = None, items: Index | None = None, duplicates: str = "last"
+) -> IndexedRatings:
+    """Index ratings by row and column, one per pair.
 
-    >>> data = index_ratings(Ratings(np.array([7, 7]), np.array([3, 3]), np.array([1.0, 5.0])))
-    >>> data.values
-    array([5.])
+    Parameters
+    ----------
+    ratings
+        The ratings.
+    users, items
+        The names, by default those of the ratings.
+    duplicates
+        What counts of several ratings of one pair: the "last", their "mean", or an "error" is raised.
+
+    Examples
+    --------
+    >>> twice = Ratings(np.array([7, 7]), np.array([3, 3]), np.array([1.0, 5.0]))
+    >>> index_ratings(twice).values, index_ratings(twice, duplicates="mean").values
+    (array([5.]), array([3.]))
     """
     users = Index(ratings.users) if users is None else users
     items = Index(ratings.items) if items is None else items
     rows, columns = users.positions(ratings.users), items.positions(ratings.items)
     pairs = rows * np.int64(len(items)) + columns
-    _, last = np.unique(pairs[::-1], return_index=True)
+    _, last, place, counts = np.unique(pairs[::-1], return_index=True, return_inverse=True, return_counts=True)
     last = pairs.size - 1 - last
+    repeated = pairs.size - last.size
+    if repeated and duplicates == "error":
+        k = int(last[np.argmax(counts > 1)])
+        which = f"user {ratings.users[k]}, item {ratings.items[k]}"
+        raise InvalidInput("ratings", 'one rating per pair, or duplicates="last" or "mean"', f"several of {which}")
+    values = ratings.values[last]
+    if repeated and duplicates == "mean":
+        values = np.bincount(place.ravel(), ratings.values[::-1]) / counts
     order = np.empty(last.size, np.int64)
     order[np.argsort(last)] = np.arange(last.size)
-    return IndexedRatings(users, items, rows[last], columns[last], ratings.values[last], order)
+    return IndexedRatings(users, items, rows[last], columns[last], values, order, repeated)
 
 
-def index_local_ratings(ratings: Ratings) -> IndexedRatings:
-    """Index the ratings of this rank, from its shard or from ratings that every rank has."""
-    if isinstance(ratings, Shard):
-        return replace(index_ratings(ratings, Index(ratings.all_users), Index(ratings.all_items)), order=None)
-    data, group = index_ratings(ratings), current_communicator()
+def index_local_ratings(
+    ratings: Ratings, duplicates: str = "last", users: Any = None, items: Any = None
+) -> IndexedRatings:
+    """Index the ratings of this rank, from its shard or from ratings that every rank has.
+
+    ``users`` and ``items`` are further names, which have no ratings.
+    """
+    group, is_shard = current_communicator(), isinstance(ratings, Shard)
+    own = (ratings.all_users, ratings.all_items) if isinstance(ratings, Shard) else (ratings.users, ratings.items)
+    indices = [
+        Index(mine) if more is None else Index(mine).union(more) for mine, more in zip(own, (users, items), strict=True)
+    ]
+    data = index_ratings(ratings, indices[0], indices[1], duplicates)
+    if is_shard:
+        return replace(data, order=None, repeated=int(group.allreduce(np.array([data.repeated]))[0]))
     if group.size == 1:
         return data
     cuts = np.arange(group.size + 1) * data.rows.size // group.size

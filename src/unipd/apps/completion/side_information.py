@@ -44,22 +44,13 @@ def align_features(argument: str, features: Any, index: Index, *, complete: bool
     array([[1., 2.],
            [0., 0.]])
     """
-    matrix: Any
-    if isinstance(features, Mapping):
-        names, matrix = as_names(argument, list(features)), as_floats(argument, list(features.values()), _ROWS)
-    elif hasattr(features, "iloc"):
-        names, matrix = as_names(argument, features.index), as_floats(argument, features.to_numpy(), _ROWS)
-    else:
-        matrix = sp.csr_array(features) if sp.issparse(features) else np.asarray(features)
-        names = np.arange(matrix.shape[0] if matrix.ndim == 2 else 0)
+    names, matrix = _named_rows(argument, features)
+    if not _has_names(features):
         if index.names.dtype.kind == "U":
             raise InvalidInput(argument, "a DataFrame or a dictionary when names are strings", type(features).__name__)
-        if complete and matrix.ndim == 2 and matrix.shape[0] <= index.names[-1]:
+        if complete and matrix.shape[0] <= index.names[-1]:
             expected = f"a row for every name from 0 to {index.names[-1]} (a dictionary may leave some out)"
             raise InvalidInput(argument, expected, f"{matrix.shape[0]} rows")
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise InvalidInput(argument, "a row of numbers for every name", f"shape {matrix.shape}")
-    validate.real_array(argument, matrix.data if sp.issparse(matrix) else matrix)
     known = Index(names)
     if len(known) < names.size:
         raise InvalidInput(argument, "one row for every name", f"{names.size} rows for {len(known)} names")
@@ -70,6 +61,38 @@ def align_features(argument: str, features: Any, index: Index, *, complete: bool
     if sp.issparse(matrix):
         return sp.diags_array(present) @ matrix[rows]
     return present[:, np.newaxis] * matrix[rows].astype(np.float64)
+
+
+def feature_names(argument: str, features: Any) -> Array | None:
+    """Return the names that have features, rated or not; of a matrix those of its nonzero rows.
+
+    >>> feature_names("item_features", np.array([[0.0, 0.0], [1.0, 0.0]]))
+    array([1])
+    """
+    if features is None:
+        return None
+    names, matrix = _named_rows(argument, features)
+    return names if _has_names(features) else names[np.asarray(abs(matrix).sum(axis=1)).ravel() > 0]
+
+
+def _has_names(features: Any) -> bool:
+    return isinstance(features, Mapping) or hasattr(features, "iloc")
+
+
+def _named_rows(argument: str, features: Any) -> tuple[Array, Any]:
+    """Return the names and the rows of features."""
+    matrix: Any
+    if isinstance(features, Mapping):
+        names, matrix = as_names(argument, list(features)), as_floats(argument, list(features.values()), _ROWS)
+    elif hasattr(features, "iloc"):
+        names, matrix = as_names(argument, features.index), as_floats(argument, features.to_numpy(), _ROWS)
+    else:
+        matrix = sp.csr_array(features) if sp.issparse(features) else np.asarray(features)
+        names = np.arange(matrix.shape[0] if matrix.ndim == 2 else 0)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InvalidInput(argument, "a row of numbers for every name", f"shape {matrix.shape}")
+    validate.real_array(argument, matrix.data if sp.issparse(matrix) else matrix)
+    return names, matrix
 
 
 class SideFactor(MatrixOperator):

@@ -20,7 +20,7 @@ from unipd.run.history import COLUMNS
 from unipd.spectral import RESIDUAL, RIGOROUS
 from unipd.status import Status
 
-_ADDED = ("iteration", "seconds", "oracle_calls", "trials", "matvecs")
+_ADDED = ("iteration", "seconds", "cpu_seconds", "oracle_calls", "trials", "matvecs")
 """Columns of a history that add up over stages."""
 FIRST_RANK = 64
 """Initial number of columns."""
@@ -181,7 +181,8 @@ def merge_results(first: Result, second: Result) -> Result:
 def _merge_histories(first: Result, second: Result) -> History:
     """Concatenate two histories: work accumulates, and the best bound so far is kept."""
     before, after = first.history.table, second.history.table.copy()
-    ends = (first.iterations, first.seconds, first.counts.oracle_calls, first.counts.trials, first.counts.matvecs)
+    work = first.counts
+    ends = (first.iterations, first.seconds, first.cpu_seconds, work.oracle_calls, work.trials, work.matvecs)
     for name, end in zip(_ADDED, ends, strict=True):
         after[:, COLUMNS.index(name)] += end
     bound, objective = COLUMNS.index("dual_bound"), COLUMNS.index("objective")

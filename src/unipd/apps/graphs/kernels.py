@@ -1,4 +1,4 @@
-"""Compiled local search for cuts: one-flip ascent and tabu search, on the adjacency matrix in CSR form."""
+"""Compiled local search for cuts: one-flip ascent, annealing and crossover, on the adjacency matrix in CSR form."""
 
 from __future__ import annotations
 
@@ -34,41 +34,76 @@ def ascend(starts: Any, indices: Any, weights: Any, side: Any, gain: Any, floor:
 
 
 @njit(cache=True, nogil=True)
-def tabu(
-    starts: Any, indices: Any, weights: Any, side: Any, gain: Any, steps: int, tenure: int, noise: Any, floor: float
+def anneal(
+    starts: Any,
+    indices: Any,
+    weights: Any,
+    side: Any,
+    gain: Any,
+    hot: float,
+    cold: float,
+    sweeps: int,
+    seed: Any,
+    floor: float,
 ) -> float:
-    """Flip the best node that was not flipped lately, ``steps`` times; leave the best cut and return its improvement.
+    """Do Metropolis sweeps at temperatures from ``hot`` to ``cold``; leave the best cut seen, return its improvement.
 
-    A node that gives a new best cut may be flipped at any time, one without edges (which would always look better than
-    a flip that costs something) never. Ties are broken, and rests varied, by ``noise``: random whole numbers, read in
-    turn.
+    The cut is compared with the best after every sweep. Random bits come from a xorshift generator (Marsaglia, 2003),
+    whose ``seed`` is any positive 64-bit number.
     """
-    drawn = 0
-    size = side.size
-    free = np.where(starts[1:] > starts[:-1], 0, steps)
-    best_side = side.copy()
-    value, best = 0.0, 0.0
-    for step in range(steps):
-        chosen, most, ties = -1, -np.inf, 0
-        for node in range(size):
-            allowed = free[node] <= step or value + gain[node] > best + floor
-            if not allowed or gain[node] < most:
-                continue
-            if gain[node] > most:
-                chosen, most, ties = node, gain[node], 1
-            else:
-                ties += 1
-                drawn = (drawn + 1) % noise.size
-                if noise[drawn] % ties == 0:
-                    chosen = node
-        if chosen < 0:
-            continue
-        value += gain[chosen]
-        flip(starts, indices, weights, side, gain, chosen)
-        drawn = (drawn + 1) % noise.size
-        free[chosen] = step + tenure + noise[drawn] % 10
+    bits, unit = np.uint64(seed), 1.0 / 2.0**53
+    best_side, value, best = side.copy(), 0.0, 0.0
+    for sweep in range(sweeps):
+        temperature = hot + (cold - hot) * sweep / max(1, sweeps - 1)
+        for node in range(side.size):
+            rise = gain[node]
+            if rise <= 0.0:
+                bits ^= bits << np.uint64(13)
+                bits ^= bits >> np.uint64(7)
+                bits ^= bits << np.uint64(17)
+                chance = 0.5 if rise == 0.0 else np.exp(rise / temperature)
+                if (bits >> np.uint64(11)) * unit >= chance:
+                    continue
+            value += rise
+            flip(starts, indices, weights, side, gain, node)
         if value > best + floor:
             best = value
             best_side[:] = side
     side[:] = best_side
     return best
+
+
+@njit(cache=True, nogil=True)
+def combine(starts: Any, indices: Any, weights: Any, side: Any, other: Any, floor: float) -> float:
+    """Improve a cut by what another does better: return the improvement.
+
+    The nodes on which the two differ fall into connected components, and flipping one of them changes the cut by
+    an amount that does not depend on the rest: those that improve it are flipped.
+    """
+    size = side.size
+    seen, improves, queue = np.zeros(size, np.bool_), np.zeros(size, np.bool_), np.empty(size, np.int64)
+    improvement = 0.0
+    for root in range(size):
+        if seen[root] or side[root] == other[root]:
+            continue
+        seen[root] = True
+        queue[0] = root
+        head, tail, rise = 0, 1, 0.0
+        while head < tail:
+            node = queue[head]
+            head += 1
+            for place in range(starts[node], starts[node + 1]):
+                near = indices[place]
+                if side[near] == other[near]:
+                    rise += weights[place] * side[node] * side[near]
+                elif not seen[near]:
+                    seen[near] = True
+                    queue[tail] = near
+                    tail += 1
+        if rise > floor:
+            improvement += rise
+            improves[queue[:tail]] = True
+    for node in range(size):
+        if improves[node]:
+            side[node] = -side[node]
+    return improvement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,17 +21,27 @@ from unipd.run import Result, downgrade, interruption
 from unipd.status import Status
 
 BATCH = 64
-"""Hyperplanes per batch."""
+"""Most hyperplanes per batch."""
+BATCH_ENTRIES = 1 << 24
+"""Most sides per batch, one byte each."""
+HYPERPLANES, MOST_ROUNDED = 200, 40_000_000
+"""Hyperplanes by default, and most sides that they give in all (but at least a batch of 16 hyperplanes)."""
 FLOOR = 1e-9
 """Improvements below this share of the largest weight count as rounding errors."""
 POOL = 8
-"""Number of best cuts that start tabu searches and take part in crossover."""
-GENERATIONS = 5
-"""Rounds of crossover; the flips are divided evenly among them."""
-CROSSING_STREAM = 1
-"""Second word of the seed of the crossovers."""
-TENURE = 20
-"""A flipped node is tabu for nodes / TENURE flips; long tenures suit sparse graphs."""
+"""Number of best rounded cuts that are combined and start annealing."""
+CHAINS = 4
+"""Annealing runs per round, from the same cut."""
+CHAIN_SWEEPS = 1000
+"""Sweeps of a run; fewer on graphs so large that the effort is less than a round of these."""
+LEAST_SWEEPS = 20
+"""Fewest sweeps of a run."""
+VISITS, VISITS_PER_NODE = 1_000_000_000, 250_000
+"""Visits of nodes at effort 1: at most the first (7 s of one core; 40 s on a million nodes), and so many per node."""
+FIRST_HOT, HOT, COLD = 0.6, (0.15, 0.2, 0.3, 0.4), 0.05
+"""Temperatures at which runs begin (in the first round, then by chain) and end, over the typical norm of a row."""
+ANNEALING_STREAM = 1
+"""Second word of the seeds of annealing runs."""
 
 
 Cut = tuple[float, Array]
@@ -44,19 +55,21 @@ def hyperplane_cuts(factor: Array, count: int, seed: int = 0) -> Iterator[IntArr
     [(2, 64), (2, 6)]
     """
     rng = np.random.default_rng(seed)
-    for first in range(0, validate.integer("count", count, minimum=1), BATCH):
-        directions = rng.standard_normal((factor.shape[1], min(BATCH, count - first)))
+    batch = max(1, min(BATCH, BATCH_ENTRIES // factor.shape[0]))
+    for first in range(0, validate.integer("count", count, minimum=1), batch):
+        directions = rng.standard_normal((factor.shape[1], min(batch, count - first))).astype(factor.dtype, copy=False)
         yield np.where(factor @ directions >= 0.0, 1, -1).astype(np.int8)
 
 
 def best_cut(
-    graph: Graph, factor: Array, *, hyperplanes: int = 200, steps: int | None = None, seed: int = 0
+    graph: Graph, factor: Array, *, hyperplanes: int | None = None, effort: float = 1.0, seed: int = 0
 ) -> IntArray:
     """Return the sides (+1 or -1) of the best cut found from the factors of the semidefinite bound.
 
-    Every rounded cut is improved by single flips; tabu search continues from the best few and from their crossovers,
-    which keep the sides on which both parents agree. Cuts are processed in parallel by Numba's number of threads; the
-    result does not depend on it. After an interruption (:mod:`unipd.run.interruption`) the best cut so far is returned.
+    Every rounded cut is improved by single flips. Rounds of simulated annealing start from the best cut; it then takes
+    over every connected group of nodes whose sides another run has chosen better, so it never becomes worse. Runs are
+    divided among Numba's number of threads; the result does not depend on it. After an interruption
+    (:mod:`unipd.run.interruption`) the best cut so far is returned.
 
     Parameters
     ----------
@@ -65,12 +78,12 @@ def best_cut(
     factor
         R of the solution X = R R^T, one row per node.
     hyperplanes
-        Number of random hyperplanes.
-    steps
-        Flips of tabu search per best cut, including its successors; by default 250 per node, at most 200,000, fewer
-        for large graphs.
+        Number of random hyperplanes; default 200, fewer for more than 200,000 nodes.
+    effort
+        Work of the annealing, to which its time is proportional: 1 takes about 7 s of one core from 4,000 nodes on,
+        less on smaller graphs; 0 is rounding and single flips only.
     seed
-        Seed of the hyperplanes and of tie breaking.
+        Seed of the hyperplanes and of the annealing.
 
     Examples
     --------
@@ -79,23 +92,24 @@ def best_cut(
     >>> int(abs(np.diff(sides)).sum())
     4
     """
-    search = _LocalSearch(graph)
-    flips = default_steps(graph.nodes) if steps is None else validate.integer("steps", steps, minimum=0)
-    best: list[Cut] = []
-    for cuts in hyperplane_cuts(factor, hyperplanes, seed):
-        improved = _in_parallel(search.climb, [(cut,) for cut in cuts.T])
-        best = _best_distinct(best + improved)
+    search, work = _LocalSearch(graph), validate.nonnegative("effort", effort)
+    count = max(16, min(HYPERPLANES, MOST_ROUNDED // graph.nodes)) if hyperplanes is None else hyperplanes
+    pool: list[Cut] = []
+    for cuts in hyperplane_cuts(factor, count, seed):
+        pool = _best_distinct(pool + _in_parallel(search.climb, [(cut,) for cut in cuts.T]))
         if interruption.is_stop_requested():
             break
-    starts, rng = [side for _, side in best], np.random.default_rng([seed, CROSSING_STREAM])
-    for generation in range(GENERATIONS + 1 if flips else 0):
+    best = search.combine(pool) if work > 0.0 else pool[0]
+    starts = [pool[chain % len(pool)][1] for chain in range(CHAINS)]
+    rounds, sweeps = plan_annealing(graph.nodes, work)
+    for number in range(rounds):
         if interruption.is_stop_requested():
             break
-        seeds, share = seed + POOL * generation, -(-flips // (GENERATIONS + 1))
-        improved = _in_parallel(search.tabu_search, [(side, share, seeds + k) for k, side in enumerate(starts)])
-        best = _best_distinct(best + improved)
-        starts = [_crossover(best, rng) for _ in range(POOL)]
-    return best[0][1].astype(np.int64)
+        hot = [FIRST_HOT] * CHAINS if number == 0 else HOT
+        runs = [(side, hot[k], sweeps, [seed, ANNEALING_STREAM, number, k]) for k, side in enumerate(starts)]
+        best = search.combine([best, *_in_parallel(search.anneal, runs)])
+        starts = [best[1]] * CHAINS
+    return best[1].astype(np.int64)
 
 
 def _best_distinct(cuts: list[Cut]) -> list[Cut]:
@@ -107,19 +121,17 @@ def _best_distinct(cuts: list[Cut]) -> list[Cut]:
     return best
 
 
-def _crossover(cuts: list[Cut], rng: np.random.Generator) -> Array:
-    """Return the sides of two random cuts where they agree, and either one's where they do not."""
-    first, second = (cuts[place][1] for place in rng.choice(len(cuts), 2, replace=len(cuts) < 2))
-    return np.where(rng.random(first.size) < 0.5, first, second if first @ second >= 0.0 else -second)
+def plan_annealing(nodes: int, effort: float) -> tuple[int, int]:
+    """Return the rounds of annealing and the sweeps of each run.
 
-
-def default_steps(nodes: int) -> int:
-    """Return the number of flips of a tabu search, whose work is nodes times flips.
-
-    >>> default_steps(100), default_steps(20_000)
-    (25000, 12500)
+    >>> plan_annealing(1000, 1.0), plan_annealing(20_000, 1.0), plan_annealing(2**20, 1.0), plan_annealing(100, 0.0)
+    ((62, 1000), (12, 1000), (1, 238), (0, 0))
     """
-    return int(min(250 * nodes, 200_000, max(250_000_000 // nodes, 1000)))
+    sweeps = effort * min(VISITS / nodes, VISITS_PER_NODE) / CHAINS
+    if sweeps == 0.0:
+        return 0, 0
+    each = max(LEAST_SWEEPS, min(CHAIN_SWEEPS, int(sweeps)))
+    return max(1, int(sweeps / each)), each
 
 
 def _in_parallel(search: Callable[..., Cut], arguments: list[tuple[Any, ...]]) -> list[Cut]:
@@ -141,6 +153,9 @@ class _LocalSearch:
         self._matrix = matrix = graph.adjacency()
         self._csr = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float64))
         self._floor = FLOOR * float(np.abs(graph.weights).max()) if graph.edges else 0.0
+        squares = float(np.sum(np.square(graph.weights)))
+        self._scale = math.sqrt(2.0 * squares / graph.nodes) or 1.0
+        """Root mean square of the norms of the rows: the typical size of a gain."""
         self._graph = graph
 
     def climb(self, side: Array) -> Cut:
@@ -148,15 +163,27 @@ class _LocalSearch:
         out, _ = self._ascend(side)
         return cut_value(self._graph, out), out
 
-    def tabu_search(self, side: Array, steps: int, seed: int) -> Cut:
-        """Return the best cut of single flips and tabu search, with its value."""
+    def anneal(self, side: Array, hot: float, sweeps: int, seed: list[int]) -> Cut:
+        """Return the best cut of a run of simulated annealing, with its value."""
         from unipd.apps.graphs import kernels
 
-        out, gain = self._ascend(side)
-        tenure = max(3, out.size // TENURE)
-        noise = np.random.default_rng(seed).integers(0, 2**31, 65_521)
-        kernels.tabu(*self._csr, out, gain, steps, tenure, noise, self._floor)
-        return cut_value(self._graph, out), out
+        out = side.astype(np.float64)
+        gain = out * (self._matrix @ out)
+        bits = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
+        scale = self._scale
+        kernels.anneal(*self._csr, out, gain, hot * scale, COLD * scale, sweeps, bits, self._floor)
+        return self.climb(out)
+
+    def combine(self, cuts: list[Cut]) -> Cut:
+        """Return the best cut with every group of nodes that another cut has on a better side."""
+        from unipd.apps.graphs import kernels
+
+        ranked = sorted(cuts, key=lambda cut: -cut[0])
+        best = ranked[0][1].copy()
+        for _, other in ranked[1:]:
+            for sides in (other, -other):
+                kernels.combine(*self._csr, best, sides, self._floor)
+        return cut_value(self._graph, best), best
 
     def _ascend(self, side: Array) -> tuple[Array, Array]:
         """Return the sides after single flips, and the gains of further ones."""
@@ -231,8 +258,8 @@ def maxcut(
     accuracy: float = 1e-4,
     method: Any = "auto",
     *,
-    hyperplanes: int = 200,
-    steps: int | None = None,
+    hyperplanes: int | None = None,
+    effort: float = 1.0,
     seed: int = 0,
     **options: Any,
 ) -> MaxCutResult:
@@ -246,7 +273,7 @@ def maxcut(
         Relative accuracy of the bound.
     method
         Method for the relaxation.
-    hyperplanes, steps, seed
+    hyperplanes, effort, seed
         Parameters of the rounding, see :func:`~unipd.apps.graphs.maxcut.best_cut`.
     options
         As in :meth:`unipd.apps.sdp.SDP.solve`.
@@ -261,10 +288,11 @@ def maxcut(
     (4.0, 4.52)
     """
     content = as_graph(graph)
+    effort = validate.nonnegative("effort", effort)
     result = maxcut_program(content).solve(accuracy, method, seed=seed, **options)
-    if steps is None and result.status is Status.INTERRUPTED:
-        steps = 0  # after an interruption no long search
-    sides = best_cut(content, result.x.left, hyperplanes=hyperplanes, steps=steps, seed=seed)
+    if result.status is Status.INTERRUPTED:
+        effort = 0.0  # after an interruption no long search
+    sides = best_cut(content, result.x.left, hyperplanes=hyperplanes, effort=effort, seed=seed)
     if interruption.is_stop_requested():  # perhaps during the rounding
         result = downgrade(result, Status.INTERRUPTED)
     value, bound = cut_value(content, sides), result.dual_bound
@@ -284,14 +312,17 @@ class MaxCut:
     (3.0, 1)
     """
 
-    def __init__(self, accuracy: float = 1e-4, hyperplanes: int = 200, seed: int = 0) -> None:
+    def __init__(
+        self, accuracy: float = 1e-4, hyperplanes: int | None = None, effort: float = 1.0, seed: int = 0
+    ) -> None:
         self.accuracy = accuracy
         self.hyperplanes = hyperplanes
+        self.effort = effort
         self.seed = seed
 
     def fit(self, graph: Any) -> MaxCut:
         """Solve the relaxation and round it."""
-        found = maxcut(graph, self.accuracy, hyperplanes=self.hyperplanes, seed=self.seed)
+        found = maxcut(graph, self.accuracy, hyperplanes=self.hyperplanes, effort=self.effort, seed=self.seed)
         self.result_ = found.result
         self.labels_ = (found.sides > 0).astype(np.int64)
         self.cut_value_, self.bound_ = found.cut_value, found.sdp_bound

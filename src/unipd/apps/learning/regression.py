@@ -6,8 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize_scalar
 
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.couplings import Equality, Huber, L2Ball, LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
@@ -19,12 +21,18 @@ from unipd.sharp import L2Ball as L2Set
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import (
+        _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
+        check_is_fitted,
+        validate_data,
+    )
 except ImportError as error:
     raise MissingExtra("scikit-learn", "learn", "a regressor") from error
 
 NORMS = {"l1": L1Ball, "l2": L2Set, "linf": LInfBall}
 LOSSES = {"squared": LeastSquares, "huber": Huber}
+ROUNDING = 1e-12
+"""A spread of y below this share of its size is rounding: y is constant."""
 
 
 def basis_pursuit(A: Any, b: Any, noise: float = 0.0, accuracy: float = 1e-6, **options: Any) -> Result:
@@ -72,9 +80,9 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
     loss
         "squared", "huber" (robust against outliers), or a loss of :mod:`unipd.couplings`.
     fit_intercept
-        Whether c is free (within what it can be at an optimum), else 0.
+        Whether c is free, else 0.
     accuracy
-        Proven gap, relative to the loss of w = 0, c = 0.
+        Certified duality gap, relative to the loss of w = 0 with the best c: a shift of y changes nothing.
 
     Examples
     --------
@@ -99,18 +107,30 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.accuracy = accuracy
 
-    def fit(self, X: Any, y: Any) -> NormConstrainedRegressor:
-        """Fit and return the model; ``gap_`` is the proven gap, ``result_`` the whole run."""
-        checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NormConstrainedRegressor:
+        """Fit and return the model; ``gap_`` is the certified gap, ``result_`` the result of the run.
+
+        X may be sparse. With ``sample_weight``, for the squared loss, every square counts with its weight.
+        """
+        checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, accept_sparse="csr")
         samples, target = checked
+        weights = self._weights(sample_weight, samples)
         oracle, loss = self._oracle(samples.shape[1]), self._loss()
+        shift, constant = np.zeros(samples.shape[1]), 0.0
         if self.fit_intercept:
-            bound = _intercept_bound(oracle, samples, target)
+            samples, target, shift, constant = _centre(samples, target, weights, loss)
+        if weights is not None:
+            samples, target = _scale_rows(np.sqrt(weights), samples), np.sqrt(weights) * target
+        if self._has_offset_block(samples, loss):
+            bound = float(np.abs(target).max()) + _largest_support(oracle, self.norm, self.radius, samples)
+            column = np.ones((target.size, 1)) if weights is None else np.sqrt(weights)[:, None]
             oracle = Product([oracle, Box(np.array([-bound]), np.array([bound]))])
-            samples = [samples, np.ones((samples.shape[0], 1))]
-        self.result_ = solve(Problem(oracle, samples, target, loss), accuracy=self.accuracy)
-        x = self.result_.x
-        self.coef_, self.intercept_ = (x.parts[0], float(x.parts[1][0])) if self.fit_intercept else (x, 0.0)
+            self.result_ = solve(Problem(oracle, [samples, column], target, loss), accuracy=self.accuracy)
+            self.coef_, constant = self.result_.x.parts[0], constant + float(self.result_.x.parts[1][0])
+        else:
+            self.result_ = solve(Problem(oracle, samples, target, loss), accuracy=self.accuracy)
+            self.coef_ = self.result_.x
+        self.intercept_ = constant - float(shift @ self.coef_)
         self.gap_, self.n_iter_ = self.result_.gap, self.result_.iterations
         if not self.result_.status.success:
             message = f"the gap is {self.gap_:.1e} after {self.n_iter_} iterations"
@@ -120,8 +140,31 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """Return X w + c."""
         check_is_fitted(self)
-        samples: Any = validate_data(self, X, dtype=np.float64, reset=False)
+        samples: Any = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
         return samples @ self.coef_ + self.intercept_
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse samples are welcome."""
+        tags: Any = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _has_offset_block(self, samples: Any, loss: Any) -> bool:
+        """Whether c is a block of the problem: centring alone fits it only for squares and dense samples."""
+        return self.fit_intercept and (sp.issparse(samples) or not isinstance(loss, LeastSquares))
+
+    def _weights(self, sample_weight: Any, samples: Any) -> FloatArray | None:
+        """Return the weights of the samples, None where all are equal."""
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, samples, ensure_non_negative=True)
+        if not weights.any():
+            raise InvalidInput("sample_weight", "a positive weight", "zeros")
+        if np.all(weights == weights[0]):
+            return None
+        if self.loss != "squared":
+            raise InvalidInput("sample_weight", "None or equal weights, unless the loss is squared", "others")
+        return weights
 
     def _oracle(self, features: int) -> Any:
         if not isinstance(self.norm, str):
@@ -140,7 +183,38 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         return LOSSES[self.loss]()
 
 
-def _intercept_bound(oracle: Any, samples: Array, target: Array) -> float:
-    """Return a bound on |c| at an optimum: c lies between the least and the largest of y_i - <X_i, w>."""
-    largest = max(max(oracle.support(row), oracle.support(-row)) for row in samples)
-    return float(np.abs(target).max()) + largest
+def _centre(samples: Any, target: Array, weights: FloatArray | None, loss: Any) -> tuple[Any, Array, FloatArray, float]:
+    """Return X and y about a centre, and the centre: the mean of dense X, and the best constant for y.
+
+    A weighted mean minimises weighted squares; other losses are minimised numerically.
+    """
+    if isinstance(loss, LeastSquares):
+        constant = float(np.average(target, weights=weights))
+    else:
+        ends = float(target.min()), float(target.max())
+        best: Any = minimize_scalar(lambda c: loss.value(c - target), bounds=ends, method="bounded")
+        constant = min((*ends, float(best.x)), key=lambda c: loss.value(c - target))
+    centred = target - constant
+    if np.linalg.norm(centred) <= ROUNDING * np.linalg.norm(target):
+        centred = np.zeros_like(centred)
+    if sp.issparse(samples):
+        return samples, centred, np.zeros(samples.shape[1]), constant
+    shift = np.average(samples, axis=0, weights=weights)
+    return samples - shift, centred, shift, constant
+
+
+def _scale_rows(scales: FloatArray, samples: Any) -> Any:
+    return sp.diags_array(scales) @ samples if sp.issparse(samples) else scales[:, None] * samples
+
+
+def _largest_support(oracle: Any, norm: Any, radius: float, samples: Any) -> float:
+    """Return max |<X_i, w>| over samples and coefficients: |c| is at most this plus max |y_i| at an optimum."""
+    if isinstance(norm, str):
+        sizes = abs(samples)
+        if norm == "l1":
+            return radius * float(sizes.max())
+        if norm == "linf":
+            return radius * float(sizes.sum(axis=1).max())
+        return radius * float(np.sqrt((sizes.multiply(sizes) if sp.issparse(sizes) else sizes**2).sum(axis=1).max()))
+    rows = (row.toarray().ravel() if sp.issparse(row) else row for row in samples)
+    return max(max(oracle.support(row), oracle.support(-row)) for row in rows)

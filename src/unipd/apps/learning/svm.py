@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
-from unipd.run import IterationInfo, MaxIterations, Result, solve
-from unipd.sharp import CappedSimplex, Product
+from unipd.run import MaxIterations, Result, solve
+from unipd.sharp import Box, CappedSimplex, Product
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.utils.multiclass import type_of_target
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import (
+        _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
+        check_is_fitted,
+        validate_data,
+    )
 except ImportError as error:
     raise MissingExtra("scikit-learn", "learn", "support vector machines") from error
 
@@ -27,30 +34,34 @@ LARGEST_KERNEL = 4000
 """Most samples of a kernel that is not linear: its matrix is factored."""
 NEGLIGIBLE = 1e-12
 """Eigenvalues of a kernel matrix below this share of the largest are rounding errors."""
-TOUCHING = 1e-10
-"""Hulls whose distance, squared, is below this share of the data's leave no margin."""
+TOUCHING = 1e-14
+"""Hulls that no bound proves apart meet if their squared distance is below this share of that of the centroids."""
+MOST_RUNS = 5
+"""Runs of a fit; each measures its gap in units of the objective that the one before found."""
 
 
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
-    """Separate two classes by the widest margin, with at most a fraction nu of the samples on the wrong side.
+    """Separate classes by the widest margin, with at most a fraction nu of the samples on the wrong side.
 
     The normal w is the shortest difference of two points, one in the reduced hull of each class:
     min 1/2 ||sum_+ x_i phi_i - sum_- x_i phi_i||^2 over 0 <= x_i <= 2 / (nu n), sum_+ x_i = sum_- x_i = 1 (Crisp and
     Burges, 1999), two blocks of the template. This is the dual of scikit-learn's ``NuSVC``, solved to a
-    certified duality gap.
+    certified duality gap. Several classes are separated pair by pair, and vote.
+
+    Margins are measured in the units of the features: standardise features of different units first.
 
     Parameters
     ----------
     nu
         In (0, 1]: at most this share of the samples are margin errors, at least this share are support vectors.
     kernel
-        "linear" (any number of samples), or "rbf": exp(-gamma ||u - v||^2) (up to 4,000 samples).
+        "linear" (any number of samples), or "rbf": exp(-gamma ||u - v||^2) (up to 4,000 samples of two classes).
     gamma
         "scale" for 1 / (features * variance), or a number.
     accuracy
         Certified suboptimality: the duality gap relative to the objective 1/2 ||w||^2.
     max_iterations
-        Limit of the run.
+        Limit of the iterations for two classes.
 
     Examples
     --------
@@ -75,110 +86,174 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         self.accuracy = accuracy
         self.max_iterations = max_iterations
 
-    def fit(self, X: Any, y: Any) -> SupportVectorClassifier:
-        """Fit and return the classifier.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SupportVectorClassifier:
+        """Fit and return the classifier; X may be sparse, and a sample of weight 2 counts like two.
 
         ``result_`` is the result of the run, ``gap_`` its duality gap, and ``suboptimality_`` the duality gap relative
-        to the objective.
+        to the objective; of several pairs of classes they belong to the pair of largest suboptimality, and
+        ``results_`` has the results of all. ``dual_coef_``, ``coef_`` and ``intercept_`` have a row per pair, (0, 1),
+        (0, 2), ..., (1, 2), ...
         """
-        checked: Any = validate_data(self, X, y, dtype=np.float64)
+        checked: Any = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         samples, labels = checked
-        self.classes_, side = _two_classes(labels)
+        check_classification_targets(labels)
+        self.classes_, members = np.unique(labels, return_inverse=True)
+        if self.classes_.size < 2:
+            raise InvalidInput("y", "two classes", "one class")
+        validate.positive("accuracy", self.accuracy)
+        counts = _check_sample_weight(sample_weight, samples, ensure_non_negative=True)
         self._gamma = self._width(samples)
-        features = samples if self.kernel == "linear" else _kernel_factor(self._kernel_matrix(samples, samples))
-        sign = np.where(side == 1, 1.0, -1.0)
-        self.result_, weights = self._nearest_points(features, sign)
-        scale, offset = self._margins(features, weights, sign)
-        self.support_ = np.flatnonzero(weights > 0)
-        self.support_vectors_ = samples[self.support_]
-        self.dual_coef_ = scale * (sign * weights)[None, self.support_]
-        self.intercept_ = np.array([offset])
-        if self.kernel == "linear":
-            self.coef_ = scale * self.result_.image[None, :]
-        self.gap_, self.n_iter_ = self.result_.gap, self.result_.iterations
-        self.suboptimality_ = _suboptimality(self.result_.objective, self.result_.dual_bound)
-        if scale and self.suboptimality_ > self.accuracy:
-            message = f"the gap is {self.suboptimality_:.1e} after {self.n_iter_} iterations"
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        pairs = list(combinations(range(self.classes_.size), 2))
+        machines = [self._separate(samples, members, counts, pair) for pair in pairs]
+        self._publish(samples, machines)
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return f(x): positive for the second class, +-1 on the margins."""
+        """Return f(x): positive for the second class, +-1 on the margins; votes and confidences of several classes."""
         check_is_fitted(self)
-        samples: Any = validate_data(self, X, dtype=np.float64, reset=False)
+        samples: Any = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
         if self.kernel == "linear":
-            return samples @ self.coef_[0] + self.intercept_[0]
-        return self._kernel_matrix(samples, self.support_vectors_) @ self.dual_coef_[0] + self.intercept_[0]
+            scores = samples @ self.coef_.T + self.intercept_
+        else:
+            kernel = rbf_kernel(samples, self.support_vectors_, self._gamma)
+            scores = kernel @ self.dual_coef_.T + self.intercept_
+        return scores[:, 0] if self.classes_.size == 2 else _votes(scores, self.classes_.size)
 
     def predict(self, X: Any) -> Any:
         """Return the class of each sample."""
-        second = self.decision_function(X) > 0
-        return self.classes_[second.astype(np.intp)]
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: two classes."""
+        """Return scikit-learn's tags: sparse samples are welcome."""
         tags: Any = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
         return tags
 
-    def _nearest_points(self, features: Array, sign: Array) -> tuple[Result, Array]:
-        """Return the nearest points of the two reduced hulls, and the weights of all samples."""
-        groups = [np.flatnonzero(sign > 0), np.flatnonzero(sign < 0)]
-        cap, accuracy = self._cap(sign), validate.positive("accuracy", self.accuracy)
-        hulls = Product([CappedSimplex(group.size, cap) for group in groups])
-        maps = [features[groups[0]].T.copy(), -features[groups[1]].T]
-        problem = Problem(hulls, maps, np.zeros(features.shape[1]), LeastSquares())
+    def _publish(self, samples: Any, machines: list[Machine]) -> None:
+        """Make the machines of all pairs the attributes of the classifier."""
+        used = [machine.places[machine.dual_coef != 0] for machine in machines]
+        self.support_ = np.unique(np.concatenate(used))
+        self.support_vectors_ = samples[self.support_]
+        dual = np.zeros((len(machines), samples.shape[0]))
+        for row, machine in zip(dual, machines, strict=True):
+            row[machine.places] = machine.dual_coef
+        self.dual_coef_ = dual[:, self.support_]
+        self.intercept_ = np.array([machine.intercept for machine in machines])
+        if self.kernel == "linear":
+            self.coef_ = np.asarray(self.dual_coef_ @ self.support_vectors_)
+        self.results_ = tuple(machine.result for machine in machines)
+        worst = max(machines, key=lambda machine: machine.suboptimality)
+        self.result_, self.suboptimality_ = worst.result, worst.suboptimality
+        self.gap_, self.n_iter_ = worst.result.gap, sum(machine.iterations for machine in machines)
 
-        def is_accurate(info: IterationInfo) -> bool:
-            return _suboptimality(info.objective, info.dual_bound) <= accuracy
-
-        result = solve(problem, accuracy=NEGLIGIBLE, stop=MaxIterations(self.max_iterations), callback=is_accurate)
+    def _separate(self, samples: Any, members: IntArray, counts: FloatArray, pair: tuple[int, int]) -> Machine:
+        """Return the machine that separates two classes; samples of weight 0 are left out."""
+        places = np.flatnonzero(((members == pair[0]) | (members == pair[1])) & (counts > 0))
+        sign = np.where(members[places] == pair[1], 1.0, -1.0)
+        caps = self._caps(counts[places], sign)
+        features = samples[places]
+        if self.kernel != "linear":
+            features = _kernel_factor(rbf_kernel(features, gamma=self._gamma))
+        runs = self._nearest_points(features, sign, caps)
+        result, iterations = runs[-1], sum(run.iterations for run in runs)
         weights = np.empty(sign.size)
-        for group, block in zip(groups, result.x.parts, strict=True):
-            weights[group] = block
-        return result, weights
+        weights[sign > 0], weights[sign < 0] = (np.asarray(part) for part in result.x.parts[:2])
+        if _is_touching(runs):
+            message = f"nu = {self.nu:g} leaves no margin: the reduced hulls meet; take a larger one"
+            warnings.warn(message, stacklevel=3)
+            return Machine(places, 0.0 * weights, float(np.sign(sign @ counts[places])), result, iterations, 0.0)
+        lower, upper = _threshold(features @ ((sign * weights) @ features), weights, sign, caps)
+        scale, suboptimality = 2.0 / (upper - lower), _suboptimality(result)
+        if suboptimality > self.accuracy:
+            remedy = "standardise the features, or allow more iterations"
+            message = f"the gap is {suboptimality:.1e} of the objective after {iterations} iterations: {remedy}"
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        offset = -(upper + lower) / (upper - lower)
+        return Machine(places, scale * sign * weights, offset, result, iterations, suboptimality)
 
-    def _margins(self, features: Array, weights: Array, sign: Array) -> tuple[float, float]:
-        """Return s and t such that s <w, phi> + t is +-1 on the margins; 0 and the larger class when there are none."""
-        if self.result_.objective <= TOUCHING * float((features**2).sum(axis=1).max()):
-            warnings.warn(f"nu = {self.nu:g} leaves no margin: the reduced hulls meet; take a larger one", stacklevel=3)
-            return 0.0, float(np.sign(sign.sum()))
-        lower, upper = _threshold(features @ self.result_.image, weights, sign, self._cap(sign))
-        return 2.0 / (upper - lower), -(upper + lower) / (upper - lower)
+    def _nearest_points(self, features: Any, sign: FloatArray, caps: FloatArray) -> list[Result]:
+        """Return the runs that find the nearest points of the two reduced hulls, the last of them accurate.
 
-    def _cap(self, sign: Array) -> float:
-        """Return 2 / (nu n), the most that one sample may weigh."""
+        Every run measures its gap relative to the objective at two reference points, first the centroids, then those
+        that the run before found: so the scale of the gap approaches the objective.
+        """
+        groups = [np.flatnonzero(sign > 0), np.flatnonzero(sign < 0)]
+        hulls = [CappedSimplex(group.size, _common_value(caps[group])) for group in groups]
+        blocks = [features[group] for group in groups]
+        references = [np.asarray(block.mean(axis=0)).ravel() for block in blocks]
+        runs, remaining = list[Result](), validate.integer("max_iterations", self.max_iterations, minimum=1)
+        while True:
+            problem, start = _hull_problem(hulls, blocks, references), runs[-1].dual if runs else None
+            runs.append(solve(problem, accuracy=self.accuracy, stop=MaxIterations(remaining), start=start))
+            remaining -= runs[-1].iterations
+            is_final = _suboptimality(runs[-1]) <= self.accuracy or not runs[-1].status.success or _is_touching(runs)
+            if is_final or remaining <= 0 or len(runs) == MOST_RUNS:
+                return runs
+            references = [np.asarray(part) @ block for part, block in zip(runs[-1].x.parts, blocks, strict=False)]
+
+    def _caps(self, counts: FloatArray, sign: FloatArray) -> FloatArray:
+        """Return 2 c_i / (nu sum c) for samples that count c_i, the most that each may weigh."""
         nu = validate.number("nu", self.nu)
-        smaller = min(int((sign > 0).sum()), int((sign < 0).sum()))
-        most = 2.0 * smaller / sign.size
+        most = 2.0 * min(float(counts[sign > 0].sum()), float(counts[sign < 0].sum())) / float(counts.sum() or 1.0)
         if not 0 < nu <= most:
             raise InvalidInput("nu", f"in (0, {most:g}], twice the share of the smaller class", f"{nu:g}")
-        return 2.0 / (nu * sign.size)
+        return counts * (2.0 / (nu * float(counts.sum())))
 
-    def _width(self, X: Array) -> float:
+    def _width(self, X: Any) -> float:
         """Return gamma as a number."""
         if self.kernel not in ("linear", "rbf"):
             raise InvalidInput("kernel", '"linear" or "rbf"', repr(self.kernel))
         if self.gamma == "scale":
-            return 1.0 / (X.shape[1] * (float(X.var()) or 1.0))
+            variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
+            return 1.0 / (X.shape[1] * (float(variance) or 1.0))
         return validate.positive("gamma", self.gamma)
 
-    def _kernel_matrix(self, rows: Array, columns: Array) -> Array:
-        """Return exp(-gamma ||u - v||^2) for all pairs."""
-        from scipy.spatial.distance import cdist
 
-        return np.exp(-self._gamma * cdist(rows, columns, "sqeuclidean"))
+class Machine(NamedTuple):
+    """Two separated classes."""
+
+    places: IntArray
+    """The samples of the two classes."""
+    dual_coef: FloatArray
+    """Their coefficients."""
+    intercept: float
+    result: Result
+    """Result of the last run."""
+    iterations: int
+    """Iterations of all runs."""
+    suboptimality: float
 
 
-def _two_classes(labels: Any) -> tuple[Array, Array]:
-    """Return the two classes and which of them each label is, or raise."""
-    kind = type_of_target(labels, input_name="y", raise_unknown=True)
-    classes, side = np.unique(labels, return_inverse=True)
-    if kind != "binary":
-        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-    if classes.size < 2:
-        raise InvalidInput("y", "two classes", "one class")
-    return classes, side
+def _hull_problem(hulls: list[CappedSimplex], blocks: list[Any], references: list[Array]) -> Problem:
+    """Return min 1/2 ||P^T x - N^T z||^2 over the hulls, with 1/2 ||p - n||^2 of the reference points as its scale.
+
+    Dense points are moved by p and n, which become the right-hand side. Sparse points stay where they are, and the
+    right-hand side p - n is cancelled by a third block, the constant 1.
+    """
+    apart = references[0] - references[1]
+    if not sp.issparse(blocks[0]):
+        maps = [(blocks[0] - references[0]).T, (references[1] - blocks[1]).T]
+        return Problem(Product(hulls), maps, -apart, LeastSquares())
+    one = Box(np.ones(1), np.ones(1))
+    maps = [blocks[0].T.tocsr(), -blocks[1].T.tocsr(), apart[:, None]]
+    return Problem(Product([*hulls, one]), maps, apart, LeastSquares())
+
+
+def _votes(scores: Array, classes: int) -> FloatArray:
+    """Return the votes of the pairs for every class, plus their summed scores, squashed to break ties only."""
+    votes, sums = np.zeros((2, scores.shape[0], classes))
+    for column, (first, second) in zip(scores.T, combinations(range(classes), 2), strict=True):
+        votes[:, second] += column > 0
+        votes[:, first] += column <= 0
+        sums[:, second] += column
+        sums[:, first] -= column
+    return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+
+
+def _common_value(caps: FloatArray) -> Any:
+    """Return equal caps as one number, for which the oracle is a partial sort."""
+    return float(caps[0]) if np.all(caps == caps[0]) else caps
 
 
 def _kernel_factor(matrix: Array) -> Array:
@@ -190,22 +265,27 @@ def _kernel_factor(matrix: Array) -> Array:
     return vectors[:, significant] * np.sqrt(values[significant])
 
 
-def _threshold(scores: Array, weights: Array, sign: Array, cap: float) -> tuple[float, float]:
-    """Return the scores of the two margins: those of the samples with 0 < x_i < c, else midway between 0 and c.
+def _threshold(scores: Array, weights: Array, sign: Array, caps: FloatArray) -> tuple[float, float]:
+    """Return the scores of the two margins: those of the samples with 0 < x_i < c_i, else midway between 0 and c_i.
 
-    In the positive hull samples with x_i = c score at most the threshold and those with x_i = 0 at least it; in the
+    In the positive hull samples with x_i = c_i score at most the threshold and those with x_i = 0 at least it; in the
     negative hull it is the other way round.
     """
     edges = {}
     for side in (-1.0, 1.0):
-        score, weight = side * scores[sign == side], weights[sign == side]
-        empty, full = weight <= 1e-6 * cap, weight >= (1.0 - 1e-6) * cap
+        score, share = side * scores[sign == side], weights[sign == side] / caps[sign == side]
+        empty, full = share <= 1e-6, share >= 1.0 - 1e-6
         free = score[~empty & ~full]
         around = [score[full].max(initial=-np.inf), score[empty].min(initial=np.inf)]
         edges[side] = side * float(np.mean(free if free.size else [edge for edge in around if np.isfinite(edge)]))
     return edges[-1.0], edges[1.0]
 
 
-def _suboptimality(objective: float, bound: float) -> float:
+def _is_touching(runs: list[Result]) -> bool:
+    """Whether the hulls of the last run meet, up to rounding: a positive bound proves that they do not."""
+    return runs[-1].dual_bound <= 0.0 and runs[-1].objective <= TOUCHING * runs[0].problem.scale(0.0)
+
+
+def _suboptimality(result: Result) -> float:
     """Return the duality gap relative to the objective, whose size depends on the unit of the features."""
-    return (objective - bound) / objective if objective > 0 else 0.0
+    return (result.objective - result.dual_bound) / result.objective if result.objective > 0 else 0.0

@@ -2,40 +2,60 @@
 
 A program passes through a pipeline, one file per stage, each importing only from those before it:
 
-1. ``data``: the program as sparse data, min <C, X> subject to lower <= A(X) <= upper, X psd, and its trace bound.
+1. ``data``: the program as sparse data, min <C, X> subject to lower <= A(X) <= upper, X in a product of cones;
+   ``formats``: to and from the conventions of file formats.
 2. ``presolve``: proofs that constraints contradict each other, a change of variables for relaxations of binary
    variables, and facial reduction: a constraint <v v^T, X> = 0 removes a dimension.
 3. ``formulation``: the template min <C, X> over psd X of bounded trace, with constraints scaled to unit norm, and the
    form of the factored method that suits them; its sharp oracle is in :mod:`unipd.sharp.spectral.sdp`.
-4. ``bounded``: solve with a known trace bound, by the factored method and, where it stalls, by ``interior_point``;
-   results are in the units of the data, with multipliers whose slack matrix is psd.
-5. ``unbounded``: programs without such a bound, by theorems of the alternative and continuation.
-6. ``program``: the front door, :class:`SDP`, which runs the stages in order.
+4. ``cones``, ``embedding`` and ``interior_point``: any product of psd, nonnegative, second-order and free blocks, by
+   the steps of QICS and certificates of our own.
+5. ``infeasibility``: proofs that there is no feasible X, and rays along which the objective improves forever.
+6. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
+7. ``program``: the front door, :class:`SDP`.
+8. ``certificate``: what a solution of any solver proves.
+9. ``cone_program``: min <c, x> subject to A x + s = b, s in K, the form of SCS and CVXPY, as one of these programs.
 """
 
-from unipd.apps.sdp.bounded import BoundedSolver, FallbackRule, interior_point_work
-from unipd.apps.sdp.data import Block, SdpData, data_from_sdpa
+from unipd.apps.sdp.certificate import certify, find_combination
+from unipd.apps.sdp.cone_program import ConeProgram, Cones, ConeSolution, Primal
+from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
+from unipd.apps.sdp.data import Block, SdpData
+from unipd.apps.sdp.embedding import ConicForm
+from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
 from unipd.apps.sdp.formulation import analyse, bound_from_diagonals
+from unipd.apps.sdp.infeasibility import find_ray, find_separation
 from unipd.apps.sdp.interior_point import InteriorPoint
 from unipd.apps.sdp.presolve import find_binary_lifting, find_face
 from unipd.apps.sdp.program import SDP
-from unipd.apps.sdp.unbounded import NoProgress, level_alternative, search_trace, solve_without_trace
+from unipd.apps.sdp.solver import FallbackRule, Solver, estimate_seconds
 
 __all__ = [
     "SDP",
     "Block",
-    "BoundedSolver",
+    "ConeProgram",
+    "ConeSolution",
+    "Cones",
+    "ConicForm",
     "FallbackRule",
     "InteriorPoint",
-    "NoProgress",
+    "Primal",
     "SdpData",
+    "Solver",
+    "TruncatedCone",
     "analyse",
     "bound_from_diagonals",
+    "certify",
     "data_from_sdpa",
+    "data_from_sedumi",
+    "estimate_seconds",
     "find_binary_lifting",
+    "find_combination",
     "find_face",
-    "interior_point_work",
-    "level_alternative",
-    "search_trace",
-    "solve_without_trace",
+    "find_ray",
+    "find_separation",
+    "measure_margins",
+    "measure_size",
+    "sdpa_from_data",
+    "sedumi_from_data",
 ]

@@ -1,7 +1,9 @@
-"""The data of a semidefinite program: one matrix variable, linear constraints with lower and upper bounds."""
+"""The data of a semidefinite program: blocks of variables, linear constraints with lower and upper bounds."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,20 +13,29 @@ import numpy as np
 from unipd import couplings
 from unipd._typing import Array
 from unipd._util import validate
+from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
 from unipd.protocols import Coupling
+
+PSD, NONNEGATIVE, SECOND_ORDER, FREE = "psd", "nonnegative", "second_order", "free"
+KINDS = (PSD, NONNEGATIVE, SECOND_ORDER, FREE)
+"""Kinds of blocks: a psd matrix, a vector x >= 0, a vector with x_1 >= ||(x_2, ..., x_k)||, a vector without bounds."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Position of a block in a block diagonal matrix."""
+    """Position and kind of a block in a block diagonal matrix; vectors are the diagonals of their blocks."""
 
     start: int
     size: int
-    diagonal: bool
-    """Whether only the diagonal counts (a nonnegative vector)."""
+    kind: str = PSD
+    """One of ``KINDS``."""
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether only the diagonal counts."""
+        return self.kind != PSD
 
     @property
     def rows(self) -> slice:
@@ -34,10 +45,11 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class SdpData:
-    """min <C, X> subject to lower_i <= <A_i, X> <= upper_i for i = 1, ..., m, X psd of order n.
+    """min <C, X> subject to lower_i <= <A_i, X> <= upper_i for i = 1, ..., m, X of order n in a product of cones.
 
-    Several blocks form one matrix: the data involves its diagonal blocks only, and those of a psd matrix are psd, so
-    the two programs are equivalent. Diagonal blocks (nonnegative vectors) are the diagonal.
+    Several blocks form one matrix, of which the data involves the diagonal blocks only. Each block is a psd matrix or
+    a vector on the diagonal: nonnegative, in a second-order cone, or free. Where all blocks are psd or nonnegative, X
+    may be any psd matrix, since diagonal blocks of a psd matrix are psd.
 
     >>> data = SdpData(2, Entries.from_matrices([np.diag([1.0, 2.0])]), Entries.from_matrices([np.eye(2)]),
     ...                np.ones(1), np.ones(1))
@@ -57,17 +69,42 @@ class SdpData:
 
     def __post_init__(self) -> None:
         if not self.blocks:
-            object.__setattr__(self, "blocks", (Block(0, self.order, False),))
+            object.__setattr__(self, "blocks", (Block(0, self.order),))
+        self._check_blocks()
         for name, values in (("C", self.cost.value), ("A", self.constraints.value), ("b", self.b)):
             largest = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
             if largest > validate.LARGEST_ENTRY:
                 expected = f"numbers up to {validate.LARGEST_ENTRY:.0e}, whose squares can be added up"
                 raise InvalidInput(name, expected, f"{largest:g}")
 
+    def _check_blocks(self) -> None:
+        """Raise unless the blocks cover the order, one after another, and the entries lie inside them."""
+        starts = np.cumsum([0, *(block.size for block in self.blocks)])
+        if [block.start for block in self.blocks] != starts[:-1].tolist() or starts[-1] != self.order:
+            raise InvalidInput("blocks", f"blocks one after another of order {self.order} in all", repr(self.blocks))
+        for block in self.blocks:
+            validate.choice("kind", block.kind, KINDS)
+        owners = np.repeat(np.arange(len(self.blocks)), np.diff(starts))
+        is_vector = np.array([block.is_vector for block in self.blocks])
+        for name, entries in (("C", self.cost), ("A", self.constraints)):
+            if entries.value.size and max(entries.row.max(), entries.col.max()) >= self.order:
+                raise InvalidInput(name, f"matrices of order {self.order}", "an entry outside")
+            outside = owners[entries.row] != owners[entries.col]
+            outside |= is_vector[owners[entries.row]] & (entries.row != entries.col)
+            if outside.any():
+                place = int(np.flatnonzero(outside)[0])
+                got = f"the entry ({entries.row[place]}, {entries.col[place]})"
+                raise InvalidInput(name, "entries inside blocks, and on the diagonal in those of vectors", got)
+
     @property
     def size(self) -> int:
         """Number of constraints."""
         return int(self.lower.size)
+
+    @cached_property
+    def is_psd(self) -> bool:
+        """Whether X is psd as a whole: no block is free or in a second-order cone."""
+        return all(block.kind in (PSD, NONNEGATIVE) for block in self.blocks)
 
     @cached_property
     def equal(self) -> Array:
@@ -96,6 +133,11 @@ class SdpData:
         """Frobenius norms of A_1, ..., A_m, 1 for a zero matrix."""
         norms = self.cost_and_constraints.frobenius_norms()[1:]
         return np.where(norms > 0.0, norms, 1.0)
+
+    @cached_property
+    def natural_trace(self) -> float:
+        """The least trace that some right-hand side requires, max_i |b_i| / ||A_i||; 1 where all are zero."""
+        return float(np.max(np.abs(self.b) / self.norms)) or 1.0
 
     def coupling(self, scales: Array) -> Coupling:
         """Return the set of feasible residuals A(X) - b, with rows divided by the scales."""
@@ -132,6 +174,37 @@ class SdpData:
         """Return S = C + sum y_i A_i as an operator."""
         return self.cost_and_constraints.adjoint(np.concatenate([np.ones(1), dual]))
 
+    def point(self, parts: Sequence[Array]) -> LowRank:
+        """Return X as factors, from its blocks: psd matrices as arrays, vectors as vectors.
+
+        All blocks share their columns, since products between different blocks do not count. Negative entries of
+        vectors have a column of weight -1.
+
+        >>> entries = Entries([0, 0, 0], [0, 1, 2], [0, 1, 2], [1.0, 1.0, 1.0])
+        >>> data = SdpData(3, entries, entries, np.ones(1), np.ones(1), (Block(0, 2), Block(2, 1, FREE)))
+        >>> point = data.point([np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-3.0])])
+        >>> data.block(point, 0).round(9), data.block(point, 1).round(9)
+        (array([[2., 1.],
+               [1., 2.]]), array([-3.]))
+        """
+        width = max([1, *(block.size for block in self.blocks if not block.is_vector)])
+        left, weights = np.zeros((self.order, width + 1)), np.ones(width + 1)
+        weights[-1] = -1.0
+        for block, part in zip(self.blocks, parts, strict=True):
+            if block.is_vector:
+                left[block.rows, 0] = np.sqrt(np.maximum(part, 0.0))
+                left[block.rows, -1] = np.sqrt(np.maximum(-part, 0.0))
+            else:
+                left[block.rows, : block.size] = _factorise(part)
+        used = slice(None) if left[:, -1].any() else slice(0, width)
+        return LowRank(left[:, used], left[:, used], weights[used])
+
+    def block(self, x: LowRank, index: int) -> Array:
+        """Return one block of X: a matrix, or a vector."""
+        block = self.blocks[index]
+        rows = x.left[block.rows]
+        return (rows**2) @ x.weights if block.is_vector else (rows * x.weights) @ rows.T
+
     def without(self, row: int) -> SdpData:
         """Return the program without one constraint."""
         rest = self.constraints.select(self.constraints.constraint != row)
@@ -141,44 +214,29 @@ class SdpData:
 
 @dataclass(frozen=True)
 class TraceBound:
-    """tr X = value, or tr X <= value, for every feasible X."""
+    """tr X = value, or tr X <= value, for every feasible X; with other cones the size, as ``cones`` defines it."""
 
     value: float
+    """inf where the dual bound of a result holds for X of any trace."""
     fixed: bool
     """Whether the trace is exactly this."""
     reason: str
     """Where the bound comes from, for messages."""
     multipliers: Array | None = field(default=None, repr=False)
     """y with sum_i y_i A_i >= I (= I for a fixed trace), which proves the bound; None: not proved."""
-    level: float = 0.0
-    """With a level > 0, sum_i y_i A_i + level C >= I: the bound holds for optimal X."""
 
     @property
     def statement(self) -> str:
         """What a result must state about a bound that the constraints alone do not imply; else empty."""
-        if self.level > 0.0:
-            return (
-                f" The constraints bound no trace: the search was limited to X of trace at most {self.value:.4g} "
-                "(enlarged while that was too small), and the dual bound holds for X of any trace."
-            )
-        if self.multipliers is None:
-            return f" The dual bound holds for X of trace at most {self.value:.6g}, {self.reason}."
-        return ""
+        if self.multipliers is not None or not math.isfinite(self.value):
+            return ""
+        return f" The dual bound holds for X of trace at most {self.value:.6g}, {self.reason}."
 
 
-def data_from_sdpa(problem: SdpaProblem) -> SdpData:
-    """Return max <F_0, Y>, <F_i, Y> = b_i as min <-F_0, X>, with all blocks in one matrix.
-
-    >>> problem = SdpaProblem([1.0], (1, -2), [0, 1], [1, 0], [1, 0], [1, 0], [2.0, 1.0])
-    >>> data = data_from_sdpa(problem)
-    >>> data.order, data.cost.row, data.cost.value
-    (3, array([2], dtype=int32), array([-2.]))
-    """
-    starts = np.cumsum([0, *(abs(size) for size in problem.block_sizes)])
-    pairs = zip(starts, problem.block_sizes, strict=False)
-    blocks = tuple(Block(int(start), abs(size), size < 0 or size == 1) for start, size in pairs)
-    row, col = problem.row + starts[problem.block], problem.col + starts[problem.block]
-    merged, is_cost = Entries(problem.constraint, row, col, problem.value), problem.constraint == 0
-    cost, rest = merged.select(is_cost), merged.select(~is_cost)
-    constraints = replace(rest, constraint=rest.constraint - 1)
-    return SdpData(int(starts[-1]), replace(cost, value=-cost.value), constraints, problem.b, problem.b, blocks)
+def _factorise(matrix: Array) -> Array:
+    """Return R with R R^T = M for a psd matrix, up to rounding."""
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(matrix)
+        return (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]

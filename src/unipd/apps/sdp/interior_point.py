@@ -1,269 +1,91 @@
-"""Primal-dual interior-point method for small programs: predictor-corrector steps on a dense standard form."""
+"""Interior points: the steps are those of QICS, the points, bounds and proofs are measured here.
+
+The multipliers of an iterate need not have a slack in the dual cone: a small share of an earlier iterate whose slack
+lies well inside, or of a positive definite combination of the data, mends that.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
-import scipy.sparse as sp
 
-from unipd._typing import Array, IntArray
-from unipd.atoms import LowRank
-from unipd.couplings import Box
-from unipd.dual import evaluate
-from unipd.methods.base import Counts, State, empty_certificate, primal_certificate
+from unipd._typing import Array
+from unipd.apps.sdp.cones import measure_margins, measure_size
+from unipd.apps.sdp.data import FREE, SdpData
+from unipd.apps.sdp.embedding import Embedding
+from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
-from unipd.sharp import TraceBall
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
 from unipd.trackers import Fixed
 
-LEAST_STEP = 1e-4
-"""Step length, as a share of a full step, below which rounding dominates."""
-BOUNDARY_SHARE = 0.9
-"""A step goes at most this share of the way to the boundary, ..."""
-BOUNDARY_BONUS = 0.09
-"""... plus this times the length of the predictor step: nearly to the boundary after a full one."""
-DEPENDENT = 1e-12
-"""Share of the largest pivot of A A^* below which a constraint counts as a combination of others."""
-SHIFTS = (0.0, 1e-15, 1e-13, 1e-11)
-"""Shares of the largest entry added to the diagonal of a step's equations until they factorise."""
-
-
-@dataclass(frozen=True, eq=False)
-class DenseProgram:
-    """The data of a small program, constraints linearly independent."""
-
-    rows: Any
-    """CSR matrix with the entries of A_i as row i."""
-    b: Array
-    cost: Array
-
-    @property
-    def order(self) -> int:
-        """Order of X."""
-        return int(self.cost.shape[0])
-
-    def image(self, matrix: Array) -> Array:
-        """Return A(X)."""
-        return self.rows @ matrix.ravel()
-
-    def adjoint(self, y: Array) -> Array:
-        """Return sum_i y_i A_i."""
-        return (self.rows.T @ y).reshape(self.cost.shape)
-
-
-@dataclass(frozen=True, eq=False)
-class Iterate:
-    """X and S positive definite, and the multipliers y."""
-
-    x: Array
-    s: Array
-    y: Array
-
-
-def independent_rows(rows: Any) -> Array:
-    """Return the indices of constraints of which all others are combinations.
-
-    >>> import scipy.sparse as sp
-    >>> independent_rows(sp.csr_array(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]]))).size
-    2
-    """
-    gram = (rows @ rows.T).toarray()
-    _, pivots, rank, _ = scipy.linalg.lapack.dpstrf(gram, tol=DEPENDENT * float(gram.diagonal().max(initial=0.0)))
-    return np.sort(pivots[:rank] - 1)
-
-
-def initial_iterate(program: DenseProgram) -> Iterate:
-    """Return multiples of the identity, large enough for data of unit size."""
-    eye = np.eye(program.order)
-    return Iterate(10.0 * eye, max(10.0, float(np.linalg.norm(program.cost))) * eye, np.zeros(program.b.size))
-
-
-def predictor_corrector_step(program: DenseProgram, here: Iterate) -> Iterate | None:
-    """Return the iterate after a predictor-corrector step; None when rounding allows none.
-
-    >>> import scipy.sparse as sp
-    >>> program = DenseProgram(sp.csr_array(np.eye(2).reshape(1, 4)), np.ones(1), np.diag([1.0, 3.0]))
-    >>> here = initial_iterate(program)
-    >>> for _ in range(12):
-    ...     here = predictor_corrector_step(program, here)
-    >>> float(np.round(here.y[0], 6))
-    1.0
-    """
-    try:
-        roots = [np.linalg.cholesky(matrix) for matrix in (here.x, here.s)]
-        system = _System(program, here)
-    except np.linalg.LinAlgError:
-        return None
-    mu = float(np.sum(here.x * here.s)) / program.order
-    dx, ds, _ = system.direction(0.0, 0.0)
-    ahead = [min(1.0, _step_to_boundary(root, move)) for root, move in zip(roots, (dx, ds), strict=True)]
-    left = float(np.sum((here.x + ahead[0] * dx) * (here.s + ahead[1] * ds))) / program.order
-    sigma = min(1.0, max(left / mu, 0.0) ** max(1.0, 3.0 * min(ahead) ** 2))
-    dx, ds, dy = system.direction(sigma * mu, dx @ ds)
-    share = BOUNDARY_SHARE + BOUNDARY_BONUS * min(ahead)
-    primal, dual = (min(1.0, share * _step_to_boundary(root, move)) for root, move in zip(roots, (dx, ds), strict=True))
-    if not max(primal, dual) > LEAST_STEP:
-        return None
-    return Iterate(here.x + primal * dx, here.s + dual * ds, here.y + dual * dy)
-
-
-class _System:
-    """The equations of a step for dy, factorised."""
-
-    def __init__(self, program: DenseProgram, here: Iterate) -> None:
-        self.program, self.here = program, here
-        self.inverse: Array = np.linalg.inv(here.s)
-        order, size = program.order, program.b.size
-        matrices = program.rows.toarray().reshape(size, order, order)
-        products = (here.x @ matrices @ self.inverse).reshape(size, -1)
-        schur = np.asarray(program.rows @ products.T)
-        self.schur: Array = (schur + schur.T) / 2
-        self.root = _cholesky_factor(self.schur)
-
-    def direction(self, centre: float, second: Any) -> tuple[Array, Array, Array]:
-        """Return dX, dS and dy; ``second`` is dX dS of the prediction (0 for the prediction itself)."""
-        program, here = self.program, self.here
-        dual_residual = program.cost - program.adjoint(here.y) - here.s
-        base = centre * self.inverse - here.x - _symmetric((here.x @ dual_residual + second) @ self.inverse)
-        residual = program.b - program.image(here.x) - program.image(base)
-        dy = scipy.linalg.cho_solve(self.root, residual)
-        dy = dy + scipy.linalg.cho_solve(self.root, residual - self.schur @ dy)
-        change = program.adjoint(dy)
-        return base + _symmetric(here.x @ change @ self.inverse), dual_residual - change, dy
-
-
-def _cholesky_factor(matrix: Array) -> Any:
-    """Return the Cholesky factor of a matrix that is positive definite up to rounding."""
-    for share in SHIFTS:
-        with contextlib.suppress(np.linalg.LinAlgError):
-            return scipy.linalg.cho_factor(matrix + share * float(matrix.diagonal().max()) * np.eye(matrix.shape[0]))
-    raise np.linalg.LinAlgError("the equations of a step are singular")
-
-
-def _symmetric(matrix: Array) -> Array:
-    return (matrix + matrix.T) / 2
-
-
-def _step_to_boundary(root: Array, move: Array) -> float:
-    """Return the largest t with L L^T + t D psd."""
-    half = scipy.linalg.solve_triangular(root, move, lower=True)
-    inner = scipy.linalg.solve_triangular(root, half.T, lower=True)
-    lowest = float(scipy.linalg.eigvalsh(_symmetric(inner), subset_by_index=[0, 0])[0])
-    return -1.0 / lowest if lowest < 0.0 else np.inf
-
-
-@dataclass(frozen=True, eq=False)
-class DenseStandardForm:
-    """A template as a :class:`DenseProgram`: slacks on the diagonal, C and X of unit size."""
-
-    program: DenseProgram
-    template_rows: IntArray
-    """The template's constraint of each row of the program, -1 for additional rows."""
-    unit: float
-    """X = unit times that of the program."""
-    price: float
-    """Multipliers are ``price`` times those of the program."""
-
-    def dual(self, problem: Problem, y: Array) -> Array:
-        """Return lam = -y for the template, in the domain of h."""
-        out = np.zeros(problem.b.size)
-        own = self.template_rows >= 0
-        out[self.template_rows[own]] = -self.price * y[own]
-        lower, upper = _sides(problem)
-        return np.clip(out, np.where(np.isinf(lower), 0.0, -np.inf), np.where(np.isinf(upper), 0.0, np.inf))
-
-    def point(self, problem: Problem, x: Array) -> LowRank:
-        """Return X as factors, with the trace that the template requires."""
-        order, oracle = problem.map.domain[0], _oracle(problem)
-        values, vectors = np.linalg.eigh(self.unit * x[:order, :order])
-        values = np.maximum(values, 0.0)
-        share = oracle.trace / max(float(values.sum()), 1e-300)
-        values = values * (min(1.0, share) if isinstance(oracle, TraceBall) else share)
-        left = vectors * np.sqrt(values)
-        return LowRank(left, left, np.ones(order))
-
-
-def standard_form(problem: Problem) -> DenseStandardForm:
-    """Return the program with equations only: a slack for each inequality and for a trace that is bounded.
-
-    A constraint bounded on both sides has a second slack: the two add up to the distance of the bounds.
-    """
-    cost_map: Any = problem.map
-    order, size, oracle = cost_map.domain[0], problem.b.size, _oracle(problem)
-    lower, upper = _sides(problem)
-    one = np.flatnonzero(lower != upper)
-    both = np.flatnonzero((lower != upper) & np.isfinite(lower) & np.isfinite(upper))
-    second, is_bounded = np.arange(both.size), isinstance(oracle, TraceBall)
-    slacks = np.zeros((size + both.size + 1, one.size + both.size + is_bounded))
-    slacks[one, np.arange(one.size)] = np.where(np.isfinite(upper[one]), 1.0, -1.0)
-    slacks[size + second, np.searchsorted(one, both)] = slacks[size + second, one.size + second] = 1.0
-    slacks[-1, one.size + both.size :] = 1.0
-    matrices = [cost_map.adjoint(unit).toarray() for unit in np.eye(size)]
-    matrices += [np.zeros((order, order))] * both.size + [np.eye(order)]
-    pairs = zip(matrices, slacks, strict=True)
-    rows = sp.csr_array(np.stack([_with_slacks(matrix, slack).ravel() for matrix, slack in pairs]))
-    right = np.concatenate([problem.b, upper[both] - lower[both], [oracle.trace]])
-    cost = _with_slacks(cost_map.cost.toarray(), np.zeros(slacks.shape[1]))
-    chosen, unit, price = independent_rows(rows), oracle.trace / order, float(np.linalg.norm(cost)) or 1.0
-    program = DenseProgram(rows[chosen], right[chosen] / unit, cost / price)
-    return DenseStandardForm(program, np.where(chosen < size, chosen, -1), unit, price)
-
-
-def _with_slacks(matrix: Array, slack: Array) -> Array:
-    """Return the block diagonal matrix of a matrix and the coefficients of the slacks."""
-    return scipy.linalg.block_diag(matrix, np.diag(slack))
-
-
-def _oracle(problem: Problem) -> Any:
-    """Return the set of X."""
-    return problem.sharp.oracle  # type: ignore[attr-defined]
-
-
-def _sides(problem: Problem) -> tuple[Array, Array]:
-    """Return the bounds of the residuals."""
-    coupling = problem.coupling
-    if isinstance(coupling, Box):
-        return np.broadcast_to(coupling.lower, problem.b.shape), np.broadcast_to(coupling.upper, problem.b.shape)
-    return np.zeros(problem.b.size), np.zeros(problem.b.size)
+ANCHORS = 8
+"""Earlier multipliers with a slack inside the dual cone that are kept to mend later ones."""
+FEASIBILITY_FACTOR = 10.0
+"""X is to be more nearly feasible than requested by this factor, if a few more steps achieve it."""
+CORRECTED_GAP = 10.0
+"""Multiple of the accuracy below which the gap must be before X is moved onto the constraints."""
+PREFERENCE = 0.1
+"""A bound for X of any size may be worse by this share of the accuracy than one that is limited."""
+INSIDE = 16.0 * float(np.finfo(np.float64).eps)
+"""A mended slack lies inside by this times its order and its size, so that a factorisation can prove it."""
+TRACE_MULTIPLE = 10.0
+"""Without a proof for X of any size, the dual bound holds for X of this multiple of the size of the point returned."""
 
 
 @dataclass(frozen=True)
 class InteriorPointState(State):
     """State of the interior-point method."""
 
-    standard: DenseStandardForm
-    here: Iterate
+    accuracy: float
+    """The requested accuracy."""
+    embedding: Embedding
+    vector: Array
+    """All variables of the embedding."""
+    small_steps: int
+    """Consecutive steps of hardly any length."""
+    kept_bound: float
+    """Best bound so far for X of any size (or of the size that the template allows), ..."""
+    kept_dual: Array
+    """... and its multipliers."""
+    anchors: Array
+    """Earlier multipliers with a slack inside the dual cone, as rows."""
+    anchor_margins: Array
+    """Their margins, block by block."""
+    combination: Array
+    """(level, z) of level C + A^*(z), which lies inside the dual cone, or nothing: its margins are then negative."""
+    combination_margins: Array
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
-        """Return the problem and its dense standard form."""
-        return {"problem": problem, "standard": self.standard}
+        """Return the problem and its embedding."""
+        return {"problem": problem, "embedding": self.embedding}
 
 
+@dataclass(frozen=True, eq=False)
 class InteriorPoint:
-    """Primal-dual interior-point method for the template of a small semidefinite program.
+    """Interior points for the template of a program: constraints of unit norm, X in a truncated product of cones."""
 
-    >>> from unipd.apps.sdp import SDP
-    >>> SDP.from_matrices(np.diag([3.0, 1.0]), [np.eye(2)], [1.0]).solve(method=InteriorPoint()).status.value
-    'solved'
-    """
+    data: SdpData = field(repr=False)
+    size: float | None = None
+    """A bound on the size of every feasible X, on which the dual bound may rest; None where there is none."""
 
     name = "interior"
     """Name in results."""
 
     def rebuild(self, problem: Problem) -> dict[str, Any]:
-        """Return the problem and its dense standard form, which all states of a run share."""
-        return {"problem": problem, "standard": standard_form(problem)}
+        """Return the problem and its embedding, which all states of a run share."""
+        return {"problem": problem, "embedding": Embedding(self.data)}
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> InteriorPointState:
         """Start from multiples of the identity, whatever tracker and dual start are."""
-        standard = standard_form(problem)
-        blank = InteriorPointState(
+        embedding, whole = Embedding(self.data), problem.sharp.cost_map.cost_and_constraints
+        level, z = embedding.combine_to_identity()
+        combination = np.concatenate([[level], z])
+        state = InteriorPointState(
             iteration=0,
             dual=dual,
             primal=tracker,
@@ -275,34 +97,174 @@ class InteriorPoint:
             dual_step=math.nan,
             gradient_change=math.nan,
             failure=None,
-            standard=standard,
-            here=initial_iterate(standard.program),
+            accuracy=accuracy,
+            embedding=embedding,
+            vector=embedding.vector,
+            small_steps=0,
+            kept_bound=-math.inf,
+            kept_dual=dual,
+            anchors=np.zeros((0, problem.b.size)),
+            anchor_margins=np.zeros((0, len(self.data.blocks))),
+            combination=combination,
+            combination_margins=measure_margins(self.data.blocks, whole.adjoint(combination)),
         )
-        return _evaluate_iterate(problem, blank)
+        origin = self._measure(problem, embedding.make_admissible(np.zeros_like(dual)))  # C itself may lie inside
+        if origin.is_inside:
+            state = replace(state, kept_bound=origin.objective, kept_dual=origin.dual)
+        return _keep_anchor(state, origin)
 
     def step(self, problem: Problem, state: InteriorPointState) -> InteriorPointState:
-        """Take one step along the central path and certify it by the oracle."""
-        here = predictor_corrector_step(state.standard.program, state.here)
-        if here is None:
-            return replace(state, iteration=state.iteration + 1, failure=Status.STALLED)
-        return _evaluate_iterate(problem, replace(state, iteration=state.iteration + 1, here=here))
+        """Take one step along the central path; measure the point and prove a bound.
+
+        Once the accuracy is reached, steps continue until <X, S> is as small, and X more nearly feasible: with large
+        multipliers an X that is slightly infeasible may have a small gap far from the optimum.
+        """
+        here = self._advance(problem, state)
+        best = here
+        while best.certificate.relative_error(problem) <= state.accuracy < _remaining_error(problem, best):
+            if here.failure is not None:
+                break
+            here = self._advance(problem, here)
+            is_better = _remaining_error(problem, here) < _remaining_error(problem, best)
+            if is_better and here.certificate.relative_error(problem) <= state.accuracy:
+                best = here
+        return best if best is here else replace(best, iteration=here.iteration, counts=here.counts)
+
+    def _advance(self, problem: Problem, state: InteriorPointState) -> InteriorPointState:
+        """Take one step and evaluate it."""
+        embedding = state.embedding
+        embedding.restore(state.vector, state.iteration, state.small_steps)
+        can_continue = embedding.step()
+        vector, iteration = embedding.vector, state.iteration + 1
+        if not np.isfinite(vector).all() or vector[-2] <= 0.0:
+            return replace(state, iteration=iteration, failure=Status.STALLED)
+        moved = replace(
+            state,
+            iteration=iteration,
+            vector=vector,
+            small_steps=int(embedding.solver.consecutive_small_steps),
+            failure=None if can_continue else Status.STALLED,
+        )
+        return self._evaluate(problem, moved)
+
+    def _evaluate(self, problem: Problem, state: InteriorPointState) -> InteriorPointState:
+        """Return the state with point, image, bound and certificate of its iterate."""
+        parts, raw = state.embedding.decode(state.vector)
+        found = self._measure(problem, state.embedding.make_admissible(raw))
+        mended = self._mend(problem, state, found)
+        state = _keep_anchor(state, found)
+        state = replace(
+            state,
+            dual=found.dual,
+            counts=state.counts.plus(1 + len(mended), 0, 1 + len(mended)),
+            dual_step=norm(found.dual - state.dual),
+        )
+        state = self._certify(problem, state, parts, [found, *mended])
+        is_near = abs(state.certificate.gap(problem)) <= CORRECTED_GAP * state.accuracy
+        if not is_near or FEASIBILITY_FACTOR * state.certificate.infeasibility <= state.accuracy:
+            return state
+        vector = state.embedding.correct(state.vector)
+        if vector is None:
+            return state
+        corrected = self._certify(problem, state, state.embedding.decode(vector)[0], [found, *mended])
+        return min(state, corrected, key=lambda candidate: _remaining_error(problem, candidate))
+
+    def _certify(
+        self, problem: Problem, state: InteriorPointState, parts: list[Array], candidates: list[DualCandidate]
+    ) -> InteriorPointState:
+        """Return the state with a point and the best bound that multipliers or earlier ones prove for it."""
+        point = self.data.point(parts)
+        cost, image = problem.sharp.cost_map.cost_and_image(point)
+        primal, size = Fixed(point), self.size or TRACE_MULTIPLE * measure_size(self.data, point)
+        bonus = PREFERENCE * state.accuracy * problem.scale(cost)
+        best = max(candidates, key=lambda candidate: candidate.bound(size) + bonus * candidate.is_inside)
+        bound, dual = best.bound(size), best.dual
+        if (best.is_inside or self.size is not None) and bound > state.kept_bound:
+            state = replace(state, kept_bound=bound, kept_dual=dual)
+        if state.kept_bound >= bound - bonus:
+            bound, dual = state.kept_bound, state.kept_dual
+        measures = measure_point(problem, primal, image, cost)
+        return replace(
+            state,
+            primal=primal,
+            image=image,
+            mean_objective=cost,
+            certificate=Certificate(*measures, dual_bound=bound, ray=dual, bound_kind=RIGOROUS),
+        )
+
+    def _measure(self, problem: Problem, dual: Array) -> DualCandidate:
+        """Return what multipliers prove."""
+        margins = measure_margins(self.data.blocks, problem.sharp.cost_map.slack(dual))
+        return DualCandidate(dual, _dual_objective(problem, dual), margins)
+
+    def _mend(self, problem: Problem, state: InteriorPointState, found: DualCandidate) -> list[DualCandidate]:
+        """Return the multipliers changed a little, so that their slack lies inside the dual cone, in up to two ways.
+
+        Margins are concave: (1 - t) S + t S_0 has at least the margin (1 - t) m + t m_0, for the slack S_0 of earlier
+        multipliers; and so has S + s (level C + A^*(z)), a multiple of the slack of (lam + s z) / (1 + s level).
+        """
+        is_cone = np.array([block.kind != FREE for block in self.data.blocks])
+        here = found.margins[is_cone]
+        if here.min(initial=math.inf) >= 0.0:
+            return []
+        rounding = INSIDE * float(np.abs(problem.sharp.cost_map.slack(found.dual).diagonal()).max())
+        target = rounding * np.array([block.size for block in self.data.blocks])[is_cone]
+        mended: list[DualCandidate] = []
+        there = state.combination_margins[is_cone]
+        if (there > 0.0).all():
+            step = float(np.max((target - here) / there, where=here < target, initial=0.0))
+            level, z = state.combination[0], state.combination[1:]
+            mended.append(self._measure(problem, (found.dual + step * z) / (1.0 + step * level)))
+        best: tuple[float, float, Array] | None = None
+        for anchor, margins in zip(state.anchors, state.anchor_margins[:, is_cone], strict=True):
+            if (margins > target).all():
+                share = float(np.max((target - here) / (margins - here), where=here < target, initial=0.0))
+                loss = share * (found.objective - _dual_objective(problem, anchor))
+                best = (loss, share, anchor) if best is None or loss < best[0] else best
+        if best is not None:
+            mended.append(self._measure(problem, (1.0 - best[1]) * found.dual + best[1] * best[2]))
+        return mended
 
 
-def _evaluate_iterate(problem: Problem, state: InteriorPointState) -> InteriorPointState:
-    """Return the state with point, image, bound and certificate of its iterate."""
-    lam = state.standard.dual(problem, state.here.y)
-    answer = evaluate(problem, lam, certified=True)
-    point = state.standard.point(problem, state.here.x)
-    cost, image = problem.sharp.cost_map.cost_and_image(point)
-    primal = Fixed(point)
-    bound = state.certificate.update_bound(problem, answer)
+class DualCandidate(NamedTuple):
+    """Multipliers lam and what their slack S = C + A^*(lam) proves."""
+
+    dual: Array
+    objective: float
+    """-<lam, b> - h(lam): the dual bound, if the slack lies in the dual cone."""
+    margins: Array
+    """Of the slack, block by block."""
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the slack lies in the dual cone, proved: the dual bound then holds for every X."""
+        return bool(self.margins.min() >= 0.0)
+
+    def bound(self, size: float) -> float:
+        """Return the lower bound on <C, X> for feasible X of at most this size."""
+        return self.objective + size * min(0.0, float(self.margins.min()))
+
+
+def _dual_objective(problem: Problem, dual: Array) -> float:
+    """Return -<lam, b> - h(lam)."""
+    return -float(dual @ problem.b) - problem.coupling.conjugate(dual)
+
+
+def _remaining_error(problem: Problem, state: InteriorPointState) -> float:
+    """Return the largest of gap and |<X, S>|, relative, and a multiple of the infeasibility."""
+    product = abs(state.mean_objective + float(state.certificate.dual @ state.image))
+    infeasibility, gap = state.certificate.infeasibility, abs(state.certificate.gap(problem))
+    return max(product / problem.scale(state.mean_objective), gap, FEASIBILITY_FACTOR * infeasibility)
+
+
+def _keep_anchor(state: InteriorPointState, found: DualCandidate) -> InteriorPointState:
+    """Return the state with these multipliers among the anchors, if their slack lies inside."""
+    blocks = state.embedding.form.data.blocks
+    if any(margin <= 0.0 for margin, block in zip(found.margins, blocks, strict=True) if block.kind != FREE):
+        return state
+    kept = slice(1 if state.anchors.shape[0] == ANCHORS else 0, None)
     return replace(
         state,
-        dual=lam,
-        primal=primal,
-        image=image,
-        mean_objective=cost,
-        certificate=primal_certificate(problem, primal, image, cost, bound),
-        counts=state.counts.plus(1, 0, answer.matvecs),
-        dual_step=norm(lam - state.dual),
+        anchors=np.concatenate([state.anchors[kept], found.dual[None]]),
+        anchor_margins=np.concatenate([state.anchor_margins[kept], found.margins[None]]),
     )

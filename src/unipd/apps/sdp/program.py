@@ -17,13 +17,14 @@ from unipd import run
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
-from unipd.apps.sdp.bounded import BoundedSolver, infeasible_result
-from unipd.apps.sdp.data import SdpData, data_from_sdpa
+from unipd.apps.sdp.data import SdpData
+from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
 from unipd.apps.sdp.formulation import analyse
-from unipd.apps.sdp.presolve import find_binary_lifting, find_contradiction
-from unipd.apps.sdp.unbounded import solve_without_trace
+from unipd.apps.sdp.infeasibility import infeasible_result
+from unipd.apps.sdp.presolve import find_contradiction
+from unipd.apps.sdp.solver import Solver
 from unipd.errors import InvalidInput
-from unipd.io import SdpaProblem, read_sdpa
+from unipd.io import SdpaProblem, SedumiProblem, read_sdpa, read_sedumi, write_sdpa, write_sedumi
 from unipd.maps.sdp import Entries, SymmetricOperator
 from unipd.problem import Problem
 from unipd.run import Result
@@ -61,10 +62,13 @@ class SDP:
 
     @classmethod
     def from_file(cls, source: str | os.PathLike[str] | BinaryIO) -> SDP:
-        """Read an SDPA sparse file (``.dat-s``, ``.dat-s.gz``): max <F_0, Y> subject to <F_i, Y> = b_i.
+        """Read an SDPA sparse file (``.dat-s``) or a SeDuMi file (``.mat``), compressed (``.gz``) or not.
 
-        The objective reported is <F_0, Y>, the value that SDPLIB publishes.
+        SDPA: max <F_0, Y> subject to <F_i, Y> = b_i; the objective reported is <F_0, Y>, the value that SDPLIB
+        publishes. SeDuMi: min c^T x subject to A x = b, x in K. A stream is read as SDPA.
         """
+        if isinstance(source, (str, os.PathLike)) and is_sedumi_name(source):
+            return cls.from_sedumi(read_sedumi(source))
         return cls.from_sdpa(read_sdpa(source))
 
     @classmethod
@@ -76,6 +80,38 @@ class SDP:
         True
         """
         return cls(data_from_sdpa(problem), maximise=True, sdpa=True)
+
+    @classmethod
+    def from_sedumi(cls, problem: SedumiProblem) -> SDP:
+        """Return the program of a SeDuMi problem; its multipliers are minus SeDuMi's y.
+
+        >>> SDP.from_sedumi(SedumiProblem([[1.0, 1.0]], [1.0], [1.0, 2.0], nonnegative=2))
+        SDP(min, order=2, constraints=1, blocks=1)
+        """
+        return cls(data_from_sedumi(problem))
+
+    def to_sdpa(self) -> SdpaProblem:
+        """Return the program in SDPA's convention, whose objective is that of the maximisation without the constant.
+
+        Inequalities get slack variables, free variables become differences; second-order cones are refused.
+        """
+        return sdpa_from_data(self.data)
+
+    def to_sedumi(self) -> SedumiProblem:
+        """Return the program in SeDuMi's convention, whose objective is that of the minimisation without the constant.
+
+        Inequalities get slack variables.
+        """
+        return sedumi_from_data(self.data)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the program as a SeDuMi file (``.mat``, ``.mat.gz``), or else as an SDPA sparse file."""
+        if is_sedumi_name(path):
+            write_sedumi(self, path)
+            return
+        sign = "" if self.maximise else "-"
+        note = "" if self.maximise and not self.constant else f"objective = {sign}<F0, Y> + {self.constant!r}"
+        write_sdpa(self, path, comment=note)
 
     @classmethod
     def from_matrices(
@@ -125,10 +161,10 @@ class SDP:
 
     @classmethod
     def from_cvxpy(cls, problem: Any) -> SDP:
-        """Return the program of a CVXPY problem with psd and nonnegative variables and affine constraints.
+        """Return the program of a CVXPY problem with linear, second-order and PSD constraints.
 
-        Every variable is a block: a matrix declared with ``PSD=True`` (or symmetric with a constraint ``X >> 0``), or
-        a vector or number declared with ``nonneg=True`` (or with a constraint ``x >= 0``).
+        Blocks are the cones of the model: the variables without bounds that remain, nonnegative ones, second-order
+        cones and psd matrices. :class:`unipd.cvxpy.Solver` solves a model and writes its variables.
 
         >>> import cvxpy
         >>> X, t = cvxpy.Variable((2, 2), PSD=True), cvxpy.Variable(nonneg=True)
@@ -137,7 +173,7 @@ class SDP:
         """
         import unipd
 
-        return cls(*unipd.interop.cvxpy.convert_sdp(problem))
+        return cls(*unipd.cvxpy.convert_sdp(problem))
 
     @property
     def order(self) -> int:
@@ -173,7 +209,7 @@ class SDP:
         accuracy
             Relative accuracy of gap and feasibility.
         method
-            "auto" (the factored method, then interior points for small programs on which it stalls), the name of any
+            "auto" (interior points, the factored method, or both, by estimated cost), "interior", the name of any
             method of the library, or a method.
         trace_bound
             An upper bound on the trace of X, for programs whose constraints imply none.
@@ -189,7 +225,7 @@ class SDP:
         accuracy = validate.positive("accuracy", accuracy)
         if trace_bound is not None:
             validate.positive("trace_bound", trace_bound)
-        if method in ("auto", "factored"):
+        if method in ("auto", "factored", "interior"):
             _check_options(options)
         with _open_checkpoint(options) as remaining:
             return self._solve(accuracy, method, trace_bound, rank, seed, stop, remaining)
@@ -205,24 +241,15 @@ class SDP:
         options: dict[str, Any],
     ) -> Result:
         """Solve after the arguments have been checked."""
-        started, is_factored = time.perf_counter(), method in ("auto", "factored")
+        started = time.perf_counter()
         contradiction = find_contradiction(self.data, accuracy)
         if contradiction is not None:
             return infeasible_result(self, contradiction.message, accuracy, started, contradiction.dual)
-        lifting = find_binary_lifting(self.data) if is_factored else None
-        if lifting is not None and (trace_bound is None or trace_bound >= lifting.trace(self.data.size).value):
-            analysis, trace_bound = analyse(self.data, lifting), None
-        else:
-            analysis = analyse(self.data)
-        trace = analysis.trace_bound(trace_bound)
-        solver = BoundedSolver(self, analysis, accuracy, method, rank, seed, stop, options)
-        return solve_without_trace(solver) if trace is None else solver.solve(trace)
+        return Solver(self, accuracy, method, trace_bound, rank, seed, stop, options).solve()
 
     def block(self, x: Any, index: int) -> Array:
-        """Return one block of X = R R^T: an array, for a diagonal block its diagonal."""
-        block = self.data.blocks[index]
-        rows = x.left[block.rows] * np.sqrt(x.weights)
-        return np.einsum("ij,ij->i", rows, rows) if block.diagonal else rows @ rows.T
+        """Return one block of X = R R^T: a matrix, or a vector."""
+        return self.data.block(x, index)
 
     def slack(self, dual: Any) -> SymmetricOperator:
         """Return S = C + sum y_i A_i (-C for a maximisation) as an operator with matvec, matmat, toarray and tocsr.
@@ -238,6 +265,15 @@ class SDP:
     def __repr__(self) -> str:
         goal = "max" if self.maximise else "min"
         return f"SDP({goal}, order={self.order}, constraints={self.data.size}, blocks={len(self.data.blocks)})"
+
+
+def is_sedumi_name(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is named like a SeDuMi file.
+
+    >>> is_sedumi_name("torusg3-8.mat.gz"), is_sedumi_name("mcp100.dat-s")
+    (True, False)
+    """
+    return os.fspath(path).lower().removesuffix(".gz").endswith(".mat")
 
 
 def _check_options(options: dict[str, Any]) -> None:

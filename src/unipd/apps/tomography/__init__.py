@@ -1,7 +1,8 @@
 """Quantum state tomography from Pauli measurements (paper, section 5.1).
 
 A state of q qubits is a density matrix X of size p = 2^q: positive semidefinite, of trace one. Pauli strings P_k are
-measured, b_k = tr(P_k X) up to noise, and X is estimated by least squares over all density matrices. The spectrahedron
+measured, b_k = tr(P_k X) up to noise, and X is estimated by least squares over all density matrices, from counts of
+outcomes by maximum likelihood. The spectrahedron
 has a cheap linear minimization oracle (one eigenvector), the map X -> tr(P_k X) is applied to factors of X, and the
 dual bound certifies the fit: nothing of size p x p is formed. In labels and bit-strings qubit 0 is the rightmost
 character, as in Qiskit.
@@ -11,8 +12,11 @@ In the order to read:
 - :mod:`~unipd.apps.tomography.state`: :class:`QuantumState`, a density matrix by its eigenvalues and eigenvectors;
 - :mod:`~unipd.apps.tomography.measurements`: Pauli strings and values in the forms users have, their standard errors;
 - :mod:`~unipd.apps.tomography.counts`: counts in local bases, the Pauli estimates they give, fits outcome by outcome;
+- :mod:`~unipd.apps.tomography.objectives`: what is minimised, and the problem that this gives;
+- :mod:`~unipd.apps.tomography.fixed_rank`: the method for likelihoods and for states of limited rank;
 - :mod:`~unipd.apps.tomography.projected`: the method for noisy data, projected gradients on Ritz vectors;
-- :mod:`~unipd.apps.tomography.fit`: the problem, the solve, and what surrounds it;
+- :mod:`~unipd.apps.tomography.model`: settings, what is fitted, what comes out;
+- :mod:`~unipd.apps.tomography.fit`: the choice of the rank, the solve, and what surrounds it;
 - :mod:`~unipd.apps.tomography.estimator`: :class:`PauliTomography`, the entry point;
 - :mod:`~unipd.apps.tomography.bootstrap`: error bars;
 - :mod:`~unipd.apps.tomography.simulate`: test states and simulated experiments.
@@ -22,28 +26,38 @@ from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap, read_replicate
 from unipd.apps.tomography.counts import (
     BasisCounts,
     OutcomeMap,
+    as_confusion,
     as_counts,
+    correct_readout,
     estimate_paulis,
     has_few_outcomes,
+    likelihood_problem,
     outcome_problem,
+    pearson_chi_square,
     walsh_hadamard,
 )
 from unipd.apps.tomography.estimator import PauliTomography
-from unipd.apps.tomography.fit import PAPER_EPS, Fit, FitSettings, depolarize, fit_counts, tomography_problem
+from unipd.apps.tomography.fit import depolarize, fit_counts
+from unipd.apps.tomography.fixed_rank import FixedRank
 from unipd.apps.tomography.measurements import (
     DoubtfulMeasurements,
     MeasurementWarning,
     Paulis,
+    QuasiCounts,
     TooFewMeasurements,
+    UndeterminedState,
     as_pauli_sum,
     as_paulis,
     choose_paulis,
     identifying_count,
     measurement_count,
+    parameter_count,
     pauli_map,
     shot_variance,
     standard_errors,
 )
+from unipd.apps.tomography.model import Fit, FitSettings
+from unipd.apps.tomography.objectives import PAPER_EPS, tomography_problem
 from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.simulate import (
     STATES,
@@ -71,6 +85,7 @@ __all__ = [
     "DoubtfulMeasurements",
     "Fit",
     "FitSettings",
+    "FixedRank",
     "MeasurementWarning",
     "Noise",
     "OutcomeMap",
@@ -78,26 +93,33 @@ __all__ = [
     "Paulis",
     "Projected",
     "QuantumState",
+    "QuasiCounts",
     "Simulation",
     "TooFewMeasurements",
+    "UndeterminedState",
     "all_bases",
+    "as_confusion",
     "as_counts",
     "as_pauli_sum",
     "as_paulis",
     "as_state",
     "bootstrap",
     "choose_paulis",
+    "correct_readout",
     "depolarize",
     "estimate_paulis",
     "fit_counts",
     "ghz",
     "has_few_outcomes",
     "identifying_count",
+    "likelihood_problem",
     "make_state",
     "measurement_count",
     "outcome_probabilities",
     "outcome_problem",
+    "parameter_count",
     "pauli_map",
+    "pearson_chi_square",
     "product",
     "random_bases",
     "random_mixed",

@@ -19,8 +19,10 @@ from unipd._util import validate
 from unipd._util.context import bind_process_context, current_communicator, current_context
 from unipd._util.printing import ReprMixin
 from unipd._version import __version__
-from unipd.apps.tomography.fit import Fit, FitSettings, fit_counts, fit_data
+from unipd.apps.tomography.counts import as_confusion
+from unipd.apps.tomography.fit import fit_counts, fit_data
 from unipd.apps.tomography.measurements import as_pauli_sum
+from unipd.apps.tomography.model import Fit, FitSettings
 from unipd.apps.tomography.simulate import binomial_mean, sample_bases
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import FileFormatError, InvalidInput
@@ -138,7 +140,7 @@ def bootstrap(
     number = validate.integer("replicates", replicates, minimum=2)
     goal = fit.state if target is None else as_state(target)
     named = {} if observables is None else dict(observables)
-    settings = replace(fit.settings, threads=1, verbose=False, callback=None, solver_options={})
+    settings = replace(fit.refit_settings, threads=1, verbose=False, callback=None, solver_options={})
     streams = np.random.SeedSequence(validate.integer("seed", seed, minimum=0)).spawn(number)
     workers = 1 if threads is None else validate.integer("threads", threads, minimum=1)
     estimates = _statistics(fit.state, goal, named)
@@ -162,7 +164,8 @@ def _refit(settings: FitSettings, fit: Fit, rng: np.random.Generator) -> Fit:
     """Return the fit to data of the same experiment on the estimated state."""
     if fit.counts is not None:
         bases, shots = [part.basis for part in fit.counts], [part.shots for part in fit.counts]
-        return fit_counts(settings, list(sample_bases(fit.state, bases, shots, rng)), prior=fit.state)
+        confusion = as_confusion(settings.readout, fit.state.qubits)
+        return fit_counts(settings, list(sample_bases(fit.state, bases, shots, rng, None, confusion)), prior=fit.state)
     data, values, stderr = fit.data, np.clip(fit.fitted, -1.0, 1.0), fit.data.stderr
     if stderr is None and data.shots is None:
         stderr = np.full(values.shape, residual_noise(fit))

@@ -1,7 +1,8 @@
 """Counts in local measurement bases: the Pauli expectation values they determine, and fits outcome by outcome.
 
-Both by Walsh-Hadamard transforms. With enough shots the frequencies of all outcomes are fitted, each weighted by its
-variance: estimated from the counts ("gaussian") or from a previous state ("outcomes").
+Both by Walsh-Hadamard transforms. The objective for counts is their multinomial likelihood, at any number of shots in
+any basis. Alternatives fit the frequencies of all outcomes by least squares, each weighted by its variance: estimated
+from the counts ("gaussian", also for quasi-counts) or from a previous state ("outcomes").
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ import numpy as np
 from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.tomography.state import QuantumState
-from unipd.couplings import WeightedLeastSquares
+from unipd.atoms import apply
+from unipd.couplings import MultinomialLikelihood, WeightedLeastSquares
 from unipd.errors import InvalidInput
 from unipd.io.pauli import MOST_SHOTS, PauliData
-from unipd.maps.pauli import OutcomeMap, walsh_hadamard
+from unipd.maps.pauli import Confusion, OutcomeMap, confuse, walsh_hadamard
+from unipd.maps.pauli.map import PauliMap
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count, parse
 from unipd.memory import require_room_for_state
+from unipd.methods.corrective import project_simplex
 from unipd.problem import Problem
 from unipd.sharp.spectral.spectrahedron import Spectrahedron
 
@@ -46,7 +49,7 @@ def supports_by_weight(qubits: int, weight: int) -> IntArray:
     return np.array([mask for group in sets for mask in group], np.int64)
 
 
-def all_signed_sums(qubits: int, outcomes: IntArray, counts: IntArray, supports: IntArray) -> FloatArray:
+def all_signed_sums(qubits: int, outcomes: IntArray, counts: IntArray | FloatArray, supports: IntArray) -> FloatArray:
     """Return sum_i counts[i] (-1)^|outcomes[i] & s| for every set s.
 
     By a Walsh-Hadamard transform of the histogram, or directly when that is less work.
@@ -79,20 +82,26 @@ class BasisCounts(ReprMixin):
     """One of X, Y, Z for each qubit, the rightmost for qubit 0."""
     outcomes: IntArray
     """Distinct outcomes as integers: bit b is qubit b."""
-    counts: IntArray
-    """How often each was seen."""
+    counts: IntArray | FloatArray
+    """How often each was seen; quasi-counts, corrected for readout errors, may be negative or fractional."""
 
     @property
     def shots(self) -> int:
         """Number of shots."""
-        return int(self.counts.sum())
+        return max(1, round(float(self.counts.sum())))
+
+    @property
+    def is_quasi(self) -> bool:
+        """Whether these are quasi-counts."""
+        return self.counts.dtype.kind == "f"
 
 
 def as_counts(counts: Any) -> list[BasisCounts]:
     """Return checked counts from a mapping of basis -> {bit-string: count}.
 
     The rightmost letter of a basis and the rightmost bit of a bit-string belong to qubit 0 (Qiskit's order); spaces
-    between registers are ignored. Qiskit's ``Counts`` are such mappings.
+    between registers are ignored. Qiskit's ``Counts`` are such mappings. Negative or fractional numbers are
+    quasi-counts; those of a Qiskit ``QuasiDistribution``, which sum to one, are multiplied by its ``shots``.
 
     >>> as_counts({"XZ": {"00": 3, "10": 1}})[0].outcomes
     array([0, 2])
@@ -120,12 +129,71 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
     for word in bits:
         if len(word) != qubits or word.strip("01"):
             raise InvalidInput(f"counts[{basis!r}]", f"bit-strings of {qubits} bits", repr(word))
-    numbers = [validate.integer(f"counts[{basis!r}]", value, minimum=0) for value in outcomes.values()]
-    if sum(numbers) == 0:
+    shots = getattr(outcomes, "shots", None)  # a number of Qiskit's QuasiDistribution, a method of its Counts
+    scale = shots if isinstance(shots, (int, float)) else 1
+    numbers = np.array([_read_count(basis, scale, value) for value in outcomes.values()], np.float64)
+    if not numbers.sum() > 0.0:
         raise InvalidInput(f"counts[{basis!r}]", "at least one shot", "none")
-    if sum(numbers) > MOST_SHOTS:
-        raise InvalidInput(f"counts[{basis!r}]", "at most 2^53 shots", f"about 2^{sum(numbers).bit_length()}")
-    return BasisCounts(basis, np.array([int(word, 2) for word in bits]), np.array(numbers, np.int64))
+    if numbers.sum() > MOST_SHOTS:
+        raise InvalidInput(f"counts[{basis!r}]", "at most 2^53 shots", f"about 2^{math.log2(numbers.sum()):.0f}")
+    if np.any(numbers != np.round(numbers)) and numbers.sum() <= LARGEST_PROBABILITY:
+        raise InvalidInput(f"counts[{basis!r}]", "counts (multiply frequencies by the shots)", "frequencies")
+    is_quasi = bool(np.any(numbers != np.round(numbers)) or numbers.min() < 0.0)
+    return BasisCounts(basis, np.array([int(word, 2) for word in bits]), numbers if is_quasi else numbers.astype(int))
+
+
+def _read_count(basis: str, scale: float, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InvalidInput(f"counts[{basis!r}]", "numbers", repr(value))
+    number = float(value) * scale
+    if not math.isfinite(number):
+        raise InvalidInput(f"counts[{basis!r}]", "finite numbers", repr(value))
+    return number
+
+
+def as_confusion(readout: Any, qubits: int) -> Confusion | None:
+    """Return readout errors as confusion matrices: entry (i, j) is the probability to read i in the state j.
+
+    Parameters
+    ----------
+    readout
+        None; the probability of a flip, the same for all qubits; one 2 x 2 matrix for all qubits; a 2 x 2 matrix for
+        each, qubit 0 first; or one 2^q x 2^q matrix for all qubits together.
+    qubits
+        Number of qubits.
+
+    Examples
+    --------
+    >>> as_confusion(0.25, 1)
+    (array([[0.75, 0.25],
+           [0.25, 0.75]]),)
+    """
+    if readout is None:
+        return None
+    array = validate.real_array("readout", readout).astype(np.float64)
+    if array.ndim == 0:
+        flip = float(array)
+        array = np.array([[1.0 - flip, flip], [flip, 1.0 - flip]])
+    size = 1 << qubits
+    if array.shape not in ((2, 2), (qubits, 2, 2), (size, size)):
+        expected = f"a probability, a 2 x 2 matrix for each of {qubits} qubits, or one of shape {(size, size)}"
+        raise InvalidInput("readout", expected, f"shape {array.shape}")
+    if array.min() < 0.0 or np.abs(array.sum(axis=-2) - 1.0).max() > COLUMN_SUM:
+        raise InvalidInput("readout", "probabilities with columns (true states) that sum to one", f"{array.tolist()}")
+    if np.linalg.cond(array).max() > WORST_CONDITION:
+        raise InvalidInput("readout", "an invertible matrix (reading that depends on the state)", f"{array.tolist()}")
+    if array.shape == (size, size) and qubits > 1:
+        return array
+    return tuple(np.broadcast_to(array, (qubits, 2, 2)).copy())
+
+
+def correct_readout(histogram: FloatArray, confusion: Confusion | None) -> FloatArray:
+    """Return the counts multiplied by the inverse of the confusion matrix: quasi-counts without readout errors."""
+    if confusion is None:
+        return histogram
+    if isinstance(confusion, np.ndarray):
+        return confuse(histogram, np.asarray(np.linalg.inv(confusion), np.float64))
+    return confuse(histogram, tuple(np.asarray(np.linalg.inv(matrix), np.float64) for matrix in confusion))
 
 
 def estimate_paulis(
@@ -158,7 +226,9 @@ def estimate_paulis(
     keys, sums, shots = _pool_bases(counts, supports_by_weight(qubits, weight))
     x, z = keys >> qubits, keys & ((1 << qubits) - 1)
     kept = np.sort(np.argsort(bit_count(x | z), kind="stable")[:limit])
-    return PauliData(qubits, x[kept], z[kept], sums[kept] / shots[kept], shots[kept])
+    means = sums[kept] / shots[kept]
+    means = np.clip(means, -1.0, 1.0) if any(part.is_quasi for part in counts) else means
+    return PauliData(qubits, x[kept], z[kept], means, shots[kept])
 
 
 def _largest_weight(qubits: int, max_weight: int | None, limit: int) -> int:
@@ -189,48 +259,47 @@ def _merge(parts: list[tuple[IntArray, FloatArray, FloatArray]]) -> tuple[IntArr
     return keys, sums, shots
 
 
-BY_OUTCOME = ("outcomes", "gaussian")
-"""Objectives that fit the frequencies of outcomes."""
+BY_OUTCOME = ("likelihood", "outcomes", "gaussian")
+"""Objectives that fit the counts of all outcomes."""
 MOST_OUTCOMES = 1 << 22
 """Outcomes (bases times 2^q) up to which they are fitted one by one."""
-SHOTS_PER_OUTCOME = 16
-"""Average shots per outcome that frequencies, rather than Pauli estimates, require."""
 GAUSSIAN_PSEUDOCOUNT = 0.5
 """Counts added to every outcome for the weights of "gaussian"."""
 PSEUDOCOUNT = 1.0
 """Counts added to every outcome for the weights of the first fit."""
 LEAST_COUNT = 0.1
 """Lower bound on the expected count of an outcome; smaller ones would only make the problem ill-conditioned."""
-SCORE_LIMITS = (-4.0, 1.5)
-"""Slopes of the likelihood towards white noise, in standard errors, within which weights from the counts serve well.
-
-By simulation with 1,000 shots: pure states and states of rank 2, of two to five qubits, had slopes from -3.1 to 0.9,
-and "outcomes" estimates them worse. With 5% of white noise the slopes were up to 1.1 for two and three qubits, 1 to 8
-for four and 13 to 36 for five; GHZ and W states of three and more qubits had -3.6 to -37.
-"""
-LEAST_SCORED_COUNT = 0.5
-"""Lower bound on the expected count of an outcome in such a slope."""
+LARGEST_PROBABILITY = 1.5
+"""Fractional numbers with a smaller sum are frequencies, whose number of shots is unknown."""
+COLUMN_SUM = 1e-6
+"""Error allowed to the column sums of a confusion matrix."""
+WORST_CONDITION = 1e6
+"""Largest condition number of a confusion matrix."""
+LEAST_EXPECTED = 1e-3
+"""Expected counts below this leave a chi-square alone, and are this large in it where an outcome was seen."""
+START_NOISE = 0.05
+"""White noise in the first point of a likelihood fit: no outcome is impossible there."""
 
 
 def pool_estimates(outcome_map: OutcomeMap, histogram: FloatArray) -> PauliData:
-    """Return the Pauli estimates that counts (bases x outcomes) give, pooled over the bases by their shots."""
-    sums = walsh_hadamard(histogram)
+    """Return the Pauli estimates that counts (bases x outcomes) give, pooled over the bases by their shots.
+
+    Readout errors are corrected for; what exceeds the range of a measurement then is cut off.
+    """
+    sums = walsh_hadamard(correct_readout(histogram, outcome_map.confusion))
     shots = np.broadcast_to(histogram.sum(axis=1, keepdims=True), sums.shape)
     pauli_map = outcome_map.pauli_map
     flat, size = outcome_map.places.reshape(-1), pauli_map.x.size
     total = np.bincount(flat, shots.reshape(-1), size).astype(np.float64)
     means = np.bincount(flat, sums.reshape(-1), size) / total
+    if outcome_map.confusion is not None or histogram.min() < 0.0:
+        means = np.clip(means, -1.0, 1.0)
     return PauliData(pauli_map.qubits, pauli_map.x, pauli_map.z, means, total)
 
 
 def has_few_outcomes(counts: list[BasisCounts]) -> bool:
     """Whether there are few enough outcomes to fit them one by one."""
     return len(counts) << len(counts[0].basis) <= MOST_OUTCOMES
-
-
-def has_frequent_outcomes(counts: list[BasisCounts]) -> bool:
-    """Whether outcomes are few, and seen often enough on average for their frequencies to be nearly Gaussian."""
-    return has_few_outcomes(counts) and min(part.shots for part in counts) >= SHOTS_PER_OUTCOME << len(counts[0].basis)
 
 
 def smooth_frequencies(histogram: FloatArray) -> FloatArray:
@@ -259,7 +328,8 @@ def gaussian_variance(histogram: FloatArray) -> FloatArray:
     states with a little noise too pure.
     """
     shots = histogram.sum(axis=1, keepdims=True)
-    hedged = (histogram + GAUSSIAN_PSEUDOCOUNT) / (shots + GAUSSIAN_PSEUDOCOUNT * histogram.shape[1])
+    hedged = (np.maximum(histogram, 0.0) + GAUSSIAN_PSEUDOCOUNT) / (shots + GAUSSIAN_PSEUDOCOUNT * histogram.shape[1])
+    hedged = np.minimum(hedged, 1.0 - GAUSSIAN_PSEUDOCOUNT / (shots + 1.0))
     return hedged * (1.0 - hedged) / shots
 
 
@@ -273,19 +343,36 @@ def outcome_problem(outcome_map: OutcomeMap, histogram: FloatArray, variance: Fl
     return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, frequencies, loss)
 
 
-def passes_score_test(outcome_map: OutcomeMap, histogram: FloatArray, state: QuantumState) -> bool:
-    """Whether a state fitted with weights from the counts has neither lost white noise nor gained it.
+def likelihood_problem(outcome_map: OutcomeMap, histogram: FloatArray, **options: Any) -> Problem:
+    """Return the maximum-likelihood problem of the counts: min sum n log(f / p) over density matrices, p = A(X)."""
+    shots = np.broadcast_to(histogram.sum(axis=1, keepdims=True), histogram.shape)
+    loss = MultinomialLikelihood(histogram.reshape(-1), shots.reshape(-1))
+    return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, np.zeros(histogram.size), loss)
 
-    Moving the state towards I/p changes the log-likelihood at the rate sum (n - N p)(2^-q - p) / p, the score. In the
-    true state it has mean 0 and variance sum N (2^-q - p)^2 / p. Above :data:`SCORE_LIMITS` standard errors the fit
-    has lost white noise; below them it has too much, as where many outcomes never occur (GHZ states).
+
+def linear_inversion(data: PauliData, strings: PauliMap) -> FloatArray:
+    """Return a factor R of the density matrix nearest to 2^-q (I + sum b_k P_k), with a little white noise."""
+    size = 1 << data.qubits
+    is_identity = (data.x == 0) & (data.z == 0)
+    weights = np.where(is_identity, 0.0, data.expectations) / size
+    matrix = apply(strings.adjoint(weights), np.eye(size, dtype=strings.operator_dtype)) + np.eye(size) / size
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.conj().T))
+    shares = (1.0 - START_NOISE) * project_simplex(values, 1.0) + START_NOISE / size
+    return vectors * np.sqrt(shares)
+
+
+def pearson_chi_square(histogram: FloatArray, probabilities: FloatArray) -> tuple[float, float]:
+    """Return sum (n - N p)^2 / (N p) over the outcomes, and its standard deviation for counts of these probabilities.
+
+    Every term has mean 1 - p and, for a Poisson number with mean N p, variance 2 + 1 / (N p): also for rare outcomes.
+
+    >>> pearson_chi_square(np.array([[6.0, 2.0]]), np.array([[0.5, 0.5]]))[0]
+    2.0
     """
-    shots = histogram.sum(axis=1, keepdims=True)
-    probabilities = np.maximum(outcome_map.image(state.low_rank).reshape(histogram.shape), LEAST_SCORED_COUNT / shots)
-    rates = (1.0 / histogram.shape[1] - probabilities) / probabilities
-    score = np.sum((histogram - shots * probabilities) * rates)
-    least, most = np.sqrt(np.sum(shots * probabilities * rates**2)) * np.array(SCORE_LIMITS)
-    return bool(least <= score <= most)
+    expected = histogram.sum(axis=1, keepdims=True) * probabilities.reshape(histogram.shape)
+    possible = (expected > LEAST_EXPECTED) | (histogram > 0)
+    mean = np.maximum(expected[possible], LEAST_EXPECTED)
+    return float(np.sum((histogram[possible] - mean) ** 2 / mean)), math.sqrt(float(np.sum(2.0 + 1.0 / mean)))
 
 
 def histogram_of(counts: list[BasisCounts]) -> FloatArray:

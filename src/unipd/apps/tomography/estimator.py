@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,14 +12,17 @@ from unipd._typing import FloatArray
 from unipd._util import validate
 from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap
 from unipd.apps.tomography.counts import BasisCounts, as_counts
-from unipd.apps.tomography.fit import Fit, FitSettings, fit_counts, fit_data
+from unipd.apps.tomography.fit import fit_counts, fit_data
 from unipd.apps.tomography.measurements import (
     PRECISIONS,
+    QuasiCounts,
     as_paulis,
     real_values,
     warn_if_doubtful,
     warn_if_too_few,
+    warn_if_undetermined,
 )
+from unipd.apps.tomography.model import Fit, FitSettings
 from unipd.apps.tomography.state import DENSE_QUBITS, QuantumState
 from unipd.errors import UnipdError
 from unipd.io.pauli import PauliData
@@ -26,7 +31,7 @@ from unipd.run import IterationInfo, Result, StoppingRule
 
 
 class PauliTomography:
-    """Estimate a quantum state of low rank from Pauli measurements: min 1/2 ||A(X) - b||^2 over density matrices.
+    """Estimate a quantum state from Pauli measurements: least squares or maximum likelihood over density matrices.
 
     Nothing of size p x p is formed above nine qubits. The answer is a :class:`QuantumState` (eigenvalues and
     eigenvectors; positive semidefinite with trace one by construction) whose fit is certified by a dual bound.
@@ -35,15 +40,21 @@ class PauliTomography:
     ----------
     objective
         "least-squares"; "weighted" by inverse variances (the choice of "auto" when they are known); "trace" or
-        "trace-squared", minimised within the noise level; for counts also "outcomes" and "gaussian".
+        "trace-squared", minimised within the noise level; for counts "likelihood" (the choice of "auto"), "outcomes"
+        and "gaussian".
     noise_level
         kappa in ||A(X) - b|| <= kappa for "trace" and "trace-squared"; derived from the data by default.
     method
-        A method or its name; "auto" is the factored method, or a projected gradient method for noisy data.
+        A method or its name; "auto" is the factored method, or a projected gradient method for noisy data, and for
+        likelihoods and prescribed ranks descent over factors of fixed width.
     accuracy
-        Certified gap, relative to the loss at X = 0. For exact data it bounds ||A(X) - b||^2 / ||b||^2.
+        Certified gap. For likelihoods it is absolute, in nats, and 0.01 by default. Otherwise it is relative to the
+        loss at X = 0, and 1e-4 by default: for exact data it bounds ||A(X) - b||^2 / ||b||^2.
     rank
-        Largest rank of the estimate; automatic by default.
+        Largest rank of the estimate: the fit is over states of at most this rank, and ends as ``local`` unless it is
+        proven optimal among all states. "auto" takes the rank of least information criterion (Akaike's). By default all
+        states are allowed, except that with the objective "auto" noisy data with fewer than half of all strings are
+        fitted at the smallest rank that explains them up to noise, if there is one.
     depolarize
         Share of the loss that mixing white noise into the estimate may cost (5e-5 hardly changes the fit): states
         that are not quite of low rank gain fidelity. Up to ten qubits.
@@ -70,6 +81,8 @@ class PauliTomography:
         The estimate's expectation values.
     objective_, dual_bound_, gap_, relative_residual_, rank_
         Certificate and figures of the estimate.
+    objective_name_, chi_square_per_dof_
+        The objective that was fitted; chi-square per degree of freedom, NaN where errors are unknown.
 
     Examples
     --------
@@ -87,8 +100,8 @@ class PauliTomography:
         objective: str = "auto",
         noise_level: float | None = None,
         method: Method | str = "auto",
-        accuracy: float = 1e-4,
-        rank: int | None = None,
+        accuracy: float | None = None,
+        rank: int | str | None = None,
         depolarize: float = 0.0,
         precision: str = "auto",
         threads: int | None = None,
@@ -102,8 +115,8 @@ class PauliTomography:
             objective=objective,
             noise_level=None if noise_level is None else validate.nonnegative("noise_level", noise_level),
             method=method,
-            accuracy=validate.positive("accuracy", accuracy),
-            rank=None if rank is None else validate.integer("rank", rank, minimum=1),
+            accuracy=None if accuracy is None else validate.positive("accuracy", accuracy),
+            rank=rank if rank is None or rank == "auto" else validate.integer("rank", rank, minimum=1),
             depolarize=validate.nonnegative("depolarize", depolarize),
             precision=validate.choice("precision", precision, PRECISIONS),
             threads=None if threads is None else validate.integer("threads", threads, minimum=1),
@@ -143,30 +156,40 @@ class PauliTomography:
         return self.fit_data(PauliData(*strings, values, **noise))
 
     def fit_counts(
-        self, counts: Any, *, max_weight: int | None = None, max_paulis: int | None = None
+        self, counts: Any, *, readout: Any = None, max_weight: int | None = None, max_paulis: int | None = None
     ) -> PauliTomography:
-        """Estimate the state from counts in local measurement bases.
+        """Estimate the state from counts in local measurement bases, by maximum likelihood.
 
-        Every Pauli string that a basis determines is estimated from it and pooled over the bases by their shots;
-        strings estimated from the same shots are correlated, which the fit neglects. With 16 or more shots per outcome
-        (and no limits) the frequencies of all outcomes are fitted instead. The objective "auto" is then "gaussian",
-        with variances from the counts, unless the likelihood rises or falls too steeply from that state towards white
-        noise: then it is "outcomes", with variances from the previous state, which is close to maximum likelihood.
-        The certificate is that of the last fit.
+        Bases may be missing or have different numbers of shots. The gap is in nats: no state has a log-likelihood that
+        is larger by more. With limits on the strings, or more than 4 million outcomes, every Pauli string that a basis
+        determines is estimated and pooled over the bases, and the estimates are fitted; strings estimated from the same
+        shots are correlated, which that fit neglects. Quasi-counts are fitted by least squares with weights from the
+        counts ("gaussian").
 
         Parameters
         ----------
         counts
             ``{basis: {bit-string: count}}``, e.g. ``{"XZ": {"00": 480, "11": 520}}``. In a basis and in a bit-string
-            the rightmost character belongs to qubit 0 (Qiskit's order).
+            the rightmost character belongs to qubit 0 (Qiskit's order). Negative or fractional numbers are
+            quasi-counts, corrected for readout errors.
+        readout
+            Readout errors of counts that were not corrected: the probability of a flip, a 2 x 2 matrix for all qubits
+            or for each (qubit 0 first), or a 2^q x 2^q matrix. Entry (i, j) is the probability to read i in the state
+            j. They become part of the measurement that is fitted.
         max_weight
             Largest number of letters other than I in a string.
         max_paulis
             Largest number of strings; those of lowest weight are kept.
         """
-        settings = replace(self.settings, max_weight=max_weight, max_paulis=max_paulis)
-        self._fit = fit_counts(settings, as_counts(counts))
+        settings = replace(self.settings, readout=readout, max_weight=max_weight, max_paulis=max_paulis)
+        parts = as_counts(counts)
+        if any(part.is_quasi for part in parts):
+            text = "negative or fractional counts have no likelihood: they are fitted by least squares, "
+            warnings.warn(f"{text}with weights that neglect how they were corrected", QuasiCounts, stacklevel=2)
+        self._fit = fit_counts(settings, parts)
         warn_if_too_few(self.data_)
+        if self.settings.method in ("auto", "factored"):
+            warn_if_undetermined(self.data_, self.rank_)
         return self
 
     def fit_data(self, data: PauliData) -> PauliTomography:
@@ -174,6 +197,8 @@ class PauliTomography:
         warn_if_too_few(data)
         warn_if_doubtful(data)
         self._fit = fit_data(self.settings, data)
+        if self.settings.method in ("auto", "factored"):  # averages of atoms have a rank of their own
+            warn_if_undetermined(data, self.rank_)
         return self
 
     def bootstrap(self, replicates: int = 100, **options: Any) -> Bootstrap:
@@ -218,13 +243,23 @@ class PauliTomography:
         return self.fit_.result.objective
 
     @property
+    def objective_name_(self) -> str:
+        """Name of the objective that was fitted."""
+        return self.fit_.model.objective
+
+    @property
+    def chi_square_per_dof_(self) -> float:
+        """Chi-square per degree of freedom; NaN where errors are unknown or parameters exceed data."""
+        return self.fit_.chi_square_figures().get("chi_square_per_dof", math.nan)
+
+    @property
     def dual_bound_(self) -> float:
         """Certified lower bound on the optimal value."""
         return self.fit_.result.dual_bound
 
     @property
     def gap_(self) -> float:
-        """Certified relative gap of the estimate."""
+        """Certified gap of the estimate: relative, for likelihoods in nats."""
         return self.fit_.result.gap
 
     @property

@@ -246,6 +246,14 @@ class TooFewMeasurements(MeasurementWarning):
     """Fewer measurements than a pure state needs: the estimate is one of many that fit."""
 
 
+class UndeterminedState(MeasurementWarning):
+    """The estimate has more parameters than there are measurements: other states fit as well."""
+
+
+class QuasiCounts(MeasurementWarning):
+    """Negative or fractional counts, which have no likelihood."""
+
+
 def measurement_count(qubits: int, rank: int = 1) -> int:
     """Return the default number of measurements: ceil(2 p log10 p), at small q the paper's ratio n/p = 8.43.
 
@@ -270,6 +278,21 @@ def choose_paulis(qubits: int, count: int | None = None, seed: int = 0) -> Pauli
     return Paulis(qubits, *random_paulis(qubits, number, seed))
 
 
+def count_strings(data: PauliData) -> int:
+    """Return the number of distinct strings other than the identity."""
+    keys = (data.x.astype(np.int64) << data.qubits) | data.z
+    return int(np.unique(keys[keys != 0]).size)
+
+
+def parameter_count(qubits: int, rank: int) -> int:
+    """Return the number of real parameters of the states of this rank: 2 p r - r^2 - 1.
+
+    >>> parameter_count(1, 1), parameter_count(1, 2)
+    (2, 3)
+    """
+    return 2 * (1 << qubits) * rank - rank * rank - 1
+
+
 def identifying_count(qubits: int) -> int:
     """Return min(4 p - 5, 4^q - 1): with fewer expectation values some pure states cannot be distinguished.
 
@@ -284,15 +307,26 @@ def identifying_count(qubits: int) -> int:
 
 def warn_if_too_few(data: PauliData) -> None:
     """Warn when there are fewer distinct strings than :func:`identifying_count`."""
-    keys = (data.x.astype(np.int64) << data.qubits) | data.z
-    distinct = int(np.unique(keys[keys != 0]).size)
-    needed = identifying_count(data.qubits)
+    distinct, needed = count_strings(data), identifying_count(data.qubits)
     if distinct < needed:
         warnings.warn(
             f"{distinct} distinct Pauli measurement{'s' * (distinct != 1)} cannot identify a state of {data.qubits} "
             f"qubit{'s' * (data.qubits != 1)} (a pure one takes about {needed}): "
             "the estimate is one of many that fit",
             TooFewMeasurements,
+            stacklevel=3,
+        )
+
+
+def warn_if_undetermined(data: PauliData, rank: int) -> None:
+    """Warn when states of this rank, that of an estimate, have more parameters than there are distinct strings."""
+    distinct, parameters = count_strings(data), parameter_count(data.qubits, rank)
+    if identifying_count(data.qubits) <= distinct < parameters:
+        warnings.warn(
+            f"{distinct} distinct strings do not determine an estimate of rank {rank} ({parameters} parameters): "
+            "it is one of many states that fit; measure more strings, prescribe a smaller rank (rank), or minimise the "
+            'trace (objective "trace")',
+            UndeterminedState,
             stacklevel=3,
         )
 

@@ -26,6 +26,7 @@ from unipd.apps.tomography.measurements import (
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
+from unipd.maps.pauli import Confusion, confuse
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count
 from unipd.memory import require_room_for_state
 
@@ -241,10 +242,15 @@ def sample_bases(
     shots: Iterable[int],
     rng: np.random.Generator,
     noise: Noise | None = None,
+    confusion: Confusion | None = None,
 ) -> Iterator[BasisCounts]:
-    """Yield random outcomes in each basis, for the given numbers of shots."""
+    """Yield random outcomes in each basis, for the given numbers of shots; ``confusion`` adds readout errors."""
     for basis, number in zip(bases, shots, strict=True):
-        counts = rng.multinomial(number, outcome_probabilities(state, basis, noise))
+        probabilities = outcome_probabilities(state, basis, noise)
+        if confusion is not None:
+            probabilities = confuse(probabilities[np.newaxis], confusion)[0]
+            probabilities = probabilities / probabilities.sum()
+        counts = rng.multinomial(number, probabilities)
         seen = np.flatnonzero(counts)
         yield BasisCounts(basis, seen, counts[seen])
 

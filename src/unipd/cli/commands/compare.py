@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +12,6 @@ import typer
 from unipd.cli.commands.solve import is_python, load_problem
 from unipd.cli.exits import INFEASIBLE, INTERRUPTED, NOT_REACHED, SOLVED, UNBOUNDED, exit_code
 from unipd.cli.options import (
-    AVERAGING_METHODS,
     METHODS,
     SOLVING,
     WATCHING,
@@ -125,7 +123,9 @@ def load_subject(problem: str | None, demo: str | None, size: int | None, seed: 
 
 def choose_methods(subject: Problem | SDP, names: Sequence[str] | None) -> Sequence[str]:
     """Return the methods to run (all applicable ones by default), or raise if one is not applicable."""
+    from unipd.methods.auto import has_coordinates, has_norm_barrier, has_smooth_dual
     from unipd.methods.factored import is_factorable
+    from unipd.methods.universal import has_sign_cone
     from unipd.problem import Problem
 
     applicable = list(METHODS[1:])
@@ -133,6 +133,12 @@ def choose_methods(subject: Problem | SDP, names: Sequence[str] | None) -> Seque
         applicable = [name for name in applicable if name not in LOSS_METHODS]
     if isinstance(subject, Problem) and not is_factorable(subject.sharp):
         applicable.remove("factored")
+    if not (isinstance(subject, Problem) and has_smooth_dual(subject.sharp) and has_sign_cone(subject)):
+        applicable.remove("quasi-newton")
+    if not (isinstance(subject, Problem) and has_coordinates(subject)):
+        applicable.remove("coordinate")
+    if not (isinstance(subject, Problem) and has_norm_barrier(subject)):
+        applicable.remove("barrier")
     for name in names or ():
         if name not in ("auto", *applicable):
             raise InvalidInput("--methods", f"methods for this problem ({', '.join(applicable)})", repr(name))
@@ -155,7 +161,7 @@ _PROBLEM = "Problem"
 def compare(
     problem: Annotated[
         str | None,
-        typer.Argument(help="A file in SDPA sparse format (.dat-s, .dat-s.gz), or MODULE:NAME or FILE.py:NAME."),
+        typer.Argument(help="An SDPA file (.dat-s) or SeDuMi file (.mat), also .gz; MODULE:NAME or FILE.py:NAME."),
     ] = None,
     demo: Annotated[
         str | None,
@@ -206,7 +212,7 @@ def compare(
 def _solve(subject: Problem | SDP, name: str, options: Options) -> Result:
     from unipd.problem import Problem
 
-    chosen = replace(options, method=name, weights=options.weights if name in AVERAGING_METHODS else None)
+    chosen = options.for_method(name)
     if isinstance(subject, Problem):
         return run_solver(subject, chosen)
     announce(subject, chosen)

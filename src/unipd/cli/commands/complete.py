@@ -1,7 +1,10 @@
-"""``unipd complete``: predict missing ratings."""
+"""``unipd complete`` and ``unipd predict``: predict missing ratings."""
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,9 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unipd._util.context import current_communicator
-from unipd.cli.exits import say
-from unipd.cli.options import CHECKPOINTING, SOLVING, WATCHING, WRITING, Options, common_options, option
-from unipd.cli.output import emit
+from unipd.cli.exits import SOLVED, print_warnings, say
+from unipd.cli.options import (
+    CHECKPOINTING,
+    METHOD_OPTIONS,
+    SOLVING,
+    WATCHING,
+    WRITING,
+    Options,
+    check_file,
+    common_options,
+    option,
+)
+from unipd.cli.output import emit, print_table, stream_for
 from unipd.errors import InvalidInput
 from unipd.status import Status
 
@@ -22,7 +35,7 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "factored", "accunipdgrad", "unipdgrad", "frank-wolfe", "corrective")
 _MODEL, _USE = "Model", "Use"
-_COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name != "weights")
+_COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING) if name not in METHOD_OPTIONS)
 
 
 @common_options(
@@ -32,6 +45,7 @@ _COMMON = tuple(name for name in (*SOLVING, *CHECKPOINTING, *WRITING, *WATCHING)
         "unipd complete ratings.csv --out model.npz",
         "unipd complete ub.base --test ub.test --json -",
         "unipd complete ub.base --test ub.test --side",
+        "unipd complete ub.base --test ub.test --metrics rmse,ndcg --relevant 4",
         "unipd complete ub.base --radius 1000 --recommend 196 --top 5 --titles u.item",
     ),
 )
@@ -40,6 +54,12 @@ def complete(
         Path, typer.Argument(help="One rating per line: user, item, rating (text, .gz or .parquet).", metavar="RATINGS")
     ],
     test: Annotated[Path | None, option("Test ratings, to report the test error.", None)] = None,
+    columns: Annotated[
+        str | None, option("Names of the columns: user=NAME,item=NAME,rating=NAME (of --test, too).", None)
+    ] = None,
+    duplicates: Annotated[
+        str | None, option("What counts of several ratings of a pair: last, mean or error.", _MODEL)
+    ] = None,
     radius: Annotated[
         str, option("Radius of the nuclear ball; auto: by validation; none: with --residual.", _MODEL)
     ] = "auto",
@@ -57,8 +77,14 @@ def complete(
     rank: Annotated[
         int | None, option("Initial number of columns; 64, with --side 48; it grows.", _MODEL, min=1)
     ] = None,
+    metrics: Annotated[
+        str, option("Metrics on --test: rmse, mae, ndcg, recall, map, separated by commas.", _USE)
+    ] = "rmse",
+    relevant: Annotated[
+        float | None, option("Test ratings from which an item is relevant, for ndcg, recall and map; all.", _USE)
+    ] = None,
     recommend: Annotated[str | None, option("Recommend items to this user.", _USE)] = None,
-    top: Annotated[int, option("Number of recommendations.", _USE, min=1)] = 10,
+    top: Annotated[int, option("Number of recommendations, also for ndcg, recall and map.", _USE, min=1)] = 10,
     titles: Annotated[Path | None, option("Titles of items: item and title per line, as in u.item.", _USE)] = None,
     *,
     options: Options,
@@ -74,17 +100,28 @@ def complete(
     three quarters of it, the final fit the rest, but at least one iteration.
     """
     from unipd.apps.completion import CompletionModel
+    from unipd.apps.completion.metrics import check_metrics
     from unipd.io.ratings import read_ratings, read_titles
 
+    wanted = tuple(dict.fromkeys(("rmse", *check_metrics("--metrics", metrics))))
+    if test is None and (wanted != ("rmse",) or relevant is not None):
+        raise InvalidInput("--metrics", "--test with this option", "none")
     if residual is not None and radius not in ("auto", "none"):
         raise InvalidInput("--residual", "either --radius or --residual", "both")
     if titles is not None and recommend is None:
         raise InvalidInput("--titles", "--recommend with this option", "none")
-    group = current_communicator()
-    train = group.read_shard(read_ratings, ratings)
+    group, places = current_communicator(), _columns(columns)
+    if places is not None and group.size > 1:
+        raise InvalidInput("--columns", "one process", f"{group.size} processes")
+
+    def read(path: Path) -> Ratings:
+        return read_ratings(path, places)
+
+    with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
+        train = group.read_shard(read, ratings)
     user = None if recommend is None else _user(train, recommend)
     names = None if titles is None else group.read(read_titles, titles)
-    held_out = None if test is None else group.read(read_ratings, test)
+    held_out = None if test is None else group.read(read, test)
     limits = TotalLimits(options.max_iterations, options.max_oracle_calls)
     model = CompletionModel(
         _radius(radius),
@@ -93,6 +130,7 @@ def complete(
         user_ridge=user_ridge,
         item_ridge=item_ridge,
         weight_power=weight_power,
+        duplicates=duplicates,
         method="factored" if options.method == "auto" else options.method,
         accuracy=options.accuracy,
         rank=rank,
@@ -103,10 +141,11 @@ def complete(
     )
     if options.verbose:
         say(f"{len(train)} ratings read from {ratings}")
-    model.fit(train)
+    with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
+        model.fit(train)
     result = limits.with_limit_status(model.result_).with_extras(completion=model.fit_.fitted.arrays())
     if held_out is not None:
-        result = result.with_extras(**_test_error(model, held_out))
+        result = result.with_extras(**_test_error(model, held_out, wanted, top, relevant))
     if user is not None:
         result = result.with_extras(**_recommendations(model, user, top, names))
     sizes = result.extras
@@ -116,6 +155,48 @@ def complete(
         title=f"{ratings.name}: {sizes['ratings']} ratings of {sizes['items']} items by {sizes['users']} users",
         unknown=("rmse_test",),
     )
+
+
+@common_options(
+    only=("quiet", "debug"),
+    examples=("unipd predict model.npz pairs.csv -o predictions.csv", "unipd predict model.npz pairs.csv"),
+)
+def predict(
+    model: Annotated[
+        Path, typer.Argument(help="A model (.npz) that unipd complete --out or save wrote.", metavar="MODEL")
+    ],
+    pairs: Annotated[Path, typer.Argument(help="One pair per line: user, item.", metavar="PAIRS")],
+    out: Annotated[Path | None, option("Write to this file instead of standard output.", None, "--out", "-o")] = None,
+    *,
+    options: Options,
+) -> int:
+    """Predict the ratings of pairs with a saved model.
+
+    Writes a table with columns user, item and prediction. Pairs with an unknown user or item are predicted from the
+    known biases; a warning says how many there are.
+    """
+    from unipd._util.files import write_text
+    from unipd.apps.completion import load_model
+    from unipd.io.ratings import read_pairs
+
+    check_file("--out", out)
+    loaded = load_model(model)
+    users, items = read_pairs(pairs)
+    predicted = loaded.predict((users, items))
+    unknown = loaded.count_unknown((users, items))
+    if unknown:
+        _warn(f"{unknown} of {len(predicted)} pairs have a user or an item that the model does not know")
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(("user", "item", "prediction"))
+    writer.writerows(zip(users.tolist(), items.tolist(), predicted.tolist(), strict=True))
+    if out is None:
+        print(lines.getvalue(), end="")
+        return SOLVED
+    write_text(out, lines.getvalue())
+    if not options.quiet:
+        print_table([("wrote", str(out))], stream_for(None))
+    return SOLVED
 
 
 class TotalLimits:
@@ -152,6 +233,21 @@ class TotalLimits:
         return add_remedy(downgrade(result, self.limit_status))
 
 
+def _columns(text: str | None) -> dict[str, str] | None:
+    """Return the columns by role.
+
+    >>> _columns("user=who,item=what,rating=liking")
+    {'user': 'who', 'item': 'what', 'rating': 'liking'}
+    """
+    if text is None:
+        return None
+    pairs = [part.partition("=")[::2] for part in text.split(",")]
+    named = {role.strip(): name.strip() for role, name in pairs}
+    if sorted(named) != ["item", "rating", "user"] or not all(named.values()):
+        raise InvalidInput("--columns", "user=NAME,item=NAME,rating=NAME", repr(text))
+    return named
+
+
 def _radius(text: str) -> float | str | None:
     if text in ("auto", "none"):
         return text if text == "auto" else None
@@ -161,13 +257,16 @@ def _radius(text: str) -> float | str | None:
         raise InvalidInput("--radius", "a positive number, auto, or none with --residual", repr(text)) from None
 
 
-def _test_error(model: CompletionModel, held_out: Ratings) -> dict[str, Any]:
-    """Return the test error and the number of pairs with an unknown user or item."""
-    fit = model.fit_
-    known = (fit.data.users.positions(held_out.users) >= 0) & (fit.data.items.positions(held_out.items) >= 0)
-    if not known.any():
+def _test_error(
+    model: CompletionModel, held_out: Ratings, metrics: tuple[str, ...], top: int, relevant: float | None
+) -> dict[str, Any]:
+    """Return the metrics on test ratings and the number of pairs with an unknown user or item."""
+    unknown = model.count_unknown(held_out)
+    if unknown == len(held_out):
         _warn("no pair of --test has a user and an item of RATINGS; the test error is that of the biases alone")
-    return {"rmse_test": model.rmse(held_out), "test_ratings": len(held_out), "test_unknown": int((~known).sum())}
+    found = model.evaluate(held_out, metrics=metrics, top=top, relevant=relevant)
+    sizes = {"test_ratings": len(held_out), "test_unknown": unknown}
+    return {**{f"{name}_test": value for name, value in found.items()}, **sizes}
 
 
 def _user(train: Ratings, name: str) -> str | int:

@@ -24,7 +24,12 @@ from unipd.cli.output import emit, solver_arguments
 )
 def maxcut(
     graph: Annotated[Path, typer.Argument(help="Graph: rudy (G-set) file or edge list, optionally gzipped.")],
-    hyperplanes: Annotated[int, option("Random hyperplanes for the rounding.", None, min=1)] = 200,
+    hyperplanes: Annotated[
+        int | None, option("Random hyperplanes for the rounding; default 200, fewer for large graphs.", None, min=1)
+    ] = None,
+    effort: Annotated[
+        float, option("Work of the search for a better cut: 1 is some seconds, 0 is rounding alone.", None, min=0.0)
+    ] = 1.0,
     sides: Annotated[Path | None, option("Write every node with its side (1 or -1) to this file.", None)] = None,
     form: Annotated[str, option("File format: rudy, edges (a plain edge list) or auto.", None)] = "auto",
     *,
@@ -39,7 +44,7 @@ def maxcut(
 
     check_file("--sides", sides)
     content = current_communicator().read(partial(read_graph, form=form), graph)
-    cut = app.maxcut(content, hyperplanes=hyperplanes, seed=options.seed, **solver_arguments(options))
+    cut = app.maxcut(content, hyperplanes=hyperplanes, effort=effort, seed=options.seed, **solver_arguments(options))
     lines = "".join(f"{label} {side}\n" for label, side in zip(content.labels, cut.sides, strict=True))
     files = (
         {sides: lambda path: write_text(path, lines)} if sides is not None and current_communicator().is_leader else {}

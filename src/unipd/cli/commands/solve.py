@@ -1,4 +1,4 @@
-"""``unipd solve`` and ``unipd doctor``: a semidefinite program in SDPA format, or a problem defined in Python."""
+"""``unipd solve`` and ``unipd doctor``: a semidefinite program from a file, or a problem defined in Python."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     examples=(
         "unipd solve mcp100.dat-s",
         "unipd solve theta1.dat-s.gz --accuracy 1e-8 --json -",
+        "unipd solve hamming_7_5_6.mat.gz",
         "unipd solve truss.dat-s --trace-bound 100 --out truss.npz --plot truss.png",
         "unipd solve model.py:problem --method accunipdgrad",
     ),
 )
 def solve(
     problem: Annotated[
-        str, typer.Argument(help="A file in SDPA sparse format (.dat-s, .dat-s.gz), or MODULE:NAME or FILE.py:NAME.")
+        str, typer.Argument(help="An SDPA file (.dat-s) or SeDuMi file (.mat), also .gz; MODULE:NAME or FILE.py:NAME.")
     ],
     trace_bound: Annotated[
         float | None, option("Bound on the trace of X, if the constraints imply none.", None, min=0.0)
@@ -43,15 +44,18 @@ def solve(
     *,
     options: Options,
 ) -> int:
-    """Solve a semidefinite program from an SDPA file, or a problem from Python.
+    """Solve a semidefinite program from an SDPA or SeDuMi file, or a problem from Python.
 
-    A file is solved as max <F0, Y> subject to <Fi, Y> = ci, Y psd: the objective is that of Y (the value published by
-    SDPLIB) and the dual bound is an upper bound on the optimum, rigorous where the size permits. The multipliers in
-    the result file are the vector x of the format's primal problem.
+    An SDPA file is solved as max <F0, Y> subject to <Fi, Y> = ci, Y psd: the objective is that of Y (the value that
+    SDPLIB publishes) and the dual bound is an upper bound on the optimum, rigorous where the size permits. The
+    multipliers in the result file are the vector x of the format's primal problem. A SeDuMi file is solved as min c'x
+    subject to A x = b, x in K, and the multipliers are -y.
     """
     if is_python(problem):
         if trace_bound is not None or rank is not None:
-            raise InvalidInput("--trace-bound, --rank", "a file in SDPA format with these options", problem)
+            raise InvalidInput(
+                "--trace-bound, --rank", "a file with a semidefinite program with these options", problem
+            )
         return emit(run_solver(load_problem(problem), options, atol=atol), options)
     if atol:
         raise InvalidInput("--atol", "a problem from Python with this option", problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Generator
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,10 +28,11 @@ _CONSTRAINED = ("trace", "trace-squared")
 
 
 @common_options(
-    accuracy=1e-4,
+    only=tuple(field.name for field in fields(Options) if field.name != "accuracy"),
     examples=(
         "unipd tomography measurements.csv --out state.npz --plot state.png",
         "unipd tomography counts.json --bootstrap 100",
+        "unipd tomography counts.csv --readout-matrix confusion.json --rank auto",
         "unipd tomography --simulate random --qubits 14 --accuracy 1e-8 --json -",
         "unipd tomography --simulate ghz --qubits 6 --shots 2000 --readout 0.01",
         "unipd tomography --simulate w --qubits 9 --method accunipdgrad",
@@ -39,7 +41,18 @@ _CONSTRAINED = ("trace", "trace-squared")
 def tomography(
     data: Annotated[
         Path | None,
-        typer.Argument(help="Measurements: .csv, .npz or .json with pauli, expectation[, shots | stderr], or counts."),
+        typer.Argument(
+            help="Measurements: .csv, .npz or .json with pauli, expectation[, shots | stderr]; or counts: .csv with "
+            "basis, outcome, count, or .json."
+        ),
+    ] = None,
+    readout_matrix: Annotated[
+        Path | None,
+        option(
+            "Counts: .json or .npy file of readout errors: one 2 x 2 matrix, one for each qubit (qubit 0 first), or "
+            "one for all outcomes; entry (i, j) is the probability to read i in the state j.",
+            _DATA,
+        ),
     ] = None,
     max_weight: Annotated[int | None, option("Counts: largest weight of a Pauli string.", _DATA, min=1)] = None,
     max_paulis: Annotated[int | None, option("Counts: largest number of Pauli strings.", _DATA, min=1)] = None,
@@ -61,7 +74,7 @@ def tomography(
     objective: Annotated[
         str,
         option(
-            "auto, least-squares, weighted, outcomes or gaussian (counts), trace or trace-squared.",
+            "auto, likelihood, outcomes or gaussian (counts), least-squares, weighted, trace or trace-squared.",
             _MODEL,
             metavar="NAME",
         ),
@@ -69,15 +82,25 @@ def tomography(
     noise_level: Annotated[
         float | None, option("trace and trace-squared: bound on ||A(X) - b||.", _MODEL, min=0.0)
     ] = None,
-    rank: Annotated[int | None, option("Largest rank of the estimate; automatic by default.", _MODEL, min=1)] = None,
+    rank: Annotated[
+        str | None,
+        option("Fit over states of at most this rank; auto: the rank of least information criterion.", _MODEL),
+    ] = None,
+    accuracy: Annotated[
+        float | None,
+        option(
+            "Certified gap: relative to the loss at X = 0 (default 1e-4), for likelihoods in nats (default 0.01).",
+            _MODEL,
+        ),
+    ] = None,
     bootstrap: Annotated[int | None, option("Error bars from this many bootstrap replicates.", _MODEL, min=2)] = None,
     *,
     options: Options,
 ) -> int:
-    """Estimate a quantum state from Pauli measurements by least squares over density matrices.
+    """Estimate a quantum state from Pauli measurements: least squares, from counts maximum likelihood.
 
-    The accuracy is a certified duality gap relative to the loss at X = 0; for exact data it bounds the relative
-    residual. With --simulate the fidelity with the true state is reported.
+    The accuracy is a certified duality gap; for exact data it bounds the relative residual. With --simulate the
+    fidelity with the true state is reported.
     """
     from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, read_replicates
 
@@ -85,7 +108,7 @@ def tomography(
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
     check_context(
         simulate is not None,
-        {"max-weight": max_weight, "max-paulis": max_paulis},
+        {"max-weight": max_weight, "max-paulis": max_paulis, "readout-matrix": readout_matrix},
         {"qubits": qubits, "measurements": measurements, "state-rank": state_rank, "shots": shots}
         | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
     )
@@ -98,8 +121,8 @@ def tomography(
         objective=objective,
         noise_level=noise_level,
         method=options.method,
-        accuracy=options.accuracy,
-        rank=rank,
+        accuracy=accuracy,
+        rank=parse_rank(rank),
         threads=options.threads,
         stop=stopping_rule(options),
         verbose=not options.quiet,
@@ -108,7 +131,7 @@ def tomography(
     truth, title = None, "" if data is None else data.name
     with print_warnings(MeasurementWarning):
         if data is not None:
-            fit_file(estimator, data, max_weight, max_paulis)
+            fit_file(estimator, data, max_weight, max_paulis, readout_matrix)
         else:
             assert simulate is not None
             noise = Noise(shots, depolarising, readout, gaussian)
@@ -116,7 +139,9 @@ def tomography(
             estimator.fit_data(experiment.data)
             truth = experiment.state
             title = f"simulated state: {simulate}"
-    state, result = estimator.state_, estimator.result_
+    state, result, options = estimator.state_, estimator.result_, replace(options, accuracy=estimator.result_.accuracy)
+    if options.verbose:
+        say(f"objective {estimator.objective_name_}, rank: {estimator.fit_.rank_choice}")
     result = result.with_extras(eigenvalues=state.eigenvalues, eigenvectors=state.eigenvectors)
     if truth is not None:
         result = result.with_extras(fidelity=state.fidelity(truth))
@@ -192,7 +217,39 @@ def run_simulation(
     return experiment
 
 
-def fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, max_paulis: int | None) -> None:
+def parse_rank(text: str | None) -> int | str | None:
+    """Return the rank of the command line: a number, auto or none.
+
+    >>> parse_rank("3"), parse_rank("auto")
+    (3, 'auto')
+    """
+    if text is None or text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise InvalidInput("--rank", "auto or a whole number >= 1", repr(text))
+    return int(text)
+
+
+def read_readout(path: Path) -> Any:
+    """Return the numbers of a .json or .npy file, which the estimator checks."""
+    import json
+
+    import numpy as np
+
+    check_file("--readout-matrix", path, (".json", ".npy"))
+    try:
+        return json.loads(path.read_bytes()) if path.suffix.lower() == ".json" else np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise FileFormatError(str(path), f"not a file of matrices ({error})") from error
+
+
+def fit_file(
+    estimator: PauliTomography,
+    path: Path,
+    max_weight: int | None,
+    max_paulis: int | None,
+    readout: Path | None = None,
+) -> None:
     """Fit the content of a file: expectation values, or counts by basis."""
     from unipd.apps.tomography import as_counts
     from unipd.io.pauli import PauliData, read_pauli_data
@@ -200,15 +257,17 @@ def fit_file(estimator: PauliTomography, path: Path, max_weight: int | None, max
     with translate_argument_names({"path": "DATA"}):
         content = current_communicator().read(read_pauli_data, path)
     if isinstance(content, PauliData):
-        if max_weight is not None or max_paulis is not None:
-            raise InvalidInput("--max-weight, --max-paulis", "a file of counts with these options", str(path))
+        if max_weight is not None or max_paulis is not None or readout is not None:
+            names = "--max-weight, --max-paulis, --readout-matrix"
+            raise InvalidInput(names, "a file of counts with these options", str(path))
         estimator.fit_data(content)
         return
     try:
         counts = as_counts(content)
     except InvalidInput as error:
         raise FileFormatError(str(path), str(error)) from error
-    estimator.fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
+    errors = None if readout is None else current_communicator().read(read_readout, readout)
+    estimator.fit_counts(counts, readout=errors, max_weight=max_weight, max_paulis=max_paulis)
 
 
 def _add_error_bars(

@@ -12,16 +12,18 @@ In reading order:
 
 from unipd.maps.pauli.layout import longest_light
 from unipd.maps.pauli.map import DenseOperator, HermitianOperator, PauliMap, PauliOperator
-from unipd.maps.pauli.outcomes import OutcomeMap, walsh_hadamard
+from unipd.maps.pauli.outcomes import Confusion, OutcomeMap, confuse, walsh_hadamard
 from unipd.maps.pauli.strings import bit_count, default_count, masks, parse, phases, random_paulis, write
 
 __all__ = [
+    "Confusion",
     "DenseOperator",
     "HermitianOperator",
     "OutcomeMap",
     "PauliMap",
     "PauliOperator",
     "bit_count",
+    "confuse",
     "default_count",
     "longest_light",
     "masks",

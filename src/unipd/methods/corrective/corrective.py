@@ -19,6 +19,7 @@ from unipd.methods.base import (
     Certificate,
     Counts,
     State,
+    WarmPoint,
     empty_certificate,
     measure_point,
     relative_eps,
@@ -27,7 +28,7 @@ from unipd.methods.base import (
 )
 from unipd.methods.corrective.dual_master import solve_dual_master
 from unipd.methods.corrective.master import solve_master
-from unipd.methods.corrective.model import Bundle
+from unipd.methods.corrective.model import FEW_ATOMS, Bundle
 from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker, inner, is_user_supplied, norm
@@ -36,8 +37,14 @@ MASTER_SHARE = 1e-3
 """Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
 DESCENT_SHARE = 0.1
 """A step is serious when G decreases by this share of what the model predicts."""
+TRUSTED_SHARE = 1e-2
+"""A warm start takes M of the earlier run, but no less than this share of the estimate for a new one."""
 MOST_PRICED = 30
 """Vertices that one oracle call may add where pricing is cheap."""
+IDLE_SHARE = 3
+"""Atoms kept for every one in use, or for every row of A."""
+MEMORY_BUDGET = 1 << 30
+"""Bytes for images and Gram matrices of more than the usual number of atoms."""
 _ROUNDING_BY_BYTES = {4: 1e-3, 8: 1e-9}
 """Relative rounding errors to allow for, by the bytes of a real number."""
 
@@ -83,7 +90,8 @@ class Corrective:
     Parameters
     ----------
     memory
-        Largest number of atoms; idle ones are dropped and light ones merged into one, which keeps convergence.
+        Largest number of atoms; idle ones are dropped and light ones merged into one, which keeps convergence. By
+        default 500, or three times as many as are in use, up to three times the rows of A and 1 GB.
     smoothness
         Initial M of the dual proximal term; default: the universal line search's estimate.
     eps
@@ -97,12 +105,13 @@ class Corrective:
     'solved'
     """
 
-    memory: int = 500
+    memory: int | None = None
     smoothness: float | None = None
     eps: float | None = None
 
     def __post_init__(self) -> None:
-        validate.integer("memory", self.memory, minimum=2)
+        if self.memory is not None:
+            validate.integer("memory", self.memory, minimum=2)
         if self.smoothness is not None:
             validate.positive("smoothness", self.smoothness)
 
@@ -143,6 +152,27 @@ class Corrective:
             first_smoothness=smoothness,
         )
 
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CorrectiveState:
+        """Start from the dual vector with the atoms of another run, which the first master weighs."""
+        first = self.start(problem, tracker, warm.dual, accuracy)
+        if isinstance(warm.state, CorrectiveState) and self.smoothness is None:
+            least = TRUSTED_SHARE * first.smoothness
+            first = replace(first, smoothness=min(first.smoothness, max(warm.state.smoothness, least)))
+        if first.bundle.by_block or not warm.atoms:
+            return first
+        memory = self.memory or atoms_to_keep(first.bundle, len(warm.atoms))
+        heaviest = np.argsort(-np.array(warm.weights), kind="stable")[: memory - 1]
+        with oracle_errors:
+            costs = [problem.sharp.objective(warm.atoms[place]) for place in heaviest]
+        answers = [SharpAnswer(warm.atoms[i], 0.0, cost, math.inf) for i, cost in zip(heaviest, costs, strict=True)]
+        points = [dual_point(problem, warm.dual, answer, image_of(problem, answer.atom)) for answer in answers]
+        bundle = first.bundle.with_atoms(problem, *points)
+        if len(bundle.atoms) == 1 + len(points):  # none is there twice
+            units = np.sqrt(np.maximum(costs, 0.0)) if bundle.conic else 1.0
+            weights = np.append(0.0, units * np.array(warm.weights)[heaviest])
+            bundle = bundle.at(weights if bundle.conic else weights / weights.sum())
+        return replace(first, bundle=bundle, counts=first.counts.plus(matvecs=len(points)))
+
     def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
         """Solve the master, price atoms at its multiplier, move the centre or stay, and update the bundle."""
         # 1: the master over the atoms collected so far gives the primal point and lam
@@ -173,6 +203,7 @@ class Corrective:
         change = Change(predicted, actual, null_steps, state.eps, certificate)
         smoothness = state.smoothness * prox_factor(problem, bundle, change)
         least = min(state.smoothness, least_smoothness(problem, norm(image - problem.b)))
+        memory = self.memory or atoms_to_keep(bundle, int(np.count_nonzero(bundle.weights)))
 
         return CorrectiveState(
             iteration=state.iteration + 1,
@@ -187,7 +218,7 @@ class Corrective:
             gradient_change=math.nan,
             failure=None,
             # 4: prune the bundle, and add the new atoms
-            bundle=add_atoms(problem, bundle, (point, *others), self.memory),
+            bundle=add_atoms(problem, bundle, (point, *others), memory),
             centre=dual if is_serious else state.centre,
             centre_value=value if is_serious else state.centre_value,
             null_steps=null_steps,
@@ -254,6 +285,19 @@ def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], m
         return bundle.prune(each - 1, points[0].dual).with_atoms(problem, points[0])
     points = points[: max(1, memory // 4)]
     return bundle.prune(memory - len(points), points[0].dual).with_atoms(problem, *points)
+
+
+def atoms_to_keep(bundle: Bundle, in_use: int) -> int:
+    """Return the number of atoms to keep: 500, or more where a solution has more, as far as memory allows.
+
+    A vertex of {A x = b} may need as many atoms as A has rows. With k atoms and n rows, images and Gram matrices take
+    8 k (n + 3 k) bytes.
+    """
+    if bundle.by_block:
+        return FEW_ATOMS
+    rows = bundle.columns.rows
+    affordable = (math.sqrt(rows**2 + 12.0 * MEMORY_BUDGET / 8.0) - rows) / 6.0
+    return max(FEW_ATOMS, int(min(IDLE_SHARE * in_use, IDLE_SHARE * rows, affordable)))
 
 
 def _dual_objective(problem: Problem, point: DualPoint) -> float:

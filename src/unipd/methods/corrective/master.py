@@ -84,7 +84,7 @@ class Master:
 
     def _support(self, dual: Array, residual: Array) -> float:
         """Return h(lam); for a set <lam, r> with r = M (v - lam) in K, which Moreau's identity gives at no cost."""
-        if self.problem.loss is not None:
+        if self.problem.has_penalty:
             return self.problem.coupling.conjugate(dual)
         return inner(dual, self.smoothness * (self.centre - dual) + residual)
 

@@ -28,7 +28,7 @@ from unipd.trackers.atoms import vertex_key
 FEW_BLOCKS = 20
 """Blocks up to which images are dense, and any loss has one model per block."""
 FEW_ATOMS = 500
-"""Atoms of several blocks up to which the Gram matrix is kept, and the master is solved exactly."""
+"""Atoms that are always kept; of several blocks, those up to which the master is solved exactly, by a Gram matrix."""
 _MOST_ROWS = 4000
 """Rows up to which the dual master's Newton systems are affordable."""
 _ROUNDING = 1e-12

@@ -14,6 +14,8 @@ RIDGE = 1e-13
 """Added to the diagonal of a matrix that may be singular, relative to its size: far below rounding of the data."""
 _TOLERANCE = 1e-12
 _TINY = 1e-200
+_ENTERING_SHARE = 10
+"""One in this many of the free entries may enter at once."""
 
 
 def minimize_quadratic(
@@ -25,8 +27,9 @@ def minimize_quadratic(
     product of simplices. The start is feasible.
 
     A primal active-set method: solve on the free entries, step as far as the signs allow, drop the entry that
-    blocks, and let in the one with the most negative reduced cost. H may be singular: a ridge far below rounding
-    of the data turns flat directions into long steps, which the blocking entry ends.
+    blocks, and let in those with the most negative reduced costs. Where the solution cut off at zero is better than the
+    point at which the first entry blocks, it is taken instead, and many entries leave at once. H may be singular: a
+    ridge far below rounding of the data turns flat directions into long steps, which the blocking entry ends.
 
     >>> minimize_quadratic(np.eye(2), np.array([0.0, -0.5]), np.array([1.0, 0.0]), sums=np.ones((1, 2)))
     array([0.25, 0.75])
@@ -36,9 +39,9 @@ def minimize_quadratic(
     if sums is not None:  # weights have no unit: a zero Hessian is compared with the linear term
         scale = max(scale, float(np.abs(linear).max()))
     matrix = hessian + (RIDGE * scale) * np.eye(size)
-    weights = start.copy()
-    free = weights > 0
-    entering = -1
+    weights, free = start.copy(), start > 0
+    entering = np.zeros(0, np.intp)
+    most = size  # entries that may enter at once
     for _ in range(20 * size + 50):
         target, multiplier = _free_minimiser(matrix, linear, np.flatnonzero(free), sums)
         if not np.isfinite(target).all():
@@ -48,24 +51,55 @@ def minimize_quadratic(
             weights[free] = target
             reduced = matrix @ weights + linear + (0.0 if sums is None else multiplier @ sums)
             reduced[free] = 0.0
-            entering = int(np.argmin(reduced))
             length = float(weights.max()) if sums is None else 1.0  # without sums, weights have a unit
             threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * length)
-            if reduced[entering] >= -threshold:
+            entering = _most_negative(reduced, -threshold, min(most, max(1, int(free.sum()) // _ENTERING_SHARE)))
+            if entering.size == 0:
                 break
             free[entering] = True
-        else:
-            places = np.flatnonzero(free)
-            blocked = target < 0.0
-            ratios = weights[places[blocked]] / (weights[places[blocked]] - target[blocked])
-            first = int(np.argmin(ratios))
-            leaving = int(places[blocked][first])
-            weights[places] += ratios[first] * (target - weights[places])
-            weights[leaving] = 0.0
-            free[leaving] = False
-            if leaving == entering and ratios[first] == 0.0:
-                break
+            continue
+        places = np.flatnonzero(free)
+        blocked = places[(target < 0.0) & (weights[places] == 0.0)]
+        if blocked.size:  # entries that have just come in, and would become negative
+            free[blocked] = False
+            if entering.size and not free[entering].any():
+                if most == 1:
+                    break
+                most = 1
+            continue
+        weights = _shorten_step(matrix, linear, weights, places, target, sums)
+        free = weights > 0
     return weights if sums is None else weights / ((sums @ weights) @ sums)
+
+
+def _most_negative(values: FloatArray, least: float, count: int) -> IntArray:
+    """Return the places of the most negative entries below ``least``, at most ``count``."""
+    places = np.flatnonzero(values < least)
+    return places if places.size <= count else places[np.argpartition(values[places], count - 1)[:count]]
+
+
+def _shorten_step(
+    matrix: FloatArray, linear: FloatArray, weights: FloatArray, places: IntArray, target: Array, sums: Array | None
+) -> FloatArray:
+    """Return the better of two points on the way to a target with negative entries.
+
+    One is where the first entry becomes zero; the other is the target with zeros in place of negative entries.
+    """
+    negative = target < 0.0
+    ratios = weights[places[negative]] / (weights[places[negative]] - target[negative])
+    first = int(np.argmin(ratios))
+    nearest, cut = weights.copy(), np.zeros_like(weights)
+    nearest[places] += ratios[first] * (target - weights[places])
+    nearest[places[negative][first]] = 0.0
+    np.maximum(nearest, 0.0, out=nearest)
+    cut[places] = np.maximum(target, 0.0)
+    if sums is not None:
+        totals = sums @ cut
+        if totals.min() <= 0.0:
+            return nearest
+        cut /= totals @ sums
+    values = [float((0.5 * (matrix @ point) + linear) @ point) for point in (nearest, cut)]
+    return cut if values[1] < values[0] else nearest
 
 
 def _free_minimiser(
@@ -74,7 +108,7 @@ def _free_minimiser(
     """Return the minimiser over the free entries, signs ignored, and the multipliers of the sums."""
     block = matrix[np.ix_(places, places)]
     if sums is None:
-        return (_solve(block, -linear[places]) if places.size else linear[places]), np.zeros(0)
+        return (_solve_positive(block, -linear[places]) if places.size else linear[places]), np.zeros(0)
     size, count = places.size, sums.shape[0]
     balance = float(np.abs(np.diag(block)).max(initial=1e-300))
     system = np.zeros((size + count, size + count))
@@ -84,6 +118,15 @@ def _free_minimiser(
     right = np.append(-linear[places], np.full(count, balance))
     solution = _solve(system, right)
     return solution[:size], balance * solution[size:]
+
+
+def _solve_positive(system: Array, right: Array) -> Array:
+    """Return the solution of a system that is positive definite up to rounding."""
+    try:
+        factor = scipy.linalg.cho_factor(system, check_finite=False)
+    except np.linalg.LinAlgError:
+        return _solve(system, right)
+    return scipy.linalg.cho_solve(factor, right, check_finite=False)
 
 
 def _solve(system: Array, right: Array) -> Array:

@@ -2,8 +2,9 @@
 
 In the order to read it: :mod:`unipd.sharp.spectral.factors` (a set in terms of its factors R),
 ``augmented_lagrangian`` (the objective over R, the state, the multipliers), ``lbfgs`` (the inner descent), ``factored``
-(the method: descent, certificate, escape by a rank-one atom). For diagonal constraints, as in MaxCut:
-``fixed_diagonal`` (factors for which they hold by construction) and ``trust_region`` (Newton steps over them).
+(the method: descent, certificate, escape by a rank-one atom), ``least_norm`` (no set bounds the factors). For diagonal
+constraints, as in MaxCut: ``fixed_diagonal`` (factors for which they hold by construction) and ``trust_region`` (Newton
+steps over them).
 """
 
 from unipd.methods.factored.augmented_lagrangian import AugmentedLagrangian, FactoredState, stationarity

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from unipd._typing import Array
 from unipd._util.context import notify
-from unipd.atoms import Blocks, LowRank
+from unipd._util.entrywise import precision
+from unipd._util.lazy import compile_lazily
+from unipd.atoms import Blocks, LowRank, apply
 from unipd.dual import DualPoint, oracle_errors
 from unipd.methods.base import State, primal_certificate
-from unipd.methods.factored.lbfgs import Memory
+from unipd.methods.factored.lbfgs import ROUNDING, Memory
 from unipd.methods.step_size import minimize_convex
 from unipd.problem import Problem
 from unipd.protocols import inner, norm
@@ -81,10 +84,15 @@ class AugmentedLagrangian:
     penalty: float
     """sigma > 0, or 0 for a smooth loss."""
 
-    @property
+    @cached_property
     def is_linear_on_spheres(self) -> bool:
         """Whether f is linear and all constraints hold by construction: then Newton steps apply."""
         return self.problem.sharp.linear_cost is not None and self.factors.fixes_all(self.problem.b.size)
+
+    def rounding(self, value: float, factor: Array) -> float:
+        """Return the size of a change of the objective that is rounding error, in the precision of the factor."""
+        loss = self.problem.loss
+        return ROUNDING * precision(factor) * max(abs(value), 0.0 if loss is None else loss.cancellation)
 
     def dual(self, residual: Array) -> Array:
         """Return lam for a residual r = A X - b."""
@@ -95,9 +103,11 @@ class AugmentedLagrangian:
 
     def evaluate(self, factor: Array) -> Evaluation:
         """Return value and gradient at R: one image and one product with A^* lam for every column."""
+        if self.is_linear_on_spheres:
+            return self._evaluate_on_spheres(factor)
         point = self.factors.point(factor)
         with oracle_errors:
-            cost, image = self._cost_and_image(point)
+            cost, image = self._cost_and_image(point, self.factors.objective(factor))
         residual = image - self.problem.b
         dual = self.dual(residual)
         with oracle_errors:
@@ -106,11 +116,25 @@ class AugmentedLagrangian:
         notify("quasi-Newton steps", matvecs)
         return Evaluation(cost + self._coupling_value(residual, dual), gradient, point, image, cost, dual, matvecs)
 
-    def _cost_and_image(self, point: Any) -> tuple[float, Array]:
-        """Return f(X) and A X."""
+    def _evaluate_on_spheres(self, factor: Array) -> Evaluation:
+        """Return the same where A X = b by construction: one product with C, and the closed-form multipliers."""
+        factors: Any = self.factors
+        point = factors.point(factor)
+        with oracle_errors:
+            slope = apply(self.problem.sharp.linear_cost, point.left).astype(factor.dtype, copy=False)
+        radial = factors.radial(slope, point.left)
+        remove_radial_part(radial[factors.groups].astype(factor.dtype, copy=False), point.left, slope)
+        cost, columns = float(radial @ factors.targets), factors.rank(factor)
+        dual = factors.with_multipliers(np.zeros_like(self.problem.b), -radial)
+        notify("Newton steps", columns)
+        return Evaluation(cost, slope, point, self.problem.b, cost, dual, columns)
+
+    def _cost_and_image(self, point: Any, bound: float | None) -> tuple[float, Array]:
+        """Return f(X), or the bound on it that the factors minimise, and A X."""
         problem, cost_map = self.problem, self.problem.sharp.cost_map
         if cost_map is None:
-            cost, image = problem.sharp.objective(point), problem.map.image(point)
+            cost = problem.sharp.objective(point) if bound is None else bound
+            image = problem.map.image(point)
         else:
             cost, image = cost_map.cost_and_image(point)
         return cost, np.asarray(image).astype(np.result_type(problem.dtype, image), copy=False)
@@ -134,6 +158,8 @@ class AugmentedLagrangian:
 
     def complete_dual(self, here: Evaluation, factor: Array) -> Array:
         """Return lam with the multipliers of the constraints that hold by construction."""
+        if self.is_linear_on_spheres:
+            return here.dual
         dual = self.factors.zero_fixed_multipliers(here.dual)
         with oracle_errors:
             descent = self.problem.map.adjoint(-dual)
@@ -149,6 +175,14 @@ class AugmentedLagrangian:
             return inner(self.dual(residual + gamma * direction), direction) + cost - here.cost
 
         return minimize_convex(slope, 1.0)
+
+
+@compile_lazily()
+def remove_radial_part(radial: Array, unit: Array, slope: Array) -> None:
+    """Turn slope = C R into the gradient 2 (C R - radial R) in place, with ``radial`` given by row."""
+    for row in range(unit.shape[0]):
+        for column in range(unit.shape[1]):
+            slope[row, column] = 2 * (slope[row, column] - radial[row] * unit[row, column])
 
 
 @dataclass(frozen=True)

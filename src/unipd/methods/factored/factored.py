@@ -10,7 +10,6 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd._util.entrywise import precision
 from unipd.dual import DualPoint, double_direction, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate, primal_certificate
@@ -27,12 +26,14 @@ from unipd.methods.factored.augmented_lagrangian import (
     update_multipliers,
     with_inner_tolerance,
 )
-from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
-from unipd.methods.factored.lbfgs import ROUNDING, Memory, lbfgs_steps
+from unipd.methods.factored.fixed_diagonal import RowFactors, fixed_diagonal_factors
+from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
+from unipd.methods.factored.least_norm import is_oracle_overdue, scale_to_data, widen_state
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, inner, unwrap
-from unipd.sharp.spectral.factors import Factors
+from unipd.sharp.spectral.factors import Factors, NuclearNormFactors, SpectralFactors
+from unipd.spectral import has_compiled_lanczos
 from unipd.status import Status
 
 LEAST_DECREASE = 0.3
@@ -55,6 +56,14 @@ FEW_ROWS = 1000
 """Rows of the coupling up to which the retry uses the strongest certificate."""
 SMALL_FACTOR = 1 << 15
 """Entries of R and of b up to which both are kept in double precision: with the quasi-Newton pairs a few MB."""
+LEAST_FIRST_TOLERANCE = 3e-3
+"""Relative stationarity for the first oracle call after Newton steps, whatever the accuracy."""
+SINGLE_ENTRIES = 1 << 20
+"""Entries of a factor with fixed rows from which it may be stored in single precision."""
+SINGLE_ACCURACY = 1e-4
+"""Smallest relative accuracy for which it is: its rounding limits the stationarity to about 1e-7."""
+NEWTON_ARRAYS, LBFGS_ARRAYS = 12, 10
+"""Arrays of the factor's shape that a run holds: with Newton steps, and besides quasi-Newton pairs (measured)."""
 LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 """Weights of an escape atom: the largest, the first when the line search finds none, and when to give up."""
 
@@ -115,23 +124,50 @@ class Factored:
         return {"problem": problem, **({"factors": self._choose_factors(problem)} if has_factors else {})}
 
     def _choose_factors(self, problem: Problem) -> Factors:
+        factors = self._find_factors(problem)
+        return scale_to_data(problem, factors) if isinstance(factors, NuclearNormFactors) else factors
+
+    def _find_factors(self, problem: Problem) -> Factors:
         fixed = fixed_diagonal_factors(problem) if problem.sharp.linear_cost is not None else None
         return self.factors or fixed or factors_of(problem.sharp)
 
+    def workspace_bytes(self, problem: Problem, accuracy: float) -> int | None:
+        """Return the bytes of the arrays of the factor's shape: the factor, directions, quasi-Newton pairs, copies."""
+        factors = self._find_factors(problem)
+        if isinstance(factors, RowFactors) and factors.fixes_all(problem.b.size):
+            entries = factors.groups.size * min(self._columns(problem), factors.groups.size)
+            single = _suits_single(problem, entries, accuracy)
+            return NEWTON_ARRAYS * entries * (4 if single else problem.dtype.itemsize)
+        if not isinstance(factors, (RowFactors, SpectralFactors)):
+            return None
+        rows = factors.groups.size if isinstance(factors, RowFactors) else factors.rows
+        entries = rows * min(self._columns(problem), rows)
+        return (2 * self.memory + LBFGS_ARRAYS) * entries * problem.dtype.itemsize
+
+    def _columns(self, problem: Problem) -> int:
+        """Return the initial number of columns."""
+        if self.rank is not None:
+            return self.rank
+        return 1 if problem.has_differentiable_loss else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40)
+
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
         """Start from the atom at the given dual vector; for a loss by default its gradient at X = 0."""
-        smooth = problem.has_smooth_loss
+        smooth = problem.has_differentiable_loss
         if smooth and problem.loss is not None and not np.any(dual):
             dual = problem.loss.gradient(-problem.b)
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.typical_objective)
         certificate = empty_certificate(dual).update_bound(problem, point)
         factors = self._choose_factors(problem)
-        columns = self.rank or (1 if smooth else min(math.ceil(math.sqrt(2 * problem.b.size)) + 1, 40))
+        columns = self._columns(problem)
         factor = factors.start(point.atom, columns, self.seed)
-        penalty = 0.0 if smooth else first_penalty(problem, point, factors.point(factor))
         if not smooth and _fits_in_double(problem, factor):
             factor = factor.astype(np.result_type(factor, np.float64))
-        model = AugmentedLagrangian(problem, factors, dual, penalty)
+        model = AugmentedLagrangian(problem, factors, dual, 1.0)
+        if not model.is_linear_on_spheres:
+            penalty = 0.0 if smooth else _penalty_at(problem, factors, point, factor)
+            model = replace(model, penalty=penalty)
+        elif _suits_single(problem, factor.size, accuracy):
+            factor = factor.astype(np.float32)
         here = model.evaluate(factor)
         return FactoredState(
             iteration=0,
@@ -150,26 +186,36 @@ class Factored:
             here=here,
             memory=Memory(limit=self.memory),
             accuracy=accuracy,
-            inner_tolerance=0.1,
+            inner_tolerance=_first_tolerance(accuracy) if model.is_linear_on_spheres else 0.1,
             least_infeasibility=math.inf,
             warm_start=point.atom,
             first_rank=columns,
         )
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
+        """Do an iteration; where no set bounds the rank, the factors widen with every atom of the oracle."""
+        moved = self._descend(problem, state)
+        if not state.model.factors.is_unbounded or state.model.penalty == 0.0:
+            return moved
+        if moved.counts.oracle_calls == state.counts.oracle_calls and is_oracle_overdue(state, moved):
+            moved = certify_or_escape(problem, moved)
+        if moved.factor.shape[1] == state.factor.shape[1]:
+            return moved
+        return widen_state(problem, replace(moved, inner_tolerance=state.inner_tolerance), self.seed)
+
+    def _descend(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Descend on the factors; when the steps stall, update the multipliers and call the oracle."""
         # 1: descend; a smooth loss needs nothing else while it decreases well or has reached the accuracy
         if state.model.is_linear_on_spheres:
-            moved = newton_steps(state, state.inner_tolerance * objective_scale(problem, state.here.cost))
-        else:
-            moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * target(problem, state))
+            return _step_on_spheres(problem, state)
+        moved = lbfgs_steps(state, self.inner_steps, enough=0.5 * target(problem, state))
         moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
         decrease = state.here.value - moved.here.value
         if state.model.penalty == 0.0:
             gap = moved.certificate.absolute_gap
             is_descending = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
             return moved if is_descending else certify_or_escape(problem, moved)
-        is_stuck = decrease <= ROUNDING * precision(moved.factor) * abs(moved.here.value)
+        is_stuck = decrease <= state.model.rounding(moved.here.value, moved.factor)
         is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
         if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not is_stuck:
             return moved
@@ -181,12 +227,48 @@ class Factored:
         if is_too_early or _is_nearly_feasible(moved, state, infeasibility):
             return moved
         # 3: the oracle certifies, or its atom escapes; with exact constraints, no progress at all is a stall
-        certified = certify_or_escape(problem, moved)
-        if infeasibility > EXACT:
-            return certified
-        is_idle = certified.factor is state.factor and certified.certificate.dual_bound <= state.certificate.dual_bound
-        failure = Status.STALLED if is_idle and certified.counts.oracle_calls > 2 else None
-        return replace(with_inner_tolerance(problem, certified, state.inner_tolerance), failure=failure)
+        return _lower_tolerance(problem, state, certify_or_escape(problem, moved), infeasibility)
+
+
+def _step_on_spheres(problem: Problem, state: FactoredState) -> FactoredState:
+    """Take Newton steps where all constraints hold by construction; call the oracle at their stationary point."""
+    scale = objective_scale(problem, state.here.cost)
+    moved = newton_steps(state, state.inner_tolerance * scale)
+    moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
+    is_stuck = state.here.value - moved.here.value <= state.model.rounding(moved.here.value, moved.factor)
+    is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
+    if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not is_stuck:
+        return moved
+    answered = _lower_tolerance(problem, state, certify_or_escape(problem, moved), 0.0)
+    if answered.failure is None or answered.factor.dtype != np.float32:
+        return answered
+    factor = answered.factor.astype(np.float64)
+    return replace(answered, factor=factor, here=answered.model.evaluate(factor), failure=None)
+
+
+def _lower_tolerance(
+    problem: Problem, state: FactoredState, answered: FactoredState, infeasibility: float
+) -> FactoredState:
+    """Return the state after the oracle's answer with the tolerance for the next, where constraints hold exactly.
+
+    The run has stalled when neither the factor nor the bound has changed.
+    """
+    if infeasibility > EXACT:
+        return answered
+    is_idle = answered.factor is state.factor and answered.certificate.dual_bound <= state.certificate.dual_bound
+    failure = Status.STALLED if is_idle and answered.counts.oracle_calls > 2 else None
+    return replace(with_inner_tolerance(problem, answered, state.inner_tolerance), failure=failure)
+
+
+def _first_tolerance(accuracy: float) -> float:
+    """Return the stationarity for the first oracle call after Newton steps: before that, no bound is of use."""
+    return min(0.1, max(4.0 * accuracy, LEAST_FIRST_TOLERANCE))
+
+
+def _suits_single(problem: Problem, entries: int, accuracy: float) -> bool:
+    """Whether a factor is large and the accuracy within reach of single precision; the certificate is double."""
+    is_plain = has_compiled_lanczos(problem.sharp.linear_cost)
+    return is_plain and entries >= SINGLE_ENTRIES and accuracy >= SINGLE_ACCURACY
 
 
 def factors_of(sharp: OracleDefaults) -> Factors:
@@ -207,6 +289,13 @@ def is_factorable(sharp: OracleDefaults) -> bool:
     """Whether the oracle has a factored form with columns."""
     factors = sharp.factors()
     return factors is not None and factors.is_spectral
+
+
+def _penalty_at(problem: Problem, factors: Factors, point: DualPoint, factor: Array) -> float:
+    """Return the first penalty of the constraints."""
+    if isinstance(factors, NuclearNormFactors):
+        return factors.penalty
+    return first_penalty(problem, point, factors.point(factor))
 
 
 def _fits_in_double(problem: Problem, factor: Array) -> bool:

@@ -17,11 +17,11 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd.atoms import LowRank, apply
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
-from unipd.sharp.spectral.factors import Preconditioner, SpectralFactors, random_block
+from unipd.sharp.spectral.factors import FactorsDefaults, Preconditioner, SpectralFactors, random_block
 
 
 @dataclass(frozen=True)
-class RowFactors:
+class RowFactors(FactorsDefaults):
     """Positive semidefinite X = R R^T with the squared lengths of groups of rows given.
 
     >>> factors = RowFactors(np.array([0, 1]), np.array([1.0, 4.0]), np.array([0, 1]), np.ones(2))
@@ -38,8 +38,6 @@ class RowFactors:
     coefficients: FloatArray
     """For each group, the coefficient c of that constraint, c sum_{i in g} X_ii = b."""
 
-    is_spectral = True
-
     def start(self, atom: LowRank, columns: int, seed: int) -> Array:
         """Return random columns: rows of an atom may be zero, and cannot be normalised."""
         if atom.left.dtype.kind == "c":
@@ -52,7 +50,7 @@ class RowFactors:
     def point(self, factor: Array) -> LowRank:
         """Return X for a factor whose rows have any length."""
         left = self._normalize(factor)
-        return LowRank(left, left, np.ones(factor.shape[1]))
+        return LowRank(left, left, np.ones(factor.shape[1], left.dtype))
 
     def gradient(self, operator: Any, factor: Array) -> Array:
         """Return the gradient in R of <S, X(R)>: in each group orthogonal to R."""
@@ -81,7 +79,10 @@ class RowFactors:
         ``descent`` is -S with these entries of the dual vector at zero.
         """
         unit = self._normalize(factor)
-        radial = self.radial(apply(descent, unit), unit)
+        return self.with_multipliers(dual, self.radial(apply(descent, unit), unit))
+
+    def with_multipliers(self, dual: Array, radial: Array) -> Array:
+        """Return the dual vector with the multipliers of the fixed constraints, given the radial part of -S R."""
         out = dual.copy()
         fixed = self.constraints >= 0
         out[self.constraints[fixed]] = radial[fixed] / self.coefficients[fixed]
@@ -102,10 +103,10 @@ class RowFactors:
         return np.sqrt(self.targets / np.maximum(squares, np.finfo(np.float64).tiny))
 
     def _normalize(self, factor: Array) -> Array:
-        return self._row_scales(factor)[self.groups][:, None] * factor
+        return self._row_scales(factor)[self.groups].astype(factor.dtype, copy=False)[:, None] * factor
 
     def radial(self, slope: Array, unit: Array) -> FloatArray:
-        """Return <V, R>_g / t_g for each group g: the component of V along R."""
+        """Return <V, R>_g / t_g for each group g: the component of V along R, in double precision."""
         return np.bincount(self.groups, np.einsum("ij,ij->i", slope, unit), minlength=self.targets.size) / self.targets
 
 
@@ -157,20 +158,34 @@ def find_groups(diagonals: Any, b: Array, equal: Array) -> Groups:
     >>> groups.covers_all, groups.trace
     (True, 1.5)
     """
-    member = np.full(diagonals.shape[1], -1, np.int64)
-    found: list[tuple[float, int, float]] = []
-    for row, places, coefficient in _diagonal_equations(diagonals, b, equal):
+    member, constraints, coefficients = _single_entries(diagonals, b, equal)
+    found: list[tuple[int, float]] = []
+    for row, places, coefficient in _sums_of_entries(diagonals, b, equal):
         if np.all(member[places] < 0):
-            member[places] = len(found)
-            found.append((b[row] / coefficient, row, coefficient))
-    targets, constraints, coefficients = np.array(found).reshape(-1, 3).T
-    return Groups(member, targets, constraints.astype(np.int64), coefficients)
+            member[places] = constraints.size + len(found)
+            found.append((row, coefficient))
+    constraints = np.concatenate([constraints, np.array([row for row, _ in found], np.int64)])
+    coefficients = np.concatenate([coefficients, np.array([coefficient for _, coefficient in found])])
+    return Groups(member, b[constraints] / coefficients, constraints, coefficients)
 
 
-def _diagonal_equations(diagonals: Any, b: Array, equal: Array) -> list[tuple[int, IntArray, float]]:
-    """Return (constraint, rows, c) of the equations c sum X_ii = b with b / c > 0, the smallest groups first."""
+def _single_entries(diagonals: Any, b: Array, equal: Array) -> tuple[IntArray, IntArray, Array]:
+    """Return the groups of one row: each row's group (or -1), the groups' constraints c X_ii = b, and their c."""
+    starts = diagonals.indptr
+    rows = np.flatnonzero(equal & (np.diff(starts) == 1)).astype(np.int64)
+    rows = rows[b[rows] / diagonals.data[starts[rows]] > 0.0]
+    places, first = np.unique(diagonals.indices[starts[rows]], return_index=True)
+    first = np.sort(first)
+    rows = rows[first]
+    member = np.full(diagonals.shape[1], -1, np.int64)
+    member[diagonals.indices[starts[rows]]] = np.arange(places.size)
+    return member, rows, diagonals.data[starts[rows]]
+
+
+def _sums_of_entries(diagonals: Any, b: Array, equal: Array) -> list[tuple[int, IntArray, float]]:
+    """Return (constraint, rows, c) of the equations c sum X_ii = b of several rows with b / c > 0, shortest first."""
     starts, out = diagonals.indptr, list[tuple[int, IntArray, float]]()
-    for row in np.flatnonzero(equal & (np.diff(starts) > 0)):
+    for row in np.flatnonzero(equal & (np.diff(starts) > 1)):
         part = slice(starts[row], starts[row + 1])
         values = diagonals.data[part]
         if values.min() == values.max() and b[row] / values[0] > 0.0:

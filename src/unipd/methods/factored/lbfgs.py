@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util.entrywise import precision
 from unipd.protocols import inner, norm
 from unipd.sharp.spectral.factors import Preconditioner
 
@@ -126,7 +125,7 @@ def _armijo_search(
     When decreases are rounding error, a smaller slope is accepted instead (Hager and Zhang, 2005).
     """
     matvecs, start = 0, state.here.value
-    rounding = ROUNDING * precision(state.factor) * abs(start)
+    rounding = state.model.rounding(start, state.factor)
     for _ in range(12):
         here = state.model.evaluate(state.factor + length * direction)
         matvecs += here.matvecs

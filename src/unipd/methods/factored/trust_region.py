@@ -19,12 +19,12 @@ import numpy as np
 
 from unipd._typing import Array, IntArray
 from unipd._util.context import notify
-from unipd._util.entrywise import precision
 from unipd._util.lazy import compile_lazily
+from unipd._util.thread_pool import sum_over_rows
 from unipd.atoms import apply
 from unipd.methods.factored.augmented_lagrangian import FactoredState, objective_scale, stationarity
 from unipd.methods.factored.fixed_diagonal import RowFactors
-from unipd.methods.factored.lbfgs import ROUNDING, interpolate
+from unipd.methods.factored.lbfgs import interpolate
 from unipd.protocols import inner, norm
 from unipd.spectral.operators import as_operator
 
@@ -40,14 +40,13 @@ LEAST_CURVATURE = 1e-2
 
 def newton_steps(state: FactoredState, goal: float) -> FactoredState:
     """Take trust-region steps until the stationarity is at most ``goal`` or the products are used up."""
-    factor = state.model.factors.point(state.factor).left
-    state = replace(state, factor=factor, memory=replace(state.memory, pairs=()))
+    state = replace(state, factor=state.here.point.left, memory=replace(state.memory, pairs=()))
     spent = 0
     while spent < PRODUCTS and stationarity(state) > goal:
         quadratic = _Quadratic.at(state)
         radius = state.radius if state.radius > 0.0 else 0.25 * norm(state.factor)
         relative = stationarity(state) / objective_scale(state.model.problem, state.here.cost)
-        tolerance = max(min(FORCING, relative) * norm(quadratic.gradient), 0.25 * goal / norm(state.factor))
+        tolerance = max(min(FORCING, relative) * 0.5 * norm(quadratic.gradient), 0.25 * goal / norm(state.factor))
         step = quadratic.minimize(radius, tolerance)
         spent += step.products
         moved = _line_search(state, quadratic, step)
@@ -74,14 +73,17 @@ class _Step:
 
 @dataclass(frozen=True)
 class _Quadratic:
-    """Half the quadratic model of the objective at R: <G, E> + <E, H E> / 2 for tangent E."""
+    """Half the quadratic model of the objective at R: <G, E> / 2 + <E, H E> / 2 for tangent E."""
 
     operator: Any
     factors: RowFactors
     unit: Array
     gradient: Array
-    """G = C R - radial R, half the gradient."""
+    """G = 2 (C R - radial R)."""
     radial: Array
+    """<C R, R>_g / t_g for each group, in double precision."""
+    targets_by_row: Array
+    radial_by_row: Array
     inverse: Array
     """M: the inverse of the diagonal of C - radial by rows, scaled to mean one."""
 
@@ -90,25 +92,52 @@ class _Quadratic:
         factors: Any = state.model.factors
         operator = state.model.problem.sharp.linear_cost
         unit = np.ascontiguousarray(state.factor)
-        radial = factors.radial(apply(operator, unit), unit)
-        inverse = _preconditioner(operator, factors, radial)
-        return cls(operator, factors, unit, 0.5 * state.here.gradient, radial, inverse)
+        fixed = factors.constraints >= 0
+        if fixed.all():
+            radial = -state.here.dual[factors.constraints] * factors.coefficients
+        else:
+            radial = factors.radial(apply(operator, unit), unit)
+        by_row = (factors.targets, radial, _preconditioner(operator, factors, radial))
+        targets, along, inverse = (part.astype(unit.dtype, copy=False) for part in by_row)
+        return cls(
+            operator,
+            factors,
+            unit,
+            state.here.gradient,
+            radial,
+            targets[factors.groups],
+            along[factors.groups],
+            inverse,
+        )
 
     def product(self, direction: Array) -> tuple[Array, float]:
         """Return H D and <D, H D>."""
-        image = apply(self.operator, direction)
+        image = apply(self.operator, direction).astype(direction.dtype, copy=False)
         targets, groups = self.factors.targets, self.factors.groups
         if targets.size == groups.size:
-            by_row = (targets[groups], self.radial[groups])
-            return image, project_rows(*by_row, self.unit, direction, image)
+            by_row = (self.targets_by_row, self.radial_by_row, self.unit, direction, image)
+            return image, float(sum_over_rows(lambda *rows: project_rows(*by_row, *rows), *image.shape))
         sums = np.zeros(targets.size)
         return image, project_groups(groups, targets, self.radial, self.unit, direction, image, sums)
 
+    def _advance(
+        self, length: float, direction: Array, image: Array, step: Array, residual: Array
+    ) -> tuple[float, float]:
+        """Take a step along D in place (``take_step``)."""
+        arrays = (self.inverse.dtype.type(length), direction, image, self.inverse, step, residual)
+        plain, weighted = sum_over_rows(lambda *rows: take_step(*arrays, *rows), *step.shape)
+        return float(plain), float(weighted)
+
+    def _turn(self, share: float, residual: Array, direction: Array) -> None:
+        """Compute the next direction in place (``update_direction``)."""
+        arrays = (self.inverse.dtype.type(share), self.inverse, residual, direction)
+        sum_over_rows(lambda *rows: update_direction(*arrays, *rows), *direction.shape)
+
     def minimize(self, radius: float, tolerance: float) -> _Step:
         """Minimise the model in the trust region by conjugate gradients, to a residual norm of ``tolerance``."""
-        residual, step = self.gradient.copy(), np.zeros_like(self.gradient)
+        residual, step = self.gradient.dtype.type(0.5) * self.gradient, np.zeros_like(self.gradient)
         direction = np.zeros_like(self.gradient)
-        update_direction(0.0, self.inverse, residual, direction)
+        self._turn(0.0, residual, direction)
         weighted = -inner(residual, direction)
         square, mixed, along = 0.0, 0.0, weighted  # <E, E>, <E, D>, <D, D> in the norm of the preconditioner
         interior, products = True, 0
@@ -120,14 +149,15 @@ class _Quadratic:
             interior = curvature > 0.0 and square + length * (2.0 * mixed + length * along) < radius**2
             if not interior:
                 length = (math.sqrt(mixed**2 + along * (radius**2 - square)) - mixed) / along
-            plain, after = take_step(length, direction, image, self.inverse, step, residual)
+            plain, after = self._advance(length, direction, image, step, residual)
+            del image  # before the next one is made
             square += length * (2.0 * mixed + length * along)
             if not interior or math.sqrt(plain) <= tolerance or after <= 0.0:
                 break
             share, weighted = after / weighted, after
             mixed, along = share * (mixed + length * along), weighted + share**2 * along
-            update_direction(share, self.inverse, residual, direction)
-        change = 0.5 * (inner(self.gradient, step) + inner(residual, step))
+            self._turn(share, residual, direction)
+        change = 0.5 * (0.5 * inner(self.gradient, step) + inner(residual, step))
         return _Step(step, math.sqrt(max(square, 0.0)), interior, change, products)
 
 
@@ -149,20 +179,23 @@ def _preconditioner(operator: Any, factors: RowFactors, radial: Array) -> Array:
 
 def _line_search(state: FactoredState, quadratic: _Quadratic, step: _Step) -> FactoredState:
     """Return the state after the step, shortened until the decrease suffices, with the radius of the next one."""
-    start, slope = state.here.value, 2.0 * inner(quadratic.gradient, step.step)
+    start, slope = state.here.value, inner(quadratic.gradient, step.step)
     curvature = 2.0 * step.change - slope
-    rounding = ROUNDING * precision(state.factor) * abs(start)
-    share, matvecs = 1.0, state.factor.shape[1]
+    rounding = state.model.rounding(start, state.factor)
+    share, matvecs = 1.0, 0
     for _ in range(10):
-        factor = state.model.factors.point(quadratic.unit + share * step.step).left
-        here = state.model.evaluate(factor)
+        trial = quadratic.unit.dtype.type(share) * step.step
+        trial += quadratic.unit
+        here = state.model.evaluate(trial)
         matvecs += here.matvecs
         actual, predicted = here.value - start, share * (slope + share * curvature)
         lost = abs(actual) <= rounding and norm(here.gradient) < norm(state.here.gradient)
         ratio = 1.0 if lost else actual / predicted if predicted < 0.0 else 0.0
         if ratio >= LEAST_RATIO:
             radius = _next_radius(ratio, share, step, state)
-            return replace(state, factor=factor, here=here, radius=radius, counts=state.counts.plus(0, 0, matvecs))
+            return replace(
+                state, factor=here.point.left, here=here, radius=radius, counts=state.counts.plus(0, 0, matvecs)
+            )
         share *= interpolate(share * slope, actual)
     return replace(state, counts=state.counts.plus(0, 0, matvecs))
 
@@ -202,30 +235,39 @@ def project_groups(
 
 
 @compile_lazily(reorder=True)
-def project_rows(targets: Array, radial: Array, unit: Array, direction: Array, image: Array) -> float:
-    """Do what ``project_groups`` does for groups of one row each; targets and radial are given by row."""
+def project_rows(
+    targets: Array, radial: Array, unit: Array, direction: Array, image: Array, first: int, last: int
+) -> float:
+    """Do what ``project_groups`` does for groups of one row each, in rows first, ..., last - 1.
+
+    Targets and radial are given by row. Sums along a row have the precision of the factor, those of rows are double.
+    """
     columns = unit.shape[1]
     total = 0.0
-    for i in range(unit.shape[0]):
-        inside = 0.0
+    for i in range(first, last):
+        inside = image.dtype.type(0)
         for c in range(columns):
             image[i, c] -= radial[i] * direction[i, c]
             inside += image[i, c] * unit[i, c]
-        share = inside / targets[i]
+        share, along = inside / targets[i], image.dtype.type(0)
         for c in range(columns):
             image[i, c] -= share * unit[i, c]
-            total += image[i, c] * direction[i, c]
+            along += image[i, c] * direction[i, c]
+        total += along
     return total
 
 
 @compile_lazily(reorder=True)
 def take_step(
-    length: float, direction: Array, image: Array, inverse: Array, step: Array, residual: Array
+    length: float, direction: Array, image: Array, inverse: Array, step: Array, residual: Array, first: int, last: int
 ) -> tuple[float, float]:
-    """Add length D to the step and length H D to the residual r; return <r, r> and <r, M r> for M by rows."""
+    """Add length D to the step and length H D to the residual r; return <r, r> and <r, M r> for M by rows.
+
+    In rows first, ..., last - 1.
+    """
     plain, weighted = 0.0, 0.0
-    for i in range(direction.shape[0]):
-        squares = 0.0
+    for i in range(first, last):
+        squares = residual.dtype.type(0)
         for c in range(direction.shape[1]):
             step[i, c] += length * direction[i, c]
             residual[i, c] += length * image[i, c]
@@ -236,8 +278,9 @@ def take_step(
 
 
 @compile_lazily(reorder=True)
-def update_direction(share: float, inverse: Array, residual: Array, direction: Array) -> None:
-    """Set D = share D - M r."""
-    for i in range(direction.shape[0]):
+def update_direction(share: float, inverse: Array, residual: Array, direction: Array, first: int, last: int) -> float:
+    """Set D = share D - M r in rows first, ..., last - 1; return 0."""
+    for i in range(first, last):
         for c in range(direction.shape[1]):
             direction[i, c] = share * direction[i, c] - inverse[i] * residual[i, c]
+    return 0.0

@@ -231,7 +231,7 @@ class ActiveSetFrankWolfe(ABC):
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> ActiveSetState | None:
         """Start from the atoms of an earlier point, each a vertex; None where they are not known."""
         require_smooth_loss(problem, self.name)
-        if not warm.atoms:
+        if warm.point is None or not warm.weights:
             return None
         vertices: dict[bytes, Vertex] = {}
         weights: dict[bytes, float] = {}

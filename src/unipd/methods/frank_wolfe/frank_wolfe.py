@@ -98,7 +98,7 @@ class FrankWolfe:
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FrankWolfeState | None:
         """Start from a point of X; None for the open loop, whose first step goes all the way to a vertex."""
         require_smooth_loss(problem, self.name)
-        if self.step_size == "open-loop":
+        if self.step_size == "open-loop" or warm.point is None:
             return None
         cost = problem.sharp.objective(warm.point)
         state = _first_state(problem, _start_tracker(tracker, warm), image_of(problem, warm.point), accuracy)
@@ -186,7 +186,7 @@ def _first_state(problem: Problem, tracker: Tracker, image: Array, accuracy: flo
 
 def _start_tracker(tracker: Tracker, warm: WarmPoint) -> Tracker:
     """Return the tracker of a point: by its atoms where they are known and kept, else as one atom."""
-    if not (warm.atoms and isinstance(tracker, HasAtoms)):
+    if not (warm.weights and isinstance(tracker, HasAtoms)):
         return tracker.mix(1.0, warm.point)
     total = 0.0
     for weight, atom in zip(warm.weights, warm.atoms, strict=True):

@@ -1,18 +1,22 @@
 """The paper's universal primal-dual methods.
 
-Read unipdgrad (Algorithm 1) and accunipdgrad (Algorithm 2), then common (settings, start, averaging) and line_search
-(the choice of M). Their vectors live in a :class:`~unipd.dual.DualSpace`, whatever the length.
+Read unipdgrad (Algorithm 1), accunipdgrad (Algorithm 2) and quasi_newton (smooth duals), then common (settings, start,
+averaging) and line_search (the choice of M). The vectors of Algorithms 1 and 2 live in a
+:class:`~unipd.dual.DualSpace`, whatever the length.
 """
 
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad, AccUniPDGradState, next_t
 from unipd.methods.universal.common import WEIGHTS, UniversalMethod, UniversalState, greedy_gamma
 from unipd.methods.universal.line_search import analytic_smoothness, has_analytic_step
+from unipd.methods.universal.quasi_newton import QuasiNewton, QuasiNewtonState, has_sign_cone
 from unipd.methods.universal.unipdgrad import UniPDGrad, UniPDGradState
 
 __all__ = [
     "WEIGHTS",
     "AccUniPDGrad",
     "AccUniPDGradState",
+    "QuasiNewton",
+    "QuasiNewtonState",
     "UniPDGrad",
     "UniPDGradState",
     "UniversalMethod",
@@ -20,5 +24,6 @@ __all__ = [
     "analytic_smoothness",
     "greedy_gamma",
     "has_analytic_step",
+    "has_sign_cone",
     "next_t",
 ]

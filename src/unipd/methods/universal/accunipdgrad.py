@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import out_of_time
-from unipd.dual import DualSpace, DualValue, dual_space
+from unipd.dual import DualPoint, DualSpace, DualValue, dual_space
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, fast_replace
 from unipd.methods.universal.common import SLACK_SHARE, UniversalMethod, UniversalState, averaging_weight
@@ -83,9 +83,11 @@ class AccUniPDGrad(UniversalMethod):
         """Name on the command line."""
         return "accunipdgrad"
 
-    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> AccUniPDGradState:
-        """Return the state at lam_0 = lambda-hat_0, with t_0 = 1."""
-        first = self.first_state(problem, tracker, dual, accuracy)
+    def start(
+        self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, point: DualPoint | None = None
+    ) -> AccUniPDGradState:
+        """Return the state at lam_0 = lambda-hat_0, with t_0 = 1; ``point`` is the oracle's answer there, if known."""
+        first = self.first_state(problem, tracker, dual, accuracy, point)
         assert first.point is not None
         return AccUniPDGradState(
             **vars(fast_replace(first, warm_start=first.point.atom)),

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from unipd import theory
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.dual import DualSpace, DualValue, dual_space, evaluate
+from unipd.dual import DualPoint, DualSpace, DualValue, dual_space, evaluate
 from unipd.errors import InvalidInput, OracleError
 from unipd.methods.base import (
     Counts,
@@ -125,13 +125,19 @@ class UniversalMethod(ABC):
     def step(self, problem: Problem, state: Any) -> Any:
         """Do one iteration."""
 
-    def first_state(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> UniversalState:
-        """Call the oracle at lam_0 and estimate M_{-1}."""
-        require_domain(problem, dual)
-        goal = accuracy * problem.typical_objective if self.eps is None else self.eps
-        point = evaluate(problem, dual, tolerance=SLACK_SHARE * goal)
+    def first_state(
+        self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float, point: DualPoint | None = None
+    ) -> UniversalState:
+        """Call the oracle at lam_0, unless its answer is given, and estimate M_{-1}."""
+        counts = Counts()
+        if self.weights == "greedy" and problem.is_mixed:
+            raise InvalidInput("weights", '"theory" for a product of constraints and losses', '"greedy"')
+        if point is None:
+            require_domain(problem, dual)
+            goal = accuracy * problem.typical_objective if self.eps is None else self.eps
+            point = evaluate(problem, dual, tolerance=SLACK_SHARE * goal)
+            counts = Counts(1, 0, point.matvecs)
         eps = target_eps(problem, self.eps, accuracy, point.objective)
-        counts = Counts(1, 0, point.matvecs)
         if self.smoothness is not None:
             smoothness = self.smoothness
         elif self.step_rule == "fixed":

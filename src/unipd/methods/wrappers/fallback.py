@@ -10,11 +10,13 @@ from unipd._typing import Array
 from unipd.methods.base import (
     Method,
     State,
+    WarmPoint,
     common_fields,
     fast_replace,
     keep_incumbent,
     method_options,
     rebuild_shared,
+    start_from,
 )
 from unipd.methods.wrappers.base import Wrapper, WrapperState, prefix_names
 from unipd.problem import Problem
@@ -127,7 +129,14 @@ class Fallback(Wrapper):
 
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FallbackState:
         """Start the first method."""
-        inner = self.inner.start(problem, tracker, dual, accuracy)
+        return self._first_state(self.inner.start(problem, tracker, dual, accuracy), tracker, accuracy)
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> FallbackState | None:
+        """Start the first method from another run, where it can."""
+        inner = start_from(self.inner, problem, tracker, warm, accuracy)
+        return None if inner is None else self._first_state(inner, tracker, accuracy)
+
+    def _first_state(self, inner: State, tracker: Tracker, accuracy: float) -> FallbackState:
         return FallbackState(
             **common_fields(inner),
             inner=inner,

@@ -9,7 +9,7 @@ from typing import Any
 
 from unipd._typing import Array
 from unipd.maps.compose import RowScaled
-from unipd.methods.base import Certificate, State, common_fields, method_options, rebuild_shared
+from unipd.methods.base import Certificate, State, WarmPoint, common_fields, method_options, rebuild_shared, start_from
 from unipd.methods.wrappers.base import Wrapper, WrapperState, prefix_names
 from unipd.problem import Problem
 from unipd.protocols import Tracker
@@ -115,6 +115,15 @@ class Rescaling(Wrapper):
             return to_original_units(problem, None, self.inner.start(problem, tracker, dual, accuracy))
         inner = self.inner.start(scaling.problem, tracker, scaling.dual_to_scaled(dual), accuracy)
         return to_original_units(problem, scaling, inner)
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> RescalingState | None:
+        """Start the inner method from another run, where it can; points and atoms have no units of rows."""
+        scaling = equilibrate(problem)
+        target = problem if scaling is None else scaling.problem
+        if scaling is not None:
+            warm = replace(warm, dual=scaling.dual_to_scaled(warm.dual), state=None)
+        inner = start_from(self.inner, target, tracker, warm, accuracy)
+        return None if inner is None else to_original_units(problem, scaling, inner)
 
     def step(self, problem: Problem, state: RescalingState) -> RescalingState:
         """Do one step of the inner method."""

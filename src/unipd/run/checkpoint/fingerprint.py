@@ -47,7 +47,8 @@ def _probe_oracle(problem: Problem, dual: Any) -> list[float | str]:
 def _probe_coupling(problem: Problem, dual: Any) -> list[float | str]:
     if problem.loss is not None:
         return _to_json([problem.loss.value(dual)])
-    return _to_json([problem.coupling.distance(dual)])
+    penalty = [problem.coupling.penalty(dual)] if problem.is_mixed else []
+    return _to_json([problem.coupling.distance(dual), *penalty])
 
 
 def _to_json(numbers: list[float]) -> list[float | str]:

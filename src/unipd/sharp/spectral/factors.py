@@ -49,6 +49,15 @@ class Factors(Protocol):
         """Return the point x that a factor represents."""
         ...
 
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether X is the whole space, so that the objective alone bounds the factors."""
+        ...
+
+    def objective(self, factor: Array) -> float | None:
+        """Return the smooth upper bound on f(x) of which ``gradient`` is the gradient; None for f(x) itself."""
+        ...
+
     def gradient(self, operator: Any, factor: Array) -> Array:
         """Return the gradient in the factor of f(x) + <S, x>, with S as the map's adjoint returns it."""
         ...
@@ -78,10 +87,15 @@ class Factors(Protocol):
         ...
 
 
-class NoFixedConstraints:
-    """Factors for which no constraint of A holds by construction."""
+class FactorsDefaults:
+    """What most factors share: a bounded set, f of the point itself, and no constraint of A held by construction."""
 
     is_spectral = True
+    is_unbounded = False
+
+    def objective(self, factor: Array) -> float | None:
+        """Return None: f is evaluated at the point."""
+        return None
 
     def fixes_all(self, constraints: int) -> bool:
         """Return False."""
@@ -97,7 +111,7 @@ class NoFixedConstraints:
 
 
 @dataclass(frozen=True)
-class SpectralFactors(NoFixedConstraints):
+class SpectralFactors(FactorsDefaults):
     """The factored form of a spectrahedron, a trace ball or a nuclear ball.
 
     >>> SpectralFactors(2, 0, 2.0, False).point(np.array([[3.0], [0.0]])).dense()
@@ -233,12 +247,23 @@ def add_random_columns(factor: Array, columns: int, seed: int) -> Array:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NuclearNormFactors(SpectralFactors):
-    """Factors R = (U, V) of X = U V^* on the whole space; the objective w (||R||^2 / 2)^2 bounds their length."""
+    """Factors R = (U, V) of X = U V^* on the whole space; the objective w (||R||^2 / 2)^2 bounds their length.
+
+    It is at least f(X) = w ||X||_*^2, with equality for balanced factors, which minimisers are.
+    """
 
     weight: float
     """w."""
-    length: float
-    """Length of the first factor."""
+    length: float = 0.0
+    """Length of the first factor; 0 until the data suggest one."""
+    penalty: float = 0.0
+    """First penalty of the constraints; 0 until the data suggest one."""
+
+    is_unbounded = True
+
+    def objective(self, factor: Array) -> float:
+        """Return w (||R||^2 / 2)^2."""
+        return self.weight * (0.5 * inner(factor, factor)) ** 2
 
     def start(self, atom: LowRank, columns: int, seed: int) -> Array:
         """Return the atom's factor, rescaled, and random columns."""
@@ -269,7 +294,7 @@ class NuclearNormFactors(SpectralFactors):
 
 
 @dataclass(frozen=True)
-class QuadraticFactors(NoFixedConstraints):
+class QuadraticFactors(FactorsDefaults):
     """A block x with f(x) = w ||x||^2 on the whole space: its own factor."""
 
     shape: Shape
@@ -307,7 +332,7 @@ class QuadraticFactors(NoFixedConstraints):
 
 
 @dataclass(frozen=True)
-class ProductFactors(NoFixedConstraints):
+class ProductFactors(FactorsDefaults):
     """One spectral block and any number of quadratic ones, packed into one vector.
 
     The rank follows from the length of the vector.

@@ -13,7 +13,7 @@ from unipd._util.printing import short_repr
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.sharp.spectral.base import SingularSharp, SquaredSharp, singular_values
-from unipd.sharp.spectral.factors import SpectralFactors
+from unipd.sharp.spectral.factors import NuclearNormFactors, SpectralFactors
 
 
 class NuclearBall(SingularSharp):
@@ -105,6 +105,17 @@ class NuclearNormSquared(SquaredSharp, SingularSharp):
         if values is None:
             raise InvalidInput("x", f"a finite matrix of shape {self.shape}")
         return self.scale * float(values.sum()) ** 2
+
+    @property
+    def squared_nuclear_weight(self) -> float | None:  # type: ignore[override]
+        """The weight w; None for subclasses with other norms."""
+        known = type(self).objective in (NuclearNormSquared.objective, BalancedNuclearNormSquared.objective)
+        return self.scale if known else None
+
+    def factors(self) -> NuclearNormFactors | None:
+        """Return X = U V^* with the objective w ((||U||^2 + ||V||^2) / 2)^2; None for subclasses with other norms."""
+        weight = self.squared_nuclear_weight
+        return None if weight is None else NuclearNormFactors(self.shape[0], self.shape[1], 1.0, False, weight=weight)
 
     def support(self, direction: Any) -> float:
         """Return the support function of the whole space: 0 at 0 and inf elsewhere."""

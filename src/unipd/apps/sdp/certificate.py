@@ -1,0 +1,374 @@
+"""Certificates for points of any solver: what multipliers prove, and how far X is from feasible and optimal."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import lsqr
+
+from unipd._typing import Array
+from unipd._util import validate
+from unipd.apps.sdp.cones import DENSE_ORDER, measure_margins, measure_size
+from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, SdpData, TraceBound
+from unipd.apps.sdp.formulation import analyse
+from unipd.apps.sdp.interior_point import TRACE_MULTIPLE
+from unipd.apps.sdp.program import SDP
+from unipd.apps.sdp.solver import describe_point, dimacs_errors
+from unipd.atoms import LowRank
+from unipd.errors import InvalidInput
+from unipd.io import SdpaProblem, SedumiProblem, read_solution
+from unipd.memory import peak_memory
+from unipd.problem import ZERO_OBJECTIVE, ratio
+from unipd.run import Result, recheck
+from unipd.run.result import ProblemFacts
+from unipd.spectral import PROBABILISTIC, RIGOROUS
+from unipd.spectral.certify import certified_upper
+from unipd.status import Status
+
+EPS = float(np.finfo(np.float64).eps)
+DATA_ROUNDINGS = 16
+"""Roundings of an entry of the slack beside those of its sum: scaling, and dense rank-one matrices as c v v^T."""
+ATTEMPTS, FIRST_SHIFT, FIRST_SHARE = 6, 1e-15, 1e-3
+"""How often a slack is shifted, tenfold each time, and by how much more than its margin at first: n times the first of
+the two relative to the slack, or the second relative to the margin."""
+LSQR_STEPS = 500
+
+
+def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, rigorous: bool = False) -> Result:
+    """Return what a solution of a semidefinite program proves, whichever solver it comes from.
+
+    In the result, ``dual_bound`` is a proved bound on the optimal value, ``gap`` and ``infeasibility`` are those of X,
+    and the status is solved if both are within the accuracy. Any multipliers prove a bound: those with a slack that is
+    not psd are shifted along a positive definite combination of the matrices first, and where there is none the bound
+    holds for X of bounded size only, as the message says. X is projected onto the cones before it is measured; how far
+    it was outside is the second of the ``dimacs_errors``.
+
+    Parameters
+    ----------
+    problem
+        An :class:`SDP`, an :class:`~unipd.io.SdpaProblem` or :class:`~unipd.io.SedumiProblem`, or a file.
+    dual
+        One multiplier per constraint (of either sign convention: the better bound counts), a result, or a file that
+        :func:`unipd.io.read_solution` reads.
+    x
+        X as factors, as an array, or as a list of blocks; by default that of the result or the file.
+    accuracy
+        Relative accuracy of gap and feasibility.
+    rigorous
+        Whether to count the rounding of C + sum y_i A_i and of b^T y too; positive definiteness is proved by a
+        factorisation that counts its rounding in any case, up to order 3,000.
+
+    Examples
+    --------
+    >>> program = SDP.from_matrices(np.diag([3.0, 1.0]), [np.eye(2)], [1.0])
+    >>> result = certify(program, [-1.0], np.diag([0.0, 1.0]), rigorous=True)
+    >>> result.status.value, round(result.dual_bound, 6), result.bound_kind
+    ('solved', 1.0, 'rigorous')
+    """
+    started, program = time.perf_counter(), as_program(problem)
+    data, accuracy = program.data, validate.positive("accuracy", accuracy)
+    multipliers, given = _read_dual(data, dual)
+    point, distance = _project(data, given if x is None else x)
+    figures = _measure_point(data, point)
+    largest_size = math.nan if point is None else TRACE_MULTIPLE * measure_size(data, point)
+    prover = Prover(data, rigorous, largest_size)
+    slack = accuracy * figures.scale if point is not None else 0.0
+    proof = prover.prove(multipliers, slack)
+    if not figures.objective - proof.value <= slack:
+        proof = max(proof, prover.prove(-multipliers, slack), key=lambda found: found.value)
+    return _make_result(program, proof, point, figures, distance, accuracy, rigorous, started)
+
+
+def as_program(problem: Any) -> SDP:
+    """Return the program of a problem in any of its forms."""
+    if isinstance(problem, SDP):
+        return problem
+    if isinstance(problem, SdpaProblem):
+        return SDP.from_sdpa(problem)
+    if isinstance(problem, SedumiProblem):
+        return SDP.from_sedumi(problem)
+    if isinstance(problem, (str, os.PathLike)):
+        return SDP.from_file(problem)  # pyright: ignore[reportUnknownArgumentType]
+    raise InvalidInput("problem", "an SDP, or a file that holds one", validate.describe_type(problem))
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What multipliers prove: <C, X> >= value for every feasible X up to a size."""
+
+    dual: Array
+    value: float
+    margin: float
+    """Lower bound on how far the slack lies inside the dual cone."""
+    size: float
+    """inf where the bound holds for every X."""
+    kind: str
+
+    @property
+    def trace(self) -> TraceBound:
+        """The size as a bound on the trace, with its reason."""
+        if math.isinf(self.size):
+            return TraceBound(math.inf, False, "the slack matrix is psd")
+        return TraceBound(self.size, False, f"{TRACE_MULTIPLE:g} times that of the point given")
+
+
+@dataclass(frozen=True, eq=False)
+class Prover:
+    """Proves bounds for one program."""
+
+    data: SdpData
+    is_rounding_counted: bool
+    size: float
+    """Bound on the size of X for bounds that hold for no X otherwise; NaN for none."""
+
+    def __post_init__(self) -> None:
+        if self.is_rounding_counted and not _is_dense(self.data):
+            raise InvalidInput("rigorous", f"psd blocks of order at most {DENSE_ORDER}", f"order {self.data.order}")
+
+    def prove(self, dual: Array, preference: float) -> Proof:
+        """Return the best bound that multipliers prove; one for every X is preferred, by this much."""
+        has_lower, has_upper = np.isfinite(self.data.lower), np.isfinite(self.data.upper)
+        y = np.clip(dual, np.where(has_lower, -np.inf, 0.0), np.where(has_upper, np.inf, 0.0))
+        found = self.measure(y)
+        if found.margin >= 0.0:
+            return found
+        loss = self.size * found.margin
+        rounding = 2.0 * EPS * (abs(found.value) + abs(loss)) if self.is_rounding_counted else 0.0
+        bounded = replace(found, value=found.value + loss - rounding, size=self.size)
+        shifted = self._shift(found)
+        candidates = [proof for proof in (shifted, bounded) if proof is not None and not math.isnan(proof.value)]
+        if not candidates:
+            return replace(found, value=-math.inf, size=math.inf)
+        return max(candidates, key=lambda proof: proof.value + (preference if math.isinf(proof.size) else 0.0))
+
+    def measure(self, dual: Array) -> Proof:
+        """Return -b^T y with the margin of the slack: a proof if that is not negative."""
+        data, used = self.data, dual != 0.0
+        if _is_dense(data):
+            margins, kind = measure_margins(data.blocks, data.slack(dual)), RIGOROUS
+        else:
+            opposite = data.cost_and_constraints.adjoint(np.concatenate([[-1.0], -dual]))
+            margins, kind = np.array([-certified_upper(opposite).upper]), PROBABILISTIC
+        products = dual[used] * np.where(dual > 0.0, data.upper, data.lower)[used]
+        value = -math.fsum(products)
+        if self.is_rounding_counted:
+            margins = margins - self._rounding(dual)
+            value -= 2.0 * EPS * math.fsum(np.abs(products))
+        return Proof(dual, value, float(margins.min()), math.inf, kind)
+
+    def _rounding(self, dual: Array) -> Array:
+        """Return for each block a bound on the norm of what rounding changed in C + sum y_i A_i.
+
+        An entry with k terms is off by at most gamma_k times the same sum of moduli, and a symmetric matrix with these
+        entries has at most the norm of its largest row sum.
+        """
+        data = self.data
+        cost, rows = (replace(part, value=np.abs(part.value)) for part in (data.cost, data.constraints))
+        moduli = replace(data, cost=cost, constraints=rows).slack(np.abs(dual))
+        places = np.concatenate([part.row.astype(np.int64) * data.order + part.col for part in (cost, rows)])
+        terms = int(np.unique(places, return_counts=True)[1].max(initial=0)) + DATA_ROUNDINGS
+        sums = 2.0 * terms * EPS * moduli.matvec(np.ones(data.order))
+        return np.array(
+            [sums[block.rows].sum() if block.kind == SECOND_ORDER else sums[block.rows].max() for block in data.blocks]
+        )
+
+    def _shift(self, found: Proof) -> Proof | None:
+        """Return multipliers whose slack is proved to lie inside the dual cone, near those found; or None."""
+        combination = find_combination(self.data)
+        if combination is None:
+            return None
+        level, z, margin = combination
+        size = float(np.abs(self.data.slack(found.dual).diagonal()).max())
+        extra = max(FIRST_SHIFT * self.data.order * size, -FIRST_SHARE * found.margin)
+        for _ in range(ATTEMPTS):
+            step = (extra - found.margin) / margin
+            proof = self.measure((found.dual + step * z) / (1.0 + step * level))
+            if proof.margin >= 0.0:
+                return proof
+            extra = 10.0 * max(extra, -proof.margin)
+        return None
+
+
+def find_combination(data: SdpData) -> tuple[float, Array, float] | None:
+    """Return (level, z, margin) with level C + sum z_i A_i inside the dual cone by a margin, level >= 0; or None.
+
+    That is the combination which proves a bound on the trace, or the one nearest to the identity.
+    """
+    trace = analyse(data).trace_bound() if data.is_psd else None
+    if trace is not None and trace.multipliers is not None:
+        level, z = 0.0, trace.multipliers
+    else:
+        level, z = _nearest_to_identity(data)
+    if not _is_dense(data):
+        return (level, z, 1.0) if trace is not None else None
+    whole = data.cost_and_constraints.adjoint(np.concatenate([[level], z]))
+    margin = float(measure_margins(data.blocks, whole).min())
+    return (level, z, margin) if margin > 0.0 else None
+
+
+def _is_dense(data: SdpData) -> bool:
+    """Whether psd blocks are factorised as arrays; larger ones are known by their products alone."""
+    largest = max([0, *(block.size for block in data.blocks if block.kind == PSD)])
+    return largest <= DENSE_ORDER or not data.is_psd
+
+
+def _nearest_to_identity(data: SdpData) -> tuple[float, Array]:
+    """Return (level, z) for which level C + sum z_i A_i is nearest to the identity of all cones, by least squares."""
+    shifted = replace(data.constraints, constraint=data.constraints.constraint + 1)
+    row, col, which, value = (
+        np.concatenate([getattr(part, name) for part in (data.cost, shifted)])
+        for name in ("row", "col", "constraint", "value")
+    )
+    low, high = np.minimum(row, col).astype(np.int64), np.maximum(row, col).astype(np.int64)
+    diagonal = np.arange(data.order) * (data.order + 1)
+    places, index = np.unique(np.concatenate([diagonal, low * data.order + high]), return_inverse=True)
+    value = np.where(low == high, value, math.sqrt(2.0) * value)
+    matrix: Any = sp.csr_array((value, (index[data.order :], which)), shape=(places.size, data.size + 1))
+    target, identity = np.zeros(places.size), np.ones(data.order)
+    for block in data.blocks:
+        if block.kind == FREE:
+            identity[block.rows] = 0.0
+        elif block.kind == SECOND_ORDER:
+            identity[block.start + 1 : block.start + block.size] = 0.0
+    target[index[: data.order]] = identity
+    norms = np.concatenate([[float(np.linalg.norm(data.cost.value)) or 1.0], data.norms])
+    found = lsqr(matrix @ sp.diags_array(1.0 / norms), target, atol=1e-12, btol=1e-12, iter_lim=LSQR_STEPS)[0] / norms
+    lowest = np.where(np.isfinite(data.lower), -np.inf, 0.0)
+    return max(float(found[0]), 0.0), np.clip(found[1:], lowest, np.where(np.isfinite(data.upper), np.inf, 0.0))
+
+
+def _read_dual(data: SdpData, dual: Any) -> tuple[Array, Any]:
+    """Return the multipliers, and X where it comes with them."""
+    if isinstance(dual, (str, os.PathLike)):
+        sizes = [-block.size if block.is_vector else block.size for block in data.blocks]
+        return read_solution(dual, data.size, sizes)  # pyright: ignore[reportUnknownArgumentType]
+    x = dual.x if isinstance(dual, Result) else None
+    values = dual.dual if isinstance(dual, Result) else dual
+    return validate.real_array("dual", values, shape=(data.size,)).astype(np.float64), x
+
+
+def _split_point(data: SdpData, x: Any) -> list[Array]:
+    """Return the blocks of X: matrices, and vectors."""
+    blocks = data.blocks
+    if isinstance(x, LowRank):
+        if x.shape != (data.order, data.order) or not x.hermitian:
+            raise InvalidInput("x", f"factors R of X = R R^T with {data.order} rows", f"shape {x.shape}")
+        return [data.block(x, index) for index in range(len(blocks))]
+    if isinstance(x, (list, tuple)) and len(x) == len(blocks) and np.ndim(x[0]) > 0:  # pyright: ignore[reportUnknownArgumentType]
+        given: Sequence[Any] = x  # pyright: ignore[reportUnknownVariableType]
+        parts: list[Array] = []
+        for index, (block, part) in enumerate(zip(blocks, given, strict=True)):
+            shape = (block.size,) if block.is_vector else (block.size, block.size)
+            is_flat = block.is_vector and np.shape(part) == (block.size, block.size)
+            parts.append(validate.real_array(f"x[{index}]", np.diag(part) if is_flat else part, shape=shape))
+        return parts
+    whole = validate.real_array("x", x, shape=(data.order, data.order)).astype(np.float64)
+    return [whole.diagonal()[block.rows] if block.is_vector else whole[block.rows, block.rows] for block in blocks]
+
+
+def _project(data: SdpData, x: Any) -> tuple[LowRank | None, float]:
+    """Return X projected onto the cones (raised into second-order ones), and how far outside it was, at most.
+
+    X = R R^T is psd as it is, and stays in factors.
+    """
+    if x is None:
+        return None, math.nan
+    is_psd = isinstance(x, LowRank) and x.hermitian and data.is_psd and bool((x.weights >= 0.0).all())
+    if is_psd and x.shape == (data.order, data.order):
+        return x, 0.0
+    parts = _split_point(data, x)
+    inside: list[Array] = []
+    outside = 0.0
+    for block, part in zip(data.blocks, parts, strict=True):
+        if block.kind == PSD:
+            symmetric = 0.5 * (part + part.T)
+            outside = max(outside, -float(np.linalg.eigvalsh(symmetric)[0]))
+            inside.append(symmetric)  # made psd by SdpData.point
+        elif block.kind == NONNEGATIVE:
+            outside = max(outside, -float(part.min()))
+            inside.append(np.maximum(part, 0.0))
+        elif block.kind == SECOND_ORDER:
+            length = float(np.linalg.norm(part[1:]))
+            outside = max(outside, length - float(part[0]))
+            inside.append(np.concatenate([[max(float(part[0]), length)], part[1:]]))
+        else:
+            inside.append(part)
+    return data.point(inside), outside
+
+
+@dataclass(frozen=True, eq=False)
+class _PointFigures:
+    """Figures of X; NaN without one."""
+
+    objective: float
+    image: Array
+    violation: Array
+    infeasibility: float
+    scale: float
+    """What the gap is relative to."""
+
+
+def _measure_point(data: SdpData, point: LowRank | None) -> _PointFigures:
+    if point is None:
+        unknown = np.full(data.size, math.nan)
+        return _PointFigures(math.nan, unknown, unknown, math.nan, math.nan)
+    both = data.cost_and_constraints.image(point)
+    objective, image = float(both[0]), both[1:]
+    violation = data.violation(image)
+    infeasibility = ratio(data.relative_norm(violation), data.feasibility_scale or measure_size(data, point))
+    natural_size = data.natural_trace * float(np.linalg.norm(data.cost.value)) or 1.0
+    return _PointFigures(objective, image, violation, infeasibility, max(abs(objective), ZERO_OBJECTIVE * natural_size))
+
+
+def _make_result(
+    program: SDP,
+    proof: Proof,
+    point: LowRank | None,
+    figures: _PointFigures,
+    distance: float,
+    accuracy: float,
+    rigorous: bool,
+    started: float,
+) -> Result:
+    """Return the result: solved if gap and infeasibility are within the accuracy."""
+    data, sign = program.data, -1.0 if program.maximise else 1.0
+    rounding = EPS * (abs(proof.value) + abs(program.constant)) if rigorous and program.constant else 0.0
+    errors = dimacs_errors(data, figures.violation, proof.dual, point, proof.margin, figures.objective)
+    outside = max(distance, 0.0) / (1.0 + float(np.abs(data.b).max()))
+    proved = "All rounding is counted." if rigorous else "Rounding is counted in the factorisation of the slack."
+    note = f" {proved}{proof.trace.statement}" if proof.kind == RIGOROUS else proof.trace.statement
+    result = Result(
+        status=Status.SOLVED,
+        note="Certified to the requested accuracy: feasibility and duality gap were computed anew." + note,
+        x=point,
+        image=figures.image,
+        dual=proof.dual,
+        objective=sign * figures.objective + program.constant,
+        dual_bound=sign * (proof.value - rounding) + program.constant,
+        gap=math.nan if point is None else ratio(figures.objective - proof.value, figures.scale),
+        infeasibility=figures.infeasibility,
+        violation=data.relative_norm(figures.violation),
+        bound_kind=proof.kind,
+        accuracy=accuracy,
+        method="certify",
+        seconds=time.perf_counter() - started,
+        peak_memory_bytes=peak_memory(),
+        extras=describe_point(point, (errors[0], outside, *errors[2:]), proof.trace) | {"rounding_counted": rigorous},
+        facts=ProblemFacts(
+            problem=repr(program),
+            maximise=program.maximise,
+            scale=figures.scale,
+            feasibility_scale=data.feasibility_scale or 1.0,
+        ),
+    )
+    if point is None:
+        missing = "The bound is proved, but without X there is no gap to certify."
+        return recheck(result, Status.STALLED, missing + note)
+    return recheck(result, Status.STALLED, f"Not certified to the requested accuracy of {accuracy:g}." + note)

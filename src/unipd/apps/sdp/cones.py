@@ -1,0 +1,144 @@
+"""The cones of a program: how far a slack matrix lies inside them, and the sharp oracle of their truncated product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from unipd._typing import Array
+from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
+from unipd.atoms import LowRank
+from unipd.problem import ZERO_OBJECTIVE, Problem
+from unipd.protocols import SharpAnswer
+from unipd.sharp.linear import Linear
+from unipd.sharp.spectral.sdp import BoundedTrace, SdpCost
+from unipd.spectral import RIGOROUS, smallest_eigenpair
+
+DENSE_ORDER = 3000
+"""Largest order at which blocks are cut out of one dense matrix."""
+ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+"""Relative error of a norm in floating point, generously."""
+
+
+def split_blocks(blocks: Sequence[Block], operator: Any) -> list[Array]:
+    """Return the diagonal blocks of a symmetric operator or array: matrices, and diagonals of vectors."""
+    if isinstance(operator, np.ndarray):
+        whole: Any = operator
+    else:
+        whole = operator.tocsr() if operator.shape[0] > DENSE_ORDER else operator.toarray()
+    diagonal = np.asarray(whole.diagonal())
+    parts: list[Array] = []
+    for block in blocks:
+        part: Any = diagonal[block.rows] if block.is_vector else whole[block.rows, block.rows]
+        parts.append(part.toarray() if sp.issparse(part) else part)
+    return parts
+
+
+def measure_margins(blocks: Sequence[Block], operator: Any) -> Array:
+    """Return for each block a proved lower bound on how far S lies inside the dual cone, negative outside.
+
+    That is the smallest eigenvalue or entry, s_1 - ||(s_2, ..., s_k)||, and -max |s_i| for a free block, whose dual
+    cone is {0}: for every X in the cone, <S, X> >= margin * size, with the size of :class:`TruncatedCone`.
+
+    >>> blocks = (Block(0, 2, "nonnegative"), Block(2, 2, "second_order"))
+    >>> measure_margins(blocks, np.diag([1.0, -2.0, 5.0, 3.0])).round(9)
+    array([-2.,  2.])
+    """
+    return np.array([_margin(block, part) for block, part in zip(blocks, split_blocks(blocks, operator), strict=True)])
+
+
+def _margin(block: Block, part: Array) -> float:
+    if block.kind == PSD:
+        return smallest_eigenpair(part).lower
+    if block.kind == SECOND_ORDER:
+        length = float(np.linalg.norm(part[1:]))
+        return float(part[0]) - length - ROUNDING * part.size * length
+    return float(part.min()) if block.kind == NONNEGATIVE else -float(np.abs(part).max())
+
+
+def measure_size(data: SdpData, x: LowRank) -> float:
+    """Return the size of X: traces, sums of nonnegative and first entries of second-order vectors, moduli of free ones.
+
+    For a psd matrix that is the trace.
+    """
+    diagonal = (x.left**2) @ x.weights
+    total = 0.0
+    for block in data.blocks:
+        part = diagonal[block.rows]
+        total += float(part[0] if block.kind == SECOND_ORDER else np.abs(part).sum())
+    return total
+
+
+class TruncatedCone(BoundedTrace):
+    """{X in a product of cones, size(X) <= a}, with the size of :func:`measure_size`; every answer is rigorous.
+
+    >>> TruncatedCone((Block(0, 2, "second_order"),), 2.0)(np.diag([1.0, -3.0])).value
+    8.0
+    """
+
+    def __init__(self, blocks: tuple[Block, ...], trace: float) -> None:
+        super().__init__(blocks[-1].rows.stop, trace)
+        self.blocks = blocks
+        self.has_membership_test = all(block.kind in (PSD, NONNEGATIVE) for block in blocks)
+
+    def answer(self, direction: Any, tolerance: float, start: Any, certify: str) -> SharpAnswer:
+        """Return a times the best extreme ray of all blocks, or 0."""
+        del tolerance, start, certify
+        parts = split_blocks(self.blocks, direction)
+        values = [_best_ray(block, part) for block, part in zip(self.blocks, parts, strict=True)]
+        best = int(np.argmax([value for value, _ in values]))
+        upper = -min(_margin(block, -part) for block, part in zip(self.blocks, parts, strict=True))
+        top, ray = values[best]
+        left, rows = np.zeros((self.shape[0], 2)), self.blocks[best].rows
+        if self.blocks[best].is_vector:
+            left[rows, 0], left[rows, 1] = np.sqrt(np.maximum(ray, 0.0)), np.sqrt(np.maximum(-ray, 0.0))
+        else:
+            left[rows, 0] = ray
+        weight = self.weight(top)
+        return SharpAnswer(
+            atom=LowRank(left, left, np.array([weight, -weight])),
+            value=self.conjugate(top),
+            objective=0.0,
+            error=max(self.conjugate(upper) - self.conjugate(top), 0.0),
+            matvecs=self.shape[0],
+            bound_kind=RIGOROUS,
+        )
+
+
+def _best_ray(block: Block, part: Array) -> tuple[float, Array]:
+    """Return the largest <D, X> over X of size 1 in the cone of a block, and X: its diagonal, or v with X = v v^T."""
+    if block.kind == PSD:
+        pair = smallest_eigenpair(-part)
+        return -pair.value, pair.vector
+    ray = np.zeros(block.size)
+    if block.kind == SECOND_ORDER:
+        length = float(np.linalg.norm(part[1:]))
+        ray[0], ray[1:] = 1.0, part[1:] / (length or 1.0)
+        return float(part[0]) + length, ray
+    place = int(np.argmax(np.abs(part) if block.kind == FREE else part))
+    ray[place] = np.sign(part[place]) if block.kind == FREE else 1.0
+    return float(part[place] * ray[place]), ray
+
+
+class ConicCost(SdpCost):
+    """f(X) = <C, X> over a truncated product of cones."""
+
+    def maximum(self) -> float:
+        """Return the support function of the set at C."""
+        return Linear.maximum(self)
+
+
+class ConicProblem(Problem):
+    """The template of a program whose X is bounded for form's sake only: gaps are not relative to that bound.
+
+    ``natural_size`` is the size of f at the least X that b requires, which takes its place.
+    """
+
+    natural_size: float = 0.0
+
+    def scale(self, objective: float) -> float:
+        """Return max(|objective|, 1e-4 times the natural size of f)."""
+        return max(abs(objective), ZERO_OBJECTIVE * self.natural_size)

@@ -1,0 +1,293 @@
+"""A program inside QICS (He, Saunderson and Fawzi): its conic form, steps on the central path, and where they led."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import scipy
+import scipy.sparse as sp
+from scipy.sparse.linalg import lsqr
+
+from unipd._typing import Array, IntArray
+from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, SdpData
+from unipd.errors import MissingExtra
+from unipd.maps.sdp import Entries
+
+STEPS = 150
+"""Most steps; well-posed programs take 10 to 40."""
+SHIFTS = (1e-15, 1e-13, 1e-11)
+"""Shares of the largest diagonal entry added to the equations of that move until they factorise."""
+LSQR_STEPS = 200
+"""Most steps of the least-squares problem for a combination of the constraints that is positive definite."""
+
+
+def has_interior_points() -> bool:
+    """Whether QICS is installed."""
+    return find_spec("qics") is not None
+
+
+def load_qics() -> Any:
+    """Return the module qics, or raise with the name of the extra that has it."""
+    try:
+        import_module("qics.cones")
+        return import_module("qics")
+    except ImportError as error:
+        raise MissingExtra("qics", "sdp", "a semidefinite program without a bound on the trace") from error
+
+
+@dataclass(frozen=True, eq=False)
+class ConicForm:
+    """min <c, x> + <d, u> subject to M x + F u = r, x in a product of cones.
+
+    Rows have unit norm, and inequalities slacks. The columns of x are those of the psd blocks (by rows), of all
+    nonnegative entries and slacks, and of the second-order vectors.
+    """
+
+    data: SdpData
+
+    @cached_property
+    def slack_rows(self) -> IntArray:
+        """Constraints with a slack."""
+        return np.flatnonzero(~self.data.equal)
+
+    @cached_property
+    def range_rows(self) -> IntArray:
+        """Those of them with two sides: the slack has an upper bound, by another slack and another row."""
+        both = np.isfinite(self.data.lower) & np.isfinite(self.data.upper)
+        return np.flatnonzero(both[self.slack_rows])
+
+    @cached_property
+    def offsets(self) -> tuple[IntArray, int, int]:
+        """First column of each block (of free blocks among those of u), that of the slacks, and the columns of x."""
+        starts, place, slacks = np.zeros(len(self.data.blocks), np.int64), 0, 0
+        for kind in (PSD, NONNEGATIVE, SECOND_ORDER, FREE):
+            place = 0 if kind == FREE else place
+            for index, block in enumerate(self.data.blocks):
+                if block.kind == kind:
+                    starts[index] = place
+                    place += block.size**2 if kind == PSD else block.size
+            if kind == NONNEGATIVE:
+                slacks = place
+                place += self.slack_rows.size + self.range_rows.size
+            if kind == SECOND_ORDER:
+                columns = place
+        return starts, slacks, columns  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    def cones(self) -> list[Any]:
+        """Return the cones of x, new ones: they remember the data."""
+        kinds, blocks = load_qics().cones, self.data.blocks
+        psd = [kinds.PosSemidefinite(block.size) for block in blocks if block.kind == PSD]
+        entries = sum(block.size for block in blocks if block.kind == NONNEGATIVE)
+        entries += self.slack_rows.size + self.range_rows.size
+        second = [kinds.SecondOrder(block.size - 1) for block in blocks if block.kind == SECOND_ORDER]
+        return [*psd, *([kinds.NonNegOrthant(entries)] if entries else []), *second]
+
+    def matrices(self) -> tuple[Any, Any]:
+        """Return M and F."""
+        data, (_, slacks, columns) = self.data, self.offsets
+        factors = 1.0 / data.norms
+        main, free = self._place(data.constraints, data.size, factors)
+        signs = np.where(np.isfinite(data.upper), 1.0, -1.0)[self.slack_rows]
+        count, extra = self.slack_rows.size, self.range_rows.size
+        places = slacks + np.arange(count)
+        slack = sp.csr_array((signs, (self.slack_rows, places)), shape=(data.size, columns))
+        ends = np.concatenate([slacks + self.range_rows, slacks + count + np.arange(extra)])
+        bottom = sp.csr_array((np.ones(2 * extra), (np.tile(np.arange(extra), 2), ends)), shape=(extra, columns))
+        return sp.csr_array(sp.vstack([main + slack, bottom])), sp.csr_array(
+            sp.vstack([free, sp.csr_array((extra, free.shape[1]))])
+        )
+
+    def costs(self) -> tuple[Array, Array]:
+        """Return c and d."""
+        main, free = self._place(self.data.cost, 1, np.ones(1))
+        return main.toarray()[0], free.toarray()[0]
+
+    def right_hand_side(self) -> Array:
+        """Return r."""
+        data = self.data
+        rows = self.slack_rows[self.range_rows]
+        return np.concatenate([data.b, data.upper[rows] - data.lower[rows]]) / np.concatenate(
+            [data.norms, data.norms[rows]]
+        )
+
+    def _place(self, entries: Entries, rows: int, factors: Array) -> tuple[Any, Any]:
+        """Return the entries of matrices as rows over x and u."""
+        blocks, (offsets, _, columns) = self.data.blocks, self.offsets
+        owner = np.repeat(np.arange(len(blocks)), [block.size for block in blocks])[entries.row]
+        start = np.array([block.start for block in blocks])[owner]
+        stride = np.array([0 if block.is_vector else block.size for block in blocks])[owner]
+        is_free = np.array([block.kind == FREE for block in blocks])[owner]
+        row, col, value = entries.row - start, entries.col - start, entries.value * factors[entries.constraint]
+        first, mirrored, twice = offsets[owner] + row * stride + col, offsets[owner] + col * stride + row, row != col
+        place = (
+            np.concatenate([entries.constraint[~is_free], entries.constraint[twice]]),
+            np.concatenate([first[~is_free], mirrored[twice]]),
+        )
+        main = sp.csr_array((np.concatenate([value[~is_free], value[twice]]), place), shape=(rows, columns))
+        width = sum(block.size for block in blocks if block.kind == FREE)
+        free = sp.csr_array((value[is_free], (entries.constraint[is_free], first[is_free])), shape=(rows, width))
+        return main, free
+
+    def parts(self, x: Array, u: Array) -> list[Array]:
+        """Return the blocks of X."""
+        parts: list[Array] = []
+        for block, start in zip(self.data.blocks, self.offsets[0], strict=True):
+            if block.is_vector:
+                parts.append((u if block.kind == FREE else x)[start : start + block.size])
+            else:
+                matrix = x[start : start + block.size**2].reshape(block.size, block.size)
+                parts.append(0.5 * (matrix + matrix.T))
+        return parts
+
+
+class Embedding:
+    """The program inside QICS: a step, and where it led.
+
+    Programs without free variables are stated for x, others for the multipliers, whose equations are F^T y = d.
+    """
+
+    def __init__(self, data: SdpData) -> None:
+        qics, self.form = load_qics(), ConicForm(data)
+        matrix, free = self.form.matrices()
+        (c, d), r = self.form.costs(), self.form.right_hand_side()
+        self._matrix, self.has_free, self._free, self._free_cost = matrix, free.shape[1] > 0, free[: data.size], d
+        if self.has_free:
+            options: dict[str, Any] = {"c": -r[:, None], "A": sp.csr_matrix(free.T), "b": d[:, None]}
+            options |= {"G": sp.csr_matrix(matrix.T), "h": c[:, None]}
+        else:
+            options = {"c": c[:, None], "A": sp.csr_matrix(matrix), "b": r[:, None]}
+        model = qics.Model(cones=self.form.cones(), **options)
+        self.solver = qics.Solver(model, max_iter=STEPS, max_time=math.inf, tol_gap=0.0, tol_feas=0.0, verbose=0)
+        self.solver.setup_solver()
+        self.solver.setup_point()
+        self.solver.calc_mu()
+        self.solver.get_gap_feas()
+        self.solver.copy_solver_data()
+
+    @property
+    def vector(self) -> Array:
+        """A copy of all variables."""
+        return self.solver.point.vec[:, 0].copy()
+
+    def restore(self, vector: Array, iteration: int, small_steps: int) -> None:
+        """Go to an earlier iterate."""
+        solver = self.solver
+        solver.iter, solver.consecutive_small_steps = iteration, small_steps
+        if np.array_equal(solver.point.vec[:, 0], vector):
+            return
+        solver.point.vec[:, 0] = vector
+        self._set_cones(solver.point.s, solver.point.z)
+        solver.calc_mu()
+        solver.get_gap_feas()
+
+    def step(self) -> bool:
+        """Take a step; return whether it led to another iterate from which to continue."""
+        solver = self.solver
+        with np.errstate(all="ignore"):
+            try:
+                has_ended = solver.step_and_check()
+            except (np.linalg.LinAlgError, ValueError):  # LAPACK refuses numbers that are not finite
+                return False
+        return not has_ended and bool(np.isfinite(solver.point.vec).all())
+
+    def _set_cones(self, primal: Any, dual: Any) -> bool:
+        """Tell the cones their points; return whether these lie inside."""
+        cones = self.solver.model.cones
+        for index, cone in enumerate(cones):
+            cone.set_point(primal[index], dual[index])
+        return min(bool(cone.get_feas()) for cone in cones)  # of all of them: each factorises its point
+
+    def correct(self, vector: Array) -> Array | None:
+        """Return the iterate with X moved onto the constraints inside its cone; None where that fails.
+
+        X + X A^*(w) X is the nearest such point in the metric of the barrier at X, with A(X A^*(w) X) = b - A(X).
+        """
+        model, point = self.solver.model, self.solver.point
+        if self.has_free:
+            return None
+        first = model.n + model.p + model.q
+        moved = import_module("qics.point").VecProduct(model.cones)
+        moved.vec[:, 0] = vector[first:-2]
+        self._set_cones(moved, moved)
+        schur = np.zeros((model.p, model.p))
+        for cone, rows in zip(model.cones, model.A_invG_views, strict=True):
+            if not getattr(cone, "grad_updated", True):
+                cone.update_grad()
+            schur += cone.invhess_congr(rows)
+        residual = model.b[:, 0] * vector[-2] + model.A_invG @ moved.vec[:, 0]
+        weights = _solve_regularised(np.triu(schur) + np.triu(schur, 1).T, residual)
+        has_moved = False
+        if weights is not None:
+            direction, change = (type(moved)(model.cones) for _ in range(2))
+            direction.vec[:, 0] = model.A_invG.T @ weights
+            for index, cone in enumerate(model.cones):
+                cone.invhess_prod_ip(change[index], direction[index])
+            moved.vec[:] -= change.vec
+            has_moved = bool(np.isfinite(moved.vec).all()) and self._set_cones(moved, moved)
+        self._set_cones(point.s, point.z)
+        return np.concatenate([vector[:first], moved.vec[:, 0], vector[-2:]]) if has_moved else None
+
+    def make_admissible(self, dual: Array, *, is_ray: bool = False) -> Array:
+        """Return multipliers with the signs of inequalities and F^T lam = -d (0 for a ray), up to rounding."""
+        data = self.form.data
+        has_lower, has_upper = np.isfinite(data.lower), np.isfinite(data.upper)
+        out = np.clip(dual, np.where(has_lower, -np.inf, 0.0), np.where(has_upper, np.inf, 0.0))
+        if self.has_free:  # weights keep the signs: multipliers of inequalities change by a share of themselves
+            largest = float(np.abs(out).max()) or 1.0
+            weights = np.where(has_lower & has_upper, largest, np.abs(out))[:, None]
+            columns, cost = (weights * self._free.toarray()).T, 0.0 if is_ray else self._free_cost
+            for _ in range(2):  # the second time for the rounding of the first
+                out -= weights[:, 0] * np.linalg.lstsq(columns, cost + self._free.T @ out, rcond=None)[0]
+        return out
+
+    def combine_to_identity(self) -> tuple[float, Array]:
+        """Return the level >= 0 and z for which level C + A^*(z) is nearest to the identity, by least squares.
+
+        Where that is positive definite, a multiple of it moves every slack into the cone.
+        """
+        form, blocks = self.form, self.form.data.blocks
+        starts, slacks, columns = form.offsets
+        target, (cost, _) = np.zeros(columns), form.costs()
+        for block, start in zip(blocks, starts, strict=True):
+            if block.kind == PSD:
+                target[start : start + block.size**2] = np.eye(block.size).ravel()
+            elif block.kind != FREE:
+                target[start : start + (1 if block.kind == SECOND_ORDER else block.size)] = 1.0
+        size = float(np.linalg.norm(cost)) or 1.0
+        rows = sp.vstack([self._matrix, sp.csr_array(cost[None] / size)]).T
+        keep = np.ones(columns, bool)
+        keep[slacks : slacks + form.slack_rows.size + form.range_rows.size] = False  # signs are imposed afterwards
+        found = lsqr(sp.csr_array(rows)[keep], target[keep], atol=1e-12, btol=1e-12, iter_lim=LSQR_STEPS)[0]
+        level, z = max(float(found[-1]) / size, 0.0), found[: form.data.size]
+        return level, level * self.make_admissible(z / level) if level > 0.0 else self.make_admissible(z, is_ray=True)
+
+    def decode(self, vector: Array) -> tuple[list[Array], Array]:
+        """Return the blocks of X and the multipliers of an iterate, rows of unit norm and lam = -y."""
+        solver = self.solver
+        model, rows = solver.model, self.form.data.size
+        n, p, q = model.n, model.p, model.q
+        x, y, z, s = np.split(vector[:-2], [n, n + p, n + p + q])
+        tau, height = float(vector[-2]), model.h_scale[:, 0]
+        if self.has_free:
+            u, dual = y / model.b_scale[:, 0] / tau, x / model.c_scale[:, 0] / tau
+            return self.form.parts(z / height / tau, u), -dual[:rows]
+        return self.form.parts(s * height / tau, np.zeros(0)), (y / model.b_scale[:, 0] / tau)[:rows]
+
+
+def _solve_regularised(matrix: Array, right: Array) -> Array | None:
+    """Return the solution of M w = r for a psd M, nearly singular perhaps, with one step of refinement; or None."""
+    for shift in SHIFTS:
+        shifted = matrix + shift * np.abs(matrix.diagonal()).max(initial=0.0) * np.eye(right.size)
+        try:
+            factor = scipy.linalg.cho_factor(shifted)
+        except (scipy.linalg.LinAlgError, ValueError):  # not definite, or not finite
+            continue
+        first = scipy.linalg.cho_solve(factor, right)
+        return first + scipy.linalg.cho_solve(factor, right - matrix @ first)
+    return None

@@ -1,0 +1,426 @@
+"""The routes of a program: the factored method, interior points, and one after the other.
+
+Results are those of the program, not of the template: original units, multipliers with a psd slack, DIMACS errors.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.apps.sdp.cones import ConicCost, ConicProblem, TruncatedCone, measure_margins, measure_size
+from unipd.apps.sdp.data import PSD, SdpData, TraceBound
+from unipd.apps.sdp.embedding import has_interior_points
+from unipd.apps.sdp.formulation import Analysis, analyse
+from unipd.apps.sdp.infeasibility import (
+    EXCLUDED_MULTIPLE,
+    describe_feasible,
+    find_ray,
+    find_separation,
+    separated_result,
+    unbounded_result,
+)
+from unipd.apps.sdp.interior_point import TRACE_MULTIPLE, InteriorPoint
+from unipd.apps.sdp.presolve import find_binary_lifting
+from unipd.errors import InvalidInput
+from unipd.maps.sdp import CostAndConstraintsMap
+from unipd.problem import Problem, ratio
+from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
+from unipd.run.result import problem_facts
+from unipd.run.stopping import RemainingBudget
+from unipd.status import Status
+
+if TYPE_CHECKING:
+    from unipd.apps.sdp.program import SDP
+
+ITERATIONS = 5000
+"""Iterations of the factored method without another limit: programs that need more are ill-conditioned."""
+REFINEMENTS = 2
+"""Further runs, each with a tenth of the accuracy, while the scaled constraints hold and those of the data do not."""
+INTERIOR_STEPS = 20
+"""Steps of interior points that a program usually takes."""
+QUICK_SECONDS, MOST_SECONDS = 1.0, 300.0
+"""Estimated seconds of interior points up to which they come first (where no trace is fixed: programs of theta and
+MaxCut have low rank), and up to which they are affordable at all."""
+MOST_BYTES = 4e9
+"""Memory of their dense matrices up to which they are affordable."""
+LEAST_FALLBACK, MOST_FALLBACK = 200, 1000
+"""Iterations of the factored method before interior points take over: at least and at most, ..."""
+ITERATIONS_PER_SECOND = 40.0
+"""... and in between this many per estimated second of theirs."""
+ENLARGEMENTS, ENLARGEMENT_FACTOR = 6, 10.0
+"""How often, and by what factor, a trace bound that is a mere guess is enlarged while it matters."""
+ACTIVE_SHARE = 0.5
+"""A guess matters where X has at least this share of it."""
+RANK_SHARE = 1e-6
+"""Eigenvalues of X below this share of the largest do not count for the rank."""
+FACE_LOSS = 0.05
+"""Share of the accuracy by which a finite multiplier of a face may lower the bound."""
+LARGEST_MULTIPLE = 1e7
+"""Multiple of the trace that b requires above which X meets constraints only by cancellation, ..."""
+TOO_LARGE = (
+    "Stalled: X became so large that it meets the constraints by cancellation only. The program may have no feasible X "
+    "(and come arbitrarily near), or no solution (and an infimum that is not attained)."
+)
+"""... and what is said then."""
+NOMINAL_MULTIPLE = 1e12
+"""Multiple of the trace that b requires to which X is limited for form's sake where nothing bounds it."""
+
+
+Route = Callable[[StoppingRule | None], Result]
+
+
+@dataclass(frozen=True)
+class FallbackRule(StoppingRule):
+    """Stops the factored method when interior points, which would take this many seconds, may be faster.
+
+    >>> FallbackRule(5.0).iterations
+    200
+    """
+
+    seconds: float
+
+    @property
+    def iterations(self) -> int:
+        """Iterations after which the run stops."""
+        return int(min(max(self.seconds * ITERATIONS_PER_SECOND, LEAST_FALLBACK), MOST_FALLBACK))
+
+    def __call__(self, info: IterationInfo) -> Status | None:
+        """Return the status of a stall after these iterations."""
+        return Status.STALLED if info.iteration >= self.iterations else None
+
+
+def estimate_seconds(data: SdpData) -> float:
+    """Return the seconds that interior points take, roughly, from a model fitted to SDPLIB; inf beyond the memory.
+
+    A step factorises blocks (sum of n_k^3) and the Schur complement (m^3), which every block with dense constraints
+    fills by n_k^3 operations for each of them, and others by m^2 and the products of their entries.
+    """
+    rows = float(data.size + np.count_nonzero(~data.equal))
+    sizes = np.array([block.size for block in data.blocks if block.kind == PSD], np.float64)
+    entries = float(data.constraints.value.size)
+    if 24.0 * rows**2 + 8.0 * float((sizes**2).sum()) * (12.0 + 0.02 * rows) > MOST_BYTES:
+        return math.inf
+    owner = np.repeat(np.arange(len(data.blocks)), [block.size for block in data.blocks])[data.constraints.row]
+    pairs, counts = np.unique(owner.astype(np.int64) * data.size + data.constraints.constraint, return_counts=True)
+    order = np.array([0 if block.is_vector else block.size for block in data.blocks], np.float64)[pairs // data.size]
+    is_dense = 2.0 * counts >= order
+    dense = float((order[is_dense] ** 3).sum())
+    sparse = float(np.minimum(counts[~is_dense].sum() ** 2, entries**2))
+    step = 2e-3 + 2e-9 * float((sizes**3).sum()) + 1e-11 * rows**3 + 4e-9 * (1 + sizes.size) * rows**2
+    return INTERIOR_STEPS * (step + 4e-10 * dense + 2e-11 * sparse)
+
+
+@dataclass(frozen=True, eq=False)
+class Solver:
+    """Solves one program by the routes that are open to it.
+
+    Stopping rules apply to all parts of a run together, and the result counts the work of all parts; its history is
+    that of the part that it comes from.
+    """
+
+    program: SDP
+    accuracy: float
+    method: Any = "auto"
+    """"auto", "factored", "interior", or another method or its name."""
+    trace_bound: float | None = None
+    rank: int | None = None
+    seed: int = 0
+    stop: StoppingRule | None = None
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Further options of :func:`unipd.solve`, without those of a checkpoint: one serves all runs."""
+
+    def solve(self) -> Result:
+        """Choose the route by its estimated cost, and another one where it fails."""
+        data = self.program.data
+        if self.method == "interior" or not data.is_psd:
+            if self.trace_bound is not None:
+                expected = "none: interior points, free variables and second-order cones need no bound on the trace"
+                raise InvalidInput("trace_bound", expected, f"{self.trace_bound:g}")
+            return self._solve_interior(self.stop)
+        analysis, trace = self._analyse()
+        if self.method != "auto" or self.trace_bound is not None:
+            return self._solve_factored(analysis, trace, self.stop)
+        seconds = estimate_seconds(data)
+        if trace is None and seconds <= MOST_SECONDS:
+            return self._solve_interior(self.stop)
+        if trace is None or seconds > MOST_SECONDS or not has_interior_points():
+            return self._solve_factored(analysis, trace, self.stop)
+        if seconds <= QUICK_SECONDS and not trace.fixed:
+            return self._hand_over(self._solve_interior, lambda stop: self._solve_factored(analysis, trace, stop))
+        rule = FallbackRule(seconds)
+        return self._hand_over(
+            lambda stop: self._solve_factored(analysis, trace, rule if stop is None else stop | rule),
+            self._solve_interior,
+        )
+
+    def _hand_over(self, first: Route, second: Route) -> Result:
+        """Return the result of the first route, or of both if it stalls."""
+        result = first(self.stop)
+        if result.status is not Status.STALLED:
+            return result
+        remaining = None if self.stop is None else _remaining_budget(self.stop, result)
+        return _combine(result, second(remaining))
+
+    def _analyse(self) -> tuple[Analysis, TraceBound | None]:
+        """Return the structure of the program, with a lifting where that helps, and its trace bound."""
+        data, given = self.program.data, self.trace_bound
+        lifting = find_binary_lifting(data) if self.method in ("auto", "factored") else None
+        if lifting is not None and (given is None or given >= lifting.trace(data.size).value):
+            analysis, given = analyse(data, lifting), None
+        else:
+            analysis = analyse(data)
+        return analysis, analysis.trace_bound(given)
+
+    def _solve_factored(self, analysis: Analysis, trace: TraceBound | None, stop: StoppingRule | None) -> Result:
+        """Solve by the factored method (or the method given) with this trace bound; with larger and larger guesses."""
+        if trace is not None:
+            return self._solve_template(analysis, trace, stop)
+        value, stop = analysis.data.natural_trace, stop or MaxIterations(ITERATIONS)
+        excluded, total = 0.0, None
+        for _ in range(ENLARGEMENTS):
+            value *= ENLARGEMENT_FACTOR
+            guess = TraceBound(value, False, "a guess, enlarged while it mattered")
+            result = self._solve_template(analysis, guess, stop)
+            excluded = value if result.status is Status.INFEASIBLE else excluded
+            total = result if total is None else _add_work(total, result)
+            matters = result.status is Status.INFEASIBLE or _trace_of(result) > ACTIVE_SHARE * value
+            if result.status not in (Status.SOLVED, Status.STALLED, Status.INFEASIBLE) or not matters:
+                break
+            stop = _remaining_budget(stop, result)
+        assert total is not None
+        if total.status is not Status.INFEASIBLE:
+            return total
+        message = (
+            f"No X of trace at most {excluded:.4g} is feasible (proved); give a larger trace bound if you know one."
+        )
+        return downgrade(total, Status.STALLED, message)
+
+    def _solve_template(self, analysis: Analysis, trace: TraceBound, stop: StoppingRule | None) -> Result:
+        problem = analysis.problem(trace, self.program.maximise, self.program.constant)
+        if self.method not in ("auto", "factored"):
+            return self._refine(analysis, problem, trace, self.method, stop, self.options)
+        factored = analysis.method(self.rank, self.seed, trace, self.accuracy)
+        return self._refine(analysis, problem, trace, factored, stop or MaxIterations(ITERATIONS), self.options)
+
+    def _solve_interior(self, stop: StoppingRule | None) -> Result:
+        """Solve by interior points; decide whether the program has a solution at all where they do not find one."""
+        started, data = time.perf_counter(), self.program.data
+        trace = analyse(data).trace_bound() if data.is_psd else None
+        problem = self._conic_problem(trace)
+        options = {name: self.options[name] for name in ("callback", "verbose") if name in self.options}
+        method, analysis = InteriorPoint(data, None if trace is None else trace.value), Analysis.of_whole(data)
+        result = self._refine(analysis, problem, trace, method, stop, options)
+        if result.status not in (Status.STALLED, Status.INFEASIBLE):
+            return replace(result, state=None)
+        state = result.state
+        parts, dual = state.embedding.decode(state.vector)
+        proof = find_separation(data, state.embedding.make_admissible(dual, is_ray=True) / data.norms)
+        if proof is not None and proof.excluded > EXCLUDED_MULTIPLE * data.natural_trace:
+            return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
+        ray = None if math.isfinite(state.kept_bound) else find_ray(data, data.point(parts))
+        if ray is not None:
+            feasible = self._find_feasible(stop)
+            if feasible.status is Status.INFEASIBLE:
+                return _replace_point(result, feasible)
+            note = describe_feasible(data, feasible.infeasibility)
+            return _replace_point(result, unbounded_result(self.program, ray, note, self.accuracy, started))
+        note = result.message if result.status is Status.STALLED else Status.STALLED.message
+        if proof is not None and proof.excluded > data.natural_trace:
+            note += f" No X of trace at most {proof.excluded:.4g} is feasible (proved)."
+        return replace(downgrade(result, Status.STALLED, note), state=None)
+
+    def _find_feasible(self, stop: StoppingRule | None) -> Result:
+        """Return the result of the program without its objective."""
+        data = self.program.data
+        program = replace(self.program, data=replace(data, cost=data.cost.select(slice(0, 0))))
+        return replace(self, program=program, options={})._solve_interior(stop)
+
+    def _conic_problem(self, trace: TraceBound | None) -> Problem:
+        """Return the template over the product of cones, with rows of unit norm; X is bounded for form's sake."""
+        data, program = self.program.data, self.program
+        scales = np.concatenate([np.ones(1), 1.0 / data.norms])
+        cost_map = CostAndConstraintsMap(data.cost_and_constraints.scale_rows(scales))
+        bound = NOMINAL_MULTIPLE * data.natural_trace if trace is None else trace.value
+        cost = ConicCost(cost_map, TruncatedCone(data.blocks, bound), program.maximise, program.constant)
+        problem = (Problem if trace is not None else ConicProblem)(
+            cost, cost_map, data.b / data.norms, data.coupling(data.norms)
+        )
+        if isinstance(problem, ConicProblem):
+            problem.natural_size = data.natural_trace * float(np.linalg.norm(data.cost.value)) or 1.0
+        return problem
+
+    def _refine(
+        self,
+        analysis: Analysis,
+        problem: Problem,
+        trace: TraceBound | None,
+        method: Any,
+        stop: StoppingRule | None,
+        options: dict[str, Any],
+        attempt: int = 0,
+    ) -> Result:
+        """Solve; again, more accurately, while the template is solved and the program in its own units is not."""
+        result = solve(problem, method, accuracy=self.accuracy * 0.1**attempt, stop=stop, **options)
+        final = self._postsolve(analysis, problem, trace, result)
+        if not result.status.success or final.status.success or attempt == REFINEMENTS:
+            return final
+        return self._refine(analysis, problem, trace, method, stop, options, attempt + 1)
+
+    def _postsolve(self, analysis: Analysis, problem: Problem, trace: TraceBound | None, result: Result) -> Result:
+        """Return the result of the program, with everything recomputed in the units of the data.
+
+        The history has the sign and the constant of the program; infeasibility and gap in it are the template's. A
+        template solved to its accuracy is reported as stalled if the program is not.
+        """
+        program, face, lifting = self.program, analysis.face, analysis.lifting
+        data, sign = program.data, -1.0 if program.maximise else 1.0
+        x = result.x if result.x is None or face is None else face.reflection.lift(result.x)
+        if trace is None:
+            trace, dual, bound, bottom = _bound_by_size(data, result)
+        else:
+            dual, bound, bottom = self._full_dual(analysis, problem, trace, result)
+        if lifting is not None:
+            x, dual, trace = None if x is None else lifting.point(x), lifting.dual(data, dual), lifting.trace(data.size)
+        both = np.full(data.size + 1, math.nan) if x is None else data.cost_and_constraints.image(x)
+        objective, image = float(both[0]), both[1:]
+        violation = data.violation(image)
+        errors = dimacs_errors(data, violation, dual, x, bottom, objective)
+        feasibility_scale = data.feasibility_scale or problem.feasibility_scale
+        final = replace(
+            result,
+            x=x,
+            image=image,
+            dual=dual,
+            objective=sign * objective + program.constant,
+            dual_bound=sign * bound + program.constant,
+            gap=problem.relative_gap(objective, bound),
+            infeasibility=ratio(data.relative_norm(violation), feasibility_scale),
+            violation=data.relative_norm(violation),
+            extras=describe_point(x, errors, trace),
+            history=result.history.convert_values(problem.sharp.display_value),
+            accuracy=self.accuracy,
+            note=result.message + trace.statement,
+            facts=replace(
+                problem_facts(result),
+                maximise=program.maximise,
+                scale=problem.scale(objective),
+                feasibility_scale=feasibility_scale,
+            ),
+            state=result.state if result.method == InteriorPoint.name else None,
+        )
+        if lifting is None and x is not None and measure_size(data, x) > LARGEST_MULTIPLE * data.natural_trace:
+            final = downgrade(final, Status.STALLED, TOO_LARGE) if final.status.success else final
+        return recheck(final, Status.STALLED, Status.STALLED.message + trace.statement)
+
+    def _full_dual(
+        self, analysis: Analysis, problem: Problem, trace: TraceBound, result: Result
+    ) -> tuple[Array, float, float]:
+        """Return the multipliers of all constraints, their bound, and a lower bound on S's smallest eigenvalue.
+
+        Where multipliers y with A^*(y) >= I prove the trace bound, -lambda y is added for the smallest eigenvalue
+        lambda: the slack becomes psd and the bound stays.
+        """
+        reduced, face = analysis.reduced, analysis.face
+        dual, bound = result.dual / reduced.norms, result.dual_bound
+        if not math.isfinite(bound):
+            return (dual if face is None else np.insert(dual, face.constraint, 0.0)), bound, -math.inf
+        # the dual bound is trace * bottom - <lam, b> - h(lam), with bottom <= lambda_min(S)
+        coupled = problem.coupling.conjugate(result.dual)
+        bottom = (bound + float(result.dual @ problem.b) + coupled) / trace.value
+        if face is not None:
+            loss = FACE_LOSS * self.accuracy * max(1.0, abs(bound))
+            multiplier = face.multiplier(reduced.slack(dual), bottom, loss / trace.value)
+            dual = np.insert(dual, face.constraint, multiplier)
+            bound, bottom = bound - loss, bottom - loss / trace.value
+        if trace.multipliers is not None and (trace.fixed or bottom < 0.0):
+            dual, bottom = dual - bottom * trace.multipliers, 0.0
+        return dual, bound, bottom
+
+
+def _bound_by_size(data: SdpData, result: Result) -> tuple[TraceBound, Array, float, float]:
+    """Return what the multipliers of a result prove: for X of any size, or of a multiple of that of its point.
+
+    That is the bound on the size, the multipliers in the units of the data, the bound, and the margin of the slack.
+    """
+    dual = result.dual / data.norms
+    value, bottom = -data.support_of_bounds(dual), float(measure_margins(data.blocks, data.slack(dual)).min())
+    if bottom >= 0.0:
+        return TraceBound(math.inf, False, "the slack matrix is psd"), dual, value, bottom
+    size = TRACE_MULTIPLE * measure_size(data, result.x)
+    reason = f"{TRACE_MULTIPLE:g} times that of the point returned"
+    return TraceBound(size, False, reason), dual, value + size * bottom, bottom
+
+
+def _remaining_budget(stop: StoppingRule, done: Result) -> StoppingRule:
+    """Return the rule for what follows a run."""
+    return RemainingBudget(stop, done.seconds, done.iterations, done.counts, done.cpu_seconds)
+
+
+def _combine(first: Result, second: Result) -> Result:
+    """Return the second result, or the first if it is more accurate and the second proves nothing, with all work."""
+    if first.relative_error < second.relative_error and not second.status.is_conclusive:
+        return _add_work(second, downgrade(first, second.status, second.note))
+    return _add_work(first, second)
+
+
+def _add_work(first: Result, second: Result) -> Result:
+    """Return the second result with the work of both."""
+    return replace(
+        second,
+        iterations=first.iterations + second.iterations,
+        counts=first.counts + second.counts,
+        seconds=first.seconds + second.seconds,
+    )
+
+
+def _replace_point(run: Result, proof: Result) -> Result:
+    """Return the result of a proof that a run has led to, with the method, the work and the history of the run."""
+    names = ("method", "settings", "iterations", "counts", "history", "peak_memory_bytes")
+    return replace(proof, **{name: getattr(run, name) for name in names})
+
+
+def _trace_of(result: Result) -> float:
+    return 0.0 if result.x is None else float((result.x.left**2).sum(axis=0) @ result.x.weights)
+
+
+def describe_point(x: Any, errors: tuple[float, ...], trace: TraceBound) -> dict[str, Any]:
+    """Return the extras of a result, as :class:`unipd.Result` lists them."""
+    return {
+        "rank": _numerical_rank(x),
+        "dimacs_errors": errors,
+        "trace_bound": trace.value if math.isfinite(trace.value) else None,
+        "trace_bound_reason": trace.reason,
+    }
+
+
+def dimacs_errors(
+    data: SdpData, violation: Array, dual: Array, x: Any, bottom: float, objective: float
+) -> tuple[float, ...]:
+    """Return the six DIMACS error measures of X = R R^T and a dual vector with its exact slack matrix S.
+
+    (1) ||A(X) - b|| / (1 + max |b|); (2) how negative X is; (3) the distance of S from C - A^*(y); (4) how negative S
+    is, over 1 + max |C|; (5) the gap and (6) <X, S>, both over 1 + |primal| + |dual|. X is psd and S is computed from
+    y, so (2) and (3) are zero by construction. ``bottom`` is a lower bound on the smallest eigenvalue of S.
+    """
+    largest = float(np.abs(data.cost.value).max(initial=0.0))
+    product, value = math.nan if x is None else float(x.inner(data.slack(dual))), -data.support_of_bounds(dual)
+    size = 1.0 + abs(objective) + abs(value)
+    first = float(np.linalg.norm(violation)) / (1.0 + float(np.abs(data.b).max()))
+    fourth = max(0.0, -bottom) / (1.0 + largest)
+    return (first, 0.0, 0.0, fourth, (objective - value) / size, product / size)
+
+
+def _numerical_rank(x: Any) -> int:
+    """Return the number of eigenvalues of X above a share of the largest, from the Gram matrix of R."""
+    if x is None:
+        return 0
+    factor = x.left * np.sqrt(np.maximum(x.weights, 0.0))
+    values = np.linalg.eigvalsh(factor.T @ factor)
+    return int(np.count_nonzero(values > RANK_SHARE * values[-1])) if values[-1] > 0.0 else 0

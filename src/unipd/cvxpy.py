@@ -1,0 +1,163 @@
+"""A solver for CVXPY: ``problem.solve(solver=unipd.cvxpy.Solver(), accuracy=1e-6)``.
+
+This module imports CVXPY, and is itself imported on first use.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unipd.apps.sdp import ConeProgram, Cones, ConeSolution, Primal, SdpData
+from unipd.errors import InvalidInput, MissingExtra
+from unipd.run import MaxIterations, MaxSeconds
+from unipd.status import Status
+
+try:
+    from cvxpy import Maximize, Problem, settings
+    from cvxpy.constraints.nonpos import NonNeg
+    from cvxpy.constraints.psd import PSD, SvecPSD
+    from cvxpy.constraints.second_order import SOC
+    from cvxpy.constraints.zero import Zero
+    from cvxpy.error import DCPError, SolverError
+    from cvxpy.reductions.solution import Solution, failure_solution
+    from cvxpy.reductions.solvers import utilities
+    from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
+    from cvxpy.utilities.psd_utils import TriangleKind
+except ImportError as error:
+    raise MissingExtra("cvxpy", "cvxpy", "a solver for CVXPY 1.9 or later") from error
+
+ACCURACY = 1e-6
+"""Relative accuracy of gap and feasibility without another request."""
+INACCURATE = 1e-3
+"""A run that stalls with errors up to this has found an inaccurate solution, otherwise none."""
+STATUSES = {
+    Status.SOLVED: settings.OPTIMAL,
+    Status.INFEASIBLE: settings.INFEASIBLE,
+    Status.UNBOUNDED: settings.UNBOUNDED,
+    Status.STOPPED: settings.USER_LIMIT,
+    Status.ITERATION_LIMIT: settings.USER_LIMIT,
+    Status.ORACLE_LIMIT: settings.USER_LIMIT,
+    Status.TIME_LIMIT: settings.USER_LIMIT,
+    Status.MEMORY_LIMIT: settings.USER_LIMIT,
+    Status.INTERRUPTED: settings.USER_LIMIT,
+}
+"""Statuses in CVXPY's words; others depend on the errors that remain."""
+CONES = {Zero, NonNeg, SOC, PSD, SvecPSD}
+LIMITS = {"time_limit": MaxSeconds, "max_iters": MaxIterations}
+
+
+def read_program(data: Any) -> ConeProgram:
+    """Return the cone program that CVXPY has made of a model."""
+    dims = data[ConicSolver.DIMS]
+    cones = Cones(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd))
+    return ConeProgram(data[settings.C], data[settings.A], data[settings.B], cones)
+
+
+class Solver(ConicSolver):
+    """CVXPY's interface to :class:`unipd.SDP`, for models with linear, second-order and psd constraints.
+
+    Options of ``problem.solve``: ``accuracy``, ``time_limit`` (seconds), ``max_iters``, ``verbose``, and those of
+    :meth:`unipd.SDP.solve`. ``problem.solver_stats.extra_stats`` is the :class:`unipd.Result` of the program that was
+    solved, which may be the dual.
+
+    Parameters
+    ----------
+    method
+        As in :meth:`unipd.SDP.solve`; the word is CVXPY's own in ``problem.solve``.
+
+    Examples
+    --------
+    >>> import cvxpy
+    >>> X = cvxpy.Variable((2, 2), PSD=True)
+    >>> problem = cvxpy.Problem(cvxpy.Minimize(X[0, 1]), [cvxpy.diag(X) == 1])
+    >>> round(float(problem.solve(solver=Solver(), accuracy=1e-6)), 5), problem.status
+    (-1.0, 'optimal')
+    """
+
+    MIP_CAPABLE = False
+    SUPPORTED_CONSTRAINTS = [*ConicSolver.SUPPORTED_CONSTRAINTS, SOC, SvecPSD]  # noqa: RUF012 (CVXPY's name and form)
+    PSD_TRIANGLE_KIND = TriangleKind.LOWER
+    PSD_SQRT2_SCALING = True
+
+    def __init__(self, method: Any = "auto") -> None:
+        super().__init__()
+        self.method = method
+
+    def name(self) -> str:
+        """Return the name of the solver."""
+        return "UNIPD"
+
+    def import_solver(self) -> None:
+        """Do nothing: there is nothing more to import."""
+
+    def cite(self, data: Any) -> str:
+        """Return what to cite."""
+        del data
+        return "@misc{unipd, title = {unipd: universal primal-dual convex optimisation}}"
+
+    def can_solve(self, problem_form: Any) -> bool:
+        """Raise CVXPY's error for solvers, with the names of the cones, where a model needs others."""
+        if not problem_form.is_mixed_integer() and not super().can_solve(problem_form):
+            names = sorted(cone.__name__ for cone in problem_form.cones() if cone not in CONES)
+            raise SolverError(
+                f"UNIPD solves models with linear, second-order and PSD constraints, not with {', '.join(names)}: "
+                "use a solver with these cones, such as CLARABEL."
+            )
+        return super().can_solve(problem_form)
+
+    def solve_via_data(
+        self, data: Any, warm_start: bool, verbose: bool, solver_opts: Any, solver_cache: Any = None
+    ) -> ConeSolution:
+        """Solve the cone program that CVXPY has made."""
+        del warm_start, solver_cache  # interior points and factored methods start afresh
+        options = dict(solver_opts)
+        options.pop("use_quad_obj", None)
+        limits = [LIMITS[name](options.pop(name)) for name in LIMITS if options.get(name) is not None]
+        for limit in limits:
+            options["stop"] = options["stop"] | limit if "stop" in options else limit
+        return read_program(data).solve(
+            options.pop("accuracy", ACCURACY), method=self.method, verbose=verbose, **options
+        )
+
+    def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
+        """Return CVXPY's solution: status, value, variables, dual values and statistics."""
+        result = solution.result
+        attributes = {
+            settings.SOLVE_TIME: result.seconds,
+            settings.NUM_ITERS: result.iterations,
+            settings.EXTRA_STATS: result,
+        }
+        status = STATUSES.get(solution.status)
+        if status is None:
+            is_near = solution.x is not None and result.relative_error <= INACCURATE
+            status = settings.OPTIMAL_INACCURATE if is_near else settings.SOLVER_ERROR
+        if status not in settings.SOLUTION_PRESENT or solution.x is None or solution.y is None:
+            return failure_solution(status, attributes)
+        zero = inverse_data[self.DIMS].zero
+        duals = utilities.get_dual_values(
+            solution.y[:zero], utilities.extract_dual_value, inverse_data[self.EQ_CONSTR]
+        ) | utilities.get_dual_values(solution.y[zero:], utilities.extract_dual_value, inverse_data[self.NEQ_CONSTR])
+        variables = {inverse_data[self.VAR_ID]: solution.x}
+        return Solution(status, solution.value + inverse_data[settings.OFFSET], variables, duals, attributes)
+
+
+def convert_sdp(problem: Any) -> tuple[SdpData, bool, float]:
+    """Return the data of a CVXPY model, whether it is a maximisation, and the constant of its objective."""
+    if not isinstance(problem, Problem):
+        raise InvalidInput("problem", "a cvxpy.Problem", type(problem).__name__)
+    if not problem.variables():
+        raise InvalidInput("problem", "at least one variable", "none")
+    for parameter in problem.parameters():
+        if parameter.value is None:
+            raise InvalidInput("problem", "a value for every parameter", f"{parameter.name()} without one")
+    try:
+        data, _, inverse_data = problem.get_problem_data(Solver())
+    except (DCPError, SolverError) as error:
+        expected = "a convex model in continuous variables with linear, second-order and PSD constraints"
+        raise InvalidInput("problem", expected, str(error)) from None
+    form = Primal(read_program(data))
+    if form.kept.size == 0:
+        raise InvalidInput("problem", "at least one linear constraint besides the cones of variables", "none")
+    maximise = isinstance(problem.objective, Maximize)
+    constant = form.constant + float(inverse_data[-1][settings.OFFSET])
+    return form.data, maximise, -constant if maximise else constant

@@ -1,0 +1,332 @@
+"""Coordinate descent over working sets: solve over a few coordinates, let the oracle price the others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy
+
+from unipd._typing import Array, FloatArray, IntArray
+from unipd._util import validate
+from unipd.atoms import Blocks, dense
+from unipd.dual import evaluate, oracle_errors
+from unipd.errors import InvalidInput
+from unipd.methods.base import (
+    Counts,
+    State,
+    WarmPoint,
+    empty_certificate,
+    measure_point,
+    target_eps,
+)
+from unipd.methods.coordinate.restricted import Multiplier, Restricted, SmoothPart, minimize_restricted
+from unipd.problem import Problem
+from unipd.protocols import Tracker, norm
+from unipd.sharp.coordinates import Coordinates
+from unipd.status import Status
+from unipd.trackers import Fixed
+
+FIRST_GROUPS = 100
+"""Groups of the first working set."""
+INNER_SHARE, GAP_SHARE = 0.3, 1e-2
+"""The problem over a working set is solved to this share of the accuracy, or this share of the gap if that is larger:
+far, since passes over a working set cost little beside an oracle call."""
+SMALL_GRAM = 200
+"""Entries up to which the Gram matrix is kept even if A has fewer rows."""
+GROWTH = 2
+"""The working set has room for this many times the groups in use."""
+
+
+@dataclass(frozen=True)
+class CoordinateState(State):
+    """State of the coordinate method."""
+
+    groups: IntArray
+    """The groups of coordinates in the working set."""
+    x: FloatArray
+    """Their entries, group after group."""
+    rows: FloatArray
+    """Their columns of A as rows; empty for a sparse A."""
+    gram: FloatArray
+    """A^T D A over the working set, where it is kept; else empty."""
+    multiplier: Multiplier
+    """Of the budget."""
+    eps: float
+    """Requested absolute accuracy."""
+
+    @property
+    def absolute_accuracy(self) -> float:
+        """The absolute accuracy requested."""
+        return self.eps
+
+
+@dataclass(frozen=True)
+class CoordinateDescent:
+    """Coordinate descent with working sets, for balls of l1 and group norms, simplices and boxes beside them.
+
+    Every iteration solves the problem over a working set of coordinates (compiled passes of coordinate descent, Newton
+    steps on the support), calls the oracle at the gradient of the loss, which certifies the gap over all of X, and
+    moves the coordinates with the largest prices into the working set. The loss is smooth and separable, and A gives
+    its columns. Thousands of nonzeros cost no more than their columns; atoms of the corrective method cost a system of
+    equations.
+
+    Parameters
+    ----------
+    working_set
+        Groups of the first working set; it grows with the solution.
+    eps
+        Absolute accuracy; default: the relative accuracy times the problem's scale.
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> A, loss = np.array([[1.0, 2.0], [3.0, 4.0]]), unipd.couplings.LeastSquares()
+    >>> problem = unipd.Problem(unipd.sharp.L1Ball(2), A, [1.0, 1.0], loss)
+    >>> unipd.solve(problem, unipd.CoordinateDescent(), accuracy=1e-8).status.value
+    'solved'
+    """
+
+    working_set: int = FIRST_GROUPS
+    eps: float | None = None
+
+    def __post_init__(self) -> None:
+        validate.integer("working_set", self.working_set, minimum=1)
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        return "coordinate"
+
+    def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> CoordinateState:
+        """Start at zero, or at the oracle's vertex where zero is not in X; the tracker is always the method's."""
+        if not has_coordinates(problem):
+            raise InvalidInput("method", "another one: coordinate needs a set with coordinates, " + _NEEDS, self.name)
+        assert problem.loss is not None
+        if not np.any(dual):
+            dual = problem.loss.gradient(-problem.b)
+        with oracle_errors:
+            direction = problem.map.negated_adjoint(dual)
+        point = evaluate(problem, dual, direction=direction)
+        ball = problem.sharp.coordinates()
+        groups = _first_groups(ball, _flat(direction), self.working_set)
+        part = ball.restrict(groups)
+        x = np.clip(np.zeros(part.size), part.lower, part.upper)
+        if ball.is_tight:
+            x[0] = ball.budget
+        state = CoordinateState(
+            iteration=0,
+            dual=dual,
+            primal=Fixed(_as_point(problem, ball, part, x)),
+            image=problem.map.image(_as_point(problem, ball, part, x)),
+            mean_objective=0.0,
+            certificate=empty_certificate(dual).update_bound(problem, point),
+            counts=Counts(1, 0, point.matvecs + 1),
+            smoothness=0.0,
+            dual_step=math.nan,
+            gradient_change=math.nan,
+            failure=None,
+            groups=groups,
+            x=x,
+            rows=np.zeros((0, problem.b.size)),
+            gram=np.zeros((0, 0)),
+            multiplier=_first_multiplier(ball, _flat(direction)),
+            eps=target_eps(problem, self.eps, accuracy, point.objective),
+        )
+        cost = problem.sharp.objective(state.primal.point())
+        measures = measure_point(problem, state.primal, state.image, cost)
+        return replace(state, mean_objective=cost, certificate=state.certificate.update_point(measures))
+
+    def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CoordinateState:
+        """Start with the groups in use in another run, at its entries as far as they are within the bounds."""
+        first, ball = self.start(problem, tracker, warm.dual, accuracy), problem.sharp.coordinates()
+        known = warm.point
+        if isinstance(warm.state, CoordinateState):
+            known = warm.state.primal.point()
+        x = np.zeros(0) if known is None else _flat(known if isinstance(known, Blocks) else dense(known))
+        if x.size != ball.size:
+            return first
+        ordered = replace(ball, lower=ball.lower[ball.members], upper=ball.upper[ball.members])
+        in_use = np.flatnonzero(ordered.norms(x[ball.members]))
+        groups = np.concatenate([in_use, np.setdiff1d(first.groups, in_use)])
+        part = ball.restrict(groups)
+        entries = np.clip(x[part.members], part.lower, part.upper)
+        if ball.is_tight and not part.total(entries) > 0.0:
+            return first
+        return replace(first, groups=groups, x=entries)
+
+    def step(self, problem: Problem, state: CoordinateState) -> CoordinateState:
+        """Solve over the working set, price the other coordinates, and choose the next working set."""
+        # 1: the problem over the working set gives x and lam
+        ball: Coordinates = problem.sharp.coordinates()
+        restricted, state = _restrict(problem, ball, state)
+        tolerance = max(INNER_SHARE * state.eps, GAP_SHARE * state.certificate.absolute_gap)
+        tolerance = tolerance if math.isfinite(tolerance) else INNER_SHARE * state.eps
+        solution = minimize_restricted(restricted, state.x, state.multiplier, tolerance)
+        here = solution.point
+        dual, image = here.dual.astype(problem.dtype, copy=False), here.residual + problem.b
+
+        # 2: the oracle certifies; its direction prices all coordinates
+        with oracle_errors:
+            direction = problem.map.negated_adjoint(dual)
+        point = evaluate(problem, dual, direction=direction)
+        tracker = Fixed(_as_point(problem, ball, restricted.ball, here.x))
+        cost = problem.sharp.objective(tracker.point())
+        measures = measure_point(problem, tracker, image, cost)
+        certificate = state.certificate.update_point_and_bound(problem, measures, point)
+
+        # 3: the groups in use stay, and the best priced others enter
+        norms = restricted.ball.norms(here.x)
+        groups, kept = _next_groups(ball, _flat(direction), state.groups, norms, self.working_set)
+        moved = _select(restricted.ball, state, kept, here.x)
+        is_idle = groups.size == kept.size == state.groups.size and certificate.objective >= state.certificate.objective
+        is_idle = is_idle and certificate.dual_bound <= state.certificate.dual_bound
+        is_idle = is_idle and certificate.absolute_gap > state.eps
+        return replace(
+            moved,
+            failure=Status.STALLED if is_idle else None,
+            iteration=state.iteration + 1,
+            dual=dual,
+            primal=tracker,
+            image=image,
+            mean_objective=cost,
+            certificate=certificate,
+            counts=state.counts.plus(1, 0, point.matvecs + solution.products),
+            dual_step=norm(dual - state.dual),
+            groups=groups,
+            x=np.concatenate([moved.x, _entering(ball, groups[kept.size :])]),
+            multiplier=solution.multiplier,
+        )
+
+
+_NEEDS = "a separable smooth loss, and a map with columns (a matrix) of double precision"
+
+
+def has_coordinates(problem: Problem) -> bool:
+    """Whether the coordinate method applies: X by coordinates, a separable smooth loss, and the columns of A.
+
+    >>> import unipd
+    >>> loss = unipd.couplings.LeastSquares()
+    >>> has_coordinates(unipd.Problem(unipd.sharp.L1Ball(2), np.eye(2), [1.0, 2.0], loss))
+    True
+    """
+    if not problem.has_smooth_loss or problem.dtype != np.float64 or not problem.coupling.is_separable:
+        return False
+    return problem.sharp.coordinates() is not None and problem.map.columns(np.zeros(1, np.intp)) is not None
+
+
+def _flat(direction: Any) -> FloatArray:
+    """Return A^* lam as one vector, block after block."""
+    if isinstance(direction, (tuple, Blocks)):
+        return np.concatenate([np.asarray(part, np.float64).reshape(-1) for part in direction])
+    return np.asarray(direction, np.float64).reshape(-1)
+
+
+def _first_groups(ball: Coordinates, direction: FloatArray, count: int) -> IntArray:
+    """Return the groups outside the budget and the best priced ones, the best of all first."""
+    scores = ball.scores(direction)
+    outside = np.flatnonzero(ball.weights == 0.0)
+    scores[outside] = -math.inf
+    count = min(count, scores.size - outside.size)
+    if count == 0:
+        return outside
+    best = np.argpartition(-scores, count - 1)[:count]
+    return np.concatenate([best[np.argsort(-scores[best], kind="stable")], outside])
+
+
+def _first_multiplier(ball: Coordinates, direction: FloatArray) -> Multiplier:
+    """Return half the best price as mu, 0 without a budget; rho is found later."""
+    best = max(0.0, float(ball.scores(direction).max()) - ball.linear)
+    return Multiplier(0.5 * best if math.isfinite(ball.budget) else 0.0, 0.0)
+
+
+def _next_groups(
+    ball: Coordinates, direction: FloatArray, groups: IntArray, norms: FloatArray, least: int
+) -> tuple[IntArray, IntArray]:
+    """Return the next working set and the places of those of the present groups that stay, which come first.
+
+    Groups in use stay, and those outside the budget; the best priced others fill the room.
+    """
+    scores = ball.scores(direction)
+    in_use = (norms > 0.0) | (ball.weights[groups] == 0.0)
+    room = max(least, GROWTH * int(in_use.sum())) - int(in_use.sum())
+    others = scores.copy()
+    others[groups[in_use]] = -math.inf
+    room = min(room, others.size - int(in_use.sum()))
+    best = np.argpartition(-others, room - 1)[:room] if room > 0 else np.zeros(0, np.intp)
+    chosen = np.zeros(scores.size, bool)
+    chosen[best] = True
+    kept = np.flatnonzero(in_use | chosen[groups])
+    chosen[groups] = False
+    return np.concatenate([groups[kept], np.flatnonzero(chosen)]), kept
+
+
+def _entries(ball: Coordinates, places: IntArray) -> IntArray:
+    """Return the entries of some groups of a working set."""
+    sizes = np.diff(ball.starts)[places]
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    return np.repeat(ball.starts[places] - first[:-1], sizes) + np.arange(first[-1])
+
+
+def _select(ball: Coordinates, state: CoordinateState, kept: IntArray, x: FloatArray) -> CoordinateState:
+    """Return the state with the entries, columns and Gram matrix of the groups that stay."""
+    entries = _entries(ball, kept)
+    if entries.size == x.size:
+        return replace(state, x=x)
+    rows = state.rows[entries] if state.rows.size else state.rows
+    gram = state.gram[np.ix_(entries, entries)] if state.gram.size else state.gram
+    return replace(state, x=x[entries], rows=rows, gram=gram)
+
+
+def _entering(ball: Coordinates, groups: IntArray) -> FloatArray:
+    """Return the values of groups that enter: zero."""
+    return np.zeros(int((ball.starts[groups + 1] - ball.starts[groups]).sum()))
+
+
+def _as_point(problem: Problem, ball: Coordinates, part: Coordinates, x: FloatArray) -> Any:
+    """Return x as a point of X, by block where X is a product."""
+    whole = np.zeros(ball.size)
+    whole[part.members] = x
+    blocks = problem.sharp.block_oracles
+    if not blocks:
+        return whole.reshape(problem.sharp.shape)
+    ends = np.cumsum([math.prod(oracle.shape) for oracle in blocks])[:-1]
+    pieces = np.split(whole, ends)
+    return Blocks(tuple(piece.reshape(oracle.shape) for piece, oracle in zip(pieces, blocks, strict=True)))
+
+
+def _restrict(problem: Problem, ball: Coordinates, state: CoordinateState) -> tuple[Restricted, CoordinateState]:
+    """Return the problem over the working set, and the state with the columns and Gram matrix of all its groups."""
+    part = ball.restrict(state.groups)
+    smooth = SmoothPart(problem, state.dual, 0.0)
+    known = state.rows.shape[0]
+    with oracle_errors:
+        fresh: Any = problem.map.columns(part.members[known:])
+    hessian = smooth.hessian(-problem.b) if smooth.is_quadratic else None
+    if scipy.sparse.issparse(fresh):
+        return Restricted(smooth, part, scipy.sparse.csc_array(fresh), None, hessian), state
+    rows = np.concatenate([state.rows, fresh.T]) if known else fresh.T
+    gram: FloatArray | None = None
+    if hessian is not None and part.size <= max(problem.b.size, SMALL_GRAM):
+        gram = _extend_gram(state.gram, rows, hessian)
+    else:
+        rows = np.ascontiguousarray(rows)
+    state = replace(state, rows=rows, gram=np.zeros((0, 0)) if gram is None else gram)
+    return Restricted(smooth, part, rows, gram, hessian), state
+
+
+def _extend_gram(gram: FloatArray, rows: FloatArray, hessian: FloatArray) -> FloatArray:
+    """Return A^T D A, of which the leading block is known."""
+    known = gram.shape[0]
+    if known == rows.shape[0]:
+        return gram
+    scale = float(hessian[0])
+    is_uniform = bool((hessian == scale).all())
+    product = rows[known:] @ rows.T if is_uniform else (rows[known:] * hessian) @ rows.T
+    larger = np.empty((rows.shape[0], rows.shape[0]))
+    larger[:known, :known] = gram
+    larger[known:] = scale * product if is_uniform else product
+    larger[:known, known:] = larger[known:, :known].T
+    return larger

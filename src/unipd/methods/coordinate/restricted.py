@@ -1,0 +1,503 @@
+"""The problem over a working set of coordinates: passes of coordinate descent, and Newton steps on the support.
+
+With N(x) = sum_g w_g ||x_g|| it is min phi(A x - b) + f(x) over {N(x) <= budget} and bounds, where f = w N + v N^2 and
+phi is smooth with a diagonal Hessian. The budget enters the passes through its augmented Lagrangian, with multiplier mu
+and penalty rho; on the support S of x, where s = grad N, the Newton step solves
+
+    [ H_SS + tau N''   s ] [ dx  ]      [ A_S^T phi' + tau s ]
+    [ s^T              0 ] [ dmu ]  = - [ N - budget         ]        with tau = w + 2 v N + mu,
+
+and the entries that change sign on the way leave the support.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy
+
+from unipd._typing import Array, FloatArray, IntArray
+from unipd.methods.step_size import ARMIJO
+from unipd.problem import Problem
+from unipd.protocols import inner
+from unipd.sharp.coordinates import Coordinates
+
+ROUNDS = 60
+"""Rounds of coordinate passes and Newton steps over one working set."""
+IDLE_ROUNDS = 8
+"""Rounds without a better point after which the rest is left to rounding."""
+PASSES = 10
+"""Passes in a round."""
+NEWTON_STEPS = 4
+"""Newton steps in a round; the support shrinks from one to the next."""
+LARGEST_SYSTEM, SMALL_SYSTEM = 2500, 300
+"""Entries of the support up to which a Newton system is factorised, with and without a Gram matrix at hand; larger ones
+are solved iteratively."""
+PRODUCTS = 300
+"""Conjugate gradient steps for such a system."""
+GROUP_RESIDUAL, ENTRY_RESIDUAL = 1e-2, 1e-9
+"""Relative residuals of such systems: N bends over groups, and a Newton step is not exact; over entries it is."""
+PENALTY_GROWTH, LARGEST_PENALTY = 10.0, 1e4
+"""rho grows by this factor when rounds bring no better point, up to this multiple of the typical one."""
+LEAST_CURVATURE = 1e-9
+"""Floor of the diagonal Hessian relative to the loss's curvature: a loss may be linear in all residuals."""
+FLOOR_GROWTH = 1e3
+"""The floor grows by this factor with every round that brings no better point; at 1 the model is an upper bound."""
+RIDGE = 1e-13
+"""Added to the diagonal of a Newton system, relative to its largest entry."""
+SMALLEST_STEP = 1e-6
+
+
+@dataclass(frozen=True)
+class SmoothPart:
+    """phi as a smooth function of r = A x - b: a smooth loss, or the augmented Lagrangian of a set."""
+
+    problem: Problem
+    centre: Array
+    """Multipliers lam_c of a set; unused for a loss."""
+    smoothness: float
+    """M: the dual proximal term (M/2) ||lam - lam_c||^2 of a set; 0 for a loss."""
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether the Hessian is constant."""
+        coupling = self.problem.coupling
+        return coupling.is_equality if self.smoothness > 0.0 else coupling.quadratic_weights is not None
+
+    def dual(self, residual: Array) -> Array:
+        """Return the gradient lam."""
+        if self.smoothness == 0.0:
+            assert self.problem.loss is not None
+            return self.problem.loss.gradient(residual)
+        step = 1.0 / self.smoothness
+        return self.problem.coupling.prox_conjugate(self.centre + step * residual, step)
+
+    def value(self, residual: Array, dual: Array) -> float:
+        """Return phi(r), for a set max over lam of <lam, r> - h(lam) - (M/2) ||lam - lam_c||^2."""
+        if self.smoothness == 0.0:
+            assert self.problem.loss is not None
+            return self.problem.loss.value(residual)
+        moved = dual - self.centre
+        support = inner(dual, residual - self.smoothness * moved)  # h(lam) = <lam, r'>, r' in K by Moreau's identity
+        return inner(dual, residual) - support - 0.5 * self.smoothness * inner(moved, moved)
+
+    def hessian(self, residual: Array, floor: float = LEAST_CURVATURE) -> FloatArray:
+        """Return the diagonal of the Hessian, flat, and at least ``floor`` times the largest that there is."""
+        ones = np.ones((residual.size, 1))
+        if self.smoothness == 0.0:
+            assert self.problem.loss is not None
+            largest = self.problem.loss.curvature()
+            diagonal = self.problem.loss.gradient_jacobian(residual, ones)
+        else:
+            step = largest = 1.0 / self.smoothness
+            diagonal = step * self.problem.coupling.prox_jacobian(self.centre + step * residual, step, ones)
+        flat = np.asarray(diagonal, np.float64).reshape(-1)
+        return np.maximum(flat, floor * largest)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point over the working set, within the budget."""
+
+    x: FloatArray
+    residual: Array
+    """A x - b."""
+    dual: Array
+    """lam = phi'(A x - b)."""
+    value: float
+    """phi(A x - b) + f(x)."""
+    total: float
+    """N(x)."""
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """The multiplier of the budget, and its penalty."""
+
+    mu: float
+    rho: float
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """The problem over a working set."""
+
+    smooth: SmoothPart
+    ball: Coordinates
+    """The set, restricted to the working set."""
+    columns: Any
+    """The columns of A: rows of a C-ordered array, or a CSC matrix."""
+    gram: FloatArray | None
+    """A^T D A for a quadratic phi, where it pays."""
+    hessian: FloatArray | None
+    """D, where phi is quadratic."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the columns are compressed."""
+        return not isinstance(self.columns, np.ndarray)
+
+    def image(self, x: FloatArray) -> Array:
+        """Return A x."""
+        used = np.flatnonzero(x)
+        if self.is_sparse:
+            image = self.columns @ x
+        else:
+            image = x[used] @ self.columns[used] if 4 * used.size < x.size else x @ self.columns
+        return image.reshape(self.smooth.problem.dual_shape)
+
+    def pull_back(self, slopes: Array) -> FloatArray:
+        """Return A^T u."""
+        flat = slopes.reshape(-1)
+        return self.columns.T @ flat if self.is_sparse else self.columns @ flat
+
+    def at(self, x: FloatArray, image: Array | None = None) -> Point:
+        """Return the point x, scaled into the budget."""
+        total = self.ball.total(x)
+        factor = 1.0
+        if total > self.ball.budget or (self.ball.is_tight and total > 0.0):
+            factor = self.ball.budget / total
+        if factor != 1.0:
+            x = np.where(self.entry_weights > 0.0, factor * x, x)
+            total = self.ball.budget
+            image = None
+        residual = (self.image(x) if image is None else image) - self.smooth.problem.b
+        dual = self.smooth.dual(residual)
+        cost = (self.ball.linear + self.ball.quadratic * total) * total
+        return Point(x, residual, dual, self.smooth.value(residual, dual) + cost, total)
+
+    @cached_property
+    def entry_weights(self) -> FloatArray:
+        """w_g for each entry."""
+        return np.repeat(self.ball.weights, np.diff(self.ball.starts)) if self.ball.has_groups else self.ball.weights
+
+    def gap(self, point: Point, gradient: FloatArray) -> float:
+        """Return <g, x> + f(x) + f^*(-g), the duality gap over the working set."""
+        ball, outside = self.ball, self.entry_weights == 0.0
+        best = ball.linear if not ball.weights.any() else max(float(self._scores(-gradient)), -math.inf)
+        price = best - ball.linear
+        if ball.is_tight:
+            length = ball.budget
+        elif ball.quadratic > 0.0:
+            length = min(max(0.0, price / (2.0 * ball.quadratic)), ball.budget)
+        else:
+            length = ball.budget if price > 0.0 else 0.0
+        conjugate = price * length - ball.quadratic * length**2 if length > 0.0 else 0.0
+        cost = (ball.linear + ball.quadratic * point.total) * point.total
+        gap = float(gradient @ point.x) + cost + conjugate
+        if outside.any():
+            slopes = gradient[outside]
+            gap -= float(np.minimum(slopes * ball.lower[outside], slopes * ball.upper[outside]).sum())
+        return gap
+
+    def _scores(self, direction: FloatArray) -> float:
+        """Return the best score of a group with a weight."""
+        ball = self.ball
+        lengths = ball.norms(direction) if ball.has_groups else np.where(ball.lower < 0.0, abs(direction), direction)
+        inside = ball.weights > 0.0
+        return float((lengths[inside] / ball.weights[inside]).max())
+
+    def lipschitz(self, hessian: FloatArray) -> FloatArray:
+        """Return the largest eigenvalue of A_g^T D A_g for each group."""
+        if self.is_sparse:
+            squares = self.columns.multiply(self.columns).T @ hessian
+        elif self.gram is not None:
+            squares = np.diagonal(self.gram)
+        else:
+            squares = np.einsum("ij,ij,j->i", self.columns, self.columns, hessian)
+        if not self.ball.has_groups:
+            return np.ascontiguousarray(squares)
+        out = np.empty(self.ball.weights.size)
+        for g, (first, last) in enumerate(zip(self.ball.starts[:-1], self.ball.starts[1:], strict=True)):
+            block = squares[first:last]
+            if last - first > 1:
+                block = np.linalg.eigvalsh(self.curvature(np.arange(first, last), hessian))
+            out[g] = block.max()
+        return out
+
+    def curvature(self, places: IntArray, hessian: FloatArray) -> FloatArray:
+        """Return A_S^T D A_S."""
+        if self.gram is not None:
+            return self.gram[np.ix_(places, places)]
+        if self.is_sparse:
+            part = self.columns[:, places]
+            return (part.T @ (scipy.sparse.diags_array(hessian) @ part)).toarray()
+        part = self.columns[places]
+        return (part * hessian) @ part.T
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solution over a working set."""
+
+    point: Point
+    multiplier: Multiplier
+    products: int
+    """Products with A and its adjoint, counted as passes over the working set."""
+
+
+def minimize_restricted(problem: Restricted, x: FloatArray, multiplier: Multiplier, tolerance: float) -> Solution:
+    """Minimise over the working set, from x, until the gap over it is at most ``tolerance``."""
+    point, products, idle = problem.at(x), 0, 0
+    best, gap = point, math.inf
+    lipschitz: FloatArray | None = None
+    for _ in range(ROUNDS):
+        gradient = problem.pull_back(point.dual)
+        gap = problem.gap(point, gradient)
+        products += 2
+        if gap <= tolerance:
+            return Solution(point, multiplier, products)
+        floor = min(1.0, LEAST_CURVATURE * FLOOR_GROWTH**idle)
+        hessian = problem.smooth.hessian(point.residual, floor) if problem.hessian is None else problem.hessian
+        if lipschitz is None or problem.hessian is None:
+            lipschitz = problem.lipschitz(hessian)
+        point, multiplier = _descend(problem, point, gradient, hessian, lipschitz, multiplier)
+        products += 2 * PASSES
+        for _ in range(NEWTON_STEPS):
+            new, multiplier, is_settled = _newton_step(problem, point, hessian, multiplier)
+            point = point if new is None else new
+            if new is None or is_settled:
+                break
+        idle = 0 if point.value < best.value else idle + 1
+        best = best if idle else point
+        if idle == IDLE_ROUNDS:
+            break
+        if 2 * idle == IDLE_ROUNDS:  # points worsen as they are scaled into the budget: hold them closer to it
+            point, multiplier = best, replace(multiplier, rho=PENALTY_GROWTH * multiplier.rho)
+    return Solution(best, multiplier, products)
+
+
+def _terms(problem: Restricted, multiplier: Multiplier) -> FloatArray:
+    """Return (base, mu, rho, budget) of T, see the kernels."""
+    ball = problem.ball
+    if math.isfinite(ball.budget):
+        return np.array([ball.linear, multiplier.mu, multiplier.rho, ball.budget])
+    return np.array([ball.linear, 0.0, 2.0 * ball.quadratic, 0.0])
+
+
+def _total_term(problem: Restricted, terms: FloatArray, total: float) -> float:
+    """Return T(N)."""
+    base, mu, rho, budget = terms
+    excess = mu + rho * (total - budget)
+    if not problem.ball.is_tight:
+        excess = max(excess, 0.0)
+    return base * total + ((excess**2 - mu**2) / (2.0 * rho) if rho > 0.0 else 0.0)
+
+
+def _descend(
+    problem: Restricted,
+    point: Point,
+    gradient: FloatArray,
+    hessian: FloatArray,
+    lipschitz: FloatArray,
+    multiplier: Multiplier,
+) -> tuple[Point, Multiplier]:
+    """Return the point after passes of coordinate descent on the quadratic model, and the multiplier after them."""
+    from unipd.methods.coordinate import kernels
+
+    ball = problem.ball
+    typical = _typical_penalty(problem, lipschitz)
+    multiplier = replace(multiplier, rho=min(max(multiplier.rho, typical), LARGEST_PENALTY * typical))
+    terms, x = _terms(problem, multiplier), point.x.copy()
+    norms = ball.norms(x)
+    shared = (x, norms, ball.starts, ball.weights, ball.lower, ball.upper, lipschitz, terms, ball.is_tight)
+    order = np.arange(ball.weights.size)
+
+    def run(order: IntArray, epochs: int) -> None:
+        if problem.is_sparse:
+            c = problem.columns
+            kernels.descend_sparse(c.data, c.indices, c.indptr, hessian, slopes, order, *shared, epochs, 0.0)
+        elif problem.gram is not None:
+            kernels.descend_dense(problem.gram, problem.gram, slopes, True, order, *shared, epochs, 0.0)
+        else:
+            updates = problem.columns * hessian
+            kernels.descend_dense(problem.columns, updates, slopes, False, order, *shared, epochs, 0.0)
+
+    slopes = gradient.copy() if problem.gram is not None else point.dual.reshape(-1).astype(np.float64)
+    run(order, 1)
+    run(np.flatnonzero(norms), PASSES - 2)
+    run(order, 1)
+    total = ball.total(x)
+    if not problem.smooth.is_quadratic:
+        x = _line_search(problem, point, x - point.x, gradient, terms)
+        total = ball.total(x)
+    if math.isfinite(ball.budget):
+        mu = multiplier.mu + multiplier.rho * (total - ball.budget)
+        multiplier = replace(multiplier, mu=mu if ball.is_tight else max(0.0, mu))
+    return problem.at(x), multiplier
+
+
+def _typical_penalty(problem: Restricted, lipschitz: FloatArray) -> float:
+    """Return rho at which the budget's curvature rho ||s||^2 is that of phi, for a support of half the groups."""
+    inside = (problem.ball.weights > 0.0) & (lipschitz > 0.0)
+    if not inside.any():
+        return 1.0
+    return float((lipschitz[inside] / problem.ball.weights[inside] ** 2).mean()) / max(1.0, 0.5 * inside.sum())
+
+
+def _line_search(
+    problem: Restricted, point: Point, direction: FloatArray, gradient: FloatArray, terms: FloatArray
+) -> FloatArray:
+    """Return x along the direction with sufficient decrease of phi + T(N)."""
+    smooth, ball = problem.smooth, problem.ball
+    along = problem.image(direction)
+    before = _total_term(problem, terms, point.total)
+    start = smooth.value(point.residual, point.dual) + before
+    predicted = float(gradient @ direction) + _total_term(problem, terms, ball.total(point.x + direction)) - before
+    length = 1.0
+    while length > SMALLEST_STEP:
+        residual = point.residual + length * along
+        x = point.x + length * direction
+        value = smooth.value(residual, smooth.dual(residual)) + _total_term(problem, terms, ball.total(x))
+        if value <= start + ARMIJO * length * min(predicted, 0.0):
+            return x
+        length *= 0.5
+    return point.x
+
+
+def _newton_step(
+    problem: Restricted, point: Point, hessian: FloatArray, multiplier: Multiplier
+) -> tuple[Point | None, Multiplier, bool]:
+    """Return the point after a Newton step on the support, the multiplier, and whether the support stayed.
+
+    None when the step does not lower the objective.
+    """
+    ball, x = problem.ball, point.x
+    if not problem.smooth.is_quadratic:
+        hessian = problem.smooth.hessian(point.residual)
+    free = (x > ball.lower) & (x < ball.upper) & ((x != 0.0) | (problem.entry_weights == 0.0))
+    if ball.has_groups:
+        norms = np.repeat(ball.norms(x), np.diff(ball.starts))
+        free |= (norms > 0.0) & (problem.entry_weights > 0.0)
+    places = np.flatnonzero(free)
+    if places.size == 0:
+        return None, multiplier, True
+    slopes, units = problem.pull_back(point.dual)[places], _unit_slopes(problem, x)[places]
+    tau = ball.linear + 2.0 * ball.quadratic * point.total + multiplier.mu
+    solve = _newton_solver(problem, places, units, x, tau, hessian)
+    step, change = -solve(slopes + tau * units), 0.0
+    is_bound = math.isfinite(ball.budget) and (
+        ball.is_tight or multiplier.mu > 0.0 or point.total >= ball.budget * (1.0 - 1e-9)
+    )
+    if is_bound and units.any():
+        across = solve(units)
+        flow = float(units @ across)
+        if flow > 0.0:
+            change = (float(units @ step) - (ball.budget - point.total)) / flow
+            if change + multiplier.mu < 0.0 and not ball.is_tight:
+                change = -multiplier.mu  # the budget does not bind on this support
+            step = step - change * across
+            multiplier = Multiplier(multiplier.mu + change, 2.0 / flow)
+    direction = np.zeros_like(x)
+    direction[places] = step
+    for length in (1.0, _longest_step(x, direction, problem)):
+        target, is_settled = _without_crossings(problem, x, x + length * direction)
+        new = problem.at(target)
+        if new.value < point.value:
+            return new, multiplier, is_settled and length == 1.0 and problem.smooth.is_quadratic
+    return None, multiplier, True
+
+
+def _unit_slopes(problem: Restricted, x: FloatArray) -> FloatArray:
+    """Return the gradient s of N at x: w_g x_g / ||x_g||."""
+    if not problem.ball.has_groups:
+        return problem.entry_weights * np.sign(x)
+    norms = np.repeat(problem.ball.norms(x), np.diff(problem.ball.starts))
+    return problem.entry_weights * np.divide(x, norms, out=np.zeros_like(x), where=norms > 0.0)
+
+
+def _longest_step(x: FloatArray, direction: FloatArray, problem: Restricted) -> float:
+    """Return the step at which the first entry reaches zero or a bound; 1 for groups."""
+    if problem.ball.has_groups:
+        return 0.5
+    shrinking = (x * direction < 0.0) & (problem.entry_weights > 0.0)
+    lengths = -x[shrinking] / direction[shrinking]
+    return min(1.0, float(lengths.min(initial=1.0)))
+
+
+def _without_crossings(problem: Restricted, old: FloatArray, new: FloatArray) -> tuple[FloatArray, bool]:
+    """Return the point with zeros where an entry (or a group) has turned round, within the bounds; whether none has."""
+    ball = problem.ball
+    if ball.has_groups:
+        turned = np.repeat(np.add.reduceat(old * new, ball.starts[:-1]) < 0.0, np.diff(ball.starts))
+    else:
+        turned = old * new < 0.0
+    turned &= problem.entry_weights > 0.0
+    clipped = np.clip(np.where(turned, 0.0, new), ball.lower, ball.upper)
+    return clipped, not turned.any() and bool((clipped == new).all())
+
+
+def _newton_solver(
+    problem: Restricted, places: IntArray, units: FloatArray, x: FloatArray, tau: float, hessian: FloatArray
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the map y -> K^{-1} y with K = A_S^T D A_S + tau N'' + 2 v s s^T."""
+    ball = problem.ball
+    bend = np.zeros(places.size)
+    block = np.zeros(0, np.intp)
+    if ball.has_groups:
+        norms = np.repeat(ball.norms(x), np.diff(ball.starts))[places]
+        weights = problem.entry_weights[places]
+        bend = np.divide(tau * weights, norms, out=np.zeros_like(norms), where=norms > 0.0)
+        block = np.repeat(np.arange(ball.weights.size), np.diff(ball.starts))[places]
+        bend[np.diff(ball.starts)[block] == 1] = 0.0
+    if places.size <= (SMALL_SYSTEM if problem.gram is None else LARGEST_SYSTEM):
+        matrix = problem.curvature(places, hessian)
+        if bend.any():
+            weights = np.maximum(problem.entry_weights[places], 1e-300)
+            same = block[:, None] == block[None, :]
+            matrix = matrix + np.diag(bend) - same * (bend * units / weights**2)[:, None] * units[None, :]
+        if ball.quadratic > 0.0:
+            matrix = matrix + 2.0 * ball.quadratic * units[:, None] * units[None, :]
+        matrix = matrix + RIDGE * float(np.diagonal(matrix).max()) * np.eye(places.size)
+        try:
+            factor = scipy.linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            return lambda right: np.linalg.lstsq(matrix, right, rcond=None)[0].astype(np.float64, copy=False)
+        return lambda right: scipy.linalg.cho_solve(factor, right, check_finite=False)
+    part = problem.columns[:, places] if problem.is_sparse else problem.columns[places].T
+    diagonal = _column_squares(part, hessian) + bend
+    weights = np.maximum(problem.entry_weights[places], 1e-300)
+
+    def product(vector: FloatArray) -> FloatArray:
+        image = part.T @ (hessian * (part @ vector)) + bend * vector
+        if bend.any():
+            image -= np.bincount(block, units / weights**2 * vector, ball.weights.size)[block] * bend * units
+        if ball.quadratic > 0.0:
+            image += 2.0 * ball.quadratic * float(units @ vector) * units
+        return image + RIDGE * float(diagonal.max()) * vector
+
+    share = GROUP_RESIDUAL if bend.any() else ENTRY_RESIDUAL
+    return lambda right: _conjugate_gradients(product, right, diagonal, share)
+
+
+def _column_squares(part: Any, hessian: FloatArray) -> FloatArray:
+    """Return the diagonal of A_S^T D A_S."""
+    if isinstance(part, np.ndarray):
+        return np.einsum("ij,ij,i->j", part, part, hessian)
+    return part.multiply(part).T @ hessian
+
+
+def _conjugate_gradients(
+    product: Callable[[FloatArray], FloatArray], right: FloatArray, diagonal: FloatArray, share: float
+) -> FloatArray:
+    """Return K^{-1} y by conjugate gradients, preconditioned by the diagonal, to a residual of this share of y's."""
+    x, residual = np.zeros_like(right), right.copy()
+    scaled = residual / diagonal
+    direction, size = scaled.copy(), float(residual @ scaled)
+    first = size
+    for _ in range(PRODUCTS):
+        if not size > share**2 * first:
+            break
+        image = product(direction)
+        length = size / float(direction @ image)
+        x += length * direction
+        residual -= length * image
+        scaled = residual / diagonal
+        size, previous = float(residual @ scaled), size
+        direction = scaled + (size / previous) * direction
+    return x

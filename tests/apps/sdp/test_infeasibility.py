@@ -1,0 +1,147 @@
+"""Programs without a solution, or without a bound on the trace: what is proved, and what is said."""
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+
+from apps.sdp.checks import check, reference
+from unipd import Status
+from unipd.apps.sdp import SDP, Block, SdpData, find_ray, find_separation, measure_margins
+from unipd.maps.sdp import Entries
+
+OFF = np.array([[0.0, 0.5], [0.5, 0.0]])
+CORNER = np.diag([1.0, 0.0])
+
+
+def linear(cost, rows, b, kind):
+    """min <c, x>, A x = b, x a vector of one kind."""
+    size = len(cost)
+    matrices = Entries.from_matrices([np.diag(row) for row in rows])
+    b = np.array(b, float)
+    return SDP(SdpData(size, Entries.from_matrices([np.diag(cost)]), matrices, b, b, (Block(0, size, kind),)))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        SDP.from_matrices(np.eye(2), [np.array([[2.0, 1.0], [1.0, 1.0]]), 2.0 * OFF], [-1.0, 1.0]),
+        SDP.from_matrices(np.eye(2), [np.array([[2.0, 1.0], [1.0, 1.0]])], [-1.0], "<="),
+        linear([1.0, 1.0], [[1.0, 2.0]], [-1.0], "nonnegative"),
+        linear([1.0, 0.0, 0.0], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [1.0, 5.0], "second_order"),
+        linear([1.0, 0.0, 0.0], [[1.0, 0.0, 0.0]], [-1.0], "second_order"),
+    ],
+)
+def test_infeasible_programs_come_with_a_proof(program):
+    """A^*(y) lies in the dual cone and b^T y < 0, for whatever the bounds allow."""
+    result = program.solve(1e-6)
+    assert result.status is Status.INFEASIBLE, result.message
+    assert program.data.support_of_bounds(result.dual) < 0.0
+    margins = measure_margins(program.data.blocks, program.adjoint(result.dual))
+    assert margins.min() >= -1e-6
+
+
+def test_a_separation_of_a_limited_trace_says_so():
+    """diag(1, -d) y proves that no X of trace below 1 / d has X_11 - d X_22 = -1."""
+    program = SDP.from_matrices(np.eye(2), [np.diag([1.0, -1e-3])], [-1.0])
+    proof = find_separation(program.data, np.ones(1))
+    assert proof.excluded == pytest.approx(1e3)
+    assert find_separation(program.data, -np.ones(1)) is None
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        SDP.from_matrices(-np.eye(2), [2.0 * OFF], [2.0]),
+        SDP.from_matrices(np.eye(2), [2.0 * OFF], [2.0], maximise=True),
+        SDP.from_matrices(-CORNER, [np.eye(2)], [1.0], ">="),
+        linear([-1.0, 0.0], [[1.0, -1.0]], [1.0], "nonnegative"),
+        linear([0.0, 1.0, 0.0], [[0.0, 0.0, 1.0]], [1.0], "second_order"),
+        linear([1.0, 1.0], [[1.0, -1.0]], [1.0], "free"),
+    ],
+)
+def test_unbounded_programs_come_with_a_ray(program):
+    """D lies in the cone, A(D) keeps the constraints, and the objective improves along D."""
+    data = program.data
+    result = program.solve(1e-6)
+    assert result.status is Status.UNBOUNDED, result.message
+    both = data.cost_and_constraints.image(result.x)
+    assert both[0] < 0.0
+    assert result.extras["ray_objective"] == pytest.approx(-both[0] if program.maximise else both[0])
+    growth = np.where(np.isfinite(data.upper), both[1:], 0.0), np.where(np.isfinite(data.lower), -both[1:], 0.0)
+    assert np.maximum(*growth).max() <= 1e-6 * -both[0]
+    assert result.extras["ray_residual"] <= 1e-6
+    part = data.block(result.x, 0)
+    if data.blocks[0].kind == "psd":
+        assert np.linalg.eigvalsh(part)[0] >= -1e-12
+    elif data.blocks[0].kind == "second_order":
+        assert part[0] >= np.linalg.norm(part[1:]) * (1.0 - 1e-12)
+    assert len(result.history) > 0
+    assert "unbounded" in result.message
+
+
+def test_a_direction_that_changes_the_constraints_is_no_ray():
+    data = SDP.from_matrices(-np.eye(2), [CORNER], [1.0]).data
+    assert find_ray(data, data.point([np.diag([1.0, 1.0])])) is None
+    assert find_ray(data, data.point([np.diag([0.0, 1.0])])).objective == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("cost", [np.eye(2), CORNER])
+def test_weak_infeasibility_ends_with_what_is_proved(cost):
+    """X_11 = 0 and X_12 = 1 are met arbitrarily closely by large X, but by none exactly."""
+    result = SDP.from_matrices(cost, [CORNER, OFF], [0.0, 1.0]).solve(1e-6)
+    assert result.status is Status.STALLED
+    assert "No X of trace at most" in result.message
+    assert result.infeasibility < 1e-2
+
+
+def test_an_infimum_that_is_not_attained_ends_with_a_result():
+    """X_11 tends to zero as X_22 grows: the bound 0 is true, no X attains it."""
+    result = SDP.from_matrices(CORNER, [OFF], [1000.0]).solve(1e-6)
+    assert result.status is Status.STALLED
+    assert result.dual_bound <= 1e-9
+    assert result.infeasibility <= 1e-6
+
+
+def test_a_trace_that_the_objective_bounds():
+    """The smallest trace with X_12 = 300 is 600; the bound holds for X of any trace."""
+    program = SDP.from_matrices(np.eye(2), [OFF], [300.0])
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    assert result.objective == pytest.approx(600.0, rel=1e-5)
+    assert result.extras["trace_bound"] is None
+
+
+def test_by_the_factored_method_a_guess_of_the_trace_is_enlarged():
+    program = SDP.from_matrices(np.eye(2), [OFF], [300.0])
+    result = program.solve(1e-6, "factored")
+    assert result.method == "factored"
+    assert result.objective == pytest.approx(600.0, rel=1e-5)
+    assert "a guess, enlarged while it mattered" in result.message
+
+
+def free_variables(pairs):
+    """min <C, X> + f'(p - q), <A_i, X> + a_i'(p - q) = b_i: free variables as differences of nonnegative ones."""
+    random = np.random.default_rng(pairs)
+    order, size = 6, pairs + 3
+    symmetric = [(part + part.T) / 2 for part in random.standard_normal((size, order, order))]
+    inner, slack = (part @ part.T / order for part in random.standard_normal((2, order, order)))
+    free, y = random.standard_normal((size, pairs)), random.standard_normal(size)
+    whole = [block_diag(part, np.diag(row), -np.diag(row)) for part, row in zip(symmetric, free, strict=True)]
+    cost = block_diag(slack, np.zeros((2 * pairs, 2 * pairs))) - np.tensordot(y, whole, 1)
+    return SDP.from_matrices(cost, whole, [float(np.sum(part * inner)) for part in symmetric])
+
+
+@pytest.mark.parametrize("pairs", [1, 8])
+def test_free_variables_as_differences_may_grow_for_ever(pairs):
+    program = free_variables(pairs)
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    assert result.objective == pytest.approx(reference(program), rel=1e-5, abs=1e-5)
+
+
+def test_a_point_of_an_unbounded_set_is_found():
+    """No objective: any X with X_12 = 1 and X_11 = 2 will do, however large X_22."""
+    program = SDP.from_matrices(np.zeros((2, 2)), [OFF, CORNER], [1.0, 2.0])
+    result = program.solve(1e-6)
+    check(program, result, 1e-6)
+    assert result.objective == 0.0

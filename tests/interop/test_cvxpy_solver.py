@@ -1,0 +1,188 @@
+"""unipd as a solver of CVXPY models: values, variables, dual values, statuses, options."""
+
+import subprocess
+import sys
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import unipd
+from cvxpy_models import FAMILIES, compare, maxcut
+from unipd.apps.sdp import ConeProgram, Cones, Primal
+from unipd.errors import InvalidInput
+from unipd.status import Status
+
+
+@pytest.fixture
+def solver():
+    return unipd.cvxpy.Solver()
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_models_agree_with_clarabel(family, solver):
+    assert compare(family(np.random.default_rng(7)), solver, 1e-7) == "right"
+
+
+def dual_values(problem, **options):
+    problem.solve(**options)
+    assert problem.status == cp.OPTIMAL
+    values = [limit.dual_value for limit in problem.constraints]
+    return [
+        np.concatenate([np.ravel(part) for part in value]) if isinstance(value, list) else value for value in values
+    ]
+
+
+def models_with_unique_duals():
+    generator = np.random.default_rng(3)
+    A, b = generator.standard_normal((7, 4)), generator.standard_normal(7)
+    matrices = [matrix + matrix.T for matrix in generator.standard_normal((5, 4, 4))]
+    x, X, Y, H = cp.Variable(4), cp.Variable((4, 4), PSD=True), cp.Variable((3, 4)), cp.Variable((3, 3), hermitian=True)
+    pencil = 6 * np.eye(4) + sum(x[k] * matrices[k] for k in range(4))
+    phase = np.array([[1.0, 1j, 2.0], [-1j, 0.0, 1 - 1j], [2.0, 1 + 1j, -1.0]])
+    fit = cp.sum_squares(A @ x - b)
+    return {
+        "equation and bounds": (cp.Minimize(fit), [cp.sum(x) == 2, x >= 0.1, x[0] <= 0.3]),
+        "second-order": (cp.Minimize(fit), [cp.norm(x) <= 0.2, cp.SOC(0.3 + x[0], x[1:])]),
+        "linear matrix inequality": (cp.Minimize(A[0] @ x), [pencil >> 0]),
+        "psd variable": (cp.Minimize(cp.trace(matrices[4] @ X)), [cp.diag(X) == 1, X[0, 1] >= 0.2]),
+        "psd constraint": (cp.Maximize(cp.trace(matrices[4] @ X)), [X << np.eye(4), cp.trace(X) == 1.5]),
+        "nuclear": (cp.Minimize(cp.normNuc(Y)), [Y[:2, :2] == A[:2, :2], cp.sum(Y) == 3]),
+        "hermitian": (cp.Minimize(cp.real(cp.trace(phase @ H))), [H >> 0, cp.real(cp.trace(H)) == 1]),
+    }
+
+
+@pytest.mark.parametrize("name", models_with_unique_duals())
+def test_dual_values_are_those_of_clarabel(name, solver):
+    problem = cp.Problem(*models_with_unique_duals()[name])
+    ours = dual_values(problem, solver=solver, accuracy=1e-9)
+    variables = [variable.value for variable in problem.variables()]
+    theirs = dual_values(problem, solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    for found, expected in zip(ours, theirs, strict=True):
+        assert np.shape(found) == np.shape(expected)
+        np.testing.assert_allclose(found, expected, atol=2e-4)
+    for found, variable in zip(variables, problem.variables(), strict=True):
+        np.testing.assert_allclose(found, variable.value, atol=2e-4)
+
+
+def random_cone_program(seed):
+    """Return a program with interior points on both sides, and rows of one entry in every cone."""
+    generator = np.random.default_rng(seed)
+    cones = Cones(2, 5, (4, 1, 3), (1, 3))
+    rows, columns = 2 + 5 + 8 + 7, 9
+    A = generator.standard_normal((rows, columns)) * (generator.random((rows, columns)) < 0.4)
+    A[[3, 8, 11, 17]] = 0.0
+    A[[3, 8, 11, 17], [0, 1, 2, 3]] = generator.standard_normal(4)
+    A[12], A[:, 4] = 0.0, 0.0
+    A[12, [4, 5]] = 2.0, 1.0
+    inside = np.concatenate([np.ones(5), [3, 1, 0, 1], [1], [2, 1, 0], [1], [1, 0, 0, 1, 0, 1]])
+    x, y = generator.standard_normal(columns), np.concatenate([generator.standard_normal(2), inside])
+    return ConeProgram(-A.T @ y, A, A @ x + np.concatenate([np.zeros(2), inside]), cones)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("is_primal", [True, False])
+def test_both_forms_satisfy_the_optimality_conditions(seed, is_primal):
+    program = random_cone_program(seed)
+    if is_primal:
+        program.form = Primal(program)
+        assert program.form.pivot_rows.size >= 5
+    assert isinstance(program.form, Primal) == is_primal
+    solution = program.solve(1e-8)
+    assert solution.status is Status.SOLVED
+    x, y, s = solution.x, solution.y, program.b - program.A @ solution.x
+    assert np.abs(program.c + program.A.T @ y).max() <= 1e-6
+    assert np.abs(s[:2]).max() <= 1e-6
+    assert program.c @ x + program.b @ y == pytest.approx(0.0, abs=1e-5)
+    for vector in (s, y):
+        assert vector[2:7].min() >= -1e-6
+        for cone in (vector[7:11], vector[12:15]):
+            assert cone[0] - np.linalg.norm(cone[1:]) >= -1e-6
+        assert min(vector[11], vector[15]) >= -1e-6
+        matrix = np.zeros((3, 3))
+        matrix[np.triu_indices(3)] = vector[16:] / np.array([1, 2**0.5, 2**0.5, 1, 2**0.5, 1])
+        assert np.linalg.eigvalsh(matrix, "U").min() >= -1e-6
+
+
+def statuses():
+    x, X = cp.Variable(3), cp.Variable((3, 3), PSD=True)
+    return [
+        (cp.Problem(cp.Minimize(x[0]), [x >= 1, x[0] <= 0]), "infeasible"),
+        (cp.Problem(cp.Minimize(cp.norm(x)), [cp.sum(x) == 1, cp.sum(x) == 2]), "infeasible"),
+        (cp.Problem(cp.Minimize(X[0, 1]), [X[0, 0] == -1]), "infeasible"),
+        (cp.Problem(cp.Minimize(x[0]), [0 * x >= 1]), "infeasible"),
+        (cp.Problem(cp.Minimize(x[0]), [x <= 1]), "unbounded"),
+        (cp.Problem(cp.Minimize(x[0])), "unbounded"),
+        (cp.Problem(cp.Maximize(cp.trace(X)), [X[0, 0] == 1]), "unbounded"),
+        (cp.Problem(cp.Minimize(0 * x[0]), [0 * x >= -1]), "optimal"),
+        (cp.Problem(cp.Minimize(0), [x >= 1]), "optimal"),
+    ]
+
+
+@pytest.mark.parametrize("index", range(len(statuses())))
+def test_statuses(index, solver):
+    problem, status = statuses()[index]
+    problem.solve(solver=solver)
+    assert problem.status == status
+
+
+def test_a_low_rank_model_reaches_the_factored_method(solver):
+    problem = maxcut(200)
+    problem.solve(solver=solver, accuracy=1e-6)
+    stats = problem.solver_stats
+    assert stats.solver_name == "UNIPD"
+    assert stats.extra_stats.method == "factored"
+    assert stats.extra_stats.status is Status.SOLVED
+    assert (stats.solve_time, stats.num_iters) == (stats.extra_stats.seconds, stats.extra_stats.iterations)
+    X = problem.variables()[0].value
+    assert np.abs(np.diag(X) - 1.0).max() <= 1e-6
+    assert np.linalg.eigvalsh(X).min() >= -1e-9
+    assert problem.value <= -stats.extra_stats.dual_bound * (1.0 + 1e-9)
+
+
+def test_options_are_passed_on(solver, capsys):
+    x = cp.Variable(4)
+    problem = cp.Problem(cp.Minimize(cp.norm1(x)), [np.arange(8.0).reshape(2, 4) @ x == 1])
+    with pytest.warns(UserWarning, match="inaccurate"):
+        problem.solve(solver=solver, accuracy=1e-6, max_iters=2)
+    assert problem.status == "user_limit"
+    assert problem.solver_stats.extra_stats.iterations == 2
+    with pytest.warns(UserWarning, match="inaccurate"):
+        problem.solve(solver=solver, time_limit=1e-9)
+    assert problem.solver_stats.extra_stats.status is Status.TIME_LIMIT
+    problem.solve(solver=unipd.cvxpy.Solver(method="interior"), verbose=True)
+    assert "interior" in capsys.readouterr().err
+    with pytest.raises(InvalidInput, match="bogus"):
+        problem.solve(solver=solver, bogus=1)
+
+
+def test_a_stalled_run_is_inaccurate(solver):
+    problem = FAMILIES[0](np.random.default_rng(0))
+    with pytest.warns(UserWarning, match="inaccurate"):
+        problem.solve(solver=solver, accuracy=1e-16)
+    assert problem.status == "optimal_inaccurate"
+    assert problem.value == pytest.approx(problem.solve(solver="CLARABEL"), rel=1e-6)
+
+
+def test_other_cones_and_integers_are_refused_by_name(solver):
+    x, z = cp.Variable(3), cp.Variable(3, integer=True)
+    for problem, name in [
+        (cp.Problem(cp.Minimize(cp.sum(cp.exp(x)))), "ExpCone"),
+        (cp.Problem(cp.Minimize(x[0]), [cp.PowCone3D(x[0], x[1], x[2], 0.3)]), "PowCone3D"),
+        (cp.Problem(cp.Minimize(cp.sum(z)), [z >= 0.5]), "mixed-integer"),
+    ]:
+        with pytest.raises(cp.error.SolverError, match=name):
+            problem.solve(solver=solver)
+
+
+def test_parameters_may_change(solver):
+    x, bound = cp.Variable(2), cp.Parameter(value=1.0)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [x >= bound])
+    assert problem.solve(solver=solver) == pytest.approx(2.0, rel=1e-5)
+    bound.value = 3.0
+    assert problem.solve(solver=solver) == pytest.approx(6.0, rel=1e-5)
+
+
+def test_cvxpy_is_imported_on_first_use():
+    code = "import sys, unipd; assert 'cvxpy' not in sys.modules; unipd.cvxpy.Solver(); assert 'cvxpy' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,117 @@
+"""Warm starts carry atoms and curvature, not the dual vector alone: fewer iterations after every kind of change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import unipd
+from unipd import Problem, Status, solve
+from unipd.couplings import AtMost, Equality, L2Ball, LeastSquares, Product
+from unipd.sharp import Entropy, L1Ball, L1NormSquared, Linear, Simplex
+
+ROWS, SIZE = 40, 400
+RANDOM = np.random.default_rng(0)
+A = RANDOM.standard_normal((ROWS, SIZE))
+POINT = RANDOM.dirichlet(np.full(SIZE, 0.05))
+B, COST = A @ POINT, RANDOM.random(SIZE)
+ROW, NOISE, OTHER = RANDOM.standard_normal(SIZE), RANDOM.standard_normal(SIZE), RANDOM.dirichlet(np.full(SIZE, 0.05))
+
+
+def program(cost: Any = COST, b: Any = B, coupling: Any = "=", matrix: Any = A) -> Problem:
+    return Problem(Linear(cost, Simplex(SIZE)), matrix, b, coupling)
+
+
+@pytest.fixture(scope="module")
+def earlier() -> unipd.Result:
+    return solve(program(), accuracy=1e-6)
+
+
+def changed(name: str, earlier: unipd.Result) -> Problem:
+    stacked = np.vstack([A, ROW])
+    cut = Product([Equality(), AtMost()], [ROWS, 1])
+    return {
+        "nothing": lambda: program(),
+        "b": lambda: program(b=A @ (0.99 * POINT + 0.01 * OTHER)),
+        "cost": lambda: program(COST + 0.02 * NOISE),
+        "row": lambda: program(b=np.append(B, ROW @ POINT), matrix=stacked),
+        "cut": lambda: program(b=np.append(B, ROW @ earlier.x - 0.01), coupling=cut, matrix=stacked),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", ["nothing", "b", "cost", "row", "cut"])
+def test_a_changed_program_takes_at_most_half_of_the_iterations(name: str, earlier: unipd.Result) -> None:
+    problem = changed(name, earlier)
+    cold, warm = (solve(problem, accuracy=1e-6, start=start) for start in (None, earlier))
+    assert cold.status is warm.status is Status.SOLVED
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
+    assert 2 * warm.iterations <= cold.iterations
+
+
+def test_rows_in_other_units_are_rescaled() -> None:
+    factors = np.geomspace(1e-3, 1e3, ROWS)
+    problem = program(b=factors * B, matrix=factors[:, None] * A)
+    assert problem.rows is not None
+    cold = solve(problem, accuracy=1e-6)
+    warm = solve(problem, accuracy=1e-6, start=cold)
+    assert warm.status is Status.SOLVED
+    assert warm.iterations <= 2
+
+
+PATHS: dict[str, Any] = {
+    "larger balls": lambda share: Problem(L1Ball(SIZE, 1.0 + 4.0 * share), A, 10.0 * B, LeastSquares()),
+    "smaller balls": lambda share: Problem(L1Ball(SIZE, 5.0 - 4.0 * share), A, 10.0 * B, LeastSquares()),
+    "tighter constraints": lambda share: Problem(L1NormSquared(SIZE), A, B, L2Ball(0.6 - 0.5 * share)),
+    "moving moments": lambda share: Problem(Entropy(SIZE), A, A @ ((1 - 0.1 * share) * 0.0025 + 0.1 * share * OTHER)),
+}
+
+
+@pytest.mark.parametrize("name", ["larger balls", "smaller balls"])
+def test_coordinates_in_use_are_a_start(name: str) -> None:
+    cold_total, warm_total, previous = 0, 0, None
+    method = unipd.CoordinateDescent(working_set=2)
+    for share in np.linspace(0.1, 1.0, 10):
+        problem = PATHS[name](share)
+        cold = solve(problem, method, accuracy=1e-6)
+        previous = solve(problem, method, accuracy=1e-6, start=previous)
+        assert previous.status is cold.status is Status.SOLVED
+        cold_total, warm_total = cold_total + cold.iterations, warm_total + previous.iterations
+    assert warm_total < 0.85 * cold_total
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_takes_fewer_iterations(name: str) -> None:
+    method = "corrective" if name.endswith("balls") else "auto"  # coordinate descent takes an iteration or two
+    cold_total, warm_total, previous = 0, 0, None
+    method = "corrective" if name.endswith("balls") else "auto"  # coordinates need but one iteration from cold
+    for share in np.linspace(0.1, 1.0, 10):
+        problem = PATHS[name](share)
+        cold = solve(problem, method, accuracy=1e-6)
+        previous = solve(problem, method, accuracy=1e-6, start=previous)
+        assert previous.status is cold.status is Status.SOLVED
+        assert previous.objective == pytest.approx(cold.objective, rel=1e-5, abs=1e-5 * problem.scale(0.0))
+        cold_total, warm_total = cold_total + cold.iterations, warm_total + previous.iterations
+    assert warm_total < 0.85 * cold_total
+
+
+def test_atoms_of_another_size_are_scaled() -> None:
+    """The atoms of a ball twice as large are those of the ball, not points in its interior or outside."""
+    first = solve(Problem(L1Ball(SIZE, 1.0), A, 10.0 * B, LeastSquares()), "pairwise", accuracy=1e-6)
+    for radius in (0.5, 2.0):
+        problem = Problem(L1Ball(SIZE, radius), A, 10.0 * B, LeastSquares())
+        state = next(unipd.iterate(problem, "corrective", start=first))
+        assert all(np.abs(unipd.atoms.dense(atom)).sum() == pytest.approx(radius) for atom in state.primal.atoms)  # type: ignore[attr-defined]
+
+
+def test_a_dual_vector_outside_the_domain_is_projected() -> None:
+    equality = solve(program(), accuracy=1e-6)
+    problem = program(coupling="<=")
+    assert solve(problem, accuracy=1e-6, start=equality).status is Status.SOLVED
+
+
+def test_a_result_with_more_rows_is_refused() -> None:
+    longer = solve(program(b=np.append(B, ROW @ POINT), matrix=np.vstack([A, ROW])), accuracy=1e-4)
+    with pytest.raises(unipd.errors.InvalidInput, match="start"):
+        solve(program(), start=longer)
