@@ -20,8 +20,8 @@ from support.runs import constrained_problem, cut_problem, same_run, spectral_pr
 from unipd import Checkpoint, MaxIterations, Problem, solve
 from unipd.apps.graphs import maxcut_program
 from unipd.apps.graphs.theta import theta
-from unipd.apps.sdp import SDP, analyse
-from unipd.apps.sdp.interior_point import InteriorPoint, InteriorPointState
+from unipd.apps.sdp import SDP
+from unipd.apps.sdp.interior_point import InteriorPointState
 from unipd.apps.tomography import Noise, simulate
 from unipd.apps.tomography.projected import Projected, ProjectedState
 from unipd.errors import UnipdError
@@ -55,14 +55,6 @@ def norm_problem() -> Problem:
     return Problem(unipd.sharp.NuclearNormSquared((6, 5)), entries, np.sin(1.0 + np.arange(rows.size)), "=")
 
 
-def a_program() -> Problem:
-    """The template of a small semidefinite program, which the interior-point method takes."""
-    analysis = analyse(maxcut_program(a_graph()).data)
-    trace = analysis.trace_bound()
-    assert trace is not None
-    return analysis.problem(trace)
-
-
 def smooth_problem() -> Problem:
     """A distribution of largest entropy."""
     random = np.random.default_rng(5)
@@ -80,10 +72,9 @@ EXAMPLES: dict[type[State], tuple[Callable[[], Problem], Method]] = {
     CorrectiveState: (constrained_problem, unipd.Corrective()),
     NormBarrierState: (norm_problem, NormBarrier()),
     FactoredState: (cut_problem, Factored(inner_steps=2, rank=2)),
-    InteriorPointState: (a_program, InteriorPoint()),
     ProjectedState: (spectral_problem, Projected(rank=2)),
 }
-"""A problem and a method for every class of states that is not a wrapper's."""
+"""A problem and a method for every class of states that is not a wrapper's, nor of one application only."""
 
 WRAPPERS: dict[str, Callable[[Method], Method]] = {
     "alone": lambda method: method,
@@ -108,7 +99,8 @@ def test_every_class_of_states_has_an_example() -> None:
     for module in pkgutil.walk_packages(unipd.__path__, "unipd."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    assert subclasses(State) - subclasses(WrapperState) == set(EXAMPLES)
+    in_applications = {kind for _, kind in APPLICATIONS.values()}
+    assert subclasses(State) - subclasses(WrapperState) == set(EXAMPLES) | in_applications
     assert {kind.__name__ for kind in subclasses(Wrapper)} == {name for name in WRAPPERS if name.isalpha()} - {"alone"}
 
 
@@ -175,10 +167,10 @@ APPLICATIONS: dict[str, tuple[Callable[[], Any], type[State]]] = {
         lambda: unipd.PauliTomography().fit_data(simulate("mixed", 3, noise=Noise(shots=500)).data).result_,
         ProjectedState,
     ),
-    "program": (lambda: _dense_program().solve(1e-8), InteriorPointState),
+    "program": (lambda: _dense_program().solve(1e-8, method="interior"), InteriorPointState),
     "program, corrective": (lambda: _dense_program().solve(method="corrective"), CorrectiveState),
     "program, factored": (lambda: _dense_program().solve(method="factored"), FactoredState),
-    "theta": (lambda: theta(a_graph(), 1e-8), InteriorPointState),
+    "theta": (lambda: theta(a_graph(), 1e-8), FactoredState),
     "maxcut": (lambda: maxcut_program(a_graph()).solve(1e-7), FactoredState),
 }
 """What to run, and a class of states that the run goes through."""
