@@ -123,8 +123,10 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         machines = [self._separate(samples, members, counts, pair) for pair in pairs]
         self._publish(samples, machines)
         if self.probability:
-            parts = clone(self).set_params(probability=False)
-            self._calibrated = CalibratedClassifierCV(parts, ensemble=False).fit(samples, labels, sample_weight)
+            plain: Any = clone(self)
+            calibrate: Any = CalibratedClassifierCV
+            calibrated = calibrate(plain.set_params(probability=False), ensemble=False)
+            self._calibrated = calibrated.fit(samples, labels, sample_weight)
         return self
 
     def decision_function(self, X: Any) -> Array:
