@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy
 import scipy.sparse as sp
-from scipy.sparse.linalg import lsqr
 
 from unipd._typing import Array, IntArray
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, SdpData
@@ -263,6 +262,8 @@ class Embedding:
         rows = sp.vstack([self._matrix, sp.csr_array(cost[None] / size)]).T
         keep = np.ones(columns, bool)
         keep[slacks : slacks + form.slack_rows.size + form.range_rows.size] = False  # signs are imposed afterwards
+        from scipy.sparse.linalg import lsqr
+
         found = lsqr(sp.csr_array(rows)[keep], target[keep], atol=1e-12, btol=1e-12, iter_lim=LSQR_STEPS)[0]
         level, z = max(float(found[-1]) / size, 0.0), found[: form.data.size]
         return level, level * self.make_admissible(z / level) if level > 0.0 else self.make_admissible(z, is_ray=True)
