@@ -79,7 +79,7 @@ def as_method(
         if not isinstance(chosen, UniversalMethod):
             raise InvalidInput("continuation", "the method unipdgrad or accunipdgrad for stages", chosen.name)
         chosen = Restarts(chosen, continuation=continuation)
-    should_scale = scaling == "rows" or (scaling == "auto" and isinstance(method, str) and problem.rows is not None)
+    should_scale = scaling == "rows" or (scaling == "auto" and isinstance(method, str) and problem.has_uneven_rows)
     return Rescaling(chosen) if should_scale and not isinstance(chosen, Rescaling) else chosen
 
 
