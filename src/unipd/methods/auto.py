@@ -86,7 +86,7 @@ def as_method(
         if not isinstance(chosen, universal.UniversalMethod):
             raise InvalidInput("continuation", "the method unipdgrad or accunipdgrad for stages", chosen.name)
         chosen = wrappers.Restarts(chosen, continuation=continuation)
-    should_scale = scaling == "rows" or (scaling == "auto" and isinstance(method, str) and problem.rows is not None)
+    should_scale = scaling == "rows" or (scaling == "auto" and isinstance(method, str) and problem.has_uneven_rows)
     return wrappers.Rescaling(chosen) if should_scale and not isinstance(chosen, wrappers.Rescaling) else chosen
 
 
