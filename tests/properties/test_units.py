@@ -9,6 +9,7 @@ import pytest
 
 import unipd
 from unipd import Status, couplings, sharp
+from unipd.atoms import dense
 
 UNITS = [1e-12, 1e-6, 1e-3, 1e3, 1e6, 1e12]
 RANDOM = np.random.default_rng(0)
@@ -150,3 +151,37 @@ def test_one_row_of_a_weighted_loss_has_any_unit(unit):
     assert plain.status.success
     assert other.status.success
     np.testing.assert_allclose(other.x, plain.x, atol=1e-6)
+
+
+@pytest.mark.parametrize("relation", ["=", "<=", couplings.Product([couplings.Equality(), couplings.AtMost()], [2, 4])])
+@pytest.mark.parametrize("unit", [1e-12, 0.2, 0.5, 3.0, 9.0, 1e12])
+def test_the_unit_of_a_row_is_not_felt_in_the_measure(relation: Any, unit: float) -> None:
+    """Also where row norms differ by less than the factor of ten from which methods equilibrate."""
+    factors, residual = np.where(np.arange(6) == 1, unit, 1.0), np.arange(6.0) - 2.0
+    plain, other = (unipd.Problem(sharp.Simplex(30), (d * A.T).T, d * B, relation) for d in (np.ones(6), factors))
+    assert other.infeasibility(factors * residual) == pytest.approx(plain.infeasibility(residual), rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("what", ["cost", "rows", "one row", "size"])
+@pytest.mark.parametrize("name", ["equalities", "inequalities", "squared norm", "norm on a ball"])
+def test_units_do_not_change_x(name: str, what: str, unit: float) -> None:
+    """These have a unique solution, which is compared itself, in the units of the plain problem."""
+    one_row = np.where(np.arange(6) == 0, unit, 1.0)
+    changes: dict[str, Any] = {"rows": one_row} if what == "one row" else {what: unit}
+    plain, other = (unipd.solve(PROBLEMS[name](**kinds), accuracy=1e-7) for kinds in ({}, changes))
+    assert plain.status is other.status is Status.SOLVED
+    x = dense(other.x) / (unit if what == "size" else 1.0)
+    np.testing.assert_allclose(x, dense(plain.x), rtol=0, atol=1e-5 * np.linalg.norm(dense(plain.x)))
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-9, 1e9, 1e12])
+@pytest.mark.parametrize("offset", [0.0, -COST.min()])
+def test_a_user_supplied_oracle_needs_no_maximum_in_any_unit(unit: float, offset: float) -> None:
+    """Its size is found from its answers, also where the least f is 0."""
+    cost = unit * (COST + offset)
+    oracle = sharp.from_callable(lambda y: np.eye(30)[np.argmax(y - cost)], 30, objective=lambda x: float(cost @ x))
+    known = unipd.solve(program("=")(), accuracy=1e-7)
+    result = unipd.solve(unipd.Problem(oracle, A, B, "="), accuracy=1e-7)
+    assert result.status is known.status is Status.SOLVED
+    assert result.objective / unit - offset == pytest.approx(known.objective, abs=1e-5)

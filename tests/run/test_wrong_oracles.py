@@ -169,3 +169,21 @@ def test_a_right_operator_is_solved_and_its_products_are_counted(seed: int) -> N
     result = solve(problem, "corrective", accuracy=1e-6)
     assert result.status is Status.SOLVED
     assert result.counts.matvecs >= products - 2  # the point itself is measured once more at the end
+
+
+@pytest.mark.parametrize("method", ["auto", "accunipdgrad"])
+@pytest.mark.parametrize("unit", [1e-9, 1.0])
+def test_an_infeasible_problem_without_a_maximum_is_explained(method: str, unit: float) -> None:
+    """The multipliers grow beyond the range of squares; no proof is possible, and the message says what is missing."""
+    matrix, _, cost = data(0)
+    cost = unit * cost
+    oracle = from_callable(lambda y: np.eye(10)[np.argmax(y - cost)], 10, objective=lambda x: float(cost @ x))
+    result = solve(Problem(oracle, matrix, 100.0 * np.ones(len(matrix)), "="), method, accuracy=1e-3)
+    assert result.status is Status.STALLED
+    assert "state the oracle's maximum of f on X" in result.message
+    largest = float(cost.max())
+    known = from_callable(
+        lambda y: np.eye(10)[np.argmax(y - cost)], 10, objective=lambda x: float(cost @ x), maximum=largest
+    )
+    proven = solve(Problem(known, matrix, 100.0 * np.ones(len(matrix)), "="), method, accuracy=1e-3)
+    assert proven.status is Status.INFEASIBLE

@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
+from unipd.errors import UnboundedOracle
 from unipd.maps.base import squared_norm
+from unipd.memory import peak_memory
 from unipd.problem import Problem, ratio
 from unipd.protocols import inner, norm
+from unipd.run.result import ProblemFacts, Result
+from unipd.status import Status
 
 NEGLIGIBLE = 0.75
 """A^* lam counts as zero below eps^0.75 ||A|| ||lam||: 2e-12 in double precision, 6e-6 in single."""
@@ -90,6 +94,39 @@ def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
         return None
     start = problem.infeasibility(problem.map.image(x) - problem.b) if problem.sharp.contains(x) else math.inf
     return ImprovingRay(unit, late, ratio(residual, size), start)
+
+
+_FEASIBLE_POINT_TEXT = {
+    True: "A feasible point is known.",
+    False: "Whether any point is feasible was not decided: if none is, the problem is infeasible as well.",
+}
+
+
+def unbounded_result(problem: Problem, error: UnboundedOracle, accuracy: float, reached: float) -> Result:
+    """Return the result of a problem whose oracle gave a ray of unbounded improvement; else raise its error again.
+
+    ``reached`` is the relative infeasibility of the run's last point.
+    """
+    found = improving_ray(problem, error.atom)
+    if found is None:
+        raise error
+    is_known = problem.loss is not None or min(reached, found.infeasibility) <= accuracy
+    return Result(
+        status=Status.UNBOUNDED,
+        note=f"{Status.UNBOUNDED.message} {_FEASIBLE_POINT_TEXT[is_known]}",
+        x=found.ray,
+        image=problem.map.image(found.ray),
+        dual_bound=-math.inf,
+        accuracy=accuracy,
+        peak_memory_bytes=peak_memory(),
+        problem=problem,
+        facts=ProblemFacts(problem=repr(problem), loss=problem.loss is not None),  # its scales may be infinite
+        extras={
+            "ray_objective": found.objective,
+            "ray_residual": found.residual,
+            "is_feasible_point_known": is_known,
+        },
+    )
 
 
 def _objective_at(problem: Problem, x: Array) -> float:

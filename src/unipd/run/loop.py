@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -24,7 +25,7 @@ from unipd.protocols import Tracker, inner
 from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
 from unipd.run.consistency import revise_bound
 from unipd.run.history import History, Incumbent, IterationInfo
-from unipd.run.infeasibility import improving_ray
+from unipd.run.infeasibility import unbounded_result
 from unipd.run.interruption import (
     TimeLimitReached,
     abort_iteration_when,
@@ -34,7 +35,7 @@ from unipd.run.interruption import (
 )
 from unipd.run.polish import polish as polish_result
 from unipd.run.progress import Show, open_observers
-from unipd.run.result import ProblemFacts, Result, certificate_figures
+from unipd.run.result import Result, certificate_figures
 from unipd.run.stopping import StopFunction, StoppingRule, as_rule
 from unipd.run.termination import Callback, Conclusion, Termination
 from unipd.run.warm_start import first_state, starting_dual
@@ -196,51 +197,14 @@ def solve(
                     if run.observe(state):
                         break
     except UnboundedOracle as error:
-        return _unbounded_result(problem, chosen, accuracy, error, begun, None if run is None else run.state)
+        if current_communicator().size > 1:
+            raise
+        reached = math.inf if run is None or run.state is None else run.state.certificate.infeasibility
+        result = unbounded_result(problem, error, accuracy, reached)
+        seconds, settings = current_communicator().now() - begun[0], _method_settings(chosen, None)
+        return replace(result, method=chosen.name, settings=settings, seconds=seconds)
     result = run.result()
     return polish_result(problem, result) if polish else result
-
-
-_FEASIBLE_POINT_TEXT = {
-    True: "A feasible point is known.",
-    False: "Whether any point is feasible was not decided: if none is, the problem is infeasible as well.",
-}
-
-
-def _unbounded_result(
-    problem: Problem,
-    method: Method,
-    accuracy: float,
-    error: UnboundedOracle,
-    begun: tuple[float, float],
-    state: State | None,
-) -> Result:
-    """Return the result of a problem whose oracle gave a ray of unbounded improvement; else raise its error again."""
-    communicator = current_communicator()
-    found = improving_ray(problem, error.atom) if communicator.size == 1 else None
-    if found is None:
-        raise error
-    reached = math.inf if state is None else state.certificate.infeasibility
-    is_known = problem.loss is not None or min(reached, found.infeasibility) <= accuracy
-    return Result(
-        status=Status.UNBOUNDED,
-        note=f"{Status.UNBOUNDED.message} {_FEASIBLE_POINT_TEXT[is_known]}",
-        x=found.ray,
-        image=problem.map.image(found.ray),
-        dual_bound=-math.inf,
-        accuracy=accuracy,
-        method=method.name,
-        settings=_method_settings(method, None),
-        seconds=communicator.now() - begun[0],
-        peak_memory_bytes=peak_memory(),
-        problem=problem,
-        facts=ProblemFacts(problem=repr(problem), loss=problem.loss is not None),  # its scales may be infinite
-        extras={
-            "ray_objective": found.objective,
-            "ray_residual": found.residual,
-            "is_feasible_point_known": is_known,
-        },
-    )
 
 
 def _check_options(stop: Any, callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:
@@ -319,17 +283,20 @@ class Run:
     def follow(self, states: Iterator[State]) -> Iterator[State]:
         """Yield the states to observe: none of a run that had ended when its checkpoint was written.
 
-        A checkpoint from which the first iteration fails is refused.
+        A checkpoint from which an iteration fails is refused: an edited file may show its faults late.
         """
-        if self.status is not None:
-            return
-        if self._record is not None and self._record.is_unproven:
-            with self._record.wrap_errors():
-                first = list(zip(range(1), states, strict=False))
-            yield from (state for _, state in first)
-        for state in states:
+        while self.status is None:
+            with self._refuse_checkpoint():
+                state = next(states, None)
+            if state is None:
+                return
             yield state
             request.may_raise = self._may_raise  # the last state is complete, and observed
+
+    def _refuse_checkpoint(self) -> AbstractContextManager[None]:
+        """Return a context in which any error is one of the checkpoint, if the run was resumed from one."""
+        record = self._record
+        return nullcontext() if record is None or record.restored_snapshot is None else record.wrap_errors()
 
     def observe(self, state: State) -> bool:
         """Record a state; return whether the run ends with it."""
@@ -338,8 +305,9 @@ class Run:
         self.state = state
         seconds, cpu = self._elapsed()
         seen = termination.count_work(state)
-        gap = self.history.record(problem, seen, seconds, cpu)
-        self.incumbent.observe(seen)
+        with self._refuse_checkpoint():
+            gap = self.history.record(problem, seen, seconds, cpu)
+            self.incumbent.observe(seen)
         if self._show is not None:
             self._show(IterationInfo(problem, seen, seconds, self.history, cpu))
         if state.iteration >= self._next_check or not gap > termination.accuracy or state.failure is not None:
@@ -382,13 +350,13 @@ class Run:
         """Return the result: the last point or the incumbent, measured, with its status; an oracle may have failed."""
         assert self.state is not None
         assert self.status is not None
-        state, record = self.termination.count_work(self.state), self._record
+        state = self.termination.count_work(self.state)
         if not self.status.is_conclusive and self.status is not Status.ITERATION_LIMIT:
             # a limit of k iterations gives the k-th iterate, to which the theorems apply
             state = self.incumbent.with_incumbent(state)
         verify = self.status not in HURRIED_STATUSES and not failed
         try:
-            with record.wrap_errors() if record is not None and record.restored_snapshot else nullcontext():
+            with self._refuse_checkpoint():
                 end = self._conclude(state, self.status, verify)
         except OracleError as error:  # found by the final check, so that nothing is solved
             self.status = Status.STOPPED if self.status.success else self.status
@@ -442,15 +410,16 @@ class Run:
                 raise TypeError(f"a status {saved.status!r}")
             self.termination.recall(saved.memory)
             self.incumbent.recall(saved.memory.get("best"), saved.state)
-        self._start_time -= saved.seconds
-        cpu = self.history.first_and_last("cpu_seconds")[1] if len(self.history) else 0.0
+            self._start_time -= saved.seconds
+            cpu = float(self.history.first_and_last("cpu_seconds")[1]) if len(self.history) else 0.0
         self._start_cpu -= cpu
         if saved.status is None:
             return
         self._start_time = self._communicator.now() - saved.seconds
-        seen = self.termination.count_work(saved.state)
-        status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history, cpu))
-        self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
+        with record.wrap_errors():
+            seen = self.termination.count_work(saved.state)
+            status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history, cpu))
+            self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
         self.status = saved.status if saved.status.is_conclusive or saved.state.failure is not None else status
 
 

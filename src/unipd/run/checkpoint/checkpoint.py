@@ -180,11 +180,6 @@ class RunRecord:
         self._record = record
 
     @property
-    def is_unproven(self) -> bool:
-        """Whether the run resumes from the file and has not done an iteration since."""
-        return self._record is not None
-
-    @property
     def has_begun(self) -> bool:
         """Whether the run has a complete iteration: a limit may end it before the first."""
         return self._record is not None or self._snapshot is not None
