@@ -6,8 +6,8 @@ FILEs are in SDPA format; by default all *.dat-s in sdplib and structural of $UN
 of its own, asked for 1e-6 (CSDP: its default), and leaves X and y in a file; CPU seconds are those of the process, from
 its start to its end. The DIMACS errors are computed here, from the data and those files, with the slack Z = sum y_i F_i
 - F_0 formed anew. A program is solved if all of them are at most the accuracy; nearly, if at most ten times that. A
-program called inf* is solved if the solver says that it has no solution. Refusals, crashes and the limit are failures,
-and count with the limit in the shifted geometric means.
+program called inf* or unbounded* is solved if the solver says that it has no solution. Refusals, crashes and the limit
+are failures, and count with the limit in the shifted geometric means.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ def family_of(name: str) -> str:
 
 def grade(name: str, outcome: Outcome) -> int:
     """Return 2 for solved, 1 for nearly, 0 for a failure."""
-    if name.startswith("inf"):
+    if name.startswith(("inf", "unbounded")):
         return 2 if re.search("infeas|unbounded", outcome.status.lower()) else 0
     return 2 if outcome.error <= ACCURACY else 1 if outcome.error <= 10.0 * ACCURACY else 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,16 @@ from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd.apps.sdp.data import SdpData, TraceBound
 from unipd.apps.sdp.presolve import BinaryLifting, Face, find_face
+from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import CostAndConstraintsMap, ReducedMap
 from unipd.methods import Factored
 from unipd.methods.factored.fixed_diagonal import Groups, find_groups
 from unipd.problem import Problem
-from unipd.sharp.spectral.factors import SpectralFactors
+from unipd.run import Result
+from unipd.sharp.spectral.factors import SpectralFactors, drop_weak_columns, random_block
 from unipd.sharp.spectral.sdp import BoundedTrace, FixedTrace, SdpCost
+from unipd.status import Status
 
 TRACE_ROUNDING = 1e-9
 """A user's trace bound may fall below a trace that the constraints fix by this share of it (printed digits)."""
@@ -34,6 +37,8 @@ COLUMNS_PER_ROOT = 0.4
 """Columns of R with rows of fixed length suffice when they are this, times n^0.14, over the root of the accuracy."""
 MEMORY = 15
 """Pairs of the quasi-Newton directions of an augmented Lagrangian."""
+WARM_SHARE = 1e-4
+"""Share of ||R||^2 of the random columns beside those of an earlier solution: they must be able to grow."""
 
 
 def bound_from_diagonals(data: SdpData, groups: Groups) -> TraceBound | None:
@@ -131,16 +136,77 @@ class Analysis:
         cost = SdpCost(cost_map, oracle, maximise, constant)
         return Problem(cost, cost_map, reduced.b / reduced.norms, reduced.coupling(reduced.norms))
 
-    def method(self, rank: int | None, seed: int, trace: TraceBound, accuracy: float = 1e-6) -> Factored:
+    def method(
+        self,
+        rank: int | None,
+        seed: int,
+        trace: TraceBound,
+        accuracy: float = 1e-6,
+        start: WarmStart | None = None,
+    ) -> Factored:
         """Return the factored method in the form that suits the constraints and the accuracy."""
         order = self.data.order - (self.face is not None)
         if self.has_fixed_diagonal:
             columns = rank or fixed_diagonal_columns(order, accuracy)
-            return Factored(rank=columns, seed=seed, factors=self.groups.factors(self.data.norms))
-        factors = SpectralFactors(order, 0, trace.value, not trace.fixed, REGULARISATION)
-        enough = math.ceil(math.sqrt(2 * self.reduced.size)) + 1  # some optimal X has at most this rank (Pataki)
-        columns = rank or min(enough, order)
-        return Factored(rank=columns, seed=seed, memory=MEMORY, factors=factors)
+            method = Factored(rank=columns, seed=seed, factors=self.groups.factors(self.data.norms))
+        else:
+            factors = SpectralFactors(order, 0, trace.value, not trace.fixed, REGULARISATION)
+            enough = math.ceil(math.sqrt(2 * self.reduced.size)) + 1  # some optimal X has at most this rank (Pataki)
+            columns = min(rank or enough, order)
+            method = Factored(rank=columns, seed=seed, memory=MEMORY, factors=factors)
+        if start is None or start.x is None:
+            return method
+        return replace(method, initial=self._initial_factor(start.x, trace, columns, seed))
+
+    def _initial_factor(self, x: LowRank, trace: TraceBound, columns: int, seed: int) -> Array:
+        """Return the factor of an earlier X: without weak columns, and with small random ones up to ``columns``."""
+        factor = x.left * np.sqrt(np.maximum(x.weights, 0.0))
+        if self.lifting is not None:
+            factor = self.lifting.factor_of(factor)
+        if self.face is not None:
+            factor = self.face.reflection.adjoint_times(factor)
+        factor = drop_weak_columns(factor)
+        extra = math.sqrt(WARM_SHARE) * random_block(factor, max(columns - factor.shape[1], 1), seed)
+        factor = np.concatenate([factor, extra], axis=1)
+        if self.has_fixed_diagonal or trace.fixed:
+            return factor
+        slack = np.zeros((1, factor.shape[1]))
+        slack[0, 0] = math.sqrt(max(trace.value - float((factor**2).sum()), 0.0))
+        return np.concatenate([factor, slack])
+
+    def initial_dual(self, start: WarmStart) -> Array:
+        """Return the multipliers of an earlier solution in the units of the template."""
+        dual = start.dual if self.face is None else np.delete(start.dual, self.face.constraint)
+        return dual * self.reduced.norms
+
+
+@dataclass(frozen=True, eq=False)
+class WarmStart:
+    """What a program is solved from: multipliers, and X."""
+
+    dual: Array
+    x: LowRank | None = None
+
+    @classmethod
+    def read(cls, data: SdpData, given: Any) -> WarmStart:
+        """Return the warm start of a result, which may have fewer constraints (the first ones), or of multipliers.
+
+        >>> from unipd.maps.sdp import Entries
+        >>> data = SdpData(1, *[Entries([0, 1], [0, 0], [0, 0], [1.0, 1.0])] * 2, np.ones(2), np.ones(2))
+        >>> WarmStart.read(data, [3.0]).dual
+        array([3., 0.])
+        """
+        x, dual = None, given
+        if isinstance(given, Result):
+            if given.status in (Status.INFEASIBLE, Status.UNBOUNDED):
+                raise InvalidInput("start", "a solution", f"the result of an {given.status.value} program")
+            x, dual = given.x, given.dual
+        dual = validate.real_array("start", dual).astype(np.float64)
+        if dual.ndim != 1 or dual.size > data.size:
+            raise InvalidInput("start", f"at most {data.size} multipliers, one per constraint", f"shape {dual.shape}")
+        if x is not None and x.shape != (data.order, data.order):
+            raise InvalidInput("start", f"a solution with X of order {data.order}", f"order {x.shape[0]}")
+        return cls(np.append(dual, np.zeros(data.size - dual.size)), x)
 
 
 def fixed_diagonal_columns(order: int, accuracy: float) -> int:

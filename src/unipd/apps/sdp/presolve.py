@@ -159,6 +159,12 @@ class BinaryLifting:
         left[self.border] = y.left[self.border]
         return LowRank(left, left, y.weights)
 
+    def factor_of(self, left: Array) -> Array:
+        """Return the factor of Y, given that of X."""
+        out = left / self.halves[:, None] - left[self.border]
+        out[self.border] = left[self.border]
+        return out
+
     def dual(self, data: SdpData, dual: Array) -> Array:
         """Return the multipliers for X: that of the corner takes up what the constraints for Y leave out."""
         removed = self.corners(self.transform(data.constraints), data.size)

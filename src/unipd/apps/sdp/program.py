@@ -19,7 +19,7 @@ from unipd._util import validate
 from unipd._util.context import change_context
 from unipd.apps.sdp.data import SdpData
 from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
-from unipd.apps.sdp.formulation import analyse
+from unipd.apps.sdp.formulation import WarmStart, analyse
 from unipd.apps.sdp.infeasibility import infeasible_result
 from unipd.apps.sdp.presolve import find_contradiction
 from unipd.apps.sdp.solver import Solver
@@ -245,7 +245,9 @@ class SDP:
         contradiction = find_contradiction(self.data, accuracy)
         if contradiction is not None:
             return infeasible_result(self, contradiction.message, accuracy, started, contradiction.dual)
-        return Solver(self, accuracy, method, trace_bound, rank, seed, stop, options).solve()
+        start = None if options.get("start") is None else WarmStart.read(self.data, options["start"])
+        remaining = {name: value for name, value in options.items() if name != "start"}
+        return Solver(self, accuracy, method, trace_bound, rank, seed, stop, start, remaining).solve()
 
     def block(self, x: Any, index: int) -> Array:
         """Return one block of X = R R^T: a matrix, or a vector."""

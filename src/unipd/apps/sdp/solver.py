@@ -17,7 +17,7 @@ from unipd._typing import Array
 from unipd.apps.sdp.cones import ConicCost, ConicProblem, TruncatedCone, measure_margins, measure_size
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound
 from unipd.apps.sdp.embedding import has_interior_points
-from unipd.apps.sdp.formulation import Analysis, analyse
+from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse
 from unipd.apps.sdp.infeasibility import (
     EXCLUDED_MULTIPLE,
     Ray,
@@ -135,6 +135,7 @@ class Solver:
     rank: int | None = None
     seed: int = 0
     stop: StoppingRule | None = None
+    start: WarmStart | None = None
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     """Further options of :func:`unipd.solve`, without those of a checkpoint: one serves all runs."""
 
@@ -206,10 +207,11 @@ class Solver:
 
     def _solve_template(self, analysis: Analysis, trace: TraceBound, stop: StoppingRule | None) -> Result:
         problem = analysis.problem(trace, self.program.maximise, self.program.constant)
+        options = self.options if self.start is None else {**self.options, "start": analysis.initial_dual(self.start)}
         if self.method not in ("auto", "factored"):
-            return self._refine(analysis, problem, trace, self.method, stop, self.options)
-        factored = analysis.method(self.rank, self.seed, trace, self.accuracy)
-        return self._refine(analysis, problem, trace, factored, stop or MaxIterations(ITERATIONS), self.options)
+            return self._refine(analysis, problem, trace, self.method, stop, options)
+        factored = analysis.method(self.rank, self.seed, trace, self.accuracy, self.start)
+        return self._refine(analysis, problem, trace, factored, stop or MaxIterations(ITERATIONS), options)
 
     def _solve_interior(self, stop: StoppingRule | None) -> Result:
         """Solve by interior points; decide whether the program has a solution at all where they do not find one."""

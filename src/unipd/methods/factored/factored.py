@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,8 @@ class Factored:
         Seed of the random columns after the first.
     factors
         The factored form of the set; default: that of the oracle (``sharp.factors()``).
+    initial
+        R to start from; default: the oracle's atom and random columns.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class Factored:
     memory: int = 8
     seed: int = 0
     factors: Factors | None = None
+    initial: Array | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.rank is not None:
@@ -158,8 +161,8 @@ class Factored:
         point = evaluate(problem, dual, tolerance=START_TOLERANCE * problem.typical_objective)
         certificate = empty_certificate(dual).update_bound(problem, point)
         factors = self._choose_factors(problem)
-        columns = self._columns(problem)
-        factor = factors.start(point.atom, columns, self.seed)
+        columns = self._columns(problem) if self.initial is None else self.initial.shape[1]
+        factor = factors.start(point.atom, columns, self.seed) if self.initial is None else self.initial
         if not smooth and _fits_in_double(problem, factor):
             factor = factor.astype(np.result_type(factor, np.float64))
         model = AugmentedLagrangian(problem, factors, dual, 1.0)

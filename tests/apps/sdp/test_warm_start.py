@@ -1,0 +1,51 @@
+"""Warm starts: an earlier solution of the same program, or of one with other costs or fewer constraints."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from apps.sdp.checks import check
+from unipd import Status
+from unipd.apps.graphs.maxcut import maxcut_program
+from unipd.apps.sdp import SDP
+from unipd.errors import InvalidInput
+
+
+def theta(graph, rows):
+    """Theta of a graph with its first edges only, as a maximisation over X of trace 1."""
+    matrices = [np.eye(graph.nodes)]
+    for i, j in list(zip(graph.rows, graph.cols, strict=True))[:rows]:
+        matrix = np.zeros((graph.nodes, graph.nodes))
+        matrix[i, j] = matrix[j, i] = 1.0
+        matrices.append(matrix)
+    return SDP.from_matrices(np.ones((graph.nodes, graph.nodes)), matrices, np.eye(len(matrices))[0], maximise=True)
+
+
+@pytest.mark.parametrize("make", [maxcut_program, lambda graph: theta(graph, 30)])
+def test_the_same_program_takes_less_work(graph, make):
+    program = make(graph)
+    first = program.solve(1e-6, "factored")
+    again = program.solve(1e-6, "factored", start=first)
+    check(program, again, 1e-6)
+    assert again.counts.matvecs < 0.6 * first.counts.matvecs
+
+
+def test_constraints_may_be_appended(graph):
+    first, longer = theta(graph, 30).solve(1e-6, "factored"), theta(graph, 33)
+    warm, cold = longer.solve(1e-6, "factored", start=first), longer.solve(1e-6, "factored")
+    check(longer, warm, 1e-6)
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
+
+
+def test_starts_that_do_not_fit_are_refused(graph):
+    program = maxcut_program(graph)
+    result = program.solve(1e-4)
+    with pytest.raises(InvalidInput, match="multipliers"):
+        program.solve(start=np.ones(graph.nodes + 1))
+    with pytest.raises(InvalidInput, match="X of order"):
+        theta(graph, graph.nodes + 5).solve(
+            start=replace(result, x=result.x.__class__(*[np.ones((2, 1))] * 2, np.ones(1)))
+        )
+    with pytest.raises(InvalidInput, match="infeasible"):
+        program.solve(start=replace(result, status=Status.INFEASIBLE))
