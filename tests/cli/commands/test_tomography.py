@@ -107,9 +107,21 @@ def test_counts(invoke, tmp_path):
     figures = run(invoke, path, "--bootstrap", 3)
     assert figures["purity"] > 0.9
     assert 0 <= figures["purity_low"] <= figures["purity_high"] <= 1
-    assert figures["fidelity_stderr"] >= 0
+    assert not any(name.startswith("fidelity") for name in figures)
     limited = run(invoke, path, "--max-weight", 2)
     assert limited["measurements"] == 9 + 27
+
+
+def test_fidelity_with_a_target_and_ranges_of_observables(invoke, tmp_path):
+    path, vector = tmp_path / "counts.json", tmp_path / "ghz.npy"
+    path.write_text(json.dumps({"counts": simulate_counts(ghz(2), all_bases(2), 300, seed=1)}))
+    np.save(vector, ghz(2).eigenvectors[:, 0])
+    named = run(invoke, path, "--bootstrap", 3, "--target", "ghz", "--observable", "0.5*XX+0.5*ZZ", "--certified-range")
+    assert named["fidelity_target"] == "ghz"
+    assert named["fidelity_certified_low"] <= named["fidelity"] <= named["fidelity_certified_high"]
+    assert named["0.5*XX+0.5*ZZ_certified_low"] <= named["0.5*XX+0.5*ZZ"] <= named["0.5*XX+0.5*ZZ_certified_high"]
+    assert {"fidelity_stderr", "0.5*XX+0.5*ZZ_low"} <= set(named)
+    assert run(invoke, path, "--target", vector)["fidelity"] == pytest.approx(named["fidelity"])
 
 
 def test_noise_options(invoke):

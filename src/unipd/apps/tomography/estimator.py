@@ -11,6 +11,7 @@ from typing import Any
 from unipd._typing import FloatArray
 from unipd._util import validate
 from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap
+from unipd.apps.tomography.confidence import StateRange, state_range
 from unipd.apps.tomography.counts import BasisCounts, as_counts
 from unipd.apps.tomography.fit import fit_counts, fit_data
 from unipd.apps.tomography.measurements import (
@@ -202,8 +203,12 @@ class PauliTomography:
         return self
 
     def bootstrap(self, replicates: int = 100, **options: Any) -> Bootstrap:
-        """Return error bars by parametric bootstrap; see :func:`unipd.apps.tomography.bootstrap`."""
+        """Return error bars from repeated experiments; see :func:`unipd.apps.tomography.bootstrap`."""
         return bootstrap(self.fit_, replicates, **options)
+
+    def state_range(self, observable: Any, level: float = 0.95, *, joint: bool = True) -> StateRange:
+        """Return certified bounds on an observable; see :func:`unipd.apps.tomography.state_range`."""
+        return state_range(self.fit_, observable, level, joint=joint)
 
     @property
     def fit_(self) -> Fit:
