@@ -1,5 +1,6 @@
 """The tomography estimator."""
 
+import inspect
 import itertools
 import math
 import warnings
@@ -25,6 +26,7 @@ from unipd.apps.tomography import (
     simulate_counts,
     standard_errors,
 )
+from unipd.apps.tomography.estimator import SOLVER_OPTIONS
 from unipd.apps.tomography.objectives import noise_level_of
 from unipd.errors import InvalidInput, UnipdError
 
@@ -289,6 +291,25 @@ def test_rules_and_callbacks_reach_the_solver():
         method="frank-wolfe", accuracy=1e-12, stop=unipd.MaxIterations(3), callback=lambda info: seen.append(info)
     ).fit_data(data)
     assert estimate.result_.iterations == len(seen) == 3
+
+
+@pytest.mark.parametrize("method", ["auto", "factored", "accunipdgrad"])
+@pytest.mark.parametrize("name", ["max_iterations", "accuracy", "tracker", "weights"])
+def test_options_that_solve_does_not_take_are_named(method, name):
+    with pytest.raises(InvalidInput, match=rf"^solver_options: expected atol, .*stop=MaxIterations.*, got {name}$"):
+        PauliTomography(method=method, solver_options={name: 5})
+
+
+def test_options_that_solve_takes_reach_it():
+    data = simulate("ghz", 3, seed=1).data
+    settings = {"threads": 1, "method": "accunipdgrad", "accuracy": 1e-3}
+    exact = PauliTomography(**settings).fit_data(data)
+    loose = PauliTomography(**settings, solver_options={"atol": 10.0}).fit_data(data)
+    assert loose.result_.status.success
+    assert loose.result_.iterations < exact.result_.iterations
+    known = set(inspect.signature(unipd.solve).parameters)
+    own = set(inspect.signature(PauliTomography).parameters) | {"problem", "tracker", "options"}
+    assert known - own == set(SOLVER_OPTIONS)
 
 
 def test_summary_has_the_headline_figures():

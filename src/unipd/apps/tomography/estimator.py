@@ -25,10 +25,21 @@ from unipd.apps.tomography.measurements import (
 )
 from unipd.apps.tomography.model import Fit, FitSettings
 from unipd.apps.tomography.state import DENSE_QUBITS, QuantumState
-from unipd.errors import UnipdError
+from unipd.errors import InvalidInput, UnipdError
 from unipd.io.pauli import PauliData
 from unipd.methods import Method
 from unipd.run import IterationInfo, Result, StoppingRule
+
+SOLVER_OPTIONS = ("atol", "start", "polish", "checkpoint", "every", "resume")
+"""Options of :func:`unipd.solve` that a fit passes on; the others are arguments of the estimator, or set by the fit."""
+
+
+def _check_solver_options(options: dict[str, Any]) -> dict[str, Any]:
+    unknown = ", ".join(str(name) for name in options if name not in SOLVER_OPTIONS)
+    if unknown:
+        elsewhere = "limits are given as stop=, e.g. stop=MaxIterations(100), options of a method as method_options="
+        raise InvalidInput("solver_options", f"{', '.join(SOLVER_OPTIONS)} ({elsewhere})", unknown)
+    return options
 
 
 class PauliTomography:
@@ -68,7 +79,7 @@ class PauliTomography:
     method_options
         Options of a method given by name, e.g. ``{"weights": "greedy"}``.
     solver_options
-        Further options of :func:`unipd.solve`.
+        Further options of :func:`unipd.solve`: ``atol``, ``start``, ``polish``, ``checkpoint``, ``every``, ``resume``.
 
     Attributes
     ----------
@@ -125,7 +136,7 @@ class PauliTomography:
             callback=callback,
             verbose=verbose,
             method_options=dict(method_options or {}),
-            solver_options=dict(solver_options or {}),
+            solver_options=_check_solver_options(dict(solver_options or {})),
         )
         self._fit: Fit | None = None
 
