@@ -2,13 +2,15 @@
 
 import io
 import json
+import os
 import sys
 
 import numpy as np
 import pytest
 
 from unipd.apps.tomography import all_bases, ghz, simulate, simulate_counts
-from unipd.cli.commands.tomography import progress_counter
+from unipd.cli.commands.tomography import progress_counter, read_readout
+from unipd.errors import InvalidInput
 from unipd.io import load, read_pauli_data, write_pauli_data
 
 KEYS = {
@@ -75,6 +77,23 @@ def test_counts_in_a_table_with_readout_errors(invoke, tmp_path):
     assert_refused(invoke(*words[:4], "--rank", "low"), "--rank", "auto or a whole number")
     (tmp_path / "flips.json").write_text("{")
     assert_refused(invoke(*words), "flips.json", "not a file of matrices")
+
+
+def test_readout_errors_are_read_from_a_folder_without_write_permission(monkeypatch, tmp_path):
+    path = tmp_path / "flips.npy"
+    np.save(path, [[0.9, 0.1], [0.2, 0.8]])
+    monkeypatch.setattr("os.access", lambda name, mode: not mode & os.W_OK)  # root may write everywhere
+    np.testing.assert_array_equal(read_readout(path), [[0.9, 0.1], [0.2, 0.8]])
+    with pytest.raises(InvalidInput, match=r"--readout-matrix: expected a file name ending in .json or .npy"):
+        read_readout(tmp_path / "flips.csv")
+
+
+@pytest.mark.parametrize("name", ["missing.json", "folder.json"])
+def test_readout_errors_that_cannot_be_read_are_refused(invoke, tmp_path, name):
+    (tmp_path / "counts.csv").write_text("basis,outcome,count\nX,0,5\nY,0,5\nZ,0,5\n")
+    (tmp_path / "folder.json").mkdir()
+    words = ("tomography", tmp_path / "counts.csv", "--readout-matrix", tmp_path / name)
+    assert_refused(invoke(*words), name)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".json"])

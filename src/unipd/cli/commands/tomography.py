@@ -267,7 +267,9 @@ def read_readout(path: Path) -> Any:
 
     import numpy as np
 
-    check_file("--readout-matrix", path, (".json", ".npy"))
+    kinds = (".json", ".npy")
+    if path.suffix.lower() not in kinds:
+        raise InvalidInput("--readout-matrix", f"a file name ending in {' or '.join(kinds)}", repr(str(path)))
     try:
         return json.loads(path.read_bytes()) if path.suffix.lower() == ".json" else np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
