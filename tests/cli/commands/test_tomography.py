@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from unipd.apps.tomography import all_bases, ghz, simulate, simulate_counts
-from unipd.cli.commands.tomography import progress_counter, read_readout
+from unipd.cli.commands.tomography import progress_counter, read_readout, read_target
 from unipd.errors import InvalidInput
 from unipd.io import load, read_pauli_data, write_pauli_data
 
@@ -94,6 +94,31 @@ def test_readout_errors_that_cannot_be_read_are_refused(invoke, tmp_path, name):
     (tmp_path / "folder.json").mkdir()
     words = ("tomography", tmp_path / "counts.csv", "--readout-matrix", tmp_path / name)
     assert_refused(invoke(*words), name)
+
+
+def test_a_circuit_as_target(invoke, tmp_path):
+    qiskit = pytest.importorskip("qiskit", reason="Qiskit is not installed (extra quantum)")
+    from qiskit import qpy
+
+    circuit = qiskit.QuantumCircuit(3)
+    circuit.x(0)  # the vector of 001: the order of qubits matters
+    for name, ends in (("plain", False), ("measured", True)):
+        if ends:
+            circuit.measure_all()
+        with (tmp_path / f"{name}.qpy").open("wb") as stream:
+            qpy.dump(circuit, stream)
+        assert read_target(str(tmp_path / f"{name}.qpy")).expectation("IIZ") == pytest.approx(-1.0)
+    (tmp_path / "data.csv").write_text("pauli,expectation\nIIZ,-1\nIZI,1\nZII,1\n")
+    figures = run(invoke, tmp_path / "data.csv", "--target", tmp_path / "measured.qpy", "--accuracy", 1e-8)
+    assert figures["fidelity"] == pytest.approx(1.0, abs=1e-4)
+    (tmp_path / "damaged.qpy").write_bytes(b"QISKIT")
+    words = ("tomography", tmp_path / "data.csv", "--target")
+    np.save(tmp_path / "other.npy", [1.0, 0.0, 0.0, 0.0])
+    refused = invoke(*words, tmp_path / "other.npy")
+    assert (refused.exit_code, "--target: expected a state of 3 qubits, got 2 qubits" in refused.stderr) == (2, True)
+    # one line, since the target is read before the fit
+    assert_refused(invoke(*words, tmp_path / "damaged.qpy"), "damaged.qpy", "not a QPY file")
+    assert_refused(invoke(*words, tmp_path / "missing.qpy"), "missing.qpy")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".json"])

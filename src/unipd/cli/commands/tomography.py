@@ -125,7 +125,7 @@ def tomography(
     The accuracy is a certified duality gap; for exact data it bounds the relative residual. The fidelity is that with
     --target, with --simulate by default that with the true state.
     """
-    from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, read_replicates
+    from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, make_state, read_replicates
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
@@ -140,6 +140,8 @@ def tomography(
         raise InvalidInput("--noise-level", expected, f"--objective {objective}")
     if bootstrap is not None and options.checkpoint is not None:
         read_replicates(options.checkpoint)  # raises before the fit if they cannot be read
+    saved = None if target is None or target in _TARGETS else read_target(target)
+    sums = {text: parse_observable(text) for text in observable or []}
     estimator = PauliTomography(
         objective=objective,
         noise_level=noise_level,
@@ -166,11 +168,12 @@ def tomography(
     if options.verbose:
         say(f"objective {estimator.objective_name_}, rank: {estimator.fit_.rank_choice}")
     result = result.with_extras(eigenvalues=state.eigenvalues, eigenvectors=state.eigenvectors)
-    goal = truth if target is None else read_target(target, state.qubits)
+    goal = truth if target is None else saved or make_state(target, state.qubits)
     if goal is not None:
+        if goal.qubits != state.qubits:
+            raise InvalidInput("--target", f"a state of {state.qubits} qubits", f"{goal.qubits} qubits")
         name = "simulated state" if target is None else target
         result = result.with_extras(fidelity=state.fidelity(goal), fidelity_target=name)
-    sums = {text: parse_observable(text) for text in observable or []}
     with translate_argument_names({"observable": "--observable", "paulis": "--observable"}):
         result = result.with_extras(**{name: float(state.expectation(sum_).real) for name, sum_ in sums.items()})
     errors: Bootstrap | None = None
@@ -303,31 +306,25 @@ def fit_file(
     estimator.fit_counts(counts, readout=errors, max_weight=max_weight, max_paulis=max_paulis)
 
 
-def read_target(text: str, qubits: int) -> QuantumState:
-    """Return the state of a name, or of a file: a vector, a density matrix, a saved result or a circuit."""
+def read_target(text: str) -> QuantumState:
+    """Return the state of a file: a vector, a density matrix, a saved result or a circuit."""
     import numpy as np
 
-    from unipd.apps.tomography import as_state, make_state
+    from unipd.apps.tomography import as_state
 
-    if text in _TARGETS:
-        return make_state(text, qubits)
     path = Path(text)
     if path.suffix.lower() not in (".npy", ".npz", ".qpy"):
         raise InvalidInput("--target", f"{', '.join(_TARGETS)}, or a .npy, .npz or .qpy file", repr(text))
     if path.suffix.lower() == ".qpy":
         from unipd.interop.qiskit import read_circuit_state
 
-        state = read_circuit_state(path)
-    else:
-        try:
-            from unipd.io import load
+        return read_circuit_state(path)
+    try:
+        from unipd.io import load
 
-            state = as_state(load(path) if path.suffix.lower() == ".npz" else np.load(path, allow_pickle=False))
-        except (ValueError, EOFError, InvalidInput) as error:
-            raise FileFormatError(str(path), f"not a state ({error})") from error
-    if state.qubits != qubits:
-        raise InvalidInput("--target", f"a state of {qubits} qubits", f"{state.qubits} qubits")
-    return state
+        return as_state(load(path) if path.suffix.lower() == ".npz" else np.load(path, allow_pickle=False))
+    except (ValueError, EOFError, InvalidInput) as error:
+        raise FileFormatError(str(path), f"not a state ({error})") from error
 
 
 def parse_observable(text: str) -> dict[str, float]:
