@@ -6,6 +6,7 @@ bit-string, and ``int(bits, 2)`` is the index in a vector.
 
 from __future__ import annotations
 
+import os
 import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.apps.tomography import BasisCounts, PauliTomography, has_few_outcomes
+from unipd.apps.tomography import BasisCounts, PauliTomography, as_state, has_few_outcomes
 from unipd.apps.tomography.fit import DEPOLARIZE_QUBITS
-from unipd.errors import InvalidInput, MissingExtra
+from unipd.errors import FileFormatError, InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from unipd.apps.tomography import QuantumState
@@ -45,6 +46,21 @@ def to_qiskit(state: QuantumState, *, max_qubits: int = 12) -> Any:
     if state.rank == 1:
         return information.Statevector(state.eigenvectors[:, 0].copy())
     return information.DensityMatrix(state.density_matrix(max_qubits=max_qubits))
+
+
+def read_circuit_state(path: str | os.PathLike[str]) -> QuantumState:
+    """Return the state that the first circuit of a QPY file prepares from all zeros; final measurements are removed."""
+    try:
+        qpy: Any = import_module("qiskit.qpy")
+        information: Any = import_module("qiskit.quantum_info")
+    except ImportError as error:
+        raise MissingExtra("qiskit", "quantum", "a .qpy file") from error
+    with open(path, "rb") as stream:
+        try:
+            circuit = qpy.load(stream)[0]
+        except Exception as error:  # Qiskit raises errors of many kinds for damaged files
+            raise FileFormatError(os.fspath(path), f"not a QPY file that Qiskit reads ({error})") from error
+    return as_state(information.Statevector(circuit.remove_final_measurements(inplace=False)))
 
 
 def fitter(

@@ -14,7 +14,7 @@ from unipd.report.curves import compute_curves
 from unipd.report.pictures import draw_errors
 
 if TYPE_CHECKING:
-    from unipd.apps.tomography import Fit, QuantumState
+    from unipd.apps.tomography import Bootstrap, Fit, QuantumState
 
 
 CITY = 16
@@ -128,8 +128,13 @@ def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
     style.legend_above(axes, theme)
 
 
-def draw_spectrum(axes: Any, state: QuantumState, target: QuantumState | None, theme: style.Theme) -> None:
-    """Draw eigenvalues: bars when there are few, else a curve on a logarithmic axis; and figures of the state."""
+def draw_spectrum(
+    axes: Any, state: QuantumState, target: QuantumState | None, theme: style.Theme, errors: Bootstrap | None = None
+) -> None:
+    """Draw eigenvalues: bars when there are few, else a curve on a logarithmic axis; and figures of the state.
+
+    With a bootstrap its intervals are drawn too.
+    """
     shown = state.eigenvalues[:EIGENVALUES]
     places = np.arange(1, shown.size + 1)
     if shown.size <= FEW:
@@ -138,9 +143,17 @@ def draw_spectrum(axes: Any, state: QuantumState, target: QuantumState | None, t
     else:
         axes.set_yscale("log")
         axes.plot(places, shown, color=theme.cycle[0], linewidth=0.7, marker="o", markersize=3.5, label="estimate")
+    intervals = _intervals(errors)
+    known = [(place, intervals[f"eigenvalue_{place}"]) for place in places if f"eigenvalue_{place}" in intervals]
+    if known:
+        ends = np.array([[max(0.0, low), max(0.0, high)] for _, (low, high) in known]).T
+        middle = np.array([shown[place - 1] for place, _ in known])
+        reach = np.maximum(np.stack([middle - ends[0], ends[1] - middle]), 0.0)
+        where = [place for place, _ in known]
+        axes.errorbar(where, middle, reach, fmt="none", ecolor=theme.ink, elinewidth=0.8, capsize=2.5, label="95 %")
     if target is not None:
         true = target.eigenvalues[:EIGENVALUES]
-        style_of = {"linewidth": 0.0, "marker": "x", "markersize": 5, "color": theme.cycle[1], "label": "true state"}
+        style_of = {"linewidth": 0.0, "marker": "x", "markersize": 5, "color": theme.cycle[1], "label": "target"}
         axes.plot(np.arange(1, true.size + 1), true, **style_of)
     axes.set_xlim(0.4, max(4, shown.size) + 0.6)
     axes.xaxis.get_major_locator().set_params(integer=True)
@@ -150,15 +163,31 @@ def draw_spectrum(axes: Any, state: QuantumState, target: QuantumState | None, t
     axes.grid(visible=False, axis="x")
     _legend(axes, theme, "upper right")
     corner = (0.97, 0.66, "right", "top") if shown.size <= FEW else (0.04, 0.05, "left", "bottom")
-    _note(axes, _figures(state, target), corner, theme)
+    _note(axes, _figures(state, target, intervals), corner, theme)
 
 
-def _figures(state: QuantumState, target: QuantumState | None) -> str:
-    """Return rank, purity, entropy and, when the truth is known, the fidelity, a line each."""
-    lines = [f"rank {state.effective_rank()}", f"purity {state.purity:.4f}", f"entropy {abs(state.entropy):.3f} bits"]
+def _intervals(errors: Bootstrap | None) -> dict[str, tuple[float, float]]:
+    """Return the intervals of a bootstrap by name; none without one, or where an interruption left one replicate."""
+    if errors is None or errors.replicates < 2:
+        return {}
+    return {name: (row["low"], row["high"]) for name, row in errors.summary().items()}
+
+
+def _figures(state: QuantumState, target: QuantumState | None, intervals: dict[str, tuple[float, float]]) -> str:
+    """Return rank, purity, entropy and, with a target, the fidelity, a line each; with intervals where known."""
+
+    def end(name: str, digits: int) -> str:
+        if name not in intervals:
+            return ""
+        low, high = intervals[name]
+        return f" [{low:.{digits}f}, {high:.{digits}f}]"
+
+    purity = f"purity {state.purity:.4f}{end('purity', 4)}"
+    lines = [f"rank {state.effective_rank()}", purity, f"entropy {abs(state.entropy):.3f} bits{end('entropy', 3)}"]
     if target is not None:
         missing = max(0.0, 1.0 - state.fidelity(target))
-        lines.append(f"infidelity {missing:.1e}" if missing < 1e-3 else f"fidelity {1.0 - missing:.4f}")
+        is_tiny = missing < 1e-3 and "fidelity" not in intervals
+        lines.append(f"infidelity {missing:.1e}" if is_tiny else f"fidelity {1.0 - missing:.4f}{end('fidelity', 4)}")
     return "\n".join(lines)
 
 
@@ -216,6 +245,7 @@ def plot_tomography(
     path: str | os.PathLike[str] | None = None,
     *,
     target: QuantumState | None = None,
+    errors: Bootstrap | None = None,
     width: str | float = "page",
     theme: str = "light",
     title: str | None = None,
@@ -231,7 +261,9 @@ def plot_tomography(
     path
         File for the picture (.png, .svg or .pdf); without one the figure is only returned.
     target
-        The true state, whose eigenvalues are then drawn as well.
+        The state aimed at, whose eigenvalues are then drawn as well.
+    errors
+        A bootstrap of the fit, whose intervals are then drawn.
     width, theme, title
         As in :func:`~unipd.report.plot_convergence`.
 
@@ -253,7 +285,7 @@ def plot_tomography(
     cells = list(figure.add_gridspec(rows, columns))
     draw_convergence(figure.add_subplot(cells[0], label="convergence"), fit, colours)
     state = figure.add_subplot(cells[1], label="state", projection="3d")
-    draw_spectrum(figure.add_subplot(cells[2], label="spectrum"), fit.state, target, colours)
+    draw_spectrum(figure.add_subplot(cells[2], label="spectrum"), fit.state, target, colours, errors)
     draw_data(figure.add_subplot(cells[3], label="data"), fit, colours)
     draw_city(state, fit.state, colours)
     style.caption(figure, title, colours)

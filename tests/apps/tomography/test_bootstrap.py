@@ -1,21 +1,29 @@
 """Bootstrap error bars."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from unipd.apps.tomography import (
-    Bootstrap,
     Noise,
     PauliTomography,
+    QuantumState,
+    QuasiCounts,
+    UndeterminedState,
     all_bases,
+    as_state,
     bootstrap,
     ghz,
+    interval_of,
+    random_mixed,
     random_pure,
     residual_noise,
     simulate,
     simulate_counts,
 )
+from unipd.apps.tomography.bootstrap import WAYS
 from unipd.errors import InvalidInput
 
 
@@ -67,25 +75,85 @@ def test_without_known_errors_the_residual_tells_the_noise():
     experiment = simulate("random", 4, noise=Noise(gaussian=0.05), seed=1)
     estimate = PauliTomography(rank=1).fit(experiment.data.labels(), experiment.data.expectations)
     assert residual_noise(estimate.fit_) == pytest.approx(0.05, rel=0.25)
-    assert estimate.bootstrap(3, seed=1).stderr("fidelity") > 0
+    assert estimate.bootstrap(3, seed=1, observables={"x": "XXII"}).stderr("x") > 0
     exact = simulate("random", 3, seed=1)
     silent = PauliTomography(accuracy=1e-10).fit(exact.data.labels(), exact.data.expectations)
-    assert silent.bootstrap(3, seed=1).stderr("fidelity") < 1e-4
+    assert silent.bootstrap(3, seed=1).stderr("purity") < 1e-4
 
 
 def test_intervals_allow_for_the_bias_and_keep_the_range():
-    errors = Bootstrap(
-        {"fidelity": np.linspace(0.8, 0.9, 101), "x": np.linspace(1.0, 2.0, 101)}, {"fidelity": 0.95, "x": 0.5}
-    )
-    assert errors.bias("x") == pytest.approx(1.0)
-    half = stats.t.ppf(0.75, 100) * np.std(errors.samples["x"], ddof=1) * np.sqrt(1 + 1 / 101)
-    assert errors.interval("x", 0.5) == pytest.approx((0.5 - 1.0 - half, 0.5 + half))
-    assert errors.interval("fidelity", 0.9)[1] == 1.0
-    assert errors.interval("fidelity", 0.9)[0] < 0.95
-    high = Bootstrap({"x": np.linspace(0.0, 0.2, 11)}, {"x": 0.5})
-    assert high.bias("x") == pytest.approx(-0.4)
-    assert high.interval("x")[0] < 0.5 < 0.9 < high.interval("x")[1]
-    assert set(errors.summary()["x"]) == {"estimate", "stderr", "bias", "low", "high"}
+    values = np.linspace(1.0, 2.0, 101)
+    half = stats.t.ppf(0.75, 100) * np.std(values, ddof=1) * np.sqrt(1 + 1 / 101)
+    assert interval_of(values, 0.5, 0.5) == pytest.approx((0.5 - 1.0 - half, 0.5 + half))
+    low, high = interval_of(np.linspace(0.0, 0.2, 11), 0.5, 0.95)
+    assert low < 0.5 < 0.9 < high
+    assert interval_of(np.linspace(0.8, 0.9, 101), 0.95, 0.9, (0.0, 1.0))[1] == 1.0
+    pure = PauliTomography().fit_counts(simulate_counts(ghz(2), all_bases(2), 50, seed=1))
+    errors = pure.bootstrap(10, target=ghz(2), observables={"xx": "XX"}, seed=1)
+    for name in ("fidelity", "purity", "eigenvalue_1", "xx"):
+        assert errors.interval(name, 0.999)[1] <= 1.0
+    assert errors.interval("entropy", 0.999)[0] >= 0.0
+    assert set(errors.summary()["xx"]) == {"estimate", "stderr", "bias", "low", "high"}
+
+
+def test_without_a_target_there_is_no_fidelity():
+    estimate = PauliTomography().fit_counts(simulate_counts(ghz(2), all_bases(2), 100, seed=1))
+    errors = estimate.bootstrap(3, seed=1)
+    assert "fidelity" not in errors.figures
+    assert {"purity", "entropy", "eigenvalue_1", "eigenvalue_4"} <= set(errors.summary())
+    with pytest.raises(InvalidInput, match="figure"):
+        errors.interval("fidelity")
+    assert "fidelity" in estimate.bootstrap(3, target=ghz(2)).summary()
+
+
+def test_any_function_of_the_state_has_an_interval():
+    counts = simulate_counts(ghz(2), all_bases(2), 400, noise=Noise(depolarising=0.2), seed=1)
+    errors = PauliTomography().fit_counts(counts).bootstrap(20, seed=1)
+    assert len(errors.states) == errors.replicates == 20
+    low, high = errors.interval(lambda state: state.negativity([0]))
+    truth = QuantumState(np.eye(4), [0.25] * 4)
+    mixed = as_state(0.8 * ghz(2).density_matrix() + 0.2 * truth.density_matrix())
+    assert low < mixed.negativity([0]) < high < low + 0.2
+    same = errors.interval(lambda state: state.purity)
+    assert same == pytest.approx(errors.interval("purity"))
+
+
+def test_shots_are_drawn_again_from_those_of_each_basis():
+    counts = {"X": {"0": 60, "1": 40}, "Y": {"0": 45, "1": 55}, "Z": {"0": 50, "1": 50}}
+    estimate = PauliTomography(accuracy=1e-8).fit_counts(counts)
+    errors = estimate.bootstrap(300, resample="basis", observables={"x": "X"}, seed=2)
+    assert errors.stderr("x") == pytest.approx(np.sqrt((1 - 0.04) / 100), rel=0.15)
+    truth = QuantumState(np.eye(2))  # a pure estimate of the mixed state: the data vary about themselves, not about it
+    pure = PauliTomography(rank=1).fit(["X", "Y", "Z"], truth.expectations(["X", "Y", "Z"]), stderr=1e-3)
+    drawn = {way: pure.bootstrap(20, resample=way, observables={"y": "Y"}, seed=1).stderr("y") for way in WAYS}
+    assert drawn["parametric"] < 0.01 < 0.1 < drawn["basis"]
+    quasi = {**counts, "X": {"0": 60.5, "1": 39.5}}
+    with pytest.warns(QuasiCounts):
+        corrected = PauliTomography().fit_counts(quasi)
+    with pytest.raises(InvalidInput, match="quasi-counts"):
+        corrected.bootstrap(2, resample="basis")
+
+
+def test_figures_that_the_data_do_not_determine_are_refused_or_get_their_range():
+    """44 of 63 strings of a state of full rank: an unmeasured string has the certified range, purity has none."""
+    labels = ["".join(letters) for letters in product("IXYZ", repeat=3)][1:]
+    rng, truth = np.random.default_rng(0), random_mixed(3, 8, seed=0)
+    kept = [labels[place] for place in sorted(rng.permutation(63)[:44])]
+    missing = next(label for label in labels if label not in kept)
+    values = 2 * rng.binomial(10_000, 0.5 * (1 + truth.expectations(kept))) / 10_000 - 1
+    with pytest.warns(UndeterminedState):
+        estimate = PauliTomography().fit(kept, values, shots=10_000)
+    errors = estimate.bootstrap(5, observables={"seen": kept[0], "unseen": missing}, target=random_pure(3, 1))
+    assert errors.ranged == ("unseen", "fidelity")
+    assert {"purity", "entropy", "eigenvalue_1"} <= set(errors.unidentified)
+    assert "purity" not in errors.summary()
+    with pytest.raises(InvalidInput, match="determine"):
+        errors.interval("purity")
+    with pytest.raises(InvalidInput, match="determine"):
+        errors.interval(lambda state: state.entropy)
+    low, high = errors.interval("unseen")
+    assert low < truth.expectation(missing) < high
+    assert high - low > 10 * errors.stderr("seen")
 
 
 @pytest.mark.parametrize(
@@ -94,8 +162,10 @@ def test_intervals_allow_for_the_bias_and_keep_the_range():
         lambda e: e.bootstrap(1),
         lambda e: e.bootstrap(2, threads=0),
         lambda e: e.bootstrap(2, seed=-1),
-        lambda e: e.bootstrap(2).interval("fidelity", 1.5),
+        lambda e: e.bootstrap(2).interval("purity", 1.5),
         lambda e: e.bootstrap(2).stderr("colour"),
+        lambda e: e.bootstrap(2, resample="twice"),
+        lambda e: e.bootstrap(2, observables={"x": "XX"}),
     ],
 )
 def test_wrong_input_is_refused(call):

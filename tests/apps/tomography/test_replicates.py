@@ -105,8 +105,7 @@ def test_more_and_fewer_replicates(path, refits):
         (lambda: fit_labels(rank=1), {}),
         (fit_counts, {}),
         (fit_labels, {"seed": 5}),
-        (fit_labels, {"target": ghz(2)}),
-        (fit_labels, {"observables": {"x": "XI"}}),
+        (fit_labels, {"resample": "basis"}),
     ],
 )
 def test_other_replicates_are_not_taken_for_these(tmp_path, path, refits, make, options):

@@ -2,13 +2,15 @@
 
 import io
 import json
+import os
 import sys
 
 import numpy as np
 import pytest
 
 from unipd.apps.tomography import all_bases, ghz, simulate, simulate_counts
-from unipd.cli.commands.tomography import progress_counter
+from unipd.cli.commands.tomography import progress_counter, read_readout, read_target
+from unipd.errors import InvalidInput
 from unipd.io import load, read_pauli_data, write_pauli_data
 
 KEYS = {
@@ -77,6 +79,48 @@ def test_counts_in_a_table_with_readout_errors(invoke, tmp_path):
     assert_refused(invoke(*words), "flips.json", "not a file of matrices")
 
 
+def test_readout_errors_are_read_from_a_folder_without_write_permission(monkeypatch, tmp_path):
+    path = tmp_path / "flips.npy"
+    np.save(path, [[0.9, 0.1], [0.2, 0.8]])
+    monkeypatch.setattr("os.access", lambda name, mode: not mode & os.W_OK)  # root may write everywhere
+    np.testing.assert_array_equal(read_readout(path), [[0.9, 0.1], [0.2, 0.8]])
+    with pytest.raises(InvalidInput, match=r"--readout-matrix: expected a file name ending in .json or .npy"):
+        read_readout(tmp_path / "flips.csv")
+
+
+@pytest.mark.parametrize("name", ["missing.json", "folder.json"])
+def test_readout_errors_that_cannot_be_read_are_refused(invoke, tmp_path, name):
+    (tmp_path / "counts.csv").write_text("basis,outcome,count\nX,0,5\nY,0,5\nZ,0,5\n")
+    (tmp_path / "folder.json").mkdir()
+    words = ("tomography", tmp_path / "counts.csv", "--readout-matrix", tmp_path / name)
+    assert_refused(invoke(*words), name)
+
+
+def test_a_circuit_as_target(invoke, tmp_path):
+    qiskit = pytest.importorskip("qiskit", reason="Qiskit is not installed (extra quantum)")
+    from qiskit import qpy
+
+    circuit = qiskit.QuantumCircuit(3)
+    circuit.x(0)  # the vector of 001: the order of qubits matters
+    for name, ends in (("plain", False), ("measured", True)):
+        if ends:
+            circuit.measure_all()
+        with (tmp_path / f"{name}.qpy").open("wb") as stream:
+            qpy.dump(circuit, stream)
+        assert read_target(str(tmp_path / f"{name}.qpy")).expectation("IIZ") == pytest.approx(-1.0)
+    (tmp_path / "data.csv").write_text("pauli,expectation\nIIZ,-1\nIZI,1\nZII,1\n")
+    figures = run(invoke, tmp_path / "data.csv", "--target", tmp_path / "measured.qpy", "--accuracy", 1e-8)
+    assert figures["fidelity"] == pytest.approx(1.0, abs=1e-4)
+    (tmp_path / "damaged.qpy").write_bytes(b"QISKIT")
+    words = ("tomography", tmp_path / "data.csv", "--target")
+    np.save(tmp_path / "other.npy", [1.0, 0.0, 0.0, 0.0])
+    refused = invoke(*words, tmp_path / "other.npy")
+    assert (refused.exit_code, "--target: expected a state of 3 qubits, got 2 qubits" in refused.stderr) == (2, True)
+    # one line, since the target is read before the fit
+    assert_refused(invoke(*words, tmp_path / "damaged.qpy"), "damaged.qpy", "not a QPY file")
+    assert_refused(invoke(*words, tmp_path / "missing.qpy"), "missing.qpy")
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".json"])
 def test_files_of_every_kind(invoke, tmp_path, suffix):
     path = tmp_path / f"data{suffix}"
@@ -107,9 +151,21 @@ def test_counts(invoke, tmp_path):
     figures = run(invoke, path, "--bootstrap", 3)
     assert figures["purity"] > 0.9
     assert 0 <= figures["purity_low"] <= figures["purity_high"] <= 1
-    assert figures["fidelity_stderr"] >= 0
+    assert not any(name.startswith("fidelity") for name in figures)
     limited = run(invoke, path, "--max-weight", 2)
     assert limited["measurements"] == 9 + 27
+
+
+def test_fidelity_with_a_target_and_ranges_of_observables(invoke, tmp_path):
+    path, vector = tmp_path / "counts.json", tmp_path / "ghz.npy"
+    path.write_text(json.dumps({"counts": simulate_counts(ghz(2), all_bases(2), 300, seed=1)}))
+    np.save(vector, ghz(2).eigenvectors[:, 0])
+    named = run(invoke, path, "--bootstrap", 3, "--target", "ghz", "--observable", "0.5*XX+0.5*ZZ", "--certified-range")
+    assert named["fidelity_target"] == "ghz"
+    assert named["fidelity_certified_low"] <= named["fidelity"] <= named["fidelity_certified_high"]
+    assert named["0.5*XX+0.5*ZZ_certified_low"] <= named["0.5*XX+0.5*ZZ"] <= named["0.5*XX+0.5*ZZ_certified_high"]
+    assert {"fidelity_stderr", "0.5*XX+0.5*ZZ_low"} <= set(named)
+    assert run(invoke, path, "--target", vector)["fidelity"] == pytest.approx(named["fidelity"])
 
 
 def test_noise_options(invoke):

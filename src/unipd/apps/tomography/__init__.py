@@ -18,11 +18,13 @@ In the order to read:
 - :mod:`~unipd.apps.tomography.model`: settings, what is fitted, what comes out;
 - :mod:`~unipd.apps.tomography.fit`: the choice of the rank, the solve, and what surrounds it;
 - :mod:`~unipd.apps.tomography.estimator`: :class:`PauliTomography`, the entry point;
-- :mod:`~unipd.apps.tomography.bootstrap`: error bars;
+- :mod:`~unipd.apps.tomography.confidence`: certified ranges of observables, and what the data do not determine;
+- :mod:`~unipd.apps.tomography.bootstrap`: error bars of any figure, from repeated experiments;
 - :mod:`~unipd.apps.tomography.simulate`: test states and simulated experiments.
 """
 
-from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap, read_replicates, replicates_file, residual_noise
+from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap, interval_of, read_replicates, replicates_file
+from unipd.apps.tomography.confidence import StateRange, is_identified, residual_noise, state_range
 from unipd.apps.tomography.counts import (
     BasisCounts,
     OutcomeMap,
@@ -95,6 +97,7 @@ __all__ = [
     "QuantumState",
     "QuasiCounts",
     "Simulation",
+    "StateRange",
     "TooFewMeasurements",
     "UndeterminedState",
     "all_bases",
@@ -112,6 +115,8 @@ __all__ = [
     "ghz",
     "has_few_outcomes",
     "identifying_count",
+    "interval_of",
+    "is_identified",
     "likelihood_problem",
     "make_state",
     "measurement_count",
@@ -131,6 +136,7 @@ __all__ = [
     "simulate",
     "simulate_counts",
     "standard_errors",
+    "state_range",
     "tomography_problem",
     "w_state",
     "walsh_hadamard",

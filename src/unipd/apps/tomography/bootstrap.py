@@ -1,4 +1,7 @@
-"""Error bars by parametric bootstrap. Inside a checkpoint, finished replicates are stored in a file next to it."""
+"""Error bars by bootstrap: the states of repeated experiments, and intervals of any figure of the state.
+
+Inside a checkpoint, finished replicates are stored in a file next to it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import stdtrit
@@ -19,7 +23,14 @@ from unipd._util import validate
 from unipd._util.context import bind_process_context, current_communicator, current_context
 from unipd._util.printing import ReprMixin
 from unipd._version import __version__
-from unipd.apps.tomography.counts import as_confusion
+from unipd.apps.tomography.confidence import (
+    is_identified,
+    is_measured,
+    is_target_measured,
+    residual_noise,
+    state_range,
+)
+from unipd.apps.tomography.counts import BasisCounts, as_confusion
 from unipd.apps.tomography.fit import fit_counts, fit_data
 from unipd.apps.tomography.measurements import as_pauli_sum
 from unipd.apps.tomography.model import Fit, FitSettings
@@ -32,66 +43,174 @@ from unipd.run.checkpoint import Checkpoint, CheckpointWarning
 from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, unusable, write_checkpoint
 from unipd.run.checkpoint.fingerprint import digest_of
 
-Rows = dict[int, FloatArray]
-"""Figures of each replicate by its number."""
+Rows = dict[int, Array]
+"""A factor R of the state R R^* of each replicate, by its number."""
 
-_RANGES = {"fidelity": (0.0, 1.0), "purity": (0.0, 1.0), "entropy": (0.0, np.inf)}
+EIGENVALUES = 4
+"""Largest eigenvalues whose error bars are reported."""
+WAYS = ("parametric", "basis")
+"""How data are drawn again: from the estimate, or from the data themselves, basis by basis (value by value)."""
+LAYOUT = 2
+"""Number of the layout of files of replicates."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(ReprMixin):
-    """Figures of the state over the replicates."""
+    """The states fitted to repeated experiments, and error bars of any figure of the state."""
 
-    samples: Mapping[str, FloatArray]
-    """One value per replicate, by name."""
-    estimates: Mapping[str, float]
-    """The same figures of the estimate itself."""
+    states: tuple[QuantumState, ...]
+    """The state of each replicate."""
+    fit: Fit
+    """The fit whose experiment was repeated."""
+    target: QuantumState | None = None
+    """State for the fidelity; without one there is no fidelity."""
+    observables: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Sums of Pauli strings by name."""
 
     @property
     def replicates(self) -> int:
         """Number of repeated experiments: fewer than requested after an interruption."""
-        return next(iter(self.samples.values())).size
+        return len(self.states)
 
-    def stderr(self, name: str) -> float:
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """Functions of a state by name: fidelity (with a target), purity, entropy, eigenvalues, observables."""
+        figures: dict[str, Figure] = {}
+        if self.target is not None:
+            figures["fidelity"] = lambda state: state.fidelity(self.target)
+        figures |= {"purity": lambda state: state.purity, "entropy": lambda state: state.entropy}
+        for place in range(min(EIGENVALUES, self.fit.state.dimension)):
+            figures[f"eigenvalue_{place + 1}"] = partial(nth_eigenvalue, place)
+        return {**figures, **{name: partial(real_expectation, sum_) for name, sum_ in self.observables.items()}}
+
+    @cached_property
+    def samples(self) -> Mapping[str, FloatArray]:
+        """One value per replicate, by the name of the figure."""
+        return {name: self.values(figure) for name, figure in self.figures.items()}
+
+    @cached_property
+    def estimates(self) -> Mapping[str, float]:
+        """The same figures of the estimate itself."""
+        return {name: float(figure(self.fit.state)) for name, figure in self.figures.items()}
+
+    @cached_property
+    def ranged(self) -> tuple[str, ...]:
+        """Linear figures that the data do not determine; their intervals are certified ranges (``state_range``)."""
+        names: list[str] = [name for name, sum_ in self.observables.items() if not is_measured(self.fit, sum_)]
+        if self.target is not None and self.target.rank == 1 and not is_target_measured(self.fit, self.target):
+            names.append("fidelity")
+        return () if not names or is_identified(self.fit) else tuple(names)
+
+    @cached_property
+    def unidentified(self) -> tuple[str, ...]:
+        """Other figures that the data do not determine: they have no interval."""
+        if is_identified(self.fit):
+            return ()
+        linear = {*self.observables} | ({"fidelity"} if self.target is not None and self.target.rank == 1 else set())
+        return tuple(name for name in self.figures if name not in linear)
+
+    def values(self, figure: str | Figure) -> FloatArray:
+        """Return a figure, a name or a function of :class:`QuantumState`, of every replicate."""
+        if callable(figure):
+            return np.array([float(figure(state)) for state in self.states])
+        if figure not in self.figures:
+            raise InvalidInput("figure", f"a function of a state, or one of {', '.join(self.figures)}", repr(figure))
+        return self.samples[figure]
+
+    def estimate(self, figure: str | Figure) -> float:
+        """Return a figure of the estimate."""
+        return float(figure(self.fit.state)) if callable(figure) else self.estimates[figure]
+
+    def stderr(self, figure: str | Figure) -> float:
         """Return the standard deviation over the replicates."""
-        return float(np.std(self._values(name), ddof=1))
+        return float(np.std(self.values(figure), ddof=1))
 
-    def bias(self, name: str) -> float:
+    def bias(self, figure: str | Figure) -> float:
         """Return the mean over the replicates minus the estimate: the bias of measuring and fitting once more."""
-        return float(np.mean(self._values(name))) - self.estimates[name]
+        return float(np.mean(self.values(figure))) - self.estimate(figure)
 
-    def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval that allows for bias: between e and e - bias, and t s sqrt(1 + 1/B) more on either side.
+    def interval(self, figure: str | Figure, level: float = 0.95) -> tuple[float, float]:
+        """Return a confidence interval of a figure: a name, or any function of :class:`QuantumState`.
 
-        e is the estimate; s and bias are those of the B replicates; t is the quantile of Student's distribution with
-        B - 1 degrees of freedom: a few replicates determine it better than empirical quantiles. Near the boundary of
-        the set of states a fit is biased (of a pure state it is slightly mixed), and the replicates, measured on the
-        fit, may be more so: hence both ends. Fidelity and purity are at most 1, entropy is at least 0.
+        It is between e and e - bias, and t s sqrt(1 + 1/B) more on either side: e is the estimate; s and bias are those
+        of the B replicates; t is the quantile of Student's distribution with B - 1 degrees of freedom, which a few
+        replicates determine better than empirical quantiles. Near the boundary of the set of states a fit is biased (of
+        a pure state it is slightly mixed), and the replicates, measured on the fit, may be more so: hence both ends.
+        No interval leaves the values that its figure can take.
+
+        Replicates say nothing about directions that no measurement sees, since every fit chooses the same state there.
+        Observables, and the fidelity with a pure state, then get their certified range; other figures are refused.
         """
         if not 0.0 < validate.number("level", level) < 1.0:
             raise InvalidInput("level", "a number between 0 and 1", repr(level))
-        number = self._values(name).size
-        width = float(stdtrit(number - 1, 0.5 + 0.5 * level)) * self.stderr(name) * float(np.sqrt(1.0 + 1.0 / number))
-        raw = self.estimates[name]
-        corrected = raw - self.bias(name)
-        ends = np.clip(
-            [min(raw, corrected) - width, max(raw, corrected) + width], *_RANGES.get(name, (-np.inf, np.inf))
-        )
-        return float(ends[0]), float(ends[1])
+        values = self.values(figure)
+        if isinstance(figure, str) and figure in self.ranged:
+            return self._range(figure, level)
+        if figure in self.unidentified or (callable(figure) and not is_identified(self.fit)):
+            expected = "a figure that the data determine (observables have a certified range)"
+            name = repr(figure) if isinstance(figure, str) else "a function of a state that they do not"
+            raise InvalidInput("figure", expected, name)
+        return interval_of(values, self.estimate(figure), level, self._limits(figure))
 
     def summary(self, level: float = 0.95) -> dict[str, dict[str, float]]:
-        """Return estimate, standard error, bias and interval of every figure."""
-        figures: dict[str, dict[str, float]] = {}
-        for name in self.samples:
-            low, high = self.interval(name, level)
-            errors = {"stderr": self.stderr(name), "bias": self.bias(name), "low": low, "high": high}
-            figures[name] = {"estimate": self.estimates[name], **errors}
-        return figures
+        """Return estimate, standard error, bias and interval of every figure that the data determine or bound."""
+        rows: dict[str, dict[str, float]] = {}
+        for name in self.figures:
+            if name not in self.unidentified:
+                low, high = self.interval(name, level)
+                errors = {"stderr": self.stderr(name), "bias": self.bias(name), "low": low, "high": high}
+                rows[name] = {"estimate": self.estimates[name], **errors}
+        return rows
 
-    def _values(self, name: str) -> FloatArray:
-        if name not in self.samples:
-            raise InvalidInput("name", f"one of {', '.join(self.samples)}", repr(name))
-        return self.samples[name]
+    def _limits(self, figure: str | Figure) -> tuple[float, float]:
+        """Return the values that a figure can take at all."""
+        if callable(figure):
+            return -np.inf, np.inf
+        if figure in self.observables:
+            reach = float(np.abs(as_pauli_sum(self.observables[figure], self.fit.state.qubits)[1]).sum())
+            return -reach, reach
+        return (0.0, float(self.fit.state.qubits)) if figure == "entropy" else (0.0, 1.0)
+
+    @cached_property
+    def _ranges(self) -> dict[tuple[str, float], tuple[float, float]]:
+        return {}
+
+    def _range(self, name: str, level: float) -> tuple[float, float]:
+        if (name, level) not in self._ranges:
+            found = state_range(self.fit, self.target if name == "fidelity" else self.observables[name], level)
+            self._ranges[name, level] = (found.low, found.high)
+        return self._ranges[name, level]
+
+
+Figure: TypeAlias = Callable[[QuantumState], float]
+"""A function of a state."""
+
+
+def nth_eigenvalue(place: int, state: QuantumState) -> float:
+    """Return an eigenvalue by its place, 0 for those that are not kept."""
+    return float(state.eigenvalues[place]) if place < state.rank else 0.0
+
+
+def real_expectation(observable: Any, state: QuantumState) -> float:
+    """Return the real part of an expectation value."""
+    return float(np.real(state.expectation(observable)))
+
+
+def interval_of(
+    values: FloatArray, estimate: float, level: float, limits: tuple[float, float] = (-np.inf, np.inf)
+) -> tuple[float, float]:
+    """Return the interval between e and e - bias with the margin of the replicates; see :meth:`Bootstrap.interval`.
+
+    >>> low, high = interval_of(np.array([0.9, 1.1]), 0.8, 0.5)
+    >>> round(low, 3), round(high, 3)
+    (0.427, 0.973)
+    """
+    number = values.size
+    spread = float(np.std(values, ddof=1)) * float(np.sqrt(1.0 + 1.0 / number))
+    width = float(stdtrit(number - 1, 0.5 + 0.5 * level)) * spread
+    corrected = 2.0 * estimate - float(np.mean(values))
+    ends = np.clip([min(estimate, corrected) - width, max(estimate, corrected) + width], *limits)
+    return float(ends[0]), float(ends[1])
 
 
 def bootstrap(
@@ -100,15 +219,16 @@ def bootstrap(
     *,
     target: Any = None,
     observables: Mapping[str, Any] | None = None,
+    resample: str = "parametric",
     seed: int = 0,
     threads: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
 ) -> Bootstrap:
-    """Repeat the experiment on the estimated state, fit again, and collect figures of the resulting states.
+    """Repeat the experiment, fit again, and keep the resulting states: any figure of the state has an error bar.
 
     Data from counts are drawn again basis by basis, so that strings measured together vary together. Expectation values
     are drawn with their shots or standard errors; without either the noise is estimated from the residual. The
-    figures are the fidelity (with ``target``, or with the estimate), purity, entropy and the observables.
+    figures with names are the fidelity with ``target``, purity, entropy, the largest eigenvalues and the observables.
 
     Parameters
     ----------
@@ -117,9 +237,12 @@ def bootstrap(
     replicates
         Number of repeated experiments, at least 2.
     target
-        State for the fidelity.
+        State for the fidelity; without one none is reported.
     observables
         Sums of Pauli strings by name.
+    resample
+        "parametric": outcomes of the estimated state; "basis": the shots of every basis (the errors of every value)
+        themselves, with replacement, whatever the estimate.
     seed
         Seed; every replicate has a stream of its own, so the result does not depend on the threads.
     threads
@@ -134,39 +257,39 @@ def bootstrap(
     >>> from unipd.apps.tomography import PauliTomography
     >>> estimate = PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.7], shots=1000)
     >>> errors = bootstrap(estimate.fit_, 20, observables={"x": "X"}, seed=1)
-    >>> 0.01 < errors.stderr("x") < 0.05
-    True
+    >>> 0.01 < errors.stderr("x") < 0.05, 0.0 < errors.stderr(lambda state: state.purity**2) < 0.1
+    (True, True)
     """
     number = validate.integer("replicates", replicates, minimum=2)
-    goal = fit.state if target is None else as_state(target)
+    way = validate.choice("resample", resample, WAYS)
     named = {} if observables is None else dict(observables)
+    for observable in named.values():
+        as_pauli_sum(observable, fit.state.qubits)
     settings = replace(fit.refit_settings, threads=1, verbose=False, callback=None, solver_options={})
     streams = np.random.SeedSequence(validate.integer("seed", seed, minimum=0)).spawn(number)
     workers = 1 if threads is None else validate.integer("threads", threads, minimum=1)
-    estimates = _statistics(fit.state, goal, named)
 
-    def replicate(index: int) -> FloatArray:
-        state = _refit(settings, fit, np.random.default_rng(streams[index])).state
-        return np.array(list(_statistics(state, goal, named).values()))
+    def replicate(index: int) -> Array:
+        state = _refit(settings, fit, way, np.random.default_rng(streams[index])).state
+        return state.eigenvectors * np.sqrt(state.eigenvalues)
 
-    sums = {name: as_pauli_sum(observable, fit.state.qubits) for name, observable in named.items()}
-    marks = (settings, fit.counts, fit.state, fit.fitted, fit.data, goal, sums, seed)
+    marks = (settings, fit.counts, fit.state, fit.fitted, fit.data, way, seed)
     done = _Replicates(current_context().checkpoint, *marks).draw(number, replicate, workers, progress)
-    return Bootstrap({name: np.array([row[place] for row in done]) for place, name in enumerate(estimates)}, estimates)
+    states = tuple(QuantumState(factor, np.linalg.norm(factor, axis=0) ** 2) for factor in done)
+    return Bootstrap(states, fit, None if target is None else as_state(target), named)
 
 
-def _statistics(state: QuantumState, target: QuantumState, observables: Mapping[str, Any]) -> dict[str, float]:
-    values = {"fidelity": state.fidelity(target), "purity": state.purity, "entropy": state.entropy}
-    return {**values, **{name: float(np.real(state.expectation(sum_))) for name, sum_ in observables.items()}}
-
-
-def _refit(settings: FitSettings, fit: Fit, rng: np.random.Generator) -> Fit:
-    """Return the fit to data of the same experiment on the estimated state."""
+def _refit(settings: FitSettings, fit: Fit, way: str, rng: np.random.Generator) -> Fit:
+    """Return the fit to data of the same experiment: on the estimated state, or drawn from the data."""
+    if fit.counts is not None and way == "basis":
+        return fit_counts(settings, [_redraw(part, rng) for part in fit.counts], prior=fit.state)
     if fit.counts is not None:
         bases, shots = [part.basis for part in fit.counts], [part.shots for part in fit.counts]
         confusion = as_confusion(settings.readout, fit.state.qubits)
         return fit_counts(settings, list(sample_bases(fit.state, bases, shots, rng, None, confusion)), prior=fit.state)
     data, values, stderr = fit.data, np.clip(fit.fitted, -1.0, 1.0), fit.data.stderr
+    if way == "basis":
+        values = np.clip(data.expectations, -1.0, 1.0)
     if stderr is None and data.shots is None:
         stderr = np.full(values.shape, residual_noise(fit))
     if stderr is not None:
@@ -176,11 +299,12 @@ def _refit(settings: FitSettings, fit: Fit, rng: np.random.Generator) -> Fit:
     return fit_data(settings, PauliData(data.qubits, data.x, data.z, values, data.shots, stderr))
 
 
-def residual_noise(fit: Fit) -> float:
-    """Estimate the standard deviation of the noise: the residual over its degrees of freedom."""
-    rank, size = fit.state.effective_rank(), fit.state.dimension
-    freedom = max(1, fit.data.size - (2 * size * rank - rank * rank - 1))
-    return float(np.linalg.norm(fit.fitted - fit.data.expectations)) / float(np.sqrt(freedom))
+def _redraw(part: BasisCounts, rng: np.random.Generator) -> BasisCounts:
+    """Return as many shots drawn with replacement from those of a basis."""
+    if part.is_quasi:
+        raise InvalidInput("resample", '"parametric" for quasi-counts', '"basis"')
+    drawn = rng.multinomial(part.shots, part.counts / part.counts.sum())
+    return BasisCounts(part.basis, part.outcomes, drawn)
 
 
 def replicates_file(checkpoint: Path) -> Path:
@@ -203,16 +327,23 @@ def _read_file(path: Path) -> dict[str, Rows]:
         return {}
     try:
         header, arrays = read_checkpoint(path)
-        parts = zip(header["bootstraps"], arrays[::2], arrays[1::2], strict=True)
-        return {key: dict(zip(numbers.tolist(), rows, strict=True)) for key, numbers, rows in parts}
+        if header["layout"] != LAYOUT:
+            raise unusable(path, f"its replicates have the layout {header['layout']}, expected {LAYOUT}")
+        parts = zip(header["bootstraps"], arrays[::3], arrays[1::3], arrays[2::3], strict=True)
+        return {key: _split_factors(*part) for key, *part in parts}
     except (KeyError, TypeError, ValueError, OSError) as error:
         if isinstance(error, FileFormatError):
             raise
         raise unusable(path, f"the replicates cannot be read ({error})") from error
 
 
+def _split_factors(numbers: Array, ranks: Array, columns: Array) -> Rows:
+    """Return the factors of replicates, stored as the columns of one array."""
+    return dict(zip(numbers.tolist(), np.split(columns, np.cumsum(ranks)[:-1], axis=1), strict=True))
+
+
 class _Replicates:
-    """Figures by the number of the replicate, written as often as the checkpoint, if there is one.
+    """Factors of the states by the number of the replicate, written as often as the checkpoint, if there is one.
 
     The file keeps the replicates of other fits and seeds: ``marks`` are all that these depend on.
     """
@@ -225,8 +356,8 @@ class _Replicates:
         self._written, self._unwritten, self._has_warned = -np.inf, 0, False
 
     def draw(
-        self, count: int, draw: Callable[[int], FloatArray], threads: int, progress: Callable[[int, int], Any] | None
-    ) -> list[FloatArray]:
+        self, count: int, draw: Callable[[int], Array], threads: int, progress: Callable[[int, int], Any] | None
+    ) -> list[Array]:
         """Return the first ``count`` replicates after drawing the missing ones; fewer when a stop is requested."""
         missing, lock = [number for number in range(count) if number not in self._rows], threading.Lock()
         done = count - len(missing)
@@ -253,7 +384,7 @@ class _Replicates:
             self._flush()
         return [self._rows[number] for number in range(count) if number in self._rows]
 
-    def _put(self, number: int, row: FloatArray) -> None:
+    def _put(self, number: int, row: Array) -> None:
         """Add a replicate, and write the file when it is due."""
         self._rows[number] = row
         self._unwritten += 1
@@ -269,10 +400,16 @@ class _Replicates:
         path = replicates_file(self._checkpoint.path)
         if self._unwritten and current_communicator().is_leader:
             arrays: list[Array] = []
-            for rows in self._sets.values():
-                arrays += [np.array(list(rows), np.int64), np.array(list(rows.values()), np.float64)]
+            for rows in filter(None, self._sets.values()):
+                factors = list(rows.values())
+                ranks = np.array([factor.shape[1] for factor in factors], np.int64)
+                arrays += [np.array(list(rows), np.int64), ranks, np.concatenate(factors, axis=1)]
             try:
-                write_checkpoint(path, {"bootstraps": list(self._sets), "runs": []}, arrays)
+                write_checkpoint(
+                    path,
+                    {"layout": LAYOUT, "bootstraps": [key for key, rows in self._sets.items() if rows], "runs": []},
+                    arrays,
+                )
             except OSError as error:
                 if not self._has_warned:
                     text = f"{path} could not be written ({error.strerror}); the bootstrap continues and retries"

@@ -11,6 +11,7 @@ from typing import Any
 from unipd._typing import FloatArray
 from unipd._util import validate
 from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap
+from unipd.apps.tomography.confidence import StateRange, state_range
 from unipd.apps.tomography.counts import BasisCounts, as_counts
 from unipd.apps.tomography.fit import fit_counts, fit_data
 from unipd.apps.tomography.measurements import (
@@ -24,10 +25,21 @@ from unipd.apps.tomography.measurements import (
 )
 from unipd.apps.tomography.model import Fit, FitSettings
 from unipd.apps.tomography.state import DENSE_QUBITS, QuantumState
-from unipd.errors import UnipdError
+from unipd.errors import InvalidInput, UnipdError
 from unipd.io.pauli import PauliData
 from unipd.methods import Method
 from unipd.run import IterationInfo, Result, StoppingRule
+
+SOLVER_OPTIONS = ("atol", "start", "polish", "checkpoint", "every", "resume")
+"""Options of :func:`unipd.solve` that a fit passes on; the others are arguments of the estimator, or set by the fit."""
+
+
+def _check_solver_options(options: dict[str, Any]) -> dict[str, Any]:
+    unknown = ", ".join(str(name) for name in options if name not in SOLVER_OPTIONS)
+    if unknown:
+        elsewhere = "limits are given as stop=, e.g. stop=MaxIterations(100), options of a method as method_options="
+        raise InvalidInput("solver_options", f"{', '.join(SOLVER_OPTIONS)} ({elsewhere})", unknown)
+    return options
 
 
 class PauliTomography:
@@ -67,7 +79,7 @@ class PauliTomography:
     method_options
         Options of a method given by name, e.g. ``{"weights": "greedy"}``.
     solver_options
-        Further options of :func:`unipd.solve`.
+        Further options of :func:`unipd.solve`: ``atol``, ``start``, ``polish``, ``checkpoint``, ``every``, ``resume``.
 
     Attributes
     ----------
@@ -124,7 +136,7 @@ class PauliTomography:
             callback=callback,
             verbose=verbose,
             method_options=dict(method_options or {}),
-            solver_options=dict(solver_options or {}),
+            solver_options=_check_solver_options(dict(solver_options or {})),
         )
         self._fit: Fit | None = None
 
@@ -170,7 +182,8 @@ class PauliTomography:
         ----------
         counts
             ``{basis: {bit-string: count}}``, e.g. ``{"XZ": {"00": 480, "11": 520}}``. In a basis and in a bit-string
-            the rightmost character belongs to qubit 0 (Qiskit's order). Negative or fractional numbers are
+            the rightmost character belongs to qubit 0 (Qiskit's order). Bit-strings may be hexadecimal ("0x3"), and
+            Qiskit's ``BitArray`` or ``PubResult`` may take their place. Negative or fractional numbers are
             quasi-counts, corrected for readout errors.
         readout
             Readout errors of counts that were not corrected: the probability of a flip, a 2 x 2 matrix for all qubits
@@ -202,8 +215,12 @@ class PauliTomography:
         return self
 
     def bootstrap(self, replicates: int = 100, **options: Any) -> Bootstrap:
-        """Return error bars by parametric bootstrap; see :func:`unipd.apps.tomography.bootstrap`."""
+        """Return error bars from repeated experiments; see :func:`unipd.apps.tomography.bootstrap`."""
         return bootstrap(self.fit_, replicates, **options)
+
+    def state_range(self, observable: Any, level: float = 0.95, *, joint: bool = True) -> StateRange:
+        """Return certified bounds on an observable; see :func:`unipd.apps.tomography.state_range`."""
+        return state_range(self.fit_, observable, level, joint=joint)
 
     @property
     def fit_(self) -> Fit:

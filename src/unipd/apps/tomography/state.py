@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, pauli_map
 from unipd.atoms import LowRank
-from unipd.errors import InvalidInput, MemoryForecastError, UnipdError
+from unipd.errors import InvalidInput, MemoryForecastError, MissingExtra, UnipdError
+from unipd.run import Result
 from unipd.trackers.lowrank import compress
 
 NEGLIGIBLE = 1e-12
@@ -159,19 +161,58 @@ class QuantumState:
 
         return unipd.interop.qiskit.to_qiskit(self, max_qubits=max_qubits)
 
+    def to_qutip(self, *, max_qubits: int = DENSE_QUBITS) -> Any:
+        """Return QuTiP's ``Qobj``: a ket for a state of rank one, else a density matrix; qubit 0 is its last factor."""
+        try:
+            qutip: Any = import_module("qutip")
+        except ImportError as error:
+            raise MissingExtra("qutip", "qutip", "a QuTiP object") from error
+        sizes = [2] * self.qubits
+        if self.rank == 1:
+            return qutip.Qobj(self.eigenvectors[:, :1].copy(), dims=[sizes, [1] * self.qubits])
+        return qutip.Qobj(self.density_matrix(max_qubits=max_qubits), dims=[sizes, sizes])
+
+    def negativity(self, qubits: Any) -> float:
+        """Return the negativity (||rho^T_A||_1 - 1) / 2 of the qubits A with the rest: above 0 only if entangled.
+
+        >>> round(QuantumState([1, 0, 0, 1]).negativity([0]), 9)
+        0.5
+        """
+        chosen = {validate.integer("qubits", qubit, minimum=0) for qubit in qubits}
+        if not chosen or max(chosen) >= self.qubits:
+            raise InvalidInput("qubits", f"numbers from 0 to {self.qubits - 1}", repr(sorted(chosen)))
+        axes = list(range(2 * self.qubits))
+        for qubit in chosen:
+            row = self.qubits - 1 - qubit
+            axes[row], axes[self.qubits + row] = axes[self.qubits + row], axes[row]
+        tensor = self.density_matrix().reshape((2,) * (2 * self.qubits)).transpose(axes)
+        values = np.linalg.eigvalsh(tensor.reshape(self.dimension, self.dimension))
+        return max(0.0, 0.5 * (float(np.abs(values).sum()) - 1.0))
+
     def __repr__(self) -> str:
         return f"QuantumState(qubits={self.qubits}, rank={self.rank}, purity={self.purity:.6g})"
 
 
 def as_state(value: Any) -> QuantumState:
-    """Return a state from a state, a vector, a density matrix, or an object with one of these under ``data``.
+    """Return a state from a state, a vector, a density matrix, or an object that holds one.
+
+    Such objects are those of Qiskit (``data``), QuTiP (``full``), and results of a fit, also loaded ones
+    (``as_state(unipd.load("state.npz"))``).
 
     >>> as_state(np.diag([0.5, 0.5])).purity
     0.5
     """
     if isinstance(value, QuantumState):
         return value
-    array = validate.finite_array("state", value.data if hasattr(value, "dims") else value)
+    if isinstance(value, Result):
+        if not {"eigenvalues", "eigenvectors"} <= set(value.extras):
+            raise InvalidInput("state", "a result of tomography with eigenvalues and eigenvectors", "another result")
+        return QuantumState(value.extras["eigenvectors"], value.extras["eigenvalues"])
+    if hasattr(value, "dims"):
+        value = value.full() if hasattr(value, "full") else value.data
+    array: Array = validate.finite_array("state", value)
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.reshape(-1)
     if array.ndim == 1:
         return QuantumState(array)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:

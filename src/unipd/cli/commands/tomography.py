@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import fields, replace
@@ -19,19 +20,21 @@ from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
 
 if TYPE_CHECKING:
-    from unipd.apps.tomography import PauliTomography, Simulation
+    from unipd.apps.tomography import Bootstrap, PauliTomography, QuantumState, Simulation
     from unipd.run import Result
 
 
-_DATA, _SIMULATION, _MODEL = "Data", "Simulation", "Model"
+_DATA, _SIMULATION, _MODEL, _FIGURES = "Data", "Simulation", "Model", "Figures"
 _CONSTRAINED = ("trace", "trace-squared")
+_TARGETS = ("ghz", "w")
 
 
 @common_options(
     only=tuple(field.name for field in fields(Options) if field.name != "accuracy"),
     examples=(
         "unipd tomography measurements.csv --out state.npz --plot state.png",
-        "unipd tomography counts.json --bootstrap 100",
+        "unipd tomography counts.json --bootstrap 100 --target ghz",
+        "unipd tomography counts.json --observable ZZI --observable '0.5*XXX+0.5*ZZI' --certified-range",
         "unipd tomography counts.csv --readout-matrix confusion.json --rank auto",
         "unipd tomography --simulate random --qubits 14 --accuracy 1e-8 --json -",
         "unipd tomography --simulate ghz --qubits 6 --shots 2000 --readout 0.01",
@@ -93,16 +96,36 @@ def tomography(
             _MODEL,
         ),
     ] = None,
-    bootstrap: Annotated[int | None, option("Error bars from this many bootstrap replicates.", _MODEL, min=2)] = None,
+    target: Annotated[
+        str | None,
+        option("Fidelity with this state: ghz, w, or a .npy, .npz (a saved state) or .qpy (a circuit) file.", _FIGURES),
+    ] = None,
+    observable: Annotated[
+        list[str] | None,
+        option("Expectation value of a string or sum, e.g. XXZ or '0.5*XX+0.5*ZZ'; may be repeated.", _FIGURES),
+    ] = None,
+    bootstrap: Annotated[
+        int | None, option("Error bars (95 %) from this many bootstrap replicates.", _FIGURES, min=2)
+    ] = None,
+    resample: Annotated[
+        str, option("Bootstrap: parametric (draw from the estimate) or basis (redraw the shots).", _FIGURES)
+    ] = "parametric",
+    certified_range: Annotated[
+        bool,
+        option(
+            "Certified range of each observable, and of the fidelity, over all states that fit the data (95 %).",
+            _FIGURES,
+        ),
+    ] = False,
     *,
     options: Options,
 ) -> int:
     """Estimate a quantum state from Pauli measurements: least squares, from counts maximum likelihood.
 
-    The accuracy is a certified duality gap; for exact data it bounds the relative residual. With --simulate the
-    fidelity with the true state is reported.
+    The accuracy is a certified duality gap; for exact data it bounds the relative residual. The fidelity is that with
+    --target, with --simulate by default that with the true state.
     """
-    from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, read_replicates
+    from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, make_state, read_replicates
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
@@ -117,6 +140,8 @@ def tomography(
         raise InvalidInput("--noise-level", expected, f"--objective {objective}")
     if bootstrap is not None and options.checkpoint is not None:
         read_replicates(options.checkpoint)  # raises before the fit if they cannot be read
+    saved = None if target is None or target in _TARGETS else read_target(target)
+    sums = {text: parse_observable(text) for text in observable or []}
     estimator = PauliTomography(
         objective=objective,
         noise_level=noise_level,
@@ -143,14 +168,23 @@ def tomography(
     if options.verbose:
         say(f"objective {estimator.objective_name_}, rank: {estimator.fit_.rank_choice}")
     result = result.with_extras(eigenvalues=state.eigenvalues, eigenvectors=state.eigenvectors)
-    if truth is not None:
-        result = result.with_extras(fidelity=state.fidelity(truth))
+    goal = truth if target is None else saved or make_state(target, state.qubits)
+    if goal is not None:
+        if goal.qubits != state.qubits:
+            raise InvalidInput("--target", f"a state of {state.qubits} qubits", f"{goal.qubits} qubits")
+        name = "simulated state" if target is None else target
+        result = result.with_extras(fidelity=state.fidelity(goal), fidelity_target=name)
+    with translate_argument_names({"observable": "--observable", "paulis": "--observable"}):
+        result = result.with_extras(**{name: float(state.expectation(sum_).real) for name, sum_ in sums.items()})
+    errors: Bootstrap | None = None
     if bootstrap is not None and result.status is not Status.INTERRUPTED:
-        result = _add_error_bars(result, estimator, bootstrap, truth, options)
+        result, errors = _add_error_bars(result, estimator, bootstrap, goal, sums, resample, options)
+    if certified_range:
+        result = _add_ranges(result, estimator, goal, sums)
     return emit(
         result,
         options,
-        draw=lambda path: estimator.plot(path, target=truth, title=title),
+        draw=lambda path: estimator.plot(path, target=goal, title=title, errors=errors),
         title=f"{title}: {estimator.data_.qubits} qubits, {estimator.data_.size} measurements",
     )
 
@@ -236,7 +270,9 @@ def read_readout(path: Path) -> Any:
 
     import numpy as np
 
-    check_file("--readout-matrix", path, (".json", ".npy"))
+    kinds = (".json", ".npy")
+    if path.suffix.lower() not in kinds:
+        raise InvalidInput("--readout-matrix", f"a file name ending in {' or '.join(kinds)}", repr(str(path)))
     try:
         return json.loads(path.read_bytes()) if path.suffix.lower() == ".json" else np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
@@ -270,21 +306,81 @@ def fit_file(
     estimator.fit_counts(counts, readout=errors, max_weight=max_weight, max_paulis=max_paulis)
 
 
+def read_target(text: str) -> QuantumState:
+    """Return the state of a file: a vector, a density matrix, a saved result or a circuit."""
+    import numpy as np
+
+    from unipd.apps.tomography import as_state
+
+    path = Path(text)
+    if path.suffix.lower() not in (".npy", ".npz", ".qpy"):
+        raise InvalidInput("--target", f"{', '.join(_TARGETS)}, or a .npy, .npz or .qpy file", repr(text))
+    if path.suffix.lower() == ".qpy":
+        from unipd.interop.qiskit import read_circuit_state
+
+        return read_circuit_state(path)
+    try:
+        from unipd.io import load
+
+        return as_state(load(path) if path.suffix.lower() == ".npz" else np.load(path, allow_pickle=False))
+    except (ValueError, EOFError, InvalidInput) as error:
+        raise FileFormatError(str(path), f"not a state ({error})") from error
+
+
+def parse_observable(text: str) -> dict[str, float]:
+    """Return the coefficients of a sum of Pauli strings.
+
+    >>> parse_observable("0.5*XX - ZZ"), parse_observable("XIZ")
+    ({'XX': 0.5, 'ZZ': -1.0}, {'XIZ': 1.0})
+    """
+    terms: dict[str, float] = {}
+    compact = text.replace(" ", "")
+    if not re.fullmatch(r"([+-]?(\d+\.?\d*([eE][+-]?\d+)?\*?)?[IXYZ]+)+", compact):
+        raise InvalidInput("--observable", "a sum such as 0.5*XX+0.5*ZZ", repr(text))
+    for sign, number, _, label in re.findall(r"([+-]?)(\d+\.?\d*([eE][+-]?\d+)?)?\*?([IXYZ]+)", compact):
+        terms[label] = terms.get(label, 0.0) + float(f"{sign}{number or '1'}")
+    return terms
+
+
 def _add_error_bars(
-    result: Result, estimator: PauliTomography, replicates: int, truth: Any, options: Options
-) -> Result:
+    result: Result,
+    estimator: PauliTomography,
+    replicates: int,
+    target: Any,
+    observables: dict[str, Any],
+    resample: str,
+    options: Options,
+) -> tuple[Result, Bootstrap]:
     """Return the result with the figures of a bootstrap; its status says whether that was interrupted."""
+    named = {"target": target, "observables": observables, "resample": resample}
     with progress_counter("bootstrap", replicates, quiet=options.quiet) as progress:
         bootstrap = estimator.bootstrap(
-            replicates, target=truth, seed=options.seed, threads=options.threads, progress=progress
+            replicates, seed=options.seed, threads=options.threads, progress=progress, **named
         )
     if bootstrap.replicates >= 2:
         parts = ("stderr", "low", "high")
         rows = bootstrap.summary().items()
         result = result.with_extras(**{f"{name}_{part}": row[part] for name, row in rows for part in parts})
+        if bootstrap.unidentified or bootstrap.ranged:
+            undetermined = ", ".join((*bootstrap.ranged, *bootstrap.unidentified))
+            result = result.with_extras(undetermined=undetermined)
+            say(f"The data do not determine: {undetermined}. Observables among them have their certified range.")
     if bootstrap.replicates == replicates:
-        return result
+        return result, bootstrap
     detail = f"The bootstrap was interrupted after {bootstrap.replicates} of {replicates} replicates."
     from unipd.run import downgrade
 
-    return downgrade(result, Status.INTERRUPTED, f"{result.message} {detail}")
+    return downgrade(result, Status.INTERRUPTED, f"{result.message} {detail}"), bootstrap
+
+
+def _add_ranges(result: Result, estimator: PauliTomography, target: Any, observables: dict[str, Any]) -> Result:
+    """Return the result with certified ranges of the observables and of the fidelity with a pure target."""
+    figures = dict(observables)
+    if target is not None and target.rank == 1:
+        figures["fidelity"] = target
+    if not figures:
+        raise InvalidInput("--certified-range", "--observable or a pure --target with this option", "neither")
+    for name, figure in figures.items():
+        found = estimator.state_range(figure)
+        result = result.with_extras(**{f"{name}_certified_low": found.low, f"{name}_certified_high": found.high})
+    return result

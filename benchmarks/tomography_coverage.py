@@ -1,0 +1,155 @@
+"""Do 95 % intervals cover? Ten experiments with known truth, each repeated, and the share of intervals that hold it.
+
+    python benchmarks/tomography_coverage.py [--repetitions N] [--replicates B] [--only CASE] [--resample basis]
+
+Intervals are those of the bootstrap for the fidelity with a target, an observable, the purity and the largest
+eigenvalue, and of unmeasured strings where there are any; beside them the certified range of the observable over all
+states that fit within chi-square (``state_range``), alone and for all observables together (``joint``). CPU seconds
+are those of one repetition. Covering between 90 and 99 of 100 is the goal for figures that the data determine.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import itertools
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from figures import note
+from unipd.apps.tomography import (
+    MeasurementWarning,
+    PauliTomography,
+    QuantumState,
+    all_bases,
+    as_state,
+    ghz,
+    random_mixed,
+    random_pure,
+    simulate_counts,
+    w_state,
+)
+
+RANGES = 25
+"""Repetitions whose certified ranges are computed too."""
+
+
+def with_white_noise(state: QuantumState, share: float) -> QuantumState:
+    size = state.dimension
+    return as_state((1.0 - share) * state.density_matrix() + share * np.eye(size) / size)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An experiment that is repeated."""
+
+    make: Callable[[int], QuantumState]
+    """The true state of a repetition."""
+    qubits: int
+    shots: int
+    strings: int | None = None
+    """Number of random strings measured one by one; None for counts in all bases."""
+    target: Callable[[int], QuantumState] | None = None
+    """State of the fidelity; None for the first eigenvector of the true state."""
+
+
+CASES: dict[str, Case] = {
+    "GHZ-3 + 5 %, 150 shots a basis": Case(lambda s: with_white_noise(ghz(3), 0.05), 3, 150, target=lambda s: ghz(3)),
+    "GHZ-3 + 5 %, 1,000": Case(lambda s: with_white_noise(ghz(3), 0.05), 3, 1000, target=lambda s: ghz(3)),
+    "GHZ-2 + 5 %, 1,000": Case(lambda s: with_white_noise(ghz(2), 0.05), 2, 1000, target=lambda s: ghz(2)),
+    "W-3 + 10 %, 300": Case(lambda s: with_white_noise(w_state(3), 0.1), 3, 300, target=lambda s: w_state(3)),
+    "W-3 + 10 %, 20": Case(lambda s: with_white_noise(w_state(3), 0.1), 3, 20, target=lambda s: w_state(3)),
+    "random full rank, 3 qubits, 100": Case(lambda s: random_mixed(3, 8, s), 3, 100),
+    "random rank 2, 3 qubits, 1,000": Case(lambda s: random_mixed(3, 2, s), 3, 1000),
+    "random pure + 20 %, 2 qubits, 200": Case(lambda s: with_white_noise(random_pure(2, s), 0.2), 2, 200),
+    "random full rank, all 63 strings, 1,000": Case(lambda s: random_mixed(3, 8, s), 3, 1000, strings=63),
+    "random full rank, 44 of 63 strings, 10,000": Case(lambda s: random_mixed(3, 8, s), 3, 10_000, strings=44),
+}
+
+
+def observable(qubits: int) -> dict[str, float]:
+    return {"X" * qubits: 0.5, "ZZ" + "I" * (qubits - 2): 0.5}
+
+
+def fit_once(case: Case, truth: QuantumState, repetition: int) -> tuple[PauliTomography, list[str]]:
+    """Return the estimate of one experiment, and the strings that were not measured."""
+    solver = PauliTomography(threads=1)
+    if case.strings is None:
+        counts = simulate_counts(truth, all_bases(case.qubits), case.shots, seed=100 + repetition)
+        return solver.fit_counts(counts), []
+    labels = ["".join(letters) for letters in itertools.product("IXYZ", repeat=case.qubits)][1:]
+    rng = np.random.default_rng(repetition)
+    kept = set(rng.permutation(len(labels))[: case.strings].tolist())
+    used = [label for place, label in enumerate(labels) if place in kept]
+    chances = np.clip(0.5 * (1.0 + truth.expectations(used)), 0.0, 1.0)
+    values = 2.0 * rng.binomial(case.shots, chances) / case.shots - 1.0
+    unused = [label for place, label in enumerate(labels) if place not in kept]
+    return solver.fit(used, values, shots=case.shots), unused
+
+
+def cover_once(case: Case, repetition: int, replicates: int, resample: str) -> dict[str, bool]:
+    """Return for every figure whether its 95 % interval holds the truth."""
+    truth = case.make(repetition)
+    target = QuantumState(truth.eigenvectors[:, 0]) if case.target is None else case.target(repetition)
+    estimate, unused = fit_once(case, truth, repetition)
+    named = {"O": observable(case.qubits), **{label: label for label in unused[:3]}}
+    errors = estimate.bootstrap(
+        replicates, target=target, observables=named, seed=repetition, threads=1, resample=resample
+    )
+    figures: dict[str, Any] = {"fidelity": truth.fidelity(target), "O": truth.expectation(named["O"])}
+    figures |= {"purity": truth.purity, "eigenvalue_1": float(truth.eigenvalues[0])}
+    figures |= {label: truth.expectation(label) for label in unused[:3]}
+    held: dict[str, bool] = {}
+    for name, value in figures.items():
+        if name not in errors.unidentified:
+            low, high = errors.interval(name)
+            held[name] = bool(low - 1e-12 <= value <= high + 1e-12)
+    for joint in (False, True) if repetition < RANGES else ():
+        found = estimate.state_range(named["O"], joint=joint)
+        held["joint range" if joint else "range"] = bool(found.low <= figures["O"] <= found.high)
+    return held
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=100)
+    parser.add_argument("--replicates", type=int, default=20)
+    parser.add_argument("--resample", default="parametric", choices=("parametric", "basis"))
+    parser.add_argument("--only", help="cases whose name contains this")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", MeasurementWarning)
+    print(f"share of {options.repetitions} repetitions whose 95 % interval holds the truth, in %")
+    for name, case in CASES.items():
+        if options.only and options.only not in name:
+            continue
+        begun = time.process_time()
+        rows = [
+            cover_once(case, repetition, options.replicates, options.resample)
+            for repetition in range(options.repetitions)
+        ]
+        seconds = (time.process_time() - begun) / options.repetitions
+        shares: dict[str, float] = {}
+        for figure in ("fidelity", "O", "purity", "eigenvalue_1", "range", "joint range"):
+            held = [row[figure] for row in rows if figure in row]
+            if held:
+                shares[figure] = 100.0 * float(np.mean(held))
+        unseen = [value for row in rows for label, value in row.items() if label.isupper() and label != "O"]
+        if unseen:
+            shares["unmeasured strings"] = 100.0 * float(np.mean(unseen))
+        cells = "; ".join(f"{figure} {share:.0f}" for figure, share in shares.items())
+        print(f"{name}: {cells}; {seconds:.2f} s", flush=True)
+        for figure in ("fidelity", "O"):
+            note(f"{name}: coverage of 95 % intervals, {figure}", shares[figure], "%", 90.0, at_least=True)
+
+
+if __name__ == "__main__":
+    main()
