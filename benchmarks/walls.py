@@ -4,8 +4,9 @@
 
 One row per problem (``wall_instances.py``): CPU seconds of one thread to a certified 1e-4 and 1e-6 with
 ``method="auto"``, the best of three runs, and those of the peers on the same instance in the same run, with the
-accuracy that they reach, measured alike. Penalised peers (celer, skglm) solve their form at the multiplier that our run found. A
-peer that is not installed is skipped with a note; ``pip install -r benchmarks/requirements.txt`` installs them all.
+accuracy that they reach, measured alike. Penalised peers (celer, skglm) solve their form at the multiplier that our
+run found. A peer that is not installed is skipped with a note; ``pip install -r benchmarks/requirements.txt`` installs
+them all.
 ``--json`` writes our seconds, and ``--before`` prints those of an earlier file beside the new ones.
 """
 
