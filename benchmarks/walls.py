@@ -1,11 +1,13 @@
 """Problems at which column generation, or a plain first-order method, meets its walls, and what one would use instead.
 
-    python benchmarks/walls.py [--quick] [--only "maximum entropy"] [--list]
+    python benchmarks/walls.py [--quick] [--only "maximum entropy"] [--list] [--before old.json] [--json new.json]
 
-One row per problem: CPU seconds of one thread to a certified 1e-4 and 1e-6 with ``method="auto"``, the best of three
-runs, and those of the peers on the same instance in the same run, with the accuracy that they reach, measured alike.
-A peer that is not installed is skipped with a note. A further row is an entry in ``WALLS``: a function that returns an
-:class:`Instance` for the full or the quick size.
+One row per problem (``wall_instances.py``): CPU seconds of one thread to a certified 1e-4 and 1e-6 with
+``method="auto"``, the best of three runs, and those of the peers on the same instance in the same run, with the
+accuracy that they reach, measured alike. Penalised peers (celer, skglm) solve their form at the multiplier that our
+run found. A peer that is not installed is skipped with a note; ``pip install -r benchmarks/requirements.txt`` installs
+them all.
+``--json`` writes our seconds, and ``--before`` prints those of an earlier file beside the new ones.
 """
 
 from __future__ import annotations
@@ -16,153 +18,91 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
+import json
 import time
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import logsumexp
 
 import unipd
 from figures import note
-from unipd import couplings, maps, sharp
+from wall_instances import WALLS, CountedBall, Instance
 
-ACCURACIES = (1e-4, 1e-6)
 LIMIT = 60.0
 """CPU seconds after which a run of ours ends."""
 REPEATS = 3
+SLOW = 5.0
+"""Runs that take longer than this are not repeated."""
 
 
-@dataclass(frozen=True)
-class Instance:
-    """A problem and the alternatives to unipd for it."""
-
-    problem: unipd.Problem
-    peers: dict[str, Callable[[float], Any]] = field(default_factory=dict)
-    """By name: takes an accuracy and returns x, or raises ImportError where it is not installed."""
-    goal: tuple[str, float] | None = None
-    """A peer, and the multiple of its time at 1e-6 that ours should not exceed."""
-
-
-def maximum_entropy(quick: bool) -> Instance:
-    """Largest entropy with 100 given moments."""
-    size, rows = (5_000, 50) if quick else (100_000, 100)
-    random = np.random.default_rng(0)
-    A, weights = random.standard_normal((rows, size)), np.exp(2.0 * random.standard_normal(size))
-    b = A @ (weights / weights.sum())
-
-    def softmax(dual: Any) -> tuple[float, Any]:
-        y = -(A.T @ dual)
-        total = logsumexp(y)
-        return float(total), np.exp(y - total)
-
-    def lbfgs(accuracy: float) -> Any:
-        """SciPy's L-BFGS-B on the dual, until the residual is within the accuracy."""
-
-        def dual(lam: Any) -> tuple[float, Any]:
-            total, x = softmax(lam)
-            return total + float(lam @ b), b - A @ x
-
-        options = {"gtol": accuracy * np.linalg.norm(b) / np.sqrt(rows), "ftol": 1e-16, "maxcor": 20}
-        return softmax(minimize(dual, np.zeros(rows), jac=True, method="L-BFGS-B", options=options).x)[1]
-
-    return Instance(
-        unipd.Problem(sharp.Entropy(size), A, b, "="), {"L-BFGS on the dual": lbfgs}, ("L-BFGS on the dual", 2.0)
-    )
-
-
-def entropic_transport(quick: bool) -> Instance:
-    """Transport between two clouds of 300 points with an entropy of 0.05, one block per source."""
-    size, strength = 60 if quick else 300, 0.05
-    random = np.random.default_rng(0)
-    sources, sinks = random.random((size, 2)), random.random((size, 2))
-    costs = ((sources[:, None] - sinks[None]) ** 2).sum(-1)
-    blocks = [sharp.Linear(row / strength, sharp.Entropy(size)) for row in costs]
-
-    def sinkhorn(accuracy: float) -> Any:
-        """POT's Sinkhorn iteration in the logarithmic domain."""
-        import ot
-
-        share = np.full(size, 1.0 / size)
-        options = {"method": "sinkhorn_log", "stopThr": accuracy / size, "numItermax": 10_000, "warn": False}
-        return unipd.atoms.Blocks(tuple(size * ot.sinkhorn(share, share, costs, strength, **options)))
-
-    problem = unipd.Problem(blocks, [maps.Identity(size)] * size, np.ones(size), "=")
-    return Instance(problem, {"POT sinkhorn_log": sinkhorn}, ("POT sinkhorn_log", 4.0))
-
-
-def mixed_rows(quick: bool) -> Instance:
-    """Sparse regression with side conditions: 20 rows hold exactly, 30 are upper limits, 150 are least squares."""
-    size, sizes = (200, [5, 10, 40]) if quick else (2_000, [20, 30, 150])
-    random = np.random.default_rng(0)
-    A = random.standard_normal((sum(sizes), size))
-    truth = np.where(np.arange(size) < 20, random.standard_normal(size), 0.0)
-    b = A @ truth
-    b[-sizes[2] :] += 0.1 * random.standard_normal(sizes[2])
-    coupling = couplings.Product([couplings.Equality(), couplings.AtMost(), couplings.LeastSquares()], sizes)
-    problem = unipd.Problem(sharp.L1Ball(size, float(np.abs(truth).sum())), A, b, coupling)
-
-    def clarabel(accuracy: float) -> Any:
-        """CVXPY with Clarabel at its own accuracy."""
-        import cvxpy
-
-        from unipd.interop.cvxpy import to_cvxpy
-
-        del accuracy
-        model = to_cvxpy(problem)
-        model.solve(solver=cvxpy.CLARABEL)
-        return model.variables()[0].value
-
-    return Instance(problem, {"CVXPY with Clarabel": clarabel})
-
-
-WALLS: dict[str, Callable[[bool], Instance]] = {
-    "maximum entropy": maximum_entropy,
-    "entropic transport": entropic_transport,
-    "mixed rows": mixed_rows,
-}
-"""The rows of the table."""
-
-
-def run_ours(problem: unipd.Problem, accuracy: float) -> tuple[float, unipd.Result]:
-    """Return the least CPU time of several runs, and the result."""
-    best, result = np.inf, unipd.Result(unipd.Status.STOPPED)
+def least_time(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the least CPU time of several calls, and the last answer."""
+    best, answer = np.inf, None
     for _ in range(REPEATS):
         begun = time.process_time()
-        result = unipd.solve(problem, accuracy=accuracy, stop=unipd.MaxCpuSeconds(LIMIT))
+        answer = call()
         best = min(best, time.process_time() - begun)
-        if best > LIMIT / REPEATS:
+        if best > SLOW:
             break
-    return best, result
+    return best, answer
 
 
-def run_peer(peer: Callable[[float], Any], accuracy: float) -> tuple[float, Any]:
-    """Return the least CPU time of several runs of a peer, and its point."""
-    best, x = np.inf, None
-    for _ in range(REPEATS):
-        begun = time.process_time()
-        x = peer(accuracy)
-        best = min(best, time.process_time() - begun)
-    return best, x
+def run_ours(name: str, instance: Instance, limit: float, before: dict[str, float]) -> tuple[dict[str, float], Any]:
+    """Solve to every accuracy; return the seconds by row and accuracy, and the last result."""
+    problem, times, result = instance.problem, dict[str, float](), None
+    unipd.solve(problem, accuracy=0.5, stop=unipd.MaxIterations(3))  # compiles what is needed
+    for accuracy in instance.accuracies:
+        coupling = problem.coupling
+        before_run = coupling.projections if isinstance(coupling, CountedBall) else 0
+        runs = 0
 
+        def solve(accuracy: float = accuracy) -> Any:
+            nonlocal runs
+            runs += 1
+            rule = unipd.MaxCpuSeconds(limit)
+            return unipd.solve(problem, accuracy=accuracy, stop=rule, **instance.options)
 
-def print_row(name: str, instance: Instance) -> None:
-    """Run and print one problem."""
-    problem, times = instance.problem, dict[float, float]()
-    for accuracy in ACCURACIES:
-        times[accuracy], result = run_ours(problem, accuracy)
+        seconds, result = least_time(solve)
+        key = f"{name} {accuracy:.0e}"
+        times[key] = seconds if result.status.success else np.inf
+        ago = f" (before {before[key]:.3g})" if key in before else ""
+        counted = ""
+        if isinstance(coupling, CountedBall):
+            share = (coupling.projections - before_run) / (runs * result.iterations)
+            counted = f", {share:.1f} projections an iteration"
+            note(f"{name}: projections an iteration", share, "calls", 5.0)
         print(
-            f"{name:20s} unipd {result.method:20s} {accuracy:.0e} {times[accuracy]:8.3f} s  {result.status.value}, "
+            f"{name:20s} unipd {result.method:20s} {accuracy:.0e} {seconds:8.3f} s{ago}  {result.status.value}, "
             f"objective {result.objective:.8g}, gap {result.gap:.1e}, infeasibility {result.infeasibility:.1e}, "
-            f"{result.counts.oracle_calls} oracle calls",
+            f"{result.iterations} iterations, {result.counts.oracle_calls} oracle calls{counted}",
             flush=True,
         )
+    return times, result
+
+
+def multiplier_of_norm(problem: unipd.Problem, result: unipd.Result) -> float:
+    """Return the multiplier of the norm of a ball, nan elsewhere."""
+    radius = getattr(problem.sharp, "radius", None)
+    if radius is None:
+        return float("nan")
+    return problem.sharp.support(problem.map.adjoint(-np.asarray(result.dual))) / radius
+
+
+def print_row(name: str, instance: Instance, limit: float, before: dict[str, float]) -> dict[str, float]:
+    """Run and print one problem; return our seconds."""
+    problem = instance.problem
+    times, result = run_ours(name, instance, limit, before)
+    ours, multiplier = times[f"{name} {instance.accuracies[-1]:.0e}"], multiplier_of_norm(problem, result)
+    if isinstance(instance.goal, float):
+        note(f"{name}: unipd", ours, "CPU s", instance.goal)
     for peer, run in instance.peers.items():
+        seconds = np.nan
         try:
-            for accuracy in ACCURACIES:
-                seconds, x = run_peer(run, accuracy)
+            for accuracy in instance.accuracies:
+                seconds, x = least_time(lambda run=run, accuracy=accuracy: run(accuracy, multiplier))
                 residual = problem.map.image(x) - problem.b
                 print(
                     f"{name:20s} {peer:26s} {accuracy:.0e} {seconds:8.3f} s  "
@@ -173,22 +113,36 @@ def print_row(name: str, instance: Instance) -> None:
         except ImportError as error:
             print(f"{name:20s} {peer:26s} not installed ({error})", flush=True)
             continue
-        note(f"{name}: {peer} / unipd at 1e-6", seconds / times[1e-6], "x")
-        if instance.goal is not None and instance.goal[0] == peer:
-            note(f"{name}: unipd / {peer} at 1e-6", times[1e-6] / seconds, "x", instance.goal[1])
+        note(f"{name}: {peer} / unipd", seconds / ours, "x")
+        if isinstance(instance.goal, tuple) and instance.goal[0] == peer:
+            note(f"{name}: unipd / {peer}", ours / seconds, "x", instance.goal[1])
+    return times
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small instances")
     parser.add_argument("--only", action="append", choices=list(WALLS), help="rows to run (default: all)")
     parser.add_argument("--list", action="store_true", help="print the rows and end")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="CPU seconds of a run of ours")
+    parser.add_argument("--before", type=Path, help="our seconds from an earlier run with --json")
+    parser.add_argument("--json", type=Path, help="write our seconds to this file")
     options = parser.parse_args()
+    warnings.filterwarnings("ignore", module=r"(celer|skglm|spgl1|sklearn)")
+    before = {} if options.before is None else json.loads(options.before.read_text(encoding="utf-8"))
+    times: dict[str, float] = {}
     for name in options.only or WALLS:
         if options.list:
             print(f"{name:20s} {(WALLS[name].__doc__ or '').strip()}")
-        else:
-            print_row(name, WALLS[name](options.quick))
+            continue
+        instance = WALLS[name](options.quick)
+        if instance is None:
+            print(f"{name:20s} skipped: set UNIPD_DATA for the full size")
+            continue
+        times |= print_row(name, instance, options.limit, before)
+    if options.json is not None:
+        options.json.write_text(json.dumps(times, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":
