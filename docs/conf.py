@@ -103,7 +103,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "matplotlib_animations": False,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("gallery_style.show_figures",),
     "reset_modules": ("matplotlib", "gallery_style.reset"),
     "nested_sections": False,
     "copyfile_regex": r".*_problem_for_ranks\.py$",

@@ -1,4 +1,4 @@
-"""The look of the gallery's pictures: one style for all, reset before every script."""
+"""The look of the gallery's pictures: one style for all, and figures that the library itself drew are shown too."""
 
 from __future__ import annotations
 
@@ -26,3 +26,19 @@ def reset(gallery_conf: Any, name: str) -> None:
     import matplotlib
 
     matplotlib.rcParams.update(STYLE)
+
+
+def show_figures(block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
+    """Return the pictures of a block: those of pyplot, and the library's own figures, which pyplot does not manage."""
+    from matplotlib.figure import Figure
+    from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
+
+    managed = matplotlib_scraper(block, block_vars, gallery_conf)
+    paths = []
+    for value in block_vars["example_globals"].values():
+        if isinstance(value, Figure) and not hasattr(value, "number") and not hasattr(value, "shown_in_gallery"):
+            path = next(block_vars["image_path_iterator"])
+            value.savefig(path, dpi=STYLE["savefig.dpi"])
+            value.shown_in_gallery = True
+            paths.append(path)
+    return managed + (figure_rst(paths, gallery_conf["src_dir"]) if paths else "")

@@ -35,7 +35,7 @@ def power_problem(power):
     oracle = sharp.EuclideanPower(size, power)
     A = rng.standard_normal((rows, size)) / np.sqrt(size)
     dual = rng.standard_normal(rows)
-    modulus = 0.5 ** (power - 2.0)
+    modulus = 2.0 ** (2.0 - power)  # <grad f(x) - grad f(y), x - y> >= modulus ||x - y||^q
     nu, holder = theory.uniform_convexity_constant(power, modulus, float(np.linalg.norm(A, 2)))
     return unipd.Problem(oracle, A, A @ oracle(-A.T @ dual).atom, "="), dual, nu, holder
 

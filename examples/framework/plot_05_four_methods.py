@@ -19,8 +19,9 @@ A = rng.standard_normal((200, 1000)) / np.sqrt(200)
 b = A @ truth + 0.05 * rng.standard_normal(200)
 ball = unipd.sharp.L1Ball(1000, float(np.abs(truth).sum()))
 problem = unipd.Problem(ball, A, b, unipd.couplings.LeastSquares())
-methods = [unipd.UniPDGrad(eps=0.05), unipd.AccUniPDGrad(eps=0.05), unipd.FrankWolfe("line-search"), unipd.Corrective()]
-outcome = unipd.compare(problem, methods, accuracy=1e-6, stop=unipd.MaxIterations(400))
+universal = [unipd.UniPDGrad(eps=0.05), unipd.AccUniPDGrad(eps=0.05)]
+methods = [*universal, unipd.FrankWolfe("line-search"), unipd.Corrective()]
+outcome = unipd.compare(problem, methods, truth=None, accuracy=1e-6, stop=unipd.MaxIterations(400))
 print(outcome)
 
 # %%

@@ -12,6 +12,7 @@ if :math:`m` exceeds a threshold that depends on :math:`s`: a sharp *phase trans
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import norm
 
 from unipd.apps.learning import basis_pursuit
 
@@ -36,7 +37,8 @@ rates = np.array([[recovery_rate(m, s) for m in measurements] for s in nonzeros]
 
 # %%
 # One recovery with noise, where :math:`A x` may lie in a ball around :math:`b`, beside the transition. The dashed curve is
-# the rule of thumb :math:`m = 2 s \log(n / s) + 1.4\, s`, the width of the descent cone of the :math:`\ell_1` norm.
+# the theory: the *statistical dimension* of the descent cone of the :math:`\ell_1` norm,
+# :math:`\delta(s) = \min_t \{ s (1 + t^2) + (n - s)\, \mathbb{E}\,(|g| - t)_+^2 \}` with :math:`g` standard normal.
 
 truth = np.zeros(unknowns)
 truth[[7, 31, 62, 85]] = 1.0, -2.0, 0.7, 1.4
@@ -48,10 +50,12 @@ print(f"with noise: {noisy.status.value}, error {np.linalg.norm(noisy.x - truth)
 figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.5))
 axes[0].stem(noisy.x, linefmt="C0-", markerfmt=" ", basefmt=" ", label="recovered from 40 noisy measurements")
 axes[0].plot(np.flatnonzero(truth), truth[truth != 0], "o", fillstyle="none", color="C1", label="truth")
-axes[0].set(xlabel="coordinate", ylabel="value", ylim=(-2.4, 2.4))
-axes[0].legend(loc="lower right", fontsize="small")
+axes[0].set(xlabel="coordinate", ylabel="value", ylim=(-2.4, 3.0))
+axes[0].legend(loc="upper left", fontsize="small")
 mesh = axes[1].pcolormesh(measurements, nonzeros, rates, cmap="cividis")
-threshold = 2 * nonzeros * np.log(unknowns / nonzeros) + 1.4 * nonzeros
+t = np.linspace(0.0, 4.0, 400)
+excess = 2.0 * ((1.0 + t**2) * norm.cdf(-t) - t * norm.pdf(t))
+threshold = [(s * (1.0 + t**2) + (unknowns - s) * excess).min() for s in nonzeros]
 axes[1].plot(threshold, nonzeros, color="white", linestyle="--")
 axes[1].set(xlabel="measurements", ylabel="nonzeros", xlim=(5, 95), title=f"share recovered, {unknowns} unknowns")
 figure.colorbar(mesh)

@@ -47,8 +47,8 @@ figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), width_ratios=[1.0, 1.9])
 axes[0].imshow(plan[np.argsort(source.sum(axis=1))][:, np.argsort(target.sum(axis=1))], cmap="gray_r", aspect="auto")
 axes[0].set(title="transport plan, by brightness", xlabel="colour of the flower", ylabel="colour of the temple")
 photograph = load_sample_image("china.jpg")[::4, ::4] / 255.0
-nearest = ((photograph[:, :, None, :] - source) ** 2).sum(axis=3).argmin(axis=2)
-recoloured = np.clip(photograph + (moved - source)[nearest], 0.0, 1.0)
+near = np.exp(-((photograph[:, :, None, :] - source) ** 2).sum(axis=3) / 0.01) + 1e-12
+recoloured = np.clip(photograph + (near / near.sum(axis=2, keepdims=True)) @ (moved - source), 0.0, 1.0)
 axes[1].imshow(np.hstack([photograph, np.ones((len(photograph), 6, 3)), recoloured]))
 axes[1].set(title="the temple, and the temple in the colours of the flower")
 axes[1].axis("off")

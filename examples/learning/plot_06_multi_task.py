@@ -11,6 +11,7 @@ nonzero but few of them are (:math:`\ell_1`). Everything else stays:
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.sparse import eye_array, kron
 
 import unipd
 
@@ -22,9 +23,11 @@ F = rng.standard_normal((samples, features))
 Y = F @ truth + 2.0 * rng.standard_normal((samples, tasks))
 
 # %%
-# The map :math:`W \mapsto F W` is a product from the left: no Kronecker product is formed. Radii are those of the truth.
+# The map :math:`W \mapsto F W` acts on the entries of :math:`W` as a sparse matrix, and on its singular vectors as a product
+# from the left. Radii are those of the truth.
 
-design = unipd.maps.TwoSidedMap(unipd.maps.Identity((samples, tasks)), F, None)
+entries = unipd.maps.SparseMatrix(kron(F, eye_array(tasks)), domain=(features, tasks))
+factors = unipd.maps.TwoSidedMap(unipd.maps.Identity((samples, tasks)), F, None)
 rows = np.repeat(np.arange(features)[:, None], tasks, axis=1)
 oracles = {
     "entries (l1)": unipd.sharp.L1Ball((features, tasks), float(np.abs(truth).sum())),
@@ -33,7 +36,8 @@ oracles = {
 }
 estimates = {"least squares": np.linalg.lstsq(F, Y)[0]}
 for name, oracle in oracles.items():
-    result = unipd.solve(unipd.Problem(oracle, design, Y, unipd.couplings.LeastSquares()), accuracy=1e-5)
+    design, data = (factors, Y) if "rank" in name else (entries, Y.ravel())
+    result = unipd.solve(unipd.Problem(oracle, design, data, unipd.couplings.LeastSquares()), accuracy=1e-5)
     estimates[name] = unipd.atoms.dense(result.x)
     print(f"{name}: {result.status.value} by {result.method}, gap {result.gap:.0e}")
 

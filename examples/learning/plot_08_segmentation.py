@@ -27,7 +27,7 @@ prices = ((colours - flower) ** 2).sum(axis=1) - ((colours - leaves) ** 2).sum(a
 index = np.arange(height * width).reshape(height, width)
 left = np.concatenate([index[:, :-1].ravel(), index[:-1].ravel()])
 right = np.concatenate([index[:, 1:].ravel(), index[1:].ravel()])
-smooth = 0.15 * np.exp(-((colours[left] - colours[right]) ** 2).sum(axis=1) / 0.02)
+smooth = 0.5 * np.exp(-((colours[left] - colours[right]) ** 2).sum(axis=1) / 0.1)
 found = minimise(CutFunction(Graph.of(height * width, left, right, smooth), prices=prices), accuracy=1e-3)
 print(f"F(S) = {found.value:.4f}, no set is below {found.bound:.4f}")
 

@@ -10,8 +10,6 @@ by the universal methods and Frank-Wolfe. Dashed curves choose the weight (or st
 qubits, the figure is ``unipd reproduce fig1``.
 """
 
-import matplotlib.pyplot as plt
-
 from unipd.reproduce import figure1_problem, plot_figure1, run_figure1
 
 problem = figure1_problem(7, seed=0)
@@ -23,5 +21,4 @@ for trace in traces:
 # The accelerated method is ahead per iteration and per second; greedy weights pay off on this quadratic. Curves of the
 # universal methods level off where :math:`\varepsilon` allows it.
 
-plot_figure1(traces)
-plt.show()
+figure = plot_figure1(traces)
