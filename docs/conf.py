@@ -38,7 +38,7 @@ extensions = [
     "exported_names",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["README.md"]
+exclude_patterns = ["README.md", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 root_doc = "index"
 templates_path = ["_templates"]
 
@@ -88,7 +88,7 @@ sphinx_gallery_conf = {
     "examples_dirs": EXAMPLES,
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "ignore_pattern": r"_problem_for_ranks\.py$",
+    "ignore_pattern": r"cluster_\w+\.py$",
     "subsection_order": [f"{EXAMPLES}/{name}" for name in SECTIONS],
     "within_subsection_order": "FileNameSortKey",
     "plot_gallery": not QUICK,
@@ -106,7 +106,6 @@ sphinx_gallery_conf = {
     "image_scrapers": ("gallery_style.show_figures",),
     "reset_modules": ("matplotlib", "gallery_style.reset"),
     "nested_sections": False,
-    "copyfile_regex": r".*_problem_for_ranks\.py$",
 }
 suppress_warnings = ["config.cache"]
 

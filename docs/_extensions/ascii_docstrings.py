@@ -41,7 +41,13 @@ def escape_docstring(app: Any, what: str, name: str, obj: Any, options: Any, lin
             lines[index] = escape_line(line)
 
 
+def skip_routing(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool:
+    """Leave out the request methods that scikit-learn generates."""
+    return skip or bool(re.fullmatch(r"set_\w+_request", name))
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the extension; numpydoc comes after it."""
     app.connect("autodoc-process-docstring", escape_docstring, priority=100)
+    app.connect("autodoc-skip-member", skip_routing)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 """A separable problem on several processes: run() instead of solve(), with an explicit communicator.
 
-    mpirun -n 4 python examples/cluster_problem.py
+    mpirun -n 4 python examples/running/cluster_problem.py
 
 The blocks and their oracles are distributed over the ranks: a point in each of 32 simplices, images summing to b.
 """

@@ -1,6 +1,6 @@
 """Tomography of 10 qubits on several processes: the estimator inside a session.
 
-    mpirun -n 4 python examples/cluster_tomography.py
+    mpirun -n 4 python examples/running/cluster_tomography.py
 
 Every rank runs this script; products with the Pauli strings are distributed. Without mpirun it runs on one process.
 """
