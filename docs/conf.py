@@ -11,9 +11,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = next(folder for folder in HERE.parents if (folder / "pyproject.toml").exists())
 sys.path[:0] = [str(ROOT / "src"), str(HERE / "_extensions")]
 
-import inventories  # noqa: E402
+import inventories
 
-import unipd  # noqa: E402
+import unipd
 
 QUICK = bool(os.environ.get("UNIPD_DOCS_QUICK"))
 """Without running the gallery, and without asking the network for inventories."""

@@ -58,7 +58,7 @@ def _is_defined_in(module: ModuleType, name: str, value: Any) -> bool:
 
 
 def exported() -> dict[str, str]:
-    """Return every exported name (``unipd.sharp.Simplex``) with its package; re-exports count once, at the shortest path."""
+    """Return every exported name with its package; re-exports count once, at the shortest path."""
     found: dict[str, str] = {}
     seen: set[int | str] = set()
     for package in packages():
@@ -76,7 +76,7 @@ def listed_names(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for page in sorted(folder.glob("*.md")):
         for table in re.findall(r"\.\. autosummary::\n((?:[ ]+.*\n|\n)+)", page.read_text(encoding="utf-8")):
-            found.update({name: page.name for name in re.findall(r"^ +~?(unipd[\w.]+)$", table, re.MULTILINE)})
+            found.update(dict.fromkeys(re.findall(r"^ +~?(unipd[\w.]+)$", table, re.MULTILINE), page.name))
     return found
 
 
@@ -94,7 +94,8 @@ def render_building_blocks(folder: Path) -> dict[str, str]:
     for name, package in exported().items():
         if same_object(name) not in elsewhere:
             sections.setdefault(package, []).append(name)
-    pages = {"building-blocks.md": HEAD + "\n```{toctree}\n" + "".join(f"blocks/{name}\n" for name in sorted(sections)) + "```\n"}
+    contents = "".join(f"blocks/{name}\n" for name in sorted(sections))
+    pages = {"building-blocks.md": f"{HEAD}\n```{{toctree}}\n{contents}```\n"}
     for package, names in sections.items():
         first_line = (import_module(package).__doc__ or "").strip().splitlines()[0]
         entries = "".join(f".. auto{_kind(name)}:: {name}\n\n" for name in sorted(names))

@@ -24,8 +24,8 @@ A = rng.standard_normal((properties, ingredients))
 target = A @ rng.dirichlet(np.ones(ingredients))
 
 # %%
-# The oracle of a linear price over the simplex picks the best single ingredient. With ``"<="`` the set :math:`\mathcal{K}`
-# is the negative orthant: no property may exceed the target.
+# The oracle of a linear price over the simplex picks the best single ingredient. With ``"<="`` the set
+# :math:`\mathcal{K}` is the negative orthant: no property may exceed the target.
 
 cheapest = sharp.Linear(price, sharp.Simplex(ingredients))
 at_most = unipd.solve(unipd.Problem(cheapest, A, target, "<="), accuracy=1e-6)

@@ -3,8 +3,8 @@ A user-supplied coupling
 ========================
 
 A coupling is a set :math:`\mathcal{K}` with a projection and a support function. Spectra measured with an unknown
-baseline satisfy :math:`A x - b = c\,(1, \ldots, 1)` for *some* :math:`c`: the set is a line, its projection is the mean,
-and its support function is zero on vectors that sum to zero.
+baseline satisfy :math:`A x - b = c\,(1, \ldots, 1)` for *some* :math:`c`: the set is a line, its projection is the
+mean, and its support function is zero on vectors that sum to zero.
 """
 
 import matplotlib.pyplot as plt

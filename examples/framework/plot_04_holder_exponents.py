@@ -7,7 +7,8 @@ The dual gradient satisfies :math:`\lVert \nabla g(u) - \nabla g(v) \rVert \le M
 :math:`f` on a bounded set :math:`\nu = 0`. The methods are told nothing of it; their line search adapts. Theorem 4.2
 bounds the infeasibility of AccUniPDGrad by
 
-.. math:: \operatorname{dist}(A \bar{x}_k - b, \mathcal{K}) = O\big(\bar{M} \lVert \lambda^\star \rVert / k^{(1 + 3 \nu)/(1 + \nu)}\big) + \text{a term in } \varepsilon,
+.. math:: \operatorname{dist}(A \bar{x}_k - b, \mathcal{K}) =
+          O\big(\bar{M} \lVert \lambda^\star \rVert / k^{(1 + 3 \nu)/(1 + \nu)}\big) + \text{a term in } \varepsilon,
 
 which is drawn beside the measured values on problems whose solution is known.
 """
@@ -26,8 +27,8 @@ rng = np.random.default_rng(2)
 rows, size, eps, iterations = 5, 40, 1e-2, 400
 
 # %%
-# For powers of the norm we choose the dual solution first: then :math:`x^\star = [-A^* \lambda^\star]^\sharp` and :math:`b
-# = A x^\star`. For the linear program SciPy's HiGHS provides the dual solution.
+# For powers of the norm we choose the dual solution first: then :math:`x^\star = [-A^* \lambda^\star]^\sharp` and
+# :math:`b = A x^\star`. For the linear program SciPy's HiGHS provides the dual solution.
 
 
 def power_problem(power):

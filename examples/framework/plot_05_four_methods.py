@@ -3,8 +3,8 @@ Four methods on one problem
 ===========================
 
 Sparse least squares over an :math:`\ell_1` ball, :math:`\min \tfrac12 \lVert A x - b \rVert^2` over
-:math:`\lVert x \rVert_1 \le r`: Frank-Wolfe needs one oracle call per iteration, the universal methods about two, and the
-corrective method one call and a small quadratic program. ``unipd.compare`` runs them and judges all by one measure.
+:math:`\lVert x \rVert_1 \le r`: Frank-Wolfe needs one oracle call per iteration, the universal methods about two, and
+the corrective method one call and a small quadratic program. ``unipd.compare`` runs them and judges all by one measure.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,9 @@ Maximum cut of a graph
 ======================
 
 Colour the nodes of a graph with two colours so that as many edges as possible join different ones. The semidefinite
-relaxation :math:`\max \tfrac14 \langle L, X \rangle` over :math:`X \succeq 0`, :math:`\operatorname{diag} X = 1` bounds every
-cut; random hyperplanes (Goemans and Williamson) and a local search turn its solution into a cut close to the bound.
+relaxation :math:`\max \tfrac14 \langle L, X \rangle` over :math:`X \succeq 0`, :math:`\operatorname{diag} X = 1` bounds
+every cut; random hyperplanes (Goemans and Williamson) and a local search turn its solution into a cut close to the
+bound.
 """
 
 import matplotlib.pyplot as plt
@@ -18,10 +19,14 @@ from unipd.io import Graph
 rng = np.random.default_rng(3)
 place = rng.random((120, 2))
 triangles = Delaunay(place).simplices
-edges = np.unique(np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]]), axis=1), axis=0)
+edges = np.unique(
+    np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]]), axis=1), axis=0
+)
 graph = Graph.of(len(place), edges[:, 0], edges[:, 1], np.ones(len(edges)))
 found = maxcut(graph, accuracy=1e-6)
-print(f"cut {found.cut_value:.0f} of {len(edges)} edges; no cut exceeds {found.sdp_bound:.3f} ({found.result.bound_kind})")
+print(
+    f"cut {found.cut_value:.0f} of {len(edges)} edges; no cut exceeds {found.sdp_bound:.3f} ({found.result.bound_kind})"
+)
 
 # %%
 # Blue edges are cut, grey ones are not: a triangle always keeps one of its edges.

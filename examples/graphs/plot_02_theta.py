@@ -3,8 +3,8 @@ Theta, independent sets and colourings
 ======================================
 
 Lovász's theta number lies between two quantities that are hard to compute, :math:`\alpha(G) \le \vartheta(G) \le
-\chi(\bar G)`: the largest set of nodes without an edge, and the fewest colours of the complement. One semidefinite program
-gives both bounds; for perfect graphs they meet.
+\chi(\bar G)`: the largest set of nodes without an edge, and the fewest colours of the complement. One semidefinite
+program gives both bounds; for perfect graphs they meet.
 """
 
 import matplotlib.pyplot as plt

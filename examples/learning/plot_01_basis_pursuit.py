@@ -6,8 +6,9 @@ A vector with :math:`s` nonzeros can be recovered from :math:`m \ll n` random me
 
 .. math:: \min \lVert x \rVert_1^2 \quad \text{subject to} \quad A x = b,
 
-if :math:`m` exceeds a threshold that depends on :math:`s`: a sharp *phase transition*. The sharp operator of the squared
-:math:`\ell_1` norm is a single coordinate, so that each oracle call costs one product with :math:`A^\mathsf{T}`.
+if :math:`m` exceeds a threshold that depends on :math:`s`: a sharp *phase transition*. The sharp operator of the
+squared :math:`\ell_1` norm is a single coordinate, so that each oracle call costs one product with
+:math:`A^\mathsf{T}`.
 """
 
 import matplotlib.pyplot as plt
@@ -36,8 +37,8 @@ measurements, nonzeros = np.arange(10, 91, 10), np.arange(2, 43, 5)
 rates = np.array([[recovery_rate(m, s) for m in measurements] for s in nonzeros])
 
 # %%
-# One recovery with noise, where :math:`A x` may lie in a ball around :math:`b`, beside the transition. The dashed curve is
-# the theory: the *statistical dimension* of the descent cone of the :math:`\ell_1` norm,
+# One recovery with noise, where :math:`A x` may lie in a ball around :math:`b`, beside the transition. The dashed curve
+# is the theory: the *statistical dimension* of the descent cone of the :math:`\ell_1` norm,
 # :math:`\delta(s) = \min_t \{ s (1 + t^2) + (n - s)\, \mathbb{E}\,(|g| - t)_+^2 \}` with :math:`g` standard normal.
 
 truth = np.zeros(unknowns)

@@ -3,9 +3,9 @@ Portfolio with a cap on every asset
 ===================================
 
 Markowitz' trade-off over portfolios with :math:`0 \le x_i \le c` and :math:`\sum_i x_i = 1`: the risk
-:math:`\tfrac12 \lVert L^\mathsf{T} x \rVert^2`, with :math:`L L^\mathsf{T}` the covariance, against the expected return.
-The risk is a least-squares loss of a linear map, the return a linear cost, and the oracle of the capped simplex a
-partial sort: no covariance matrix is factorised or even formed.
+:math:`\tfrac12 \lVert L^\mathsf{T} x \rVert^2`, with :math:`L L^\mathsf{T}` the covariance, against the expected
+return. The risk is a least-squares loss of a linear map, the return a linear cost, and the oracle of the capped simplex
+a partial sort: no covariance matrix is factorised or even formed.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Robust regression: three losses
 ===============================
 
 With a fifth of the data corrupted, least squares follows the outliers. Huber's loss and the sum of absolute deviations
-do not; the latter is nonsmooth, which a Frank-Wolfe method cannot handle, and needs no change here. The coefficients lie
-in an :math:`\ell_1` ball, as in the Lasso.
+do not; the latter is nonsmooth, which a Frank-Wolfe method cannot handle, and needs no change here. The coefficients
+lie in an :math:`\ell_1` ball, as in the Lasso.
 """
 
 import matplotlib.pyplot as plt

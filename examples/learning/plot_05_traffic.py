@@ -4,8 +4,8 @@ Shortest paths that share roads
 
 Convoys cross a city from west to east. Alone, each would take a shortest path, which is what the oracle of the flow
 polytope returns (one dynamic program). Together they may not exceed the capacity of any road:
-:math:`x_1 + \ldots + x_m \le c`, one row per edge. The multipliers :math:`\lambda` are the tolls that would make drivers
-spread by themselves.
+:math:`x_1 + \ldots + x_m \le c`, one row per edge. The multipliers :math:`\lambda` are the tolls that would make
+drivers spread by themselves.
 """
 
 import matplotlib.pyplot as plt

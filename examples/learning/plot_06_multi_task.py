@@ -23,8 +23,8 @@ F = rng.standard_normal((samples, features))
 Y = F @ truth + 2.0 * rng.standard_normal((samples, tasks))
 
 # %%
-# The map :math:`W \mapsto F W` acts on the entries of :math:`W` as a sparse matrix, and on its singular vectors as a product
-# from the left. Radii are those of the truth.
+# The map :math:`W \mapsto F W` acts on the entries of :math:`W` as a sparse matrix, and on its singular vectors as a
+# product from the left. Radii are those of the truth.
 
 entries = unipd.maps.SparseMatrix(kron(F, eye_array(tasks)), domain=(features, tasks))
 factors = unipd.maps.TwoSidedMap(unipd.maps.Identity((samples, tasks)), F, None)

@@ -3,9 +3,9 @@ Matrix completion along a path of radii
 =======================================
 
 Completion fits the known entries of a matrix over a nuclear ball,
-:math:`\min \tfrac12 \sum_{(i,j)\ \text{known}} (X_{ij} - b_{ij})^2` over :math:`\lVert X \rVert_* \le r`. The radius decides
-everything: too small and the fit is biased, too large and it fits noise. The path starts each run from the last one, and
-the oracle is one pair of singular vectors of a sparse matrix.
+:math:`\min \tfrac12 \sum_{(i,j)\ \text{known}} (X_{ij} - b_{ij})^2` over :math:`\lVert X \rVert_* \le r`. The radius
+decides everything: too small and the fit is biased, too large and it fits noise. The path starts each run from the last
+one, and the oracle is one pair of singular vectors of a sparse matrix.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@ r"""
 Inpainting a photograph
 =======================
 
-Nine tenths of the pixels of a photograph are missing at random, and a patch of text covers another part. Blocks of the
+Half of the pixels of a photograph are missing at random, and scratches cover others. Blocks of the
 image resemble each other, so that the matrix whose columns are its :math:`8 \times 8` patches has nearly low rank: a
 completion over a nuclear ball fills the holes.
 """
@@ -54,7 +54,11 @@ print(f"{result.status.value}: gap {result.gap:.0e}, {result.counts.oracle_calls
 # %%
 # The certificate says how much of the remaining error is the model's, not the solver's.
 
-pictures = {"photograph": photograph, "known pixels": np.where(known, photograph, 1.0), "completed": np.clip(filled, 0, 1)}
+pictures = {
+    "photograph": photograph,
+    "known pixels": np.where(known, photograph, 1.0),
+    "completed": np.clip(filled, 0, 1),
+}
 figure, axes = plt.subplots(1, 3, figsize=(9.0, 3.2))
 for axis, (title, picture) in zip(axes, pictures.items(), strict=True):
     error = np.sqrt(((picture - photograph)[~known] ** 2).mean())

@@ -3,8 +3,9 @@ Phase retrieval of an image
 ===========================
 
 A camera measures the intensities :math:`|F D_l x|^2` of Fourier transforms behind random masks :math:`D_l`, not the
-phases. Lifted to :math:`X = x x^*`, the intensities are linear in :math:`X`, and the trace is the energy of the image: a
-template over the trace ball, whose matrix of :math:`n^2` entries is never formed. Its oracle is an eigenvector, by FFTs.
+phases. Lifted to :math:`X = x x^*`, the intensities are linear in :math:`X`, and the trace is the energy of the image:
+a template over the trace ball, whose matrix of :math:`n^2` entries is never formed. Its oracle is an eigenvector, by
+FFTs.
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +23,8 @@ intensities = patterns.image(LowRank(x[:, None], x[:, None], np.ones(1)))
 noisy = intensities * (1.0 + 0.05 * np.random.default_rng(0).standard_normal(intensities.size))
 
 # %%
-# From exact intensities the image is recovered to many digits; from noisy ones up to the noise. The global phase is lost in
-# the measurement and fixed here by the sum.
+# From exact intensities the image is recovered to many digits; from noisy ones up to the noise. The global phase is
+# lost in the measurement and fixed here by the sum.
 
 
 def recovered_image(y, **options):
@@ -34,7 +35,9 @@ def recovered_image(y, **options):
 
 exact = recovered_image(intensities)
 rough = recovered_image(np.maximum(noisy, 0.0), accuracy=1e-4)
-print(f"error: {np.linalg.norm(exact - image):.1e} from exact, {np.linalg.norm(rough - image):.2f} from noisy intensities")
+print(
+    f"error: {np.linalg.norm(exact - image):.1e} from exact, {np.linalg.norm(rough - image):.2f} from noisy intensities"
+)
 
 figure, axes = plt.subplots(1, 4, figsize=(10.0, 2.8))
 pictures = {

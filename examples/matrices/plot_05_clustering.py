@@ -3,8 +3,8 @@ Clusters with a bound
 =====================
 
 Lloyd's iteration for k-means stops at a local optimum and cannot tell how good it is. The semidefinite relaxation of
-Peng and Wei can: its certified bound says that *no* clustering costs less. Where the clusters are separated the bound is
-attained, and the clustering is proven optimal.
+Peng and Wei can: its certified bound says that *no* clustering costs less. Where the clusters are separated the bound
+is attained, and the clustering is proven optimal.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@ r"""
 A GHZ state from counts, with error bars
 ========================================
 
-Four qubits prepared in :math:`(|0000\rangle + |1111\rangle)/\sqrt2`, measured in all :math:`3^4` Pauli bases with 500 shots
-each. The estimate is the density matrix of largest likelihood, certified to be so, and a bootstrap gives confidence
-intervals for fidelity and observables.
+Four qubits prepared in :math:`(|0000\rangle + |1111\rangle)/\sqrt2`, measured in all :math:`3^4` Pauli bases with 500
+shots each. The estimate is the density matrix of largest likelihood, certified to be so, and a bootstrap gives
+confidence intervals for fidelity and observables.
 """
 
 import matplotlib.pyplot as plt

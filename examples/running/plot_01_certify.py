@@ -2,9 +2,9 @@ r"""
 Certifying the answer of another solver
 =======================================
 
-A solver returns multipliers; what do they prove? ``unipd.certify`` turns *any* vector of multipliers into a proved bound
-on the optimal value. Here the multipliers of a MaxCut relaxation are spoilt by noise of growing size, as those of an
-unconverged solver would be: the bound stays valid and becomes weaker.
+A solver returns multipliers; what do they prove? ``unipd.certify`` turns *any* vector of multipliers into a proved
+bound on the optimal value. Here the multipliers of a MaxCut relaxation are spoilt by noise of growing size, as those of
+an unconverged solver would be: the bound stays valid and becomes weaker.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,9 @@ rng = np.random.default_rng(0)
 ends = rng.integers(0, 40, (2, 160))
 program = maxcut_program(Graph.of(40, ends[0], ends[1], np.ones(160)))
 solved = program.solve(accuracy=1e-8)
-print(f"optimum between {min(solved.objective, solved.dual_bound):.6f} and {max(solved.objective, solved.dual_bound):.6f}")
+print(
+    f"optimum between {min(solved.objective, solved.dual_bound):.6f} and {max(solved.objective, solved.dual_bound):.6f}"
+)
 
 # %%
 # No noise brings the bound to the wrong side of the optimum.

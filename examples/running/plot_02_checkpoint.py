@@ -2,8 +2,8 @@
 Checkpoint and resume
 =====================
 
-A run is stopped in the middle, as by a power cut, and resumed from its file. The resumed iterates are those of a run that
-was never interrupted, bit for bit.
+A run is stopped in the middle, as by a power cut, and resumed from its file. The resumed iterates are those of a run
+that was never interrupted, bit for bit.
 """
 
 from pathlib import Path
