@@ -99,6 +99,51 @@ def test_states_and_figures_agree_with_qiskit():
     assert information.state_fidelity(estimate.to_qiskit(), vector) == pytest.approx(1.0, abs=1e-6)
 
 
+def histograms(counts):
+    return [dict(zip(part.outcomes.tolist(), part.counts.tolist(), strict=True)) for part in as_counts(counts)]
+
+
+def test_shots_of_the_sampler_are_counts():
+    primitives = pytest.importorskip("qiskit.primitives")
+    words = {"001": 3, "110": 2, "000": 4}
+    expected = [{1: 3, 6: 2, 0: 4}]
+    array = primitives.BitArray.from_counts(words, num_bits=3)
+    joined = primitives.SamplerPubResult(primitives.DataBin(meas=array))
+    assert histograms({"XYZ": words}) == histograms({"XYZ": array}) == histograms({"XYZ": joined}) == expected
+    assert histograms({"XYZ": primitives.PubResult(primitives.DataBin(meas=array))}) == expected
+    parts = {
+        "low": primitives.BitArray.from_samples(["01", "01", "10"], num_bits=2),
+        "high": primitives.BitArray.from_samples(["1", "0", "1"], num_bits=1),
+    }
+    assert histograms({"XYZ": primitives.SamplerPubResult(primitives.DataBin(**parts))}) == [{5: 1, 1: 1, 6: 1}]
+    with pytest.raises(InvalidInput, match="one register"):
+        as_counts({"XYZ": primitives.PubResult(primitives.DataBin(**parts))})
+    with pytest.raises(InvalidInput, match=r"bit-strings of 2 bits"):
+        as_counts({"XY": array})
+    several = primitives.BitArray(np.zeros((4, 5, 1), np.uint8), 3)
+    with pytest.raises(InvalidInput, match=r"shots of one circuit .*, got an array of shape \(4,\)"):
+        as_counts({"XYZ": several})
+    assert histograms({"XYZ": several[1]}) == [{0: 5}]
+
+
+def test_the_sampler_runs_to_a_state():
+    qiskit = pytest.importorskip("qiskit")
+    from qiskit.primitives import StatevectorSampler
+
+    results, turns = {}, {"X": lambda c, q: c.h(q), "Y": lambda c, q: (c.sdg(q), c.h(q)), "Z": lambda c, q: None}
+    for basis in all_bases(2):
+        circuit = qiskit.QuantumCircuit(2)
+        circuit.ry(0.7, 0)  # not symmetric in the qubits
+        circuit.cx(0, 1)
+        circuit.x(1)
+        for qubit, letter in enumerate(reversed(basis)):
+            turns[letter](circuit, qubit)
+        circuit.measure_all()
+        results[basis] = StatevectorSampler(seed=1).run([circuit], shots=2000).result()[0]
+    truth = np.array([0.0, np.sin(0.35), np.cos(0.35), 0.0])
+    assert PauliTomography(threads=1).fit_counts(results).fidelity(truth) > 0.99
+
+
 def test_the_fitter_works_inside_the_analysis():
     pytest.importorskip("qiskit_experiments")
     from qiskit.quantum_info import Statevector

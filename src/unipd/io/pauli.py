@@ -102,6 +102,8 @@ def find_fault(expectations: FloatArray, shots: FloatArray | None, stderr: Float
         checks.append(("the number of shots {:g} is more than 2^53", shots, np.isfinite(shots) & (shots > MOST_SHOTS)))
     outside = np.isfinite(expectations) & (np.abs(expectations) > 1.0 + noise_tolerance(expectations, shots, stderr))
     text = "the expectation value {:g} lies outside [-1, 1] by more than noise explains"
+    if stderr is not None and outside.any() and stderr[np.argmax(outside)] == 0.0:
+        text += ": its standard error is 0"
     faults = [
         (int(np.argmax(wrong)), text.format(values[np.argmax(wrong)]))
         for text, values, wrong in [*checks, (text, expectations, outside)]

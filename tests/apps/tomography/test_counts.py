@@ -165,6 +165,10 @@ def test_the_rightmost_bit_is_qubit_0():
         ({"XI": {"00": 1}}, "letters X, Y, Z"),
         ({"XX": {"00": 1}, "XYZ": {"000": 1}}, "bases of 2 letters"),
         ({5: {"00": 1}}, "bases of 1 letters"),
+        ({"XX": {"0x4": 1}}, "bit-strings of 2 bits.*'0x4'"),
+        ({"XX": {"0x": 1}}, "bit-strings of 2 bits"),
+        ({"XX": {"0x3": 1, "11": 2}}, "every outcome once, got 11 twice"),
+        ({"XX": [1, 2]}, "BitArray or PubResult, got list"),
     ],
 )
 def test_wrong_counts_are_refused(counts, words):
@@ -174,6 +178,11 @@ def test_wrong_counts_are_refused(counts, words):
 
 def test_registers_with_spaces_are_joined():
     assert as_counts({"XZY": {"0 11": 2}})[0].outcomes.tolist() == [3]
+
+
+def test_hexadecimal_outcomes_are_bit_strings():
+    words = {"0x0": 3, "0X2": 4, "0x0007": 5, "0 01": 6}
+    assert as_counts({"XZY": words})[0].outcomes.tolist() == [0, 2, 7, 1]
 
 
 def test_wrong_bases_are_refused():

@@ -350,6 +350,17 @@ def test_an_unfitted_estimator_says_so():
         (lambda: PauliTomography().fit(all_labels(1), [1, 0, 0, 0], shots=-5), "shots"),
         (lambda: PauliTomography().fit(all_labels(1), [1, 0, 0, 0], shots=[1, 2]), "4 values"),
         (lambda: PauliTomography().fit(all_labels(1), [1, 0, 0, 0], stderr=-1.0), "standard error"),
+        (lambda: PauliTomography().fit(all_labels(1), [1, 0, 1.2, 0], stderr=[1, 1, 0, 1]), "standard error is 0"),
+        (
+            lambda: PauliTomography(objective="weighted").fit(["X", "Y", "Z"], [1, 0, 0], stderr=0),
+            "errors that are all zero",
+        ),
+        (lambda: PauliTomography(objective="weighted").fit(["X", "Y", "Z"], [1, 0, 0]), "weighted.*neither"),
+        (
+            lambda: PauliTomography(objective="trace").fit(["X", "Y", "Z"], [1, 0, 0], stderr=0),
+            "noise.*that are all zero",
+        ),
+        (lambda: PauliTomography().fit(["X", "Z"], np.ones((2, 2))), "2 values.*shape"),
         (lambda: PauliTomography().fit(["X", "XX"], [1, 0]), "labels"),
         (lambda: PauliTomography().fit(([1], [0]), [1]), "qubits"),
     ],
@@ -362,6 +373,15 @@ def test_wrong_input_is_refused(call, words):
 def test_noise_explains_values_a_little_outside():
     estimate = PauliTomography().fit(all_labels(1), [1, 0, 1.2, 0], stderr=0.1)
     assert estimate.expectation("Y") == pytest.approx(1.0, abs=1e-3)
+
+
+def test_columns_and_rows_of_values_are_vectors():
+    values, shots = np.array([0.5, 0.1, 0.2]), np.array([10.0, 20.0, 30.0])
+    plain = PauliTomography(threads=1).fit(["X", "Y", "Z"], values, shots).data_
+    for shape in ((3, 1), (1, 3)):
+        data = PauliTomography(threads=1).fit(["X", "Y", "Z"], values.reshape(shape), shots.reshape(shape)).data_
+        np.testing.assert_array_equal(data.expectations, plain.expectations)
+        np.testing.assert_array_equal(data.shots, plain.shots)
 
 
 def test_masks_and_labels_are_the_same_problem():

@@ -8,6 +8,8 @@ from the counts ("gaussian", also for quasi-counts) or from a previous state ("o
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -100,8 +102,10 @@ def as_counts(counts: Any) -> list[BasisCounts]:
     """Return checked counts from a mapping of basis -> {bit-string: count}.
 
     The rightmost letter of a basis and the rightmost bit of a bit-string belong to qubit 0 (Qiskit's order); spaces
-    between registers are ignored. Qiskit's ``Counts`` are such mappings. Negative or fractional numbers are
-    quasi-counts; those of a Qiskit ``QuasiDistribution``, which sum to one, are multiplied by its ``shots``.
+    between registers are ignored, and hexadecimal numbers ("0x3") are read as well. Qiskit's ``Counts`` are such
+    mappings; its ``BitArray`` or ``PubResult`` of one circuit may take the place of ``{bit-string: count}``.
+    Negative or fractional numbers are quasi-counts; those of a Qiskit ``QuasiDistribution``, which sum to one, are
+    multiplied by its ``shots``.
 
     >>> as_counts({"XZ": {"00": 3, "10": 1}})[0].outcomes
     array([0, 2])
@@ -120,15 +124,11 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
     known = isinstance(basis, str) and 1 <= len(basis) <= MOST_QUBITS and not basis.strip("XYZ")
     if not known or len(basis) != qubits:
         raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z", repr(basis))
-    if not isinstance(outcomes, Mapping):
-        raise InvalidInput(f"counts[{basis!r}]", "a mapping of bit-string -> count", type(outcomes).__name__)
-    if getattr(outcomes, "hex_raw", None) is not None:  # Qiskit's Counts made from numbers drop leading zeros
-        numbered: Any = outcomes
-        outcomes = {format(key, f"0{qubits}b"): value for key, value in numbered.int_outcomes().items()}
-    bits = ["".join(str(key).split()) for key in outcomes]
-    for word in bits:
-        if len(word) != qubits or word.strip("01"):
-            raise InvalidInput(f"counts[{basis!r}]", f"bit-strings of {qubits} bits", repr(word))
+    outcomes = _read_outcomes(basis, outcomes)
+    numbered = [_read_bits(basis, key) for key in outcomes]
+    if len(set(numbered)) < len(numbered):
+        twice = Counter(numbered).most_common(1)[0][0]
+        raise InvalidInput(f"counts[{basis!r}]", "every outcome once", f"{twice:0{qubits}b} twice")
     shots = getattr(outcomes, "shots", None)  # a number of Qiskit's QuasiDistribution, a method of its Counts
     scale = shots if isinstance(shots, (int, float)) else 1
     numbers = np.array([_read_count(basis, scale, value) for value in outcomes.values()], np.float64)
@@ -139,7 +139,45 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
     if np.any(numbers != np.round(numbers)) and numbers.sum() <= LARGEST_PROBABILITY:
         raise InvalidInput(f"counts[{basis!r}]", "counts (multiply frequencies by the shots)", "frequencies")
     is_quasi = bool(np.any(numbers != np.round(numbers)) or numbers.min() < 0.0)
-    return BasisCounts(basis, np.array([int(word, 2) for word in bits]), numbers if is_quasi else numbers.astype(int))
+    return BasisCounts(basis, np.array(numbered), numbers if is_quasi else numbers.astype(int))
+
+
+def _read_outcomes(basis: str, outcomes: Any) -> Mapping[Any, Any]:
+    """Return the counts by bit-string of one basis; Qiskit's ``BitArray`` and ``PubResult`` have the shots one by one.
+
+    Registers are joined as in bit-strings: the first is the rightmost.
+    """
+    name = f"counts[{basis!r}]"
+    if hasattr(outcomes, "join_data"):
+        outcomes = outcomes.join_data()
+    elif hasattr(outcomes, "data") and hasattr(outcomes, "metadata"):
+        registers = list(outcomes.data.values())
+        if len(registers) != 1:
+            raise InvalidInput(name, "a result with one register (others have join_data)", f"{len(registers)}")
+        outcomes = registers[0]
+    if hasattr(outcomes, "get_int_counts"):
+        if outcomes.size != 1:
+            expected = "the shots of one circuit (index the array: one basis, one entry)"
+            raise InvalidInput(name, expected, f"an array of shape {outcomes.shape}")
+        return {format(key, f"0{outcomes.num_bits}b"): value for key, value in outcomes.get_int_counts().items()}
+    if not isinstance(outcomes, Mapping):
+        expected = "a mapping of bit-string -> count, or Qiskit's BitArray or PubResult"
+        raise InvalidInput(name, expected, type(outcomes).__name__)
+    if getattr(outcomes, "hex_raw", None) is not None:  # Qiskit's Counts made from numbers drop leading zeros
+        numbered: Any = outcomes
+        return {format(key, f"0{len(basis)}b"): value for key, value in numbered.int_outcomes().items()}
+    return outcomes
+
+
+def _read_bits(basis: str, key: Any) -> int:
+    """Return an outcome as an integer: a bit for each qubit, also as a hexadecimal number such as "0x3"."""
+    word = "".join(str(key).split())
+    is_hex = re.fullmatch(r"0[xX][0-9a-fA-F]+", word) is not None
+    if is_hex and int(word, 16) < 1 << len(basis):
+        return int(word, 16)
+    if is_hex or len(word) != len(basis) or word.strip("01"):
+        raise InvalidInput(f"counts[{basis!r}]", f"bit-strings of {len(basis)} bits", repr(word))
+    return int(word, 2)
 
 
 def _read_count(basis: str, scale: float, value: Any) -> float:

@@ -182,7 +182,8 @@ class PauliTomography:
         ----------
         counts
             ``{basis: {bit-string: count}}``, e.g. ``{"XZ": {"00": 480, "11": 520}}``. In a basis and in a bit-string
-            the rightmost character belongs to qubit 0 (Qiskit's order). Negative or fractional numbers are
+            the rightmost character belongs to qubit 0 (Qiskit's order). Bit-strings may be hexadecimal ("0x3"), and
+            Qiskit's ``BitArray`` or ``PubResult`` may take their place. Negative or fractional numbers are
             quasi-counts, corrected for readout errors.
         readout
             Readout errors of counts that were not corrected: the probability of a flip, a 2 x 2 matrix for all qubits

@@ -146,7 +146,9 @@ IMAGINARY_ROUNDING = 1e-9
 
 
 def real_values(name: str, value: Any, size: int, *, spread: bool = False) -> FloatArray:
-    """Return one number per string; NaN is left to the check of the measurements, which names the row.
+    """Return one number per string, also from a column or a row.
+
+    NaN is left to the check of the measurements, which names the row.
 
     >>> real_values("shots", 100, 2, spread=True)
     array([100., 100.])
@@ -161,6 +163,8 @@ def real_values(name: str, value: Any, size: int, *, spread: bool = False) -> Fl
         raise InvalidInput(name, "real numbers", "numbers with imaginary parts")
     if spread and array.ndim == 0:
         array = np.full(size, float(array))
+    if array.shape in ((size, 1), (1, size)):
+        array = array.reshape(size)
     if array.shape != (size,):
         raise InvalidInput(name, f"{size} values, one per Pauli string", f"shape {array.shape}")
     return array

@@ -53,8 +53,14 @@ def noise_level_of(data: PauliData) -> float:
     """
     errors = standard_errors(data)
     if errors is None:
-        raise InvalidInput("noise_level", "a number, or shots or stderr in the data to derive it from", "None")
+        raise InvalidInput(
+            "noise_level", "a number, or shots or stderr in the data to derive it from", _known_errors(data)
+        )
     return math.sqrt(float(np.sum(errors**2)) + NOISE_DEVIATIONS * math.sqrt(2.0 * float(np.sum(errors**4))))
+
+
+def _known_errors(data: PauliData) -> str:
+    return "neither" if data.stderr is None else "standard errors that are all zero"
 
 
 def choose_objective(objective: str, data: PauliData) -> str:
@@ -131,7 +137,7 @@ def tomography_problem(
     if chosen == "weighted":
         errors = standard_errors(data)
         if errors is None:
-            raise InvalidInput("objective", 'shots or stderr in the data for "weighted"', "neither")
+            raise InvalidInput("objective", 'shots or stderr in the data for "weighted"', _known_errors(data))
         return Problem(Spectrahedron(size, **options), strings, b, WeightedLeastSquares(errors**-2.0))
     level = noise_level_of(data) if noise_level is None else validate.nonnegative("noise_level", noise_level)
     length = float(np.linalg.norm(b))
