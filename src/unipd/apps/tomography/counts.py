@@ -104,7 +104,8 @@ def as_counts(counts: Any) -> list[BasisCounts]:
     The rightmost letter of a basis and the rightmost bit of a bit-string belong to qubit 0 (Qiskit's order); spaces
     between registers are ignored, and hexadecimal numbers ("0x3") are read as well. Qiskit's ``Counts`` are such
     mappings; its ``BitArray`` or ``PubResult`` of one circuit may take the place of ``{bit-string: count}``.
-    Negative or fractional numbers are quasi-counts; those of a Qiskit ``QuasiDistribution``, which sum to one, are multiplied by its ``shots``.
+    Negative or fractional numbers are quasi-counts; those of a Qiskit ``QuasiDistribution``, which sum to one, are
+    multiplied by its ``shots``.
 
     >>> as_counts({"XZ": {"00": 3, "10": 1}})[0].outcomes
     array([0, 2])
