@@ -122,6 +122,9 @@ def as_counts(counts: Any) -> list[BasisCounts]:
 
 def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
     known = isinstance(basis, str) and 1 <= len(basis) <= MOST_QUBITS and not basis.strip("XYZ")
+    if isinstance(basis, str) and "I" in basis and not basis.strip("IXYZ"):
+        expected = "a letter X, Y or Z for every qubit (estimates of marginal strings go to fit, with their shots)"
+        raise InvalidInput("counts", expected, repr(basis))
     if not known or len(basis) != qubits:
         raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z", repr(basis))
     outcomes = _read_outcomes(basis, outcomes)
