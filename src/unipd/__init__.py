@@ -16,10 +16,11 @@ from unipd._version import __version__
 if TYPE_CHECKING:
     from unipd import couplings, cvxpy, doctor, errors, interop, maps, memory, report, sharp, theory
     from unipd.apps.completion import ImplicitCompletion, MatrixCompletion
+    from unipd.apps.files import load
     from unipd.apps.graphs.maxcut import MaxCut
     from unipd.apps.sdp import SDP, certify
     from unipd.apps.tomography import PauliTomography
-    from unipd.io.results import load, save
+    from unipd.io.results import save
     from unipd.methods import (
         AccUniPDGrad,
         AwayStepFrankWolfe,
@@ -117,10 +118,11 @@ _HOMES = {
         ),
     ),
     "unipd.apps.completion": ("ImplicitCompletion", "MatrixCompletion"),
+    "unipd.apps.files": ("load",),
     "unipd.apps.graphs.maxcut": ("MaxCut",),
     "unipd.apps.sdp": ("SDP", "certify"),
     "unipd.apps.tomography": ("PauliTomography",),
-    "unipd.io.results": ("load", "save"),
+    "unipd.io.results": ("save",),
     "unipd.methods": (
         *("AccUniPDGrad", "UniPDGrad", "QuasiNewton", "Restarts", "Rescaling"),
         *("CoordinateDescent", "Corrective", "Factored"),

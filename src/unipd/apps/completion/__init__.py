@@ -4,13 +4,13 @@
 formulations as problems for :func:`unipd.solve`. In reading order: ``estimator`` (documentation and scikit-learn),
 ``model`` (parameters, fit), ``ratings`` (input), ``problem`` and ``side_information`` (formulation (a) and its
 preconditioner), ``solver``, ``minimum_norm`` (formulation (b)), ``radius_search``, ``fitted_model`` (predictions),
-``fold_in`` (new users and items), ``metrics``, ``implicit`` (:class:`ImplicitCompletion`: views, purchases, plays).
+``saved_model`` (files and pickles), ``fold_in`` (new users and items), ``metrics``, ``implicit``
+(:class:`ImplicitCompletion`: views, purchases, plays).
 """
 
 from typing import TYPE_CHECKING
 
 from unipd._util.lazy import lazy_exports
-from unipd.apps.completion.fitted_model import LoadedModel, load_model
 from unipd.apps.completion.minimum_norm import BalancedNuclearNormSquared, factored_norm_method, norm_problem
 from unipd.apps.completion.model import CompletionModel
 from unipd.apps.completion.problem import (
@@ -23,6 +23,7 @@ from unipd.apps.completion.problem import (
 )
 from unipd.apps.completion.radius_search import RadiusChoice, choose_radius, initial_radius
 from unipd.apps.completion.ratings import Index, as_pairs, as_ratings, index_ratings
+from unipd.apps.completion.saved_model import LoadedModel, load_model
 from unipd.apps.completion.side_information import SideCurvature, SideFactor, align_features
 from unipd.apps.completion.solver import SolverOptions, merge_results, solve_completion
 

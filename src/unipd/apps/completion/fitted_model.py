@@ -1,8 +1,7 @@
-"""The fitted model: predictions, recommendations, and models read from files."""
+"""The fitted model: predictions and recommendations."""
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from unipd._util.printing import ReprMixin
 from unipd.apps.completion.fold_in import FoldIn, fold_in
 from unipd.apps.completion.metrics import METRICS, check_metrics, prediction_metrics, ranking_metrics
 from unipd.apps.completion.ratings import Index, as_names, as_pairs, as_ratings, join_ratings
-from unipd.errors import FileFormatError, InvalidInput, UnipdError
+from unipd.errors import InvalidInput, UnipdError
 from unipd.io.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -304,55 +303,3 @@ class Recommender:
         """Return the errors on ratings, and the ratings."""
         model, ratings = self._model(), as_ratings(X, y)
         return model.predict(ratings.users, ratings.items) - ratings.values, ratings.values
-
-
-class LoadedModel(Recommender):
-    """A completion model read from a file: it predicts and recommends like the estimator, but cannot be fitted."""
-
-    def __init__(self, model: FittedModel, result: Result) -> None:
-        self._publish(model, result)
-
-
-def load_model(path: str | os.PathLike[str]) -> LoadedModel:
-    """Read a model that :meth:`unipd.MatrixCompletion.save` or ``unipd complete --out`` wrote.
-
-    Examples
-    --------
-    >>> import tempfile, unipd
-    >>> model = unipd.MatrixCompletion(2.0).fit(([1, 1, 2], [5, 6, 5], [3.0, 4.0, 5.0]))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     loaded = load_model(model.save(f"{folder}/model.npz"))
-    >>> bool(loaded.predict([(2, 6)]) == model.predict([(2, 6)])), loaded.recommend(2)[0]
-    (True, array([6]))
-    """
-    from unipd.io.results import load
-
-    saved = load(path)
-    content: Any = saved.extras.get("completion")
-    if not isinstance(content, dict):
-        raise FileFormatError(str(path), "not the result of a completion model")
-    try:
-        limits = content["range"]
-        converted: dict[str, Any] = {
-            "users": Index(content["users"]),
-            "items": Index(content["items"]),
-            "range": None if limits is None else (float(limits[0]), float(limits[1])),
-            **{name: np.asarray(content[name]) for name in ("rated_starts", "rated_columns")},
-            "fold": FoldIn.from_arrays(content["fold"]),
-        }
-        model = FittedModel(**{**content, **converted})
-        loaded = LoadedModel(model, saved)
-    except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
-        raise FileFormatError(str(path), f"not a completion model ({error})") from error
-    if not _match_rated_items(model):
-        raise FileFormatError(str(path), "the rated items do not match the model")
-    return loaded
-
-
-def _match_rated_items(model: FittedModel) -> bool:
-    """Whether the rated items are those of as many users, and their columns those of items."""
-    starts, columns = model.rated_starts, model.rated_columns
-    if not all(part.ndim == 1 and part.dtype.kind in "iu" for part in (starts, columns)):
-        return False
-    fits = starts.size == len(model.users) + 1 and starts[0] == 0 and starts[-1] == columns.size
-    return bool(fits and np.all(np.diff(starts) >= 0) and np.all((columns >= 0) & (columns < len(model.items))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 import warnings
@@ -11,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd._util.printing import ReprMixin
@@ -21,24 +21,25 @@ from unipd.apps.completion.minimum_norm import add_remedy, factored_norm_method,
 from unipd.apps.completion.problem import CompletionProblem, ModelSettings, WarmStart, fit_biases
 from unipd.apps.completion.radius_search import RadiusChoice, cross_validate_radius, root_mean_square
 from unipd.apps.completion.ratings import (
-    Index,
     IndexedRatings,
     as_ratings,
     index_local_ratings,
     index_ratings,
     join_ratings,
 )
+from unipd.apps.completion.saved_model import fit_content, model_content, reduce_result, restore_fit
 from unipd.apps.completion.side_information import align_features, feature_names
 from unipd.apps.completion.solver import (
     Deadline,
     SolverOptions,
     apply_trivial_bound,
     orthogonal_factors,
+    reindex_warm_start,
     single_thread_if_small,
     solve_completion,
     warm_start_from,
 )
-from unipd.atoms import Blocks, LowRank
+from unipd.atoms import Blocks
 from unipd.errors import InvalidInput
 from unipd.io.ratings import Shard
 from unipd.methods import auto
@@ -155,11 +156,37 @@ class CompletionModel(Recommender):
         return self._set_fit(fit_data(data, parameters, start, before.radius))
 
     def save(self, path: str | os.PathLike[str]) -> Any:
-        """Write the fitted model and its result to an .npz file and return the path."""
+        """Write the fitted model and its result to an .npz file for :func:`unipd.load`, and return the path.
+
+        The ratings are part of the file, so that a loaded model can go on with :meth:`partial_fit`. The callback is
+        not, and a random generator becomes ``random_state=None``.
+        """
         from unipd.io.results import save
 
-        content = self._model().arrays()
+        content = self.arrays()
         return save(self.result_, path, extras={"completion": content})
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the fitted estimator as arrays and numbers, for a file."""
+        parameters = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return model_content(self._model(), self.fit_, parameters, self._features, self._folded)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes for a pickle; the result is without its problem, the solver's state and A x."""
+        base: Any = super()
+        content = dict(base.__getstate__() if hasattr(base, "__getstate__") else vars(self))
+        if self._fitted is not None:
+            content["result_"] = reduce_result(self.result_)
+            content["fit_"] = fit_content(self.fit_)
+        return content
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        """Restore the attributes from a pickle."""
+        base: Any = super()
+        restore = base.__setstate__ if hasattr(base, "__setstate__") else vars(self).update
+        restore(content)
+        if self._fitted is not None:
+            self._set_fit(restore_fit(content["fit_"], self._fitted, self.result_))
 
     def summary(self) -> dict[str, Any]:
         """Return the headline figures as plain numbers and strings.
@@ -433,7 +460,7 @@ def _build_fitted_model(
         right,
         clip_range(parameters.clip, group.allgather(data.values)),
         rated_starts=np.append(0, np.cumsum(completion.user_counts)).astype(np.int64),
-        rated_columns=group.allgather(data.columns),
+        rated_columns=group.allgather(data.columns).astype(np.int32),
         negligible=spread == 0.0 or norm(completion.sampled.image(matrix)) <= NEGLIGIBLE * spread,
         fold=build_fold_in(completion, point.parts, factors, (left.T @ rows, right.T @ columns)),
     )
@@ -450,35 +477,3 @@ def _add_search(result: Result, choice: RadiusChoice, begin: float) -> Result:
     if choice.cut and (result.status.success or result.status is Status.TIME_LIMIT):
         return downgrade(result, Status.TIME_LIMIT, SEARCH_CUT)
     return add_remedy(result)
-
-
-def reindex_warm_start(
-    start: WarmStart, old: IndexedRatings, new: IndexedRatings, features: tuple[Any, Any]
-) -> WarmStart:
-    """Remap a warm start after new users or items appeared; their rows start at zero.
-
-    Rows of Z belong to users and then to their features: the rated items, or columns of a given matrix, which stay.
-    """
-    matrix, user_bias, item_bias = start.point.parts
-    users, items = (old.users, new.users), (old.items, new.items)
-    point = LowRank(
-        _reindex_factor(matrix.left, users, items if features[0] is None else None),
-        _reindex_factor(matrix.right, items, users if features[1] is None else None),
-        matrix.weights,
-    )
-    biases = (_reindex_rows(np.asarray(user_bias), *users), _reindex_rows(np.asarray(item_bias), *items))
-    return WarmStart(Blocks((point, *biases)), start.multiplier)
-
-
-def _reindex_factor(block: Array, own: tuple[Index, Index], rated: tuple[Index, Index] | None) -> Array:
-    """Remap a factor's own rows, and those of the rating pattern if there are any."""
-    rows, rest = block[: len(own[0])], block[len(own[0]) :]
-    if len(rest) and rated is not None:
-        rest = _reindex_rows(rest, *rated)
-    return np.concatenate([_reindex_rows(rows, *own), rest], axis=0)
-
-
-def _reindex_rows(rows: Array, old: Index, new: Index) -> Array:
-    out: Any = np.zeros((len(new), *rows.shape[1:]), rows.dtype)
-    out[new.positions(old.names)] = rows
-    return out

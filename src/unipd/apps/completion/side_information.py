@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,14 @@ LEADING = 10
 """Leading eigenvectors of the features that the preconditioner treats exactly."""
 _ROWS = "rows of numbers, all of one length"
 Step = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class NamedFeatures:
+    """Features read from a file: row k of the matrix, dense or sparse, belongs to the k-th name."""
+
+    names: Array
+    matrix: Any
 
 
 def align_features(argument: str, features: Any, index: Index, *, complete: bool = True) -> Any:
@@ -76,7 +85,7 @@ def feature_names(argument: str, features: Any) -> Array | None:
 
 
 def _has_names(features: Any) -> bool:
-    return isinstance(features, Mapping) or hasattr(features, "iloc")
+    return isinstance(features, (Mapping, NamedFeatures)) or hasattr(features, "iloc")
 
 
 def _named_rows(argument: str, features: Any) -> tuple[Array, Any]:
@@ -84,6 +93,8 @@ def _named_rows(argument: str, features: Any) -> tuple[Array, Any]:
     matrix: Any
     if isinstance(features, Mapping):
         names, matrix = as_names(argument, list(features)), as_floats(argument, list(features.values()), _ROWS)
+    elif isinstance(features, NamedFeatures):
+        names, matrix = as_names(argument, features.names), features.matrix
     elif hasattr(features, "iloc"):
         names, matrix = as_names(argument, features.index), as_floats(argument, features.to_numpy(), _ROWS)
     else:

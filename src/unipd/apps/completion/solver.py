@@ -14,6 +14,8 @@ from unipd._typing import Array, FloatArray
 from unipd._util.blas import limit_blas_threads
 from unipd._util.context import current_communicator
 from unipd.apps.completion.problem import CompletionProblem, WarmStart, split_blocks
+from unipd.apps.completion.ratings import Index, IndexedRatings
+from unipd.atoms import Blocks, LowRank
 from unipd.methods.factored.factored import Factored
 from unipd.run import History, MaxIterations, MaxSeconds, Result, StoppingRule, solve
 from unipd.run.history import COLUMNS
@@ -141,6 +143,38 @@ def warm_start_from(completion: CompletionProblem, radius: float, result: Result
     """Return the point of a result and the multiplier of its radius, to start another run from."""
     state: Any = result.state
     return WarmStart(result.x, completion.multiplier(result.x, state.here.dual, radius))
+
+
+def reindex_warm_start(
+    start: WarmStart, old: IndexedRatings, new: IndexedRatings, features: tuple[Any, Any]
+) -> WarmStart:
+    """Remap a warm start after new users or items appeared; their rows start at zero.
+
+    Rows of Z belong to users and then to their features: the rated items, or columns of a given matrix, which stay.
+    """
+    matrix, user_bias, item_bias = start.point.parts
+    users, items = (old.users, new.users), (old.items, new.items)
+    point = LowRank(
+        _reindex_factor(matrix.left, users, items if features[0] is None else None),
+        _reindex_factor(matrix.right, items, users if features[1] is None else None),
+        matrix.weights,
+    )
+    biases = (_reindex_rows(np.asarray(user_bias), *users), _reindex_rows(np.asarray(item_bias), *items))
+    return WarmStart(Blocks((point, *biases)), start.multiplier)
+
+
+def _reindex_factor(block: Array, own: tuple[Index, Index], rated: tuple[Index, Index] | None) -> Array:
+    """Remap a factor's own rows, and those of the rating pattern if there are any."""
+    rows, rest = block[: len(own[0])], block[len(own[0]) :]
+    if len(rest) and rated is not None:
+        rest = _reindex_rows(rest, *rated)
+    return np.concatenate([_reindex_rows(rows, *own), rest], axis=0)
+
+
+def _reindex_rows(rows: Array, old: Index, new: Index) -> Array:
+    out: Any = np.zeros((len(new), *rows.shape[1:]), rows.dtype)
+    out[new.positions(old.names)] = rows
+    return out
 
 
 class _StageCallback:

@@ -143,7 +143,7 @@ def complete(
         say(f"{len(train)} ratings read from {ratings}")
     with print_warnings(UserWarning) if group.is_leader else contextlib.nullcontext():
         model.fit(train)
-    result = limits.with_limit_status(model.result_).with_extras(completion=model.fit_.fitted.arrays())
+    result = limits.with_limit_status(model.result_).with_extras(completion=model.arrays())
     if held_out is not None:
         result = result.with_extras(**_test_error(model, held_out, wanted, top, relevant))
     if user is not None:
