@@ -1,6 +1,6 @@
 """Do 95 % intervals cover? Ten experiments with known truth, each repeated, and the share of intervals that hold it.
 
-    python benchmarks/tomography_coverage.py [--repetitions N] [--replicates B] [--only CASE] [--resample basis]
+    python benchmarks/tomography_coverage.py [--quick] [--repetitions N] [--replicates B] [--only CASE] [--resample basis]
 
 Intervals are those of the bootstrap for the fidelity with a target, an observable, the purity and the largest
 eigenvalue, and of unmeasured strings where there are any; beside them the certified range of the observable over all
@@ -121,11 +121,14 @@ def cover_once(case: Case, repetition: int, replicates: int, resample: str) -> d
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="two repetitions of the first case")
     parser.add_argument("--repetitions", type=int, default=100)
     parser.add_argument("--replicates", type=int, default=20)
     parser.add_argument("--resample", default="parametric", choices=("parametric", "basis"))
     parser.add_argument("--only", help="cases whose name contains this")
     options = parser.parse_args()
+    if options.quick:
+        options.repetitions, options.replicates, options.only = 2, 4, next(iter(CASES))
     warnings.simplefilter("ignore", MeasurementWarning)
     print(f"share of {options.repetitions} repetitions whose 95 % interval holds the truth, in %")
     for name, case in CASES.items():

@@ -82,9 +82,13 @@ def test_a_checkpoint_of_another_process_is_followed(results_folder):
         if iterations > 5:
             solve(iterations, resume=True)
             os.utime(path, (1.0, 1.0))  # a different time, however coarse the clock of the file system
-            time.sleep(1.0)
-        with urlopen(url + "data", timeout=20) as answer:
-            lengths.append(len(json.loads(answer.read())["runs"][0]["axes"]["iterations"]))
+        for _ in range(40):  # the page looks at the file about once a second
+            with urlopen(url + "data", timeout=20) as answer:
+                length = len(json.loads(answer.read())["runs"][0]["axes"]["iterations"])
+            if length == iterations:
+                break
+            time.sleep(0.5)
+        lengths.append(length)
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 0
     process.stderr.close()

@@ -34,7 +34,7 @@ _TARGETS = ("ghz", "w")
     examples=(
         "unipd tomography measurements.csv --out state.npz --plot state.png",
         "unipd tomography counts.json --bootstrap 100 --target ghz",
-        "unipd tomography counts.json --observable ZZI --observable '0.5*XXX+0.5*ZZI' --certified-range",
+        "unipd tomography counts.json --observable '0.5*XX+0.5*ZZ' --certified-range",
         "unipd tomography counts.csv --readout-matrix confusion.json --rank auto",
         "unipd tomography --simulate random --qubits 14 --accuracy 1e-8 --json -",
         "unipd tomography --simulate ghz --qubits 6 --shots 2000 --readout 0.01",
