@@ -1,6 +1,6 @@
 """Do 95 % intervals cover? Ten experiments with known truth, each repeated, and the share of intervals that hold it.
 
-    python benchmarks/tomography_coverage.py [--quick] [--repetitions N] [--replicates B] [--only CASE] [--resample basis]
+    python benchmarks/tomography_coverage.py [--quick] [--repetitions N] [--replicates B] [--only CASE]
 
 Intervals are those of the bootstrap for the fidelity with a target, an observable, the purity and the largest
 eigenvalue, and of unmeasured strings where there are any; beside them the certified range of the observable over all
