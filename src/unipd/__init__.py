@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unipd.methods import (
         AccUniPDGrad,
         AwayStepFrankWolfe,
+        BlendedPairwise,
         CoordinateDescent,
         Corrective,
         Factored,
@@ -55,6 +56,7 @@ __all__ = [
     "AccUniPDGrad",
     "Accuracy",
     "AwayStepFrankWolfe",
+    "BlendedPairwise",
     "Checkpoint",
     "CoordinateDescent",
     "Corrective",
@@ -124,7 +126,7 @@ _HOMES = {
     "unipd.methods": (
         *("AccUniPDGrad", "UniPDGrad", "QuasiNewton", "Restarts", "Rescaling"),
         *("CoordinateDescent", "Corrective", "Factored"),
-        *("AwayStepFrankWolfe", "FrankWolfe", "PairwiseFrankWolfe"),
+        *("AwayStepFrankWolfe", "BlendedPairwise", "FrankWolfe", "PairwiseFrankWolfe"),
     ),
     "unipd.problem": ("Problem",),
     "unipd.run": (
