@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unipd.methods import (
         AccUniPDGrad,
         AwayStepFrankWolfe,
+        BlendedPairwise,
         CoordinateDescent,
         Corrective,
         Factored,
@@ -56,6 +57,7 @@ __all__ = [
     "AccUniPDGrad",
     "Accuracy",
     "AwayStepFrankWolfe",
+    "BlendedPairwise",
     "Checkpoint",
     "CoordinateDescent",
     "Corrective",
@@ -126,7 +128,7 @@ _HOMES = {
     "unipd.methods": (
         *("AccUniPDGrad", "UniPDGrad", "QuasiNewton", "Restarts", "Rescaling"),
         *("CoordinateDescent", "Corrective", "Factored"),
-        *("AwayStepFrankWolfe", "FrankWolfe", "PairwiseFrankWolfe"),
+        *("AwayStepFrankWolfe", "BlendedPairwise", "FrankWolfe", "PairwiseFrankWolfe"),
     ),
     "unipd.problem": ("Problem",),
     "unipd.run": (

@@ -22,7 +22,7 @@ MATRICES = unipd.Problem(
 )
 RUNS: dict[str, tuple[unipd.Problem, Any]] = {
     **{name: (CONSTRAINED, name) for name in ("auto", "unipdgrad", "accunipdgrad", "corrective")},
-    **{name: (LOSS, name) for name in ("frank-wolfe", "away-step", "pairwise")},
+    **{name: (LOSS, name) for name in ("frank-wolfe", "away-step", "pairwise", "blended-pairwise")},
     "restarts": (CONSTRAINED, unipd.Restarts(unipd.AccUniPDGrad())),
     "rescaling": (CONSTRAINED, unipd.Rescaling(unipd.UniPDGrad())),
     "factored": (MATRICES, "factored"),

@@ -125,7 +125,7 @@ def cases() -> dict[str, Case]:
             made = {"unipdgrad": unipd.UniPDGrad, "accunipdgrad": unipd.AccUniPDGrad}[method](weights=weights)
             found[f"{method}, {weights}"] = (constrained_problem, made, "dense")
     found["frank-wolfe, open loop"] = (vector_problem, unipd.FrankWolfe(step_size="open-loop"), "atoms")
-    for method in ("away-step", "pairwise"):
+    for method in ("away-step", "pairwise", "blended-pairwise"):
         found[method] = (vector_problem, method, "auto")
         found[f"{method}, float32"] = (lambda: vector_problem(np.float32), method, "auto")
     found["corrective"] = (vector_problem, "corrective", "auto")
@@ -139,6 +139,7 @@ def cases() -> dict[str, Case]:
     found["accunipdgrad, falling M"] = (vector_problem, unipd.AccUniPDGrad(monotone=False), "dense")
     for tracker in ("lowrank", "sketch"):
         found[f"unipdgrad, {tracker}, product"] = (product_problem, "unipdgrad", tracker)
+    found["blended-pairwise, lazy"] = (vector_problem, unipd.BlendedPairwise(lazy=True), "auto")
     found["rescaling for nothing"] = (vector_problem, unipd.Rescaling(unipd.PairwiseFrankWolfe()), "auto")
     found["corrective, blocks"] = (block_problem, "corrective", "auto")
     for name, problem in {

@@ -51,6 +51,7 @@ METHODS = (
     "frank-wolfe",
     "away-step",
     "pairwise",
+    "blended-pairwise",
     "corrective",
     "coordinate",
     "factored",

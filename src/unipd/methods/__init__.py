@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unipd.methods.coordinate.coordinate import CoordinateDescent
     from unipd.methods.corrective.corrective import Corrective
     from unipd.methods.factored.factored import Factored
-    from unipd.methods.frank_wolfe import AwayStepFrankWolfe, PairwiseFrankWolfe
+    from unipd.methods.frank_wolfe import AwayStepFrankWolfe, BlendedPairwise, PairwiseFrankWolfe
     from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
     from unipd.methods.norm_barrier import NormBarrier, has_norm_barrier
     from unipd.methods.universal.accunipdgrad import AccUniPDGrad
@@ -41,7 +41,7 @@ __getattr__, __dir__ = lazy_exports(
         "coordinate.coordinate": ("CoordinateDescent",),
         "corrective.corrective": ("Corrective",),
         "factored.factored": ("Factored",),
-        "frank_wolfe": ("AwayStepFrankWolfe", "PairwiseFrankWolfe"),
+        "frank_wolfe": ("AwayStepFrankWolfe", "BlendedPairwise", "PairwiseFrankWolfe"),
         "frank_wolfe.frank_wolfe": ("FrankWolfe",),
         "norm_barrier": ("NormBarrier", "has_norm_barrier"),
         "universal.accunipdgrad": ("AccUniPDGrad",),
@@ -56,6 +56,7 @@ __all__ = [
     "METHODS",
     "AccUniPDGrad",
     "AwayStepFrankWolfe",
+    "BlendedPairwise",
     "Certificate",
     "CoordinateDescent",
     "Corrective",

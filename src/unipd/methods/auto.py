@@ -23,6 +23,7 @@ _HOMES: dict[str, tuple[ModuleType, str]] = {
     "frank-wolfe": (frank_wolfe, "FrankWolfe"),
     "away-step": (frank_wolfe, "AwayStepFrankWolfe"),
     "pairwise": (frank_wolfe, "PairwiseFrankWolfe"),
+    "blended-pairwise": (frank_wolfe, "BlendedPairwise"),
     "coordinate": (coordinate, "CoordinateDescent"),
     "corrective": (corrective, "Corrective"),
     "factored": (factored, "Factored"),

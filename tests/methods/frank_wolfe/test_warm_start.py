@@ -9,7 +9,7 @@ from unipd import FrankWolfe, MaxIterations, Problem, Status, iterate, solve
 from unipd.couplings import LeastSquares
 from unipd.sharp import L1Ball, Simplex
 
-names = pytest.mark.parametrize("method", ["frank-wolfe", "away-step", "pairwise"])
+names = pytest.mark.parametrize("method", ["frank-wolfe", "away-step", "pairwise", "blended-pairwise"])
 
 
 def data() -> tuple[np.ndarray, np.ndarray]:

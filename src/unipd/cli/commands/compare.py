@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from unipd.problem import Problem
     from unipd.run import Result
 
-LOSS_METHODS = ("frank-wolfe", "away-step", "pairwise")
+LOSS_METHODS = ("frank-wolfe", "away-step", "pairwise", "blended-pairwise")
 """Methods that need a smooth loss."""
 
 

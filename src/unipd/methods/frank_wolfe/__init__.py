@@ -1,11 +1,11 @@
-"""Frank-Wolfe methods for smooth losses: baselines that call a linear minimization oracle (LMO) once per iteration.
+"""Frank-Wolfe methods for smooth losses: an iteration calls a linear minimization oracle (LMO) at most once.
 
 At x the gradient is lam = grad phi(A x - b). The oracle's vertex v minimises the linear model there; the slope towards
 it is the Frank-Wolfe gap <lam, A (x - v)> + f(x) - f(v), and the same call gives the dual bound -G(lam).
 
 Read frank_wolfe (steps towards the vertex), then active_set: x as a convex combination of vertices, the iteration that
 moves weight between them, and the two methods that choose these vertices, away-step and pairwise Frank-Wolfe, which
-converge linearly over polytopes.
+converge linearly over polytopes; and blended, pairwise steps within the active set, which may do without the oracle.
 """
 
 from typing import TYPE_CHECKING
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
         PairwiseFrankWolfe,
         Vertex,
     )
+    from unipd.methods.frank_wolfe.blended import BlendedPairwise
     from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe, FrankWolfeState
 
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "active_set": ("ActiveSet", "ActiveSetState", "AwayStepFrankWolfe", "PairwiseFrankWolfe", "Vertex"),
+        "blended": ("BlendedPairwise",),
         "frank_wolfe": ("FrankWolfe", "FrankWolfeState"),
     },
 )
@@ -34,6 +36,7 @@ __all__ = [
     "ActiveSet",
     "ActiveSetState",
     "AwayStepFrankWolfe",
+    "BlendedPairwise",
     "FrankWolfe",
     "FrankWolfeState",
     "PairwiseFrankWolfe",

@@ -1,6 +1,7 @@
 """Frank-Wolfe over an active set: x as a convex combination of vertices, whose weights an iteration moves.
 
 Away steps move towards the oracle's vertex or away from the worst active one, pairwise steps from that to this one.
+Blended pairwise conditional gradients, in blended, take their steps from the same functions.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.atoms import Atom
 from unipd.dual import (
+    DualValue,
     call_oracle,
     call_oracle_along,
     dual_value,
@@ -170,6 +172,8 @@ class ActiveSetState(State):
     """Absolute error allowed to an inexact oracle."""
     cached_gradient: tuple[Array, LossGradient] | None = None
     """An image A x, and grad phi(A x - b) with its sums."""
+    gap_estimate: float = math.inf
+    """Estimate of the Frank-Wolfe gap by which a lazy method decides whether to call the oracle."""
 
 
 class Iterate(NamedTuple):
@@ -182,17 +186,28 @@ class Iterate(NamedTuple):
     """<lam, A x> + f(x)."""
     answer: SharpAnswer
     """The oracle's vertex v, with value -<lam, A v> - f(v)."""
+    bound: DualValue
+    """The value of the dual function that the answer gives."""
+    scores: FloatArray
+    """<lam, A v> + f(v) of every active vertex."""
     away: int
-    """The place of the away vertex: the active one with the largest <lam, A v> + f(v)."""
-    away_score: float
-    """<lam, A v> + f(v) of the away vertex."""
+    """The place of the away vertex: the active one with the largest score."""
+
+    @property
+    def gap(self) -> float:
+        """The Frank-Wolfe gap: rate of decrease towards the oracle's vertex."""
+        return self.score + self.answer.value
+
+    def forward_move(self) -> Move:
+        """Return the Frank-Wolfe step: from all active vertices in proportion to the oracle's."""
+        return Move(True, None, self.gap, self.answer.objective - self.cost, 1.0)
 
 
 class Move(NamedTuple):
     """Where weight moves to and from."""
 
     toward: bool
-    """Whether weight moves to the oracle's vertex; else to all active ones in proportion."""
+    """Whether weight moves to the oracle's vertex; else to all active ones in proportion, or to ``gaining``."""
     away: int | None
     """The place of the vertex that loses weight; None: all do in proportion."""
     decrease: float
@@ -201,6 +216,8 @@ class Move(NamedTuple):
     """Change of f along the whole move."""
     upper: float
     """Largest step."""
+    gaining: int | None = None
+    """The place of the active vertex to which weight moves, instead of the oracle's."""
 
 
 @dataclass(frozen=True)
@@ -246,49 +263,68 @@ class ActiveSetFrankWolfe(ABC):
 
     def step(self, problem: Problem, state: ActiveSetState) -> ActiveSetState:
         """Call the oracle at the gradient and move weight."""
-        # 1: the gradient, the oracle's vertex, and the bound that both give
-        active, image, cost, known = state.active, state.image, state.mean_objective, state.cached_gradient
-        lam, sums = known[1] if known is not None and known[0] is image else loss_gradient(problem, image)
-        start = None if problem.exact else active.vertices[-1].atom
-        direction, answer = call_oracle_along(problem, lam, None, problem.sharp, state.oracle_tolerance, start)
-        bound = dual_value(problem, lam, answer, sums)
-        products = answer.matvecs or 1
+        here = call_oracle_at(problem, state)
+        return apply_move(problem, state, here.bound.dual, self.choose_move(here), here)
 
-        # 2: the away vertex, and the method's move
+
+def gradient_at(problem: Problem, state: ActiveSetState) -> LossGradient:
+    """Return grad phi(A x - b), known from the last step where that ended at this image."""
+    known = state.cached_gradient
+    return known[1] if known is not None and known[0] is state.image else loss_gradient(problem, state.image)
+
+
+def call_oracle_at(problem: Problem, state: ActiveSetState, scores: FloatArray | None = None) -> Iterate:
+    """Call the oracle at the gradient; ``scores`` are those of the active vertices, if already computed."""
+    active, (lam, sums) = state.active, gradient_at(problem, state)
+    start = None if problem.exact else active.vertices[-1].atom
+    direction, answer = call_oracle_along(problem, lam, None, problem.sharp, state.oracle_tolerance, start)
+    bound = dual_value(problem, lam, answer, sums)
+    if scores is None:
         scores = active.scores(lam, direction)
-        away = int(scores.argmax())
-        score = linear_score(problem, state, bound)
-        move = self.choose_move(Iterate(active, cost, score, answer, away, float(scores[away])))
-        tail = image if move.away is None else active.vertices[move.away].image
-        vertex, head = None, image
-        if move.toward:
-            vertex = active.find(vertex_key(answer.atom))
-            if vertex is None:
-                vertex, products = _vertex(problem, answer), products + 1
-            head = vertex.image
+    score = linear_score(problem, state, bound)
+    return Iterate(active, state.mean_objective, score, answer, bound, scores, int(scores.argmax()))
 
-        # 3: exact line search, and the weights after it
-        segment = direction_between(tail, head)
-        gamma = exact_step(problem, image, segment, move.decrease, move.cost_change, move.upper)
-        image, gradient, loss = step_along(problem, image, gamma, segment[0])
-        active, cost = active.move_weight(gamma, vertex, move.away), cost + gamma * move.cost_change
-        if (state.iteration + 1) % REFRESH == 0:
-            active = active.normalize()
-            image, cost = active.image(), active.objective()
-            image, gradient, loss = step_along(problem, image, 0.0, image)
-        objective = loss + (cost if problem.linear else known_objective(problem, active, cost))
-        return fast_replace(
-            state,
-            iteration=state.iteration + 1,
-            dual=lam,
-            primal=active,
-            active=active,
-            image=image,
-            mean_objective=cost,
-            cached_gradient=(image, gradient),
-            certificate=state.certificate.update_point_and_bound(problem, Measures(objective, 0.0, 0.0), bound),
-            counts=state.counts.plus(1, 0, products),
-        )
+
+def apply_move(problem: Problem, state: ActiveSetState, lam: Array, move: Move, here: Iterate | None) -> ActiveSetState:
+    """Move weight by exact line search; ``here`` is None where the oracle was not called, and the bound stays."""
+    # 1: the ends of the segment
+    active, image, cost = state.active, state.image, state.mean_objective
+    products = 0 if here is None else here.answer.matvecs or 1
+    tail = image if move.away is None else active.vertices[move.away].image
+    vertex = None if move.gaining is None else active.vertices[move.gaining]
+    if move.toward and here is not None:
+        vertex = active.find(vertex_key(here.answer.atom))
+        if vertex is None:
+            vertex, products = _vertex(problem, here.answer), products + 1
+    head = image if vertex is None else vertex.image
+
+    # 2: exact line search, and the weights after it
+    segment = direction_between(tail, head)
+    gamma = exact_step(problem, image, segment, move.decrease, move.cost_change, move.upper)
+    image, gradient, loss = step_along(problem, image, gamma, segment[0])
+    active, cost = active.move_weight(gamma, vertex, move.away), cost + gamma * move.cost_change
+    if (state.iteration + 1) % REFRESH == 0:
+        active = active.normalize()
+        image, cost = active.image(), active.objective()
+        image, gradient, loss = step_along(problem, image, 0.0, image)
+
+    # 3: the certificate there
+    objective = loss + (cost if problem.linear else known_objective(problem, active, cost))
+    measures, certificate = Measures(objective, 0.0, 0.0), state.certificate
+    return fast_replace(
+        state,
+        iteration=state.iteration + 1,
+        dual=lam,
+        primal=active,
+        active=active,
+        image=image,
+        mean_objective=cost,
+        cached_gradient=(image, gradient),
+        certificate=certificate.update_point(measures)
+        if here is None
+        else certificate.update_point_and_bound(problem, measures, here.bound),
+        counts=state.counts.plus(0 if here is None else 1, 0, products),
+    )
 
 
 def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:
@@ -335,10 +371,9 @@ class AwayStepFrankWolfe(ActiveSetFrankWolfe):
     def choose_move(self, here: Iterate) -> Move:
         """Compare the Frank-Wolfe gap with the gap to the away vertex; an away step may go until that is dropped."""
         away, weight = here.away, float(here.active.weights[here.away])
-        forward_gap = here.score + here.answer.value
-        away_gap = here.away_score - here.score
-        if forward_gap >= away_gap or weight >= 1.0:
-            return Move(True, None, forward_gap, here.answer.objective - here.cost, 1.0)
+        away_gap = float(here.scores[away]) - here.score
+        if here.gap >= away_gap or weight >= 1.0:
+            return here.forward_move()
         return Move(False, away, away_gap, here.cost - here.active.vertices[away].objective, weight / (1.0 - weight))
 
 
@@ -364,4 +399,4 @@ class PairwiseFrankWolfe(ActiveSetFrankWolfe):
         """Move up to all the weight of the away vertex."""
         cost_change = here.answer.objective - here.active.vertices[here.away].objective
         weight = float(here.active.weights[here.away])
-        return Move(True, here.away, here.away_score + here.answer.value, cost_change, weight)
+        return Move(True, here.away, float(here.scores[here.away]) + here.answer.value, cost_change, weight)
