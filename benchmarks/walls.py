@@ -3,7 +3,7 @@
     python benchmarks/walls.py [--quick] [--only "maximum entropy"] [--list] [--before old.json] [--json new.json]
 
 One row per problem (``wall_instances.py``): CPU seconds of one thread to a certified 1e-4 and 1e-6 with
-``method="auto"``, the best of three runs (of one above 5 s), and those of the peers on the same instance in the same run, with the
+``method="auto"``, the best of three runs (of one above 5 s), and those of the peers in the same run, with the
 accuracy that they reach, measured alike. Penalised peers (celer, skglm) solve their form at the multiplier that our
 run found. A peer that is not installed is skipped with a note; ``pip install -r benchmarks/requirements.txt`` installs
 them all.
