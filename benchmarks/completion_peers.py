@@ -138,7 +138,7 @@ def ranking(predict: Predict, train: Ratings, test: Ratings, shape: tuple[int, i
     """Return NDCG at ``TOP`` over users with relevant test items, among items not rated in training."""
     relevant = test.where(test.values >= RELEVANT)
     users, places = np.unique(relevant.users, return_inverse=True)
-    best = np.empty((users.size, TOP), np.int64)
+    best = np.empty((users.size, min(TOP, shape[1])), np.int64)
     for row, user in enumerate(users):
         everything = Ratings(np.full(shape[1], user), np.arange(shape[1]), np.zeros(shape[1]))
         scores = np.array(predict(everything), np.float64)

@@ -52,7 +52,7 @@ def test_fit_and_prediction_are_timed_apart_and_warm(
         return fit
 
     monkeypatch.setattr(completion_peers, "CONTESTANTS", {"made up": prepare})
-    monkeypatch.setattr(completion_peers, "note", lambda name, value, *_: seen.update({name: value}))
+    monkeypatch.setattr(completion_peers, "note", lambda name, value, *_, **__: seen.update({name: value}))
     completion_peers.compare(RATINGS, RATINGS, "made-up", (10, 4))
     assert WORK <= seen["made-up, made up: fit"] < WARM_UP
     assert seen["made-up, made up: prediction"] >= 2 * WORK

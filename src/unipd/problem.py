@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.couplings import AtLeast, AtMost, Equality
 from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, OracleError
 from unipd.maps import as_map
 from unipd.maps.base import row_norms
 from unipd.protocols import (
@@ -35,17 +35,21 @@ from unipd.sharp.wrapper import as_oracle
 ZERO_OBJECTIVE = 1e-4
 """Share of the largest |f| on X below which an optimal value counts as zero: gaps are then relative to this share."""
 ROW_SPREAD = 10.0
-"""Ratio of the largest to the smallest row norm above which rows are equilibrated."""
+"""Ratio of the largest to the smallest row norm above which methods work in equilibrated rows; accuracy always does."""
+_SAME_NORM = 1e-6
+"""Relative difference of row norms that is rounding: such rows are in the same unit."""
+_RAY_DECADES, _RAY_PRECISION = 40.0, 0.1
+"""Powers of ten, up and down, between which the length of a ray is sought, and how closely: ten oracle calls."""
 _DOUBLE_EPSILON = float(np.finfo(np.float64).eps)
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
 
 
 @dataclass(frozen=True)
 class Equilibration:
-    """Rows in units in which their norms are about 1: A x - b in K is the same as D A x - D b in D K."""
+    """Rows in units in which their norms are 1: A x - b in K is the same as D A x - D b in D K."""
 
     factors: Array
-    """The diagonal of D, in the shape of b; powers of two, so that nothing is rounded."""
+    """The diagonal of D, in the shape of b."""
     coupling: CouplingBase
     """D K."""
 
@@ -184,7 +188,7 @@ class Problem:
         """Return the scale of gaps: max(|objective|, phi(-b), 1e-4 max |f| over X); the loss's own unit if it has one.
 
         The last term counts where the optimal value is (nearly) zero, to which no gap can be relative. Where f has no
-        maximum on X, the bound on the ray of b takes its place.
+        maximum on X, :attr:`_ray_objective` takes its place.
         """
         unit = None if self.loss is None else self.loss.gap_unit
         return max(abs(objective), self._loss_size, self._negligible) if unit is None else unit
@@ -226,27 +230,34 @@ class Problem:
 
     @cached_property
     def _ray_objective(self) -> float:
-        """The bound on the ray of b, max over t of t <b, b> - f^*(t A^* b), for a power f of a norm; 0 for other f.
+        """The size of f at the least points that reach A x = b, where f has no maximum; 0 where it is not known.
 
-        It is the size of f at the least point with A x = b, and scales as f does.
+        It scales as f does. Every block is asked alone, along the ray A^* b: see :func:`_size_on_ray`.
         """
-        degree = self.sharp.degree
-        if degree is None or degree <= 1.0 or self.norm_b == 0.0:
+        if self.norm_b == 0.0:
             return 0.0
         ray = self.b / self.norm_b if self.rows is None else self.rows.factors * (self.rows.factors * self.b)
-        conjugate = self.sharp.value(self.map.adjoint(ray), tolerance=sys.float_info.max).value
-        along = inner(ray, self.b)
-        if not 0.0 < conjugate < math.inf:
+        oracles, goal = self.sharp.block_oracles, inner(ray, self.b)
+
+        def direction(length: float, block: int) -> Any:
+            adjoint = self.map.adjoint(length * ray)
+            return adjoint[block] if oracles else adjoint
+
+        try:
+            sizes = [
+                _size_on_ray(oracle, partial(direction, block=block), goal)
+                for block, oracle in enumerate(oracles or (self.sharp,))
+            ]
+        except OracleError:  # which the run meets as well, and explains
             return 0.0
-        size = along * (along / (degree * conjugate)) ** (1.0 / (degree - 1.0)) * (1.0 - 1.0 / degree)
-        return size if math.isfinite(size) else 0.0
+        return max((size for size in sizes if math.isfinite(size)), default=0.0)
 
     @cached_property
     def typical_objective(self) -> float:
         """The size of the objective before any of its values is known; it sets the first steps and tolerances.
 
-        That is phi(-b) or the largest |f| on X, or :attr:`_ray_objective` where f has no maximum. Without any of these
-        f has no size, and 1 is as good as any number.
+        That is phi(-b) or the largest |f| on X, or :attr:`_ray_objective` where f has no maximum. Where all of these
+        are 0, f has no size that is known, and 1 is as good as any number.
         """
         size = max(self._loss_size, self._objective_range or 0.0) or self._ray_objective
         return size if 0.0 < size < math.inf else 1.0
@@ -266,16 +277,25 @@ class Problem:
 
     @cached_property
     def rows(self) -> Equilibration | None:
-        """Factors that bring the rows of A to about unit norm, and K in those units.
+        """Factors that bring the rows of A to unit norm, and K in those units: how accuracy is measured.
 
-        None where row norms differ little or are unknown, and where the coupling does not allow it.
+        None where row norms are equal or unknown, and where the coupling does not allow it.
         """
-        norms = None if self.loss is not None else row_norms(self.map)
-        if norms is None:
-            return None
-        present = norms[norms > 0]
-        if present.size < 2 or present.max() <= ROW_SPREAD * present.min():
-            return None
+        norms = self.row_norms
+        return None if norms is None or _spread(norms) <= 1.0 + _SAME_NORM else self.equilibrate(norms)
+
+    @cached_property
+    def row_norms(self) -> FloatArray | None:
+        """Norms of the rows of A, flat; None where they are unknown, and for a loss."""
+        return None if self.loss is not None else row_norms(self.map)
+
+    @property
+    def has_uneven_rows(self) -> bool:
+        """Whether row norms differ by more than a factor of ten, so that methods gain from equilibrated rows."""
+        return self.rows is not None and self.row_norms is not None and _spread(self.row_norms) > ROW_SPREAD
+
+    def equilibrate(self, norms: FloatArray) -> Equilibration | None:
+        """Return factors that bring rows of these norms to 1, and K in those units, where the coupling allows it."""
         new = self.coupling.rescale(norms)
         if new is None or new.factors.max() == new.factors.min():
             return None
@@ -318,6 +338,42 @@ def ratio(number: float, scale: float) -> float:
     (0.5, 0.0, -inf)
     """
     return number / scale if scale > 0.0 else math.copysign(math.inf, number) if number != 0.0 else 0.0
+
+
+def _size_on_ray(oracle: OracleDefaults, direction: Callable[[float], Any], goal: float) -> float:
+    """Return the size of f at the least x with <y, x> = goal > 0, where ``direction(t)`` is t y; 0 if it is not known.
+
+    For a power of a norm it is max over t of t goal - f^*(t y), in closed form. For an f of which nothing is known it
+    is |min f|, or where that is 0 the value at the first maximiser of t <y, x> - f(x), as t grows, that reaches the
+    goal.
+    """
+    degree, loose = oracle.degree, sys.float_info.max
+    if degree is None:
+        return abs(oracle(direction(0.0), tolerance=loose).objective) or _first_value(oracle, direction, goal)
+    conjugate = oracle.value(direction(1.0), tolerance=loose).value if degree > 1.0 else 0.0
+    if not 0.0 < conjugate < math.inf:
+        return 0.0
+    return goal * (goal / (degree * conjugate)) ** (1.0 / (degree - 1.0)) * (1.0 - 1.0 / degree)
+
+
+def _first_value(oracle: OracleDefaults, direction: Callable[[float], Any], goal: float) -> float:
+    """Return f(x_t) at the least t, up to a quarter, at which <y, x_t> reaches the goal; 0 if none does."""
+    low, high, size = -_RAY_DECADES, _RAY_DECADES, 0.0
+    while high - low > _RAY_PRECISION:
+        middle = 0.5 * (low + high)
+        length = 10.0**middle / goal
+        answer = oracle(direction(length), tolerance=sys.float_info.max)
+        if answer.value + answer.objective < length * goal:  # the value is length <y, x> - f(x)
+            low = middle
+        else:
+            high, size = middle, abs(answer.objective)
+    return size
+
+
+def _spread(norms: FloatArray) -> float:
+    """Return the ratio of the largest to the smallest positive norm."""
+    present = norms[norms > 0]
+    return float(present.max() / present.min()) if present.size else 1.0
 
 
 def _as_oracle(sharp: Any) -> Any:

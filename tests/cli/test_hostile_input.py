@@ -1,5 +1,7 @@
 """Closed streams, signals while input is read, and messages that cannot control a terminal."""
 
+import errno
+import io
 import json
 import os
 import signal
@@ -14,6 +16,7 @@ from unipd.cli.exits import explain
 from unipd.io.results import load, save
 
 GRAPH = "4 4\n1 2 1\n2 3 1\n3 4 1\n1 4 1\n"
+PROBLEM = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
 ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e\udc80"
 
 
@@ -26,8 +29,9 @@ def run_in_shell(words, redirections, folder):
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"])
 def test_a_run_without_standard_streams_writes_its_files(closed, tmp_path):
     (tmp_path / "graph.txt").write_text(GRAPH)
-    done = run_in_shell("maxcut graph.txt --json - --out run.npz --sides cut.txt", closed, tmp_path)
+    done = run_in_shell("maxcut graph.txt --json run.json --out run.npz --sides cut.txt", closed, tmp_path)
     assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "run.json").read_text())["cut_value"] == 4.0
     assert load(tmp_path / "run.npz").extras["cut_value"] == 4.0
     assert len((tmp_path / "cut.txt").read_text().splitlines()) == 4
 
@@ -38,10 +42,53 @@ def test_mistakes_and_tables_without_standard_streams(closed, tmp_path):
     assert run_in_shell("doctor", closed, tmp_path).returncode == 0
 
 
-def test_progress_without_standard_error(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
-    assert unipd.solve(problem, verbose=True).status.value == "solved"
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", ">/dev/full"])
+def test_a_json_object_that_nobody_can_read_is_no_success(closed, tmp_path):
+    (tmp_path / "graph.txt").write_text(GRAPH)
+    done = run_in_shell("maxcut graph.txt --json - --quiet --out run.npz", closed, tmp_path)
+    assert done.returncode == 1
+    assert load(tmp_path / "run.npz").extras["cut_value"] == 4.0
+    if "2>" not in closed:
+        assert done.stderr.startswith("unipd: standard output: ")
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", ["--json - >run.json 2>/dev/full", "--json run.json --verbose >cut.txt 2>/dev/full"])
+def test_a_full_standard_error_loses_nothing(words, tmp_path):
+    """Progress, tables and warnings have no reader; the run and its outputs do."""
+    (tmp_path / "graph.txt").write_text(GRAPH)
+    done = run_in_shell("maxcut graph.txt --out run.npz", words, tmp_path)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "run.json").read_text())["status"] == "solved"
+    assert load(tmp_path / "run.npz").extras["cut_value"] == 4.0
+    assert run_in_shell("show missing.npz", "2>/dev/full", tmp_path).returncode == 2
+
+
+def test_a_reader_that_leaves_does_not_end_the_run(tmp_path):
+    """``unipd ... 2>&1 | head -1``: files are written although progress and table have no reader."""
+    (tmp_path / "graph.txt").write_text(GRAPH)
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "unipd", "maxcut", "graph.txt", "--out", "run.npz", "--json", "run.json"]
+    with os.fdopen(writer, "wb") as broken:
+        done = subprocess.run(words, cwd=tmp_path, stdout=broken, stderr=broken, check=False, timeout=120)
+    assert done.returncode == 1  # the table is lost
+    assert json.loads((tmp_path / "run.json").read_text())["status"] == "solved"
+    assert load(tmp_path / "run.npz").extras["cut_value"] == 4.0
+
+
+class Broken(io.StringIO):
+    """A stream whose reader has left."""
+
+    def write(self, text):
+        """Fail."""
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+
+@pytest.mark.parametrize("stream", [Broken(), None])
+def test_progress_in_python_needs_no_standard_error(stream, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert unipd.solve(PROBLEM, verbose=True).status.value == "solved"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

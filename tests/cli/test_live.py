@@ -12,6 +12,8 @@ from urllib.request import urlopen
 
 import pytest
 
+from support.processes import python_path
+
 FOLDER = Path(__file__).parent
 DEMO = (
     "from unipd.cli import commands, main\n"
@@ -23,7 +25,7 @@ DEMO = (
 def test_a_run_in_a_process_of_its_own_is_served_while_it_lasts():
     endless = ("--kind", "equality", "--method", "unipdgrad", "--accuracy", "1e-15", "--max-iterations", "100000000")
     command = [sys.executable, "-c", DEMO, "demo", *endless, "--live", "--json", "-"]
-    environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
+    environment = {**os.environ, "PYTHONPATH": python_path(FOLDER)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr is not None
     said = process.stderr.readline()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from support.processes import python_path
+
 FOLDER = Path(__file__).parent
 DEMO = (
     "from unipd.cli import commands, main\n"
@@ -28,7 +30,7 @@ NOTHING = (
 
 def run(*arguments, code=None, **options):
     begin = ["-m", "unipd"] if code is None else ["-c", code]
-    environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
+    environment = {**os.environ, "PYTHONPATH": python_path(FOLDER)}
     command = [sys.executable, *begin, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **options)
 
@@ -77,7 +79,7 @@ def start_run(*arguments):
     """Start a run that never ends, and return it when its first iteration is over."""
     command = [sys.executable, "-c", DEMO, "demo", "--kind", "slow", "--accuracy", "1e-12", "--method", "unipdgrad"]
     command += ["--json", "-", "--max-iterations", "100000000", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
+    environment = {**os.environ, "PYTHONPATH": python_path(FOLDER)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr is not None
     assert "iteration" in process.stderr.readline()

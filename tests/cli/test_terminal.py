@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from support.processes import python_path
+
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 FOLDER = Path(__file__).parent
 SCRIPT = (
@@ -26,7 +28,7 @@ def on_a_terminal(columns, *arguments):
     import termios
 
     command = [sys.executable, "-c", SCRIPT, "demo", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(FOLDER), "TERM": "xterm", "COLUMNS": str(columns)}
+    environment = {**os.environ, "PYTHONPATH": python_path(FOLDER), "TERM": "xterm", "COLUMNS": str(columns)}
     child, handle = pty.fork()
     if child == 0:
         os.execve(sys.executable, command, environment)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.processes import python_path
 from support.runs import cases
 
 HERE = Path(__file__).parent
@@ -17,7 +18,12 @@ HERE = Path(__file__).parent
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_every_method_and_tracker_survives_kills_bit_for_bit() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(HERE.parent), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": python_path(HERE.parent),
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
     seed = int.from_bytes(os.urandom(4), "little")
     command = [sys.executable, str(HERE / "kill_and_resume.py"), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=600)

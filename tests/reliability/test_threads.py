@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from reliability.run_on_threads import RUNS
+from support.processes import python_path
 
 HERE = Path(__file__).parent
 VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -25,7 +26,7 @@ def thread_answers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, A
     folder = tmp_path_factory.mktemp("threads")
     answers: list[dict[str, Any]] = []
     for number, threads in enumerate((1, 2, 2)):
-        environment = {**os.environ, **dict.fromkeys(VARIABLES, str(threads)), "PYTHONPATH": str(HERE.parent)}
+        environment = {**os.environ, **dict.fromkeys(VARIABLES, str(threads)), "PYTHONPATH": python_path(HERE.parent)}
         path = folder / f"{number}.npz"
         command = [sys.executable, str(HERE / "run_on_threads.py"), str(threads), str(path)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -77,3 +77,14 @@ def test_a_checkpoint_with_another_tolerance_is_another_run(tmp_path: Path) -> N
 def test_other_values_are_refused(atol: Any) -> None:
     with pytest.raises(InvalidInput, match="atol"):
         run(vector_problem(), "pairwise", atol=atol)
+
+
+def test_tables_and_json_show_the_absolute_tolerance() -> None:
+    """A run that ends within ``atol`` alone must not look as if it had reached the relative accuracy."""
+    result = run(constrained_problem(), UniPDGrad(eps=0.1), atol=0.2)
+    assert result.status is Status.SOLVED
+    assert (result.summary()["atol"], result.summary()["accuracy"]) == (0.2, TINY)
+    for name, absolute in (("gap", result.absolute_gap), ("infeasibility", result.violation)):
+        line = next(line for line in str(result).splitlines() if line.startswith(name))
+        assert f"absolute {absolute:.3g}, allowed 0.2" in line
+    assert "allowed" not in str(run(vector_problem(), "frank-wolfe"))

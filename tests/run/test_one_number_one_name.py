@@ -27,6 +27,7 @@ SCALE = 1e3
 def linear_program(coupling: Any = "=") -> unipd.Problem:
     random = np.random.default_rng(3)
     A = SCALE * random.standard_normal((5, 20))
+    A /= np.linalg.norm(A, axis=1, keepdims=True) / SCALE  # so that infeasibility is violation over scale
     return unipd.Problem(
         sharp.Linear(SCALE * random.standard_normal(20), sharp.Simplex(20)),
         A,

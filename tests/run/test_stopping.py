@@ -157,9 +157,9 @@ def check_consistent(result: Any) -> None:
     problem = result.problem
     assert len(result.history) == result.iterations == result.state.iteration
     np.testing.assert_allclose(problem.map.image(result.x), result.image)
-    assert result.infeasibility * problem.feasibility_scale == pytest.approx(
-        problem.coupling.distance(result.image - problem.b)
-    )
+    residual = result.image - problem.b
+    assert result.infeasibility == pytest.approx(problem.infeasibility(residual))
+    assert result.violation == pytest.approx(problem.coupling.distance(residual))
 
 
 def test_an_interrupt_before_the_first_iteration_has_no_result_to_return() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import inspect
+import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, cast
@@ -92,10 +95,18 @@ def clean_line(text: str) -> str:
     return clean_line("".join(shown))
 
 
+class LostStream(io.TextIOWrapper):
+    """Stands for a standard stream that the caller has closed (``>&-``): what is written to it is lost."""
+
+    def __init__(self) -> None:
+        super().__init__(open(os.devnull, "wb"), encoding="utf-8")  # noqa: SIM115  (open until the process ends)
+
+
 def print_to_stderr(line: str) -> None:
-    """Print a line to standard error, unless the process has none."""
+    """Print a line to standard error, unless it is closed, full or a broken pipe: then nobody reads it."""
     if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
-        print(clean_line(line), file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError, ValueError):  # ValueError: a closed file
+            print(clean_line(line), file=sys.stderr, flush=True)
 
 
 def plain_table(rows: Sequence[tuple[str, ...]]) -> str:

@@ -23,7 +23,7 @@ UNBOUNDED = 5
 INTERRUPTED = 130
 
 MEANINGS = {
-    SOLVED: "solved (verified), a local optimum at a prescribed rank, or nothing to solve",
+    SOLVED: "solved (verified), nothing to solve, or a local optimum at a given rank",
     UNEXPECTED: "unexpected error",
     BAD_INPUT: "invalid input or usage",
     NOT_REACHED: "a limit, a stall or a failed line search ended the run early",

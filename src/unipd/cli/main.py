@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Generator, Sequence
 
-from unipd._util.printing import print_to_stderr
+from unipd._util.printing import LostStream, print_to_stderr
 from unipd.cluster.environment import processes
 
 
@@ -38,11 +38,12 @@ def _replace_closed_streams() -> None:
 
     Otherwise the next file that is opened takes the place of the stream, and is written to by libraries.
     """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115  (open until the process ends)
-            setattr(sys, name, stream)
-            setattr(sys, f"__{name}__", stream)
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stdin = sys.__stdin__ = open(os.devnull, encoding="utf-8")  # noqa: SIM115  (open until the process ends)
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stdout = sys.__stdout__ = LostStream()
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stderr = sys.__stderr__ = LostStream()
 
 
 @contextlib.contextmanager

@@ -44,7 +44,8 @@ def _end_all(line: str, code: int, rank: str) -> None:
     if rank != "0" and "PMI_FD" in os.environ:
         time.sleep(FAILURE_TIMEOUT)
         exits.say(f"rank {rank}: {line}")
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
     if end_all(code):
         time.sleep(FAILURE_TIMEOUT)  # the launcher ends this process, too
 

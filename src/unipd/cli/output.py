@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import json
 import math
@@ -16,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from unipd._util.context import current_communicator
 from unipd._util.files import write_text
-from unipd._util.printing import clean_line, plain_table
+from unipd._util.printing import LostStream, clean_line, plain_table
 from unipd._version import __version__
 from unipd.cli.exits import UNEXPECTED, exit_code, explain, report_error, say
 from unipd.cli.options import STANDARD_OUTPUT, Options
@@ -43,7 +45,7 @@ def stream_for(json_to: str | None) -> IO[str]:
 
 
 def print_table(rows: Sequence[tuple[str, ...]], stream: IO[str], title: str | None = None) -> None:
-    """Print rows of cells under a title.
+    """Print rows of cells under a title; standard error may be full or closed.
 
     >>> print_table([("gap", "1e-3"), ("seconds", "2")], sys.stdout)
     gap      1e-3
@@ -51,11 +53,12 @@ def print_table(rows: Sequence[tuple[str, ...]], stream: IO[str], title: str | N
     """
     rows = [tuple(map(clean_line, row)) for row in rows]
     title = None if title is None else clean_line(title)
-    if stream.isatty():
-        _print_rich(rows, stream, title)
-        return
-    text = plain_table(rows)
-    print(f"{title}\n{text}" if title else text, file=stream, flush=True)
+    with contextlib.suppress(*(() if stream is sys.stdout else (OSError,))):
+        if stream.isatty():
+            _print_rich(rows, stream, title)
+            return
+        text = plain_table(rows)
+        print(f"{title}\n{text}" if title else text, file=stream, flush=True)
 
 
 def _print_rich(rows: Sequence[tuple[str, ...]], stream: IO[str], title: str | None) -> None:
@@ -97,6 +100,8 @@ def write_json(content: Mapping[str, Any], to: str) -> None:
     """Write a JSON object to a file or, with "-", to standard output."""
     text = json.dumps(to_jsonable(content), allow_nan=False, indent=2, ensure_ascii=False)
     if to == STANDARD_OUTPUT:
+        if isinstance(sys.stdout, LostStream):
+            raise OSError(errno.EBADF, "closed, so that the JSON object is lost", "standard output")
         sys.stdout.write(_UNPRINTABLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text) + "\n")
         sys.stdout.flush()
     else:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unipd.cluster.partition import distribute, distribute_problem, idle_ranks
     from unipd.cluster.solve import read_shard, run, session
 
-__getattr__ = lazy_exports(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "communicator": ("Disagreement", "Ranks", "SingleProcess", "assign_evenly", "contiguous_bounds"),

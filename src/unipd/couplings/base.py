@@ -115,9 +115,10 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         return 0.5 * (product + product.T)
 
     def rescale(self, norms: FloatArray) -> Rescaling | None:
-        """Return factors that bring rows of these norms near 1 as far as the coupling allows.
+        """Return factors that bring rows of these norms to 1 as far as the coupling allows.
 
-        The default, None, leaves the rows alone. So do all losses: their values have units.
+        For norms that are powers of two so are the factors. The default, None, leaves the rows alone; so do all losses,
+        whose values have units.
         """
         return None
 
@@ -293,34 +294,38 @@ def finite_differences(function: Callable[[Array], Array], vector: Array, direct
     return out
 
 
+_LARGEST_FACTOR = 2.0**60
+"""Rows are scaled by no more than this, so that products of two factors stay within single precision."""
+
+
 def power_of_two(values: Array) -> FloatArray:
     """Return the nearest powers of two, by which numbers are multiplied without rounding; 1 for 0.
 
     >>> power_of_two(np.array([3.0, 0.0, 0.4]))
     array([4. , 1. , 0.5])
     """
-    positive = np.where(values > 0, values, 1.0).astype(np.float64)
-    return np.exp2(np.clip(np.round(np.log2(positive)), -60, 60))
+    return np.exp2(np.round(np.log2(1.0 / row_factors(values))))
 
 
 def row_factors(norms: FloatArray) -> FloatArray:
-    """Return a factor for each row that brings its norm near 1.
+    """Return a factor for each row that brings its norm to 1; 1 for a row of zeros.
 
-    >>> row_factors(np.array([8.0, 0.5]))
-    array([0.125, 2.   ])
+    >>> row_factors(np.array([10.0, 0.5, 0.0]))
+    array([0.1, 2. , 1. ])
     """
-    return 1.0 / power_of_two(norms)
+    positive = np.where(norms > 0, norms, 1.0).astype(np.float64)
+    return 1.0 / np.clip(positive, 1.0 / _LARGEST_FACTOR, _LARGEST_FACTOR)
 
 
 def common_factor(norms: FloatArray) -> FloatArray:
-    """Return one factor for all rows, from the geometric mean of the norms that are not zero.
+    """Return one factor for all rows, from the median of the norms that are not zero.
 
-    >>> common_factor(np.array([8.0, 0.5, 0.0]))
-    array([0.5, 0.5, 0.5])
+    >>> common_factor(np.array([8.0, 0.5, 0.0, 2.0]))
+    array([0.5, 0.5, 0.5, 0.5])
     """
-    present = norms[norms > 0]
-    mean = np.exp(np.mean(np.log(present))) if present.size else 1.0
-    return np.full(norms.shape, row_factors(np.array([mean]))[0])
+    present = np.sort(norms[norms > 0])
+    middle = present[(present.size - 1) // 2 :][:1]  # one of the norms: a power of two if they are
+    return np.full(norms.shape, row_factors(middle)[0] if present.size else 1.0)
 
 
 class AdaptedCoupling(Adapted):

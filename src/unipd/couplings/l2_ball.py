@@ -120,3 +120,8 @@ class Ellipsoid(ConvexSet):
         change = ((shrink * normal).conj() @ directions).real / slope
         moved = shrink[:, None] * (directions - normal[:, None] * change[None, :])
         return (directions - moved).astype(directions.dtype, copy=False)
+
+    def rescale(self, norms: FloatArray) -> Rescaling | None:
+        """Return any factors, and the sides times them."""
+        factors = row_factors(norms)
+        return Rescaling(factors, Ellipsoid(self.radius, factors.reshape(self.sides.shape) * self.sides))

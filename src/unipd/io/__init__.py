@@ -1,35 +1,37 @@
 """File formats, one per file.
 
 Read limits (the guard of every reader), text (lines and numbers, for all text formats), sdpa, sedumi, graphs, ratings
-and pauli (data), solutions (of other solvers), archive and results (what ``unipd.save`` writes). All but sdpa and
-graphs are imported on first use.
+and pauli (data), solutions (of other solvers), archive and results (what ``unipd.save`` writes). All are
+imported on first use.
 """
 
 from typing import TYPE_CHECKING
 
 from unipd._util.lazy import lazy_exports
-from unipd.io.graphs import Graph, as_graph, read_graph
-from unipd.io.limits import Limits
-from unipd.io.sdpa import SdpaProblem, read_sdpa, write_sdpa
 
 if TYPE_CHECKING:
+    from unipd.io.graphs import Graph, as_graph, read_graph
+    from unipd.io.limits import Limits
     from unipd.io.pauli import PauliData, read_pauli_data, write_pauli_data
     from unipd.io.ratings import Ratings, read_ratings, read_titles
     from unipd.io.results import load, save
+    from unipd.io.sdpa import SdpaProblem, read_sdpa, write_sdpa
     from unipd.io.sedumi import SedumiProblem, read_sedumi, write_sedumi
     from unipd.io.solutions import Solution, read_solution
 
-__getattr__ = lazy_exports(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
+        "graphs": ("Graph", "as_graph", "read_graph"),
+        "limits": ("Limits",),
         "pauli": ("PauliData", "read_pauli_data", "write_pauli_data"),
         "ratings": ("Ratings", "read_ratings", "read_titles"),
         "results": ("load", "save"),
-        "solutions": ("Solution", "read_solution"),
+        "sdpa": ("SdpaProblem", "read_sdpa", "write_sdpa"),
         "sedumi": ("SedumiProblem", "read_sedumi", "write_sedumi"),
+        "solutions": ("Solution", "read_solution"),
     },
 )
-
 
 __all__ = [
     "Graph",

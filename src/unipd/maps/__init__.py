@@ -12,30 +12,39 @@ In reading order:
 - ``sdp``: the constraints of a semidefinite program; ``pauli``: Pauli measurements of quantum states.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from unipd.maps import sdp
-from unipd.maps.base import Map, OperatorSum, frobenius_bound, row_norms, row_norms_of
-from unipd.maps.coded_diffraction import CodedDiffraction
-from unipd.maps.compose import BlockMap, Composed, Stacked
-from unipd.maps.inner_products import InnerProducts
-from unipd.maps.matrix import DenseMatrix, Identity, Incidence, OperatorMap, SparseMatrix, as_map
-from unipd.maps.rank_one import RankOneMeasurements
-from unipd.maps.sampling import SampledMatrix, Sampling
-from unipd.maps.sdp import SdpMap
-from unipd.maps.two_sided import TwoSidedMap
+from unipd._util.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from unipd.maps import sdp
+    from unipd.maps.base import Map, OperatorSum, frobenius_bound, row_norms, row_norms_of
+    from unipd.maps.coded_diffraction import CodedDiffraction
+    from unipd.maps.compose import BlockMap, Composed, Stacked
+    from unipd.maps.inner_products import InnerProducts
+    from unipd.maps.matrix import DenseMatrix, Identity, Incidence, OperatorMap, SparseMatrix, as_map
     from unipd.maps.pauli import PauliMap
+    from unipd.maps.rank_one import RankOneMeasurements
+    from unipd.maps.sampling import SampledMatrix, Sampling
+    from unipd.maps.sdp import SdpMap
+    from unipd.maps.two_sided import TwoSidedMap
 
-
-def __getattr__(name: str) -> Any:
-    if name != "PauliMap":  # its kernels need Numba, which takes longest to load
-        raise AttributeError(f"module 'unipd.maps' has no attribute {name!r}")
-    from unipd.maps.pauli import PauliMap
-
-    return PauliMap
-
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "": ("sdp",),
+        "base": ("Map", "OperatorSum", "frobenius_bound", "row_norms", "row_norms_of"),
+        "coded_diffraction": ("CodedDiffraction",),
+        "compose": ("BlockMap", "Composed", "Stacked"),
+        "inner_products": ("InnerProducts",),
+        "matrix": ("DenseMatrix", "Identity", "Incidence", "OperatorMap", "SparseMatrix", "as_map"),
+        "pauli": ("PauliMap",),
+        "rank_one": ("RankOneMeasurements",),
+        "sampling": ("SampledMatrix", "Sampling"),
+        "sdp": ("SdpMap",),
+        "two_sided": ("TwoSidedMap",),
+    },
+)
 
 __all__ = [
     "BlockMap",

@@ -6,6 +6,9 @@ around a method), and auto (which method a problem gets). step_size holds the st
 them take.
 """
 
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
 from unipd.methods.auto import METHODS, as_method
 from unipd.methods.base import (
     Certificate,
@@ -18,17 +21,36 @@ from unipd.methods.base import (
     merit,
     method_options,
 )
-from unipd.methods.coordinate.coordinate import CoordinateDescent
-from unipd.methods.corrective.corrective import Corrective
-from unipd.methods.factored.factored import Factored
-from unipd.methods.frank_wolfe import AwayStepFrankWolfe, PairwiseFrankWolfe
-from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
-from unipd.methods.norm_barrier import NormBarrier
-from unipd.methods.universal.accunipdgrad import AccUniPDGrad
-from unipd.methods.universal.quasi_newton import QuasiNewton
-from unipd.methods.universal.unipdgrad import UniPDGrad
-from unipd.methods.wrappers.rescaling import Rescaling
-from unipd.methods.wrappers.restarts import Restarts
+
+if TYPE_CHECKING:
+    from unipd.methods.coordinate.coordinate import CoordinateDescent
+    from unipd.methods.corrective.corrective import Corrective
+    from unipd.methods.factored.factored import Factored
+    from unipd.methods.frank_wolfe import AwayStepFrankWolfe, PairwiseFrankWolfe
+    from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
+    from unipd.methods.norm_barrier import NormBarrier, has_norm_barrier
+    from unipd.methods.universal.accunipdgrad import AccUniPDGrad
+    from unipd.methods.universal.quasi_newton import QuasiNewton
+    from unipd.methods.universal.unipdgrad import UniPDGrad
+    from unipd.methods.wrappers.rescaling import Rescaling
+    from unipd.methods.wrappers.restarts import Restarts
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "coordinate.coordinate": ("CoordinateDescent",),
+        "corrective.corrective": ("Corrective",),
+        "factored.factored": ("Factored",),
+        "frank_wolfe": ("AwayStepFrankWolfe", "PairwiseFrankWolfe"),
+        "frank_wolfe.frank_wolfe": ("FrankWolfe",),
+        "norm_barrier": ("NormBarrier", "has_norm_barrier"),
+        "universal.accunipdgrad": ("AccUniPDGrad",),
+        "universal.quasi_newton": ("QuasiNewton",),
+        "universal.unipdgrad": ("UniPDGrad",),
+        "wrappers.rescaling": ("Rescaling",),
+        "wrappers.restarts": ("Restarts",),
+    },
+)
 
 __all__ = [
     "METHODS",
@@ -51,6 +73,7 @@ __all__ = [
     "as_method",
     "common_fields",
     "fast_replace",
+    "has_norm_barrier",
     "keep_incumbent",
     "merit",
     "method_options",

@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from types import ModuleType
 from typing import Any
 
+from unipd import methods
 from unipd._util import validate
 from unipd.errors import InvalidInput
+from unipd.methods import coordinate, corrective, factored, frank_wolfe, universal, wrappers
 from unipd.methods.base import Method
-from unipd.methods.coordinate.coordinate import CoordinateDescent, has_coordinates
-from unipd.methods.corrective.corrective import Corrective
-from unipd.methods.factored.factored import Factored, is_factorable
-from unipd.methods.frank_wolfe import AwayStepFrankWolfe, PairwiseFrankWolfe
-from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
-from unipd.methods.norm_barrier import NormBarrier, has_norm_barrier
-from unipd.methods.universal.accunipdgrad import AccUniPDGrad
-from unipd.methods.universal.common import UniversalMethod
-from unipd.methods.universal.quasi_newton import QuasiNewton, has_sign_cone
-from unipd.methods.universal.unipdgrad import UniPDGrad
-from unipd.methods.wrappers.fallback import Fallback
-from unipd.methods.wrappers.rescaling import Rescaling
-from unipd.methods.wrappers.restarts import Restarts
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults
 
-METHODS: dict[str, Callable[..., Method]] = {
-    "unipdgrad": UniPDGrad,
-    "accunipdgrad": AccUniPDGrad,
-    "quasi-newton": QuasiNewton,
-    "frank-wolfe": FrankWolfe,
-    "away-step": AwayStepFrankWolfe,
-    "pairwise": PairwiseFrankWolfe,
-    "coordinate": CoordinateDescent,
-    "corrective": Corrective,
-    "factored": Factored,
-    "barrier": NormBarrier,
+_HOMES: dict[str, tuple[ModuleType, str]] = {
+    "unipdgrad": (universal, "UniPDGrad"),
+    "accunipdgrad": (universal, "AccUniPDGrad"),
+    "quasi-newton": (universal, "QuasiNewton"),
+    "frank-wolfe": (frank_wolfe, "FrankWolfe"),
+    "away-step": (frank_wolfe, "AwayStepFrankWolfe"),
+    "pairwise": (frank_wolfe, "PairwiseFrankWolfe"),
+    "coordinate": (coordinate, "CoordinateDescent"),
+    "corrective": (corrective, "Corrective"),
+    "factored": (factored, "Factored"),
+    "barrier": (methods, "NormBarrier"),
 }
+
+
+class _Methods(Mapping[str, Callable[..., Method]]):
+    """The classes of the methods, imported on first use."""
+
+    def __getitem__(self, name: str) -> Callable[..., Method]:
+        package, kind = _HOMES[name]
+        return getattr(package, kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_HOMES)
+
+    def __len__(self) -> int:
+        return len(_HOMES)
+
+
+METHODS: Mapping[str, Callable[..., Method]] = _Methods()
 """Methods by the names used in :func:`unipd.solve` and on the command line; "auto" chooses among them."""
 
 
@@ -76,11 +83,11 @@ def as_method(
     validate.flag("restart", restart)
     chosen = _find_method(method, problem, **options)
     if continuation or restart:
-        if not isinstance(chosen, UniversalMethod):
+        if not isinstance(chosen, universal.UniversalMethod):
             raise InvalidInput("continuation", "the method unipdgrad or accunipdgrad for stages", chosen.name)
-        chosen = Restarts(chosen, continuation=continuation)
-    should_scale = scaling == "rows" or (scaling == "auto" and isinstance(method, str) and problem.rows is not None)
-    return Rescaling(chosen) if should_scale and not isinstance(chosen, Rescaling) else chosen
+        chosen = wrappers.Restarts(chosen, continuation=continuation)
+    should_scale = scaling == "rows" or (scaling == "auto" and isinstance(method, str) and problem.has_uneven_rows)
+    return wrappers.Rescaling(chosen) if should_scale and not isinstance(chosen, wrappers.Rescaling) else chosen
 
 
 def _find_method(method: Method | str, problem: Problem, **options: Any) -> Method:
@@ -108,18 +115,22 @@ def _find_method(method: Method | str, problem: Problem, **options: Any) -> Meth
 def _choose_method(problem: Problem) -> Method:
     """Return the method "auto", with an alternative where it may stall."""
     if _choose_name(problem) == "factored":
-        if _is_small_program(problem) and has_norm_barrier(problem):
-            return Fallback(NormBarrier(), Factored())
-        return Fallback(Factored(), Corrective()) if _is_small_program(problem) else Factored()
-    corrective, restarts = Corrective(), Restarts(AccUniPDGrad(), continuation=False)
-    if has_coordinates(problem):
-        return Fallback(CoordinateDescent(), corrective)
+        if _is_small_program(problem) and methods.has_norm_barrier(problem):
+            return wrappers.Fallback(methods.NormBarrier(), factored.Factored())
+        if _is_small_program(problem):
+            return wrappers.Fallback(factored.Factored(), corrective.Corrective())
+        return factored.Factored()
+    method, restarts = corrective.Corrective(), wrappers.Restarts(universal.AccUniPDGrad(), continuation=False)
+    if coordinate.has_coordinates(problem):
+        return wrappers.Fallback(coordinate.CoordinateDescent(), method)
     is_smooth = has_smooth_dual(problem.sharp)
-    if is_smooth and has_sign_cone(problem) and problem.slack_radius is None:  # phi^* on a bounded block has kinks
-        return Fallback(QuasiNewton(), corrective)
+    if (
+        is_smooth and universal.has_sign_cone(problem) and problem.slack_radius is None
+    ):  # phi^* on a bounded block has kinks
+        return wrappers.Fallback(universal.QuasiNewton(), method)
     if is_smooth and not problem.has_smooth_loss and math.isfinite(problem.sharp.maximum()):
-        return Fallback(restarts, corrective)
-    return Fallback(corrective, restarts)
+        return wrappers.Fallback(restarts, method)
+    return wrappers.Fallback(method, restarts)
 
 
 def _is_small_program(problem: Problem) -> bool:
@@ -131,9 +142,9 @@ def _is_small_program(problem: Problem) -> bool:
 def _choose_name(problem: Problem) -> str:
     """Return the name of the first choice: factors need a constraint or a differentiable loss."""
     is_nonsmooth = problem.loss is not None and not problem.has_differentiable_loss
-    if is_factorable(problem.sharp) and not is_nonsmooth:
+    if factored.is_factorable(problem.sharp) and not is_nonsmooth:
         return "factored"
-    return "coordinate" if has_coordinates(problem) else "corrective"
+    return "coordinate" if coordinate.has_coordinates(problem) else "corrective"
 
 
 def has_smooth_dual(sharp: OracleDefaults) -> bool:

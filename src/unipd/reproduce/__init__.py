@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unipd.reproduce.figure1 import figure1_problem, plot_figure1, run_figure1, write_figure1
     from unipd.reproduce.figure2 import plot_figure2, run_figure2, write_figure2
 
-__getattr__ = lazy_exports(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "completion_data": ("SyntheticRatings", "generate_ratings"),

@@ -5,26 +5,54 @@ Read loop (``iterate`` is the loop, ``solve`` consumes it), termination (the one
 checkpoint/, progress and interruption; polish and compare work on finished runs.
 """
 
-from unipd.run.checkpoint import Checkpoint, CheckpointWarning
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
 from unipd.run.compare import Comparison, Truth, compare
-from unipd.run.history import COLUMNS, History, Incumbent, IterationInfo
-from unipd.run.infeasibility import is_separating, nearest_ray
 from unipd.run.loop import Run, iterate, solve
 from unipd.run.polish import polish
-from unipd.run.progress import Heartbeat, remaining_seconds, watch_runs, write_progress_to
-from unipd.run.result import ProblemFacts, Result, problem_facts, tracker_error
-from unipd.run.stopping import (
-    Accuracy,
-    MaxCpuSeconds,
-    MaxIterations,
-    MaxOracleCalls,
-    MaxSeconds,
-    RemainingBudget,
-    Stall,
-    StoppingRule,
-    When,
+
+if TYPE_CHECKING:
+    from unipd.run.checkpoint import Checkpoint, CheckpointWarning
+    from unipd.run.history import COLUMNS, History, Incumbent, IterationInfo
+    from unipd.run.infeasibility import is_separating, nearest_ray
+    from unipd.run.progress import Heartbeat, remaining_seconds, watch_runs, write_progress_to
+    from unipd.run.result import ProblemFacts, Result, problem_facts, tracker_error
+    from unipd.run.stopping import (
+        Accuracy,
+        MaxCpuSeconds,
+        MaxIterations,
+        MaxOracleCalls,
+        MaxSeconds,
+        RemainingBudget,
+        Stall,
+        StoppingRule,
+        When,
+    )
+    from unipd.run.termination import Termination, downgrade, recheck
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "checkpoint": ("Checkpoint", "CheckpointWarning"),
+        "history": ("COLUMNS", "History", "Incumbent", "IterationInfo"),
+        "infeasibility": ("is_separating", "nearest_ray"),
+        "progress": ("Heartbeat", "remaining_seconds", "watch_runs", "write_progress_to"),
+        "result": ("ProblemFacts", "Result", "problem_facts", "tracker_error"),
+        "stopping": (
+            "Accuracy",
+            "MaxCpuSeconds",
+            "MaxIterations",
+            "MaxOracleCalls",
+            "MaxSeconds",
+            "RemainingBudget",
+            "Stall",
+            "StoppingRule",
+            "When",
+        ),
+        "termination": ("Termination", "downgrade", "recheck"),
+    },
 )
-from unipd.run.termination import Termination, downgrade, recheck
 
 __all__ = [
     "COLUMNS",

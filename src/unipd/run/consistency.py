@@ -93,9 +93,11 @@ def query_oracle(problem: Problem, negated_direction: Any) -> tuple[list[Any], i
 
 
 def _tilt(negated_direction: tuple[Array, ...], goal: list[Array], length: float) -> list[Array]:
-    """Return y + length * goal / ||goal||, given -y; y where the goal is zero."""
+    """Return y + length * goal / ||goal||, given -y; y where the goal is zero or the length beyond the range."""
     size = _norm_of(goal)
-    share = 0.0 if size == 0.0 else length / size
+    share = length / size if size > 0.0 else 0.0
+    if not math.isfinite(share):  # the multipliers of an infeasible problem grow without end
+        share = 0.0
     return [(share * piece).astype(part.dtype) - part for part, piece in zip(negated_direction, goal, strict=True)]
 
 

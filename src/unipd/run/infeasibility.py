@@ -31,6 +31,8 @@ class ImprovingRay(NamedTuple):
     """Change of the objective per unit of length: negative."""
     residual: float
     """Distance of A d from the directions of recession of K, relative to the size of A."""
+    infeasibility: float
+    """Relative infeasibility of the finite part of the point at infinity, from which the ray starts; 0 for a loss."""
 
 
 def is_separating(problem: Problem, dual: Array) -> bool:
@@ -86,7 +88,8 @@ def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
     is_steady = late < 0.0 and late <= 0.5 * early and near - far > SEPARATION * problem.epsilon * abs(near)
     if not (is_steady and residual <= problem.epsilon**NEGLIGIBLE * size):
         return None
-    return ImprovingRay(unit, late, ratio(residual, size))
+    start = problem.infeasibility(problem.map.image(x) - problem.b) if problem.sharp.contains(x) else math.inf
+    return ImprovingRay(unit, late, ratio(residual, size), start)
 
 
 def _objective_at(problem: Problem, x: Array) -> float:

@@ -183,6 +183,7 @@ def solve(
     is_observed = verbose or context.watcher is not None or context.progress_writer is not None
     observers = open_observers(chosen.name, accuracy, verbose=verbose) if is_observed else nullcontext()
     opened = nullcontext(context.checkpoint) if checkpoint is None else checkpoint_for(checkpoint, every, resume)
+    run = None
     try:
         with opened as shared, observers as show:
             given = start.dual if isinstance(start, Result) else start
@@ -195,21 +196,35 @@ def solve(
                     if run.observe(state):
                         break
     except UnboundedOracle as error:
-        return _unbounded_result(problem, chosen, accuracy, error, begun)
+        return _unbounded_result(problem, chosen, accuracy, error, begun, None if run is None else run.state)
     result = run.result()
     return polish_result(problem, result) if polish else result
 
 
+_FEASIBLE_POINT_TEXT = {
+    True: "A feasible point is known.",
+    False: "Whether any point is feasible was not decided: if none is, the problem is infeasible as well.",
+}
+
+
 def _unbounded_result(
-    problem: Problem, method: Method, accuracy: float, error: UnboundedOracle, begun: tuple[float, float]
+    problem: Problem,
+    method: Method,
+    accuracy: float,
+    error: UnboundedOracle,
+    begun: tuple[float, float],
+    state: State | None,
 ) -> Result:
     """Return the result of a problem whose oracle gave a ray of unbounded improvement; else raise its error again."""
     communicator = current_communicator()
     found = improving_ray(problem, error.atom) if communicator.size == 1 else None
     if found is None:
         raise error
+    reached = math.inf if state is None else state.certificate.infeasibility
+    is_known = problem.loss is not None or min(reached, found.infeasibility) <= accuracy
     return Result(
         status=Status.UNBOUNDED,
+        note=f"{Status.UNBOUNDED.message} {_FEASIBLE_POINT_TEXT[is_known]}",
         x=found.ray,
         image=problem.map.image(found.ray),
         dual_bound=-math.inf,
@@ -220,7 +235,11 @@ def _unbounded_result(
         peak_memory_bytes=peak_memory(),
         problem=problem,
         facts=ProblemFacts(problem=repr(problem), loss=problem.loss is not None),  # its scales may be infinite
-        extras={"ray_objective": found.objective, "ray_residual": found.residual},
+        extras={
+            "ray_objective": found.objective,
+            "ray_residual": found.residual,
+            "is_feasible_point_known": is_known,
+        },
     )
 
 

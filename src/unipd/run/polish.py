@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,9 @@ from unipd.methods.base import (
     primal_certificate,
     target_eps,
 )
-from unipd.methods.corrective.master import solve_master
-from unipd.methods.corrective.model import Bundle
 from unipd.methods.factored import is_factorable
 from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_certificate
 from unipd.methods.factored.factored import Factored
-from unipd.methods.universal.line_search import initial_smoothness
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, norm
 from unipd.run.history import History
@@ -38,6 +35,9 @@ from unipd.run.termination import Termination
 from unipd.status import Status
 from unipd.trackers.atoms import HasAtoms, vertex_key
 from unipd.trackers.lowrank import as_factors, compress
+
+if TYPE_CHECKING:
+    from unipd.methods.corrective import Bundle
 
 FACTORED_STEPS = 30
 """Largest number of steps of the factored method."""
@@ -165,6 +165,8 @@ def _polish_hull(problem: Problem, state: State, accuracy: float) -> State:
     dual = state.certificate.dual
     points = [_evaluate_atom(problem, atom, dual) for atom in kept]
     counts = state.counts.plus(matvecs=len(points))
+    from unipd.methods.corrective import Bundle
+
     bundle = Bundle.of(problem, points[0], by_block=False).with_atoms(problem, *points[1:])
     bundle = bundle.at(_first_weights(bundle, points, weights))
     smoothness, counts = _smoothness(problem, state, points[0], accuracy, counts)
@@ -237,6 +239,8 @@ def _smoothness(
     if math.isfinite(state.smoothness) and state.smoothness > 0.0:
         return state.smoothness, counts
     eps = target_eps(problem, None, accuracy, point.objective)
+    from unipd.methods.universal.line_search import initial_smoothness
+
     estimate = initial_smoothness(problem, point, eps, ORACLE_SHARE * eps)
     return estimate.smoothness, counts + estimate.work
 
@@ -245,6 +249,8 @@ def _optimize_weights(
     problem: Problem, bundle: Bundle, dual: Array, smoothness: float, accuracy: float
 ) -> tuple[Bundle, Array]:
     """Run the proximal point method on the dual over the hull until the point is optimal there."""
+    from unipd.methods.corrective import solve_master
+
     for _ in range(MULTIPLIER_STEPS):
         bundle, moved = solve_master(problem, bundle, dual, smoothness)
         residual, dual = smoothness * norm(moved - dual), moved

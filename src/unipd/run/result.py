@@ -21,6 +21,9 @@ from unipd.run.history import History
 from unipd.status import Status
 from unipd.trackers.atoms import HasAtoms
 
+_RUNAWAY_GAP = 1e3
+"""Multiple of the objective by which a dual bound exceeds it where the problem is probably infeasible."""
+
 
 @dataclass(frozen=True)
 class ProblemFacts:
@@ -54,8 +57,8 @@ class Result:
 
     Two numbers are compared with the accuracy, and mean the same wherever they are printed, saved or returned:
 
-    - ``infeasibility`` = dist(D (A x - b), D K) / max(||D b||, dist(-D b, D K)), where D equilibrates rows whose norms
-      differ by more than a factor of ten (:meth:`unipd.Problem.infeasibility`); 0 for a loss;
+    - ``infeasibility`` = dist(D (A x - b), D K) / max(||D b||, dist(-D b, D K)), where D brings the rows of A to unit
+      norm (:meth:`unipd.Problem.infeasibility`); 0 for a loss;
     - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 max |f| over X); it can be negative where x is
       infeasible. For a loss with a unit of its own (a likelihood: nats) it is the difference in that unit.
 
@@ -71,7 +74,8 @@ class Result:
     saved, so that a file shows the figures that its command printed.
 
     - Unbounded problems: ``x`` is a ray, ``ray_objective`` the change of the objective per unit of it (its length, for
-      a semidefinite program its trace), ``ray_residual`` that of the constraints, relative to the size of A.
+      a semidefinite program its trace), ``ray_residual`` that of the constraints, relative to the size of A,
+      ``is_feasible_point_known`` whether a point is known from which the ray starts.
     - Semidefinite programs: ``rank`` (eigenvalues of X above 1e-6 of the largest), ``dimacs_errors`` (the six error
       measures of the DIMACS challenge), ``trace_bound`` and ``trace_bound_reason`` (on which the bound rests).
     - MaxCut: ``cut_value``, ``sdp_bound`` (no cut is larger), ``ratio`` of the two, ``sides`` (an array), ``nodes`` and
@@ -163,12 +167,28 @@ class Result:
     @property
     def message(self) -> str:
         """How the run ended, in words."""
-        if self.note or self.status is not Status.STALLED or not self.tracker_error or self.state is None:
-            return self.note or self.status.message
-        tracker = type(self.state.primal).__name__
+        if self.note:
+            return self.note
+        return " ".join(filter(None, (self.status.message, self._tracker_hint(), self._maximum_hint())))
+
+    def _tracker_hint(self) -> str:
+        if self.status is not Status.STALLED or not self.tracker_error or self.state is None:
+            return ""
         return (
-            f"{self.status.message} The point is the approximation kept by {tracker}, with an error of about "
+            f"The point is the approximation kept by {type(self.state.primal).__name__}, with an error of about "
             f'{self.tracker_error:.1e}: tracker="atoms" keeps the exact average, a higher rank a better approximation.'
+        )
+
+    def _maximum_hint(self) -> str:
+        """Return what a user-supplied oracle lacks for a proof of infeasibility, where the bound suggests it."""
+        problem = self.problem
+        if self.status.is_conclusive or problem is None or not problem.is_oracle_stated or problem.has_penalty:
+            return ""
+        if not self.gap < -_RUNAWAY_GAP or math.isfinite(problem.sharp.maximum()):
+            return ""
+        return (
+            "The dual bound grows far beyond the objective, as it does for infeasible problems: state the oracle's "
+            "maximum of f on X (maximum=), with which the bound would be a proof."
         )
 
     @property
@@ -205,6 +225,7 @@ class Result:
             "gap": self.gap,
             "infeasibility": self.infeasibility,
             "accuracy": self.accuracy,
+            "atol": self.atol,
             "absolute_gap": self.absolute_gap,
             "gap_scale": self.gap_scale,
             "violation": self.violation,
@@ -277,7 +298,7 @@ def _extra_figures(extras: Mapping[str, Any]) -> dict[str, Any]:
 _HEADLINE = (
     *("status", "message", "objective", "dual_bound", "bound_kind", "gap", "infeasibility", "tracker_error", "method"),
     *("iterations", "oracle_calls", "line_search_trials", "matvecs", "seconds", "peak_memory_bytes"),
-    *("accuracy", "absolute_gap", "gap_scale", "violation", "feasibility_scale"),
+    *("accuracy", "atol", "absolute_gap", "gap_scale", "violation", "feasibility_scale"),
 )
 """Figures that have a row of their own, or a part of one, in the table."""
 
@@ -293,20 +314,20 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
     [('objective', '1.5'), ('gap', '0.0001 (relative, requested 0.001)'), ('rank', '2')]
     >>> summary_rows({"status": "solved", "gap": 1e-4, "gap_scale": 1.5}, 1e-3)[1:]
     [('gap', '0.0001 (relative to 1.5, requested 0.001)')]
+    >>> summary_rows({"status": "solved", "gap": 1e-2, "absolute_gap": 0.1, "atol": 0.5}, 1e-3)[1:]
+    [('gap', '0.01 (relative, requested 0.001; absolute 0.1, allowed 0.5)')]
     """
     known = {**dict.fromkeys(_HEADLINE), **figures}
     status = Status(known["status"])
     kind = f" ({_KIND_TEXT.get(known['bound_kind'], known['bound_kind'])})" if known["bound_kind"] else ""
     requested = f", requested {accuracy:g}" if math.isfinite(accuracy) else ""
-    known_scales = (known[name] for name in ("gap_scale", "feasibility_scale"))
-    scales = ["" if scale is None else f" to {format_value(float(scale), 4)}" for scale in known_scales]
     steps = f"{known['iterations']} iteration{'' if known['iterations'] == 1 else 's'}"
     rows = [
         ("status", "status", f"{status.value}: {known['message'] or status.message}"),
         ("objective", "objective", format_value(known["objective"], 10)),
         ("dual bound", "dual_bound", format_value(known["dual_bound"], 10) + kind),
-        ("gap", "gap", f"{format_value(known['gap'], 3)} (relative{scales[0]}{requested})"),
-        ("infeasibility", "infeasibility", f"{format_value(known['infeasibility'], 3)} (relative{scales[1]})"),
+        ("gap", "gap", _relative_text(known, "gap", "absolute_gap", "gap_scale", requested)),
+        ("infeasibility", "infeasibility", _relative_text(known, "infeasibility", "violation", "feasibility_scale")),
         ("tracker error", "tracker_error", format_value(known["tracker_error"], 3)),
         ("method", "method", f"{known['method']}, {steps}" if known["method"] else steps),
         ("oracle calls", "oracle_calls", f"{known['oracle_calls']} ({known['matvecs']} matrix-vector products)"),
@@ -317,6 +338,19 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
         *((name, text) for name, key, text in rows if key == "status" or known[key] is not None),
         *((key.replace("_", " "), format_value(value)) for key, value in figures.items() if key not in _HEADLINE),
     ]
+
+
+def _relative_text(known: Mapping[str, Any], name: str, absolute: str, scale: str, requested: str = "") -> str:
+    """Return a relative figure with what it is relative to, and its absolute counterpart where ``atol`` allows some."""
+    size, figure, counterpart = known[scale], known[name], known[absolute]
+    if None in (size, figure, counterpart):
+        to = "" if size is None else f" to {format_value(float(size), 4)}"
+    elif math.isclose(figure * size, counterpart, rel_tol=1e-3) or not math.isfinite(figure * size):
+        to = f" to {format_value(float(size), 4)}"
+    else:
+        to = ", rows of A at unit norm"
+    allowed = f"; absolute {format_value(counterpart, 3)}, allowed {known['atol']:g}" if known["atol"] else ""
+    return f"{format_value(figure, 3)} (relative{to}{requested}{allowed})"
 
 
 def problem_facts(result: Result) -> ProblemFacts:

@@ -16,7 +16,7 @@ import scipy
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.context import notify
-from unipd._util.lazy import compile_lazily
+from unipd._util.lazy import compile_lazily, is_small
 from unipd._util.thread_pool import sum_over_rows
 from unipd.errors import InvalidInput, MemoryForecastError, OracleError
 from unipd.spectral.certify.probabilistic import bracket_of_run, weight_quantile
@@ -110,9 +110,9 @@ class SymmetricOperator(OperatorDefaults):
 
         Blocks in single precision stay so: at a million rows they are half the memory and half the time.
         """
-        if other.ndim == 1:
-            return self.sparse_part @ other
         is_single = other.dtype == np.float32
+        if other.ndim == 1 or (not is_single and is_small(self.data, other)):
+            return self.sparse_part @ other
         data = self._single_data if is_single else self.data
         block, rows = np.ascontiguousarray(other), self.starts.size - 1
         out = np.empty((rows, other.shape[1]), np.result_type(data.dtype, other.dtype))
@@ -339,7 +339,23 @@ def threaded_lanczos_steps(
     return last
 
 
-@compile_lazily(reorder=True)
+def _csr(starts: IntArray, indices: IntArray, data: Array, first: int, last: int) -> Any:
+    """Return rows of a matrix in CSR form as a SciPy array, without a copy where the indices are signed."""
+    order, bounds = starts.size - 1, slice(int(starts[first]), int(starts[last]))
+    rows = starts[first : last + 1].astype(np.int64) - bounds.start
+    return scipy.sparse.csr_array((data[bounds], indices[bounds].astype(np.int64), rows), shape=(last - first, order))
+
+
+def _csr_three_term_plain(
+    starts: IntArray, indices: IntArray, data: Array, here: Array, before: Array, link: float, out: Array,
+    first: int, last: int,
+) -> float:  # fmt: skip
+    rows = slice(first, last)
+    out[rows] = _csr(starts, indices, data, first, last) @ here - link * before[rows]
+    return float(out[rows] @ here[rows])
+
+
+@compile_lazily(reorder=True, plain=_csr_three_term_plain)
 def csr_three_term(
     starts: IntArray,
     indices: IntArray,
@@ -363,7 +379,17 @@ def csr_three_term(
     return total
 
 
-@compile_lazily(reorder=True)
+def _remove_component_plain(
+    diagonal: float, here: Array, out: Array, share: float, total: Array, first: int, last: int
+) -> float:
+    rows = slice(first, last)
+    out[rows] -= diagonal * here[rows]
+    if total.size:
+        total[rows] += share * here[rows]
+    return float(out[rows] @ out[rows])
+
+
+@compile_lazily(reorder=True, plain=_remove_component_plain)
 def remove_component(
     diagonal: float, here: Array, out: Array, share: float, total: Array, first: int, last: int
 ) -> float:
@@ -378,7 +404,13 @@ def remove_component(
     return squares
 
 
-@compile_lazily()
+def _csr_block_plain(
+    starts: IntArray, indices: IntArray, data: Array, block: Array, out: Array, first: int, last: int
+) -> None:
+    out[first:last] = _csr(starts, indices, data, first, last) @ block
+
+
+@compile_lazily(plain=_csr_block_plain)
 def csr_block(
     starts: IntArray, indices: IntArray, data: Array, block: Array, out: Array, first: int, last: int
 ) -> None:
@@ -391,7 +423,29 @@ def csr_block(
                 out[row, column] += value * block[source, column]
 
 
-@compile_lazily(reorder=True)
+def _lanczos_steps_plain(
+    starts: IntArray, indices: IntArray, data: Array, vectors: Array, alpha: Array, beta: Array,
+    first: int, last: int, shares: Array, total: Array,
+) -> int:  # fmt: skip
+    matrix, size, work = _csr(starts, indices, data, 0, starts.size - 1), 0.0, vectors[2]
+    for step in range(first, last):
+        before, here = vectors[step % 2], vectors[(step + 1) % 2]
+        work[:] = matrix @ here - (beta[step - 1] if step > 0 else 0.0) * before
+        diagonal = float(work @ here)
+        work -= diagonal * here
+        if total.size:
+            total += shares[step] * here
+        length = float(np.sqrt(work @ work))
+        size = max(size, abs(diagonal) + length)
+        alpha[step], beta[step] = diagonal, length
+        if length <= 1e-15 * size:
+            beta[step] = 0.0
+            return step + 1
+        np.divide(work, length, out=before)
+    return last
+
+
+@compile_lazily(reorder=True, plain=_lanczos_steps_plain)
 def lanczos_steps(
     starts: IntArray,
     indices: IntArray,

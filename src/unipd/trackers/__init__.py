@@ -6,10 +6,25 @@ method's own), lowrank and sketch. A further one is :class:`~unipd.methods.frank
 
 from __future__ import annotations
 
-from unipd.trackers.atoms import AtomList, Combination, vertex_key
-from unipd.trackers.dense import ByBlock, Dense, Fixed, ImageOnly
-from unipd.trackers.lowrank import LowRankTracker, compress
-from unipd.trackers.sketch import SketchTracker
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from unipd.trackers.atoms import AtomList, Combination, vertex_key
+    from unipd.trackers.dense import ByBlock, Dense, Fixed, ImageOnly
+    from unipd.trackers.lowrank import LowRankTracker, compress
+    from unipd.trackers.sketch import SketchTracker
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "atoms": ("AtomList", "Combination", "vertex_key"),
+        "dense": ("ByBlock", "Dense", "Fixed", "ImageOnly"),
+        "lowrank": ("LowRankTracker", "compress"),
+        "sketch": ("SketchTracker",),
+    },
+)
 
 __all__ = [
     "AtomList",

@@ -15,11 +15,12 @@ pytest.importorskip("sklearn")
 
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import NuSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from unipd.apps.learning import SupportVectorClassifier
+from unipd.apps.learning import SupportVectorClassifier, kernel_svm, svm
 
 
 def data(kernel: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -118,6 +119,64 @@ def test_sparse_samples(kernel: str) -> None:
     dense, sparse = (SupportVectorClassifier(0.4, kernel, accuracy=1e-9).fit(Z, y) for Z in (X, sp.csr_array(X)))
     assert sparse.result_.status.success
     np.testing.assert_allclose(sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-3)
+
+
+def test_rows_of_the_kernel_that_do_not_fit_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_classification(700, 8, n_informative=5, random_state=4)
+    plain = SupportVectorClassifier(nu=0.4, kernel="rbf").fit(X, y)
+    monkeypatch.setattr(kernel_svm, "CACHE_BYTES", 0)
+    monkeypatch.setattr(kernel_svm, "FETCH", 10)
+    tight = SupportVectorClassifier(nu=0.4, kernel="rbf").fit(X, y)
+    assert tight.result_.status.success
+    assert tight.result_.objective == pytest.approx(plain.result_.objective, rel=1e-5)
+
+
+def test_thousands_of_samples_agree_with_nusvc() -> None:
+    X, y = make_classification(5000, 10, n_informative=6, class_sep=1.2, random_state=5)
+    ours = SupportVectorClassifier(nu=0.2, kernel="rbf").fit(X, y)
+    theirs = NuSVC(nu=0.2, kernel="rbf").fit(X, y)
+    assert ours.result_.status.success
+    assert ours.suboptimality_ <= 1e-5
+    assert separation(ours) <= separation(theirs) * (1.0 + 1e-5)
+    assert (ours.predict(X) == theirs.predict(X)).mean() >= 0.998
+
+
+def test_the_bound_of_steps_on_pairs_is_below_every_point_of_the_hulls() -> None:
+    rng = np.random.default_rng(0)
+    X, y = make_moons(60, noise=0.3, random_state=0)
+    sign, caps = np.where(y > 0, 1.0, -1.0), np.full(60, 0.05)
+    hulls = kernel_svm.Hulls(kernel_svm.RadialKernel(X, 1.0), sign, caps)
+    gram = rbf_kernel(X, gamma=1.0)
+    _, gradient, result = kernel_svm.nearest_points(hulls, 1e-8, 100)
+    np.testing.assert_allclose(gradient, sign * (gram @ (sign * result.x)), atol=1e-12)
+    assert result.status.success
+    assert (1.0 - 1e-8) * result.objective <= result.dual_bound <= result.objective
+    for _ in range(20):
+        point = np.empty(60)
+        for side in (-1.0, 1.0):
+            point[sign == side] = kernel_svm.fill_hull(rng.standard_normal((sign == side).sum()), caps[sign == side])
+        assert 0.5 * (sign * point) @ gram @ (sign * point) >= result.dual_bound
+
+
+def test_slow_steps_on_pairs_are_finished_from_the_factor_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    plain = SupportVectorClassifier(nu=0.1, kernel="rbf").fit(X, y)
+    monkeypatch.setattr(svm, "PAIR_ROUNDS", 1)
+    model = SupportVectorClassifier(nu=0.1, kernel="rbf").fit(X, y)
+    assert (plain.result_.method, model.result_.method) == ("pairwise", "corrective")
+    assert model.suboptimality_ <= 1e-5
+    assert model.result_.objective == pytest.approx(plain.result_.objective, rel=2e-5)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_probabilities_are_calibrated(kernel: str) -> None:
+    X, y = make_classification(600, 6, n_informative=3, n_classes=3, n_clusters_per_class=1, flip_y=0.2, random_state=1)
+    model = SupportVectorClassifier(nu=0.55, kernel=kernel, probability=True).fit(X[:400], y[:400])
+    chances = model.predict_proba(X[400:])
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    shares = np.bincount(y[:400]) / 400
+    assert log_loss(y[400:], chances) < 0.8 * log_loss(y[400:], np.tile(shares, (200, 1)))
+    assert not hasattr(SupportVectorClassifier(), "predict_proba")
 
 
 def test_a_weight_counts_like_repetition() -> None:

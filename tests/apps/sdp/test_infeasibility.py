@@ -1,5 +1,7 @@
 """Programs without a solution, or without a bound on the trace: what is proved, and what is said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
@@ -145,3 +147,30 @@ def test_a_point_of_an_unbounded_set_is_found():
     result = program.solve(1e-6)
     check(program, result, 1e-6)
     assert result.objective == 0.0
+
+
+def with_unused_block(cost):
+    """max 2 X_12, X_11 = X_22 = 1, and a second block of order 3 that only the objective has entries in."""
+    objective = np.zeros((5, 5))
+    objective[0, 1] = objective[1, 0] = -1.0
+    objective[2:, 2:] = cost
+    matrices = [np.diag(row) for row in np.eye(5)[:2]]
+    whole = SDP.from_matrices(objective, matrices, np.ones(2)).data
+    return SDP(replace(whole, blocks=(Block(0, 2), Block(2, 3))))
+
+
+@pytest.mark.parametrize("cost", [np.zeros((3, 3)), np.diag([1.0, 0.0, 2.0]), 4.0 * np.eye(3)])
+def test_a_block_without_constraints_is_zero_where_its_cost_is_psd(cost):
+    program = with_unused_block(cost)
+    result = program.solve(1e-7)
+    check(program, result, 1e-7)
+    assert result.objective == pytest.approx(-2.0, abs=1e-6)
+    assert not program.block(result.x, 1).any()
+
+
+def test_a_block_without_constraints_is_a_ray_where_its_cost_is_not_psd():
+    program = with_unused_block(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 5.0]]))
+    result = program.solve()
+    assert result.status is Status.UNBOUNDED
+    assert np.sum(program.slack(np.zeros(2)).toarray() * result.x.dense()) == pytest.approx(-1.0)
+    assert result.extras["ray_residual"] == 0.0

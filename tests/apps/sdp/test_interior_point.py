@@ -306,6 +306,19 @@ def test_assignment_without_a_strictly_feasible_point():
     assert result.objective == pytest.approx(reference(program), rel=2e-4)
 
 
+def test_constraints_of_large_norm_hold_in_their_own_units():
+    """Equal halves, with the redundant X e = 0 beside <ee^T, X> = 0: the matrix of ones has norm n."""
+    generator, order = np.random.default_rng(11), 30
+    cost = symmetric(generator, order)
+    rows = [np.outer(e, np.ones(order)) + np.outer(np.ones(order), e) for e in np.eye(order)]
+    matrices = [*(np.diag(e) for e in np.eye(order)), np.ones((order, order)), *rows]
+    program = SDP.from_matrices(cost, matrices, np.concatenate([np.ones(order), np.zeros(order + 1)]))
+    result = program.solve(1e-6, "interior")
+    assert result.status is Status.SOLVED
+    image = np.array([np.sum(matrix * result.x.dense()) for matrix in matrices])
+    assert np.linalg.norm(image - program.data.b) <= 1e-6 * 2.0
+
+
 def test_the_factored_method_by_name_is_left_alone():
     result = assignment(3, 1).solve(1e-9, method="factored", stop=MaxIterations(70))
     assert result.method == "factored"

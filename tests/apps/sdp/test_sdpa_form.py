@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from unipd.apps.sdp import data_from_sdpa
+from unipd import Status
+from unipd.apps.sdp import SDP, data_from_sdpa
 from unipd.io import SdpaProblem, read_sdpa
 from unipd.maps.sdp import SdpMap
 from unipd.spectral import smallest_eigenpair
@@ -85,3 +86,12 @@ def test_several_blocks_have_the_published_optimum(name: str, optimum: float) ->
     np.testing.assert_allclose(
         form.image(scipy.linalg.block_diag(*(part.value for part in x)))[1:], program.b, atol=1e-6
     )
+
+
+@real_data
+def test_ss30_has_small_errors_in_the_units_of_the_file() -> None:
+    """Near its solution X is moved onto the constraints only with a share of an earlier X, further inside the cone."""
+    result = SDP.from_sdpa(sdplib("ss30")).solve(1e-6)
+    assert result.status is Status.SOLVED
+    assert max(map(abs, result.extras["dimacs_errors"])) <= 1e-6
+    assert result.objective == pytest.approx(20.2395, abs=1e-3)

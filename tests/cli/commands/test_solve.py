@@ -53,6 +53,12 @@ def test_other_methods_and_a_limit(invoke, cycle):
     assert content["theta_bound"] >= 5**0.5 - 1e-9
 
 
+def test_interior_points_by_name(invoke, eigenvalue):
+    content = figures(invoke("solve", eigenvalue, "--method", "interior", "--json", "-"))
+    assert (content["method"], content["status"]) == ("interior", "solved")
+    assert invoke("solve", "model.py:problem", "--method", "interior").exit_code == 2
+
+
 def test_an_absolute_tolerance_is_for_problems_from_python(invoke, cycle, tmp_path):
     model = tmp_path / "model.py"
     model.write_text(

@@ -195,3 +195,17 @@ def test_weights_without_a_sum_have_any_unit(unit):
         minimize_quadratic(columns.T @ columns, scale * linear, np.zeros(6), sums=None) for scale in (1.0, unit)
     )
     np.testing.assert_allclose(scaled / unit, plain, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sets_with_infinitely_many_vertices_take_tens_of_iterations(seed: int) -> None:
+    """Late atoms improve the master by little beside the rounding of its large Hessian; they count all the same."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((10, 30)) + 1j * rng.standard_normal((10, 30))
+    point = np.zeros(30)
+    point[:4] = rng.dirichlet(np.ones(4))
+    oracle = sharp.Linear(rng.standard_normal(30), sharp.L1Ball(30, 2.0))
+    problem = unipd.Problem(oracle, A, A @ point, "=")
+    result = unipd.solve(problem, "corrective", accuracy=1e-7)
+    assert result.status.success
+    assert result.iterations <= 40

@@ -51,6 +51,9 @@ def test_a_ray_that_improves_forever_is_unbounded(method: str, case: str, scale:
     assert result.extras["ray_residual"] <= 1e-12
     assert result.dual_bound == -np.inf
     assert "unbounded" in str(result)
+    assert result.extras["is_feasible_point_known"] is (case == "harmless inequality")  # x = 0 is feasible there
+    undecided = "Whether any point is feasible was not decided"
+    assert ("A feasible point is known." if case == "harmless inequality" else undecided) in result.message
     assert describe_certificate(result)[0].startswith("The objective is unbounded")
 
 

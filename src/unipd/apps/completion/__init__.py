@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unipd.apps.completion.estimator import MatrixCompletion
     from unipd.apps.completion.implicit import ImplicitCompletion
 
-__getattr__ = lazy_exports(__name__, {"estimator": ("MatrixCompletion",), "implicit": ("ImplicitCompletion",)})
+__getattr__, __dir__ = lazy_exports(__name__, {"estimator": ("MatrixCompletion",), "implicit": ("ImplicitCompletion",)})
 
 
 __all__ = [

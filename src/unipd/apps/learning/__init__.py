@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unipd.apps.learning.submodular import CutFunction
     from unipd.apps.learning.svm import SupportVectorClassifier
 
-__getattr__ = lazy_exports(
+__getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "clustering": ("communities", "kmeans", "partition_program"),

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd.apps.learning.kernel_svm import Hulls, RadialKernel, nearest_points
 from unipd.couplings import LeastSquares
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.problem import Problem
@@ -18,9 +19,11 @@ from unipd.run import MaxIterations, Result, solve
 from unipd.sharp import Box, CappedSimplex, Product
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, clone
+    from sklearn.calibration import CalibratedClassifierCV
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.utils.metaestimators import available_if
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import (
         _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
@@ -30,14 +33,23 @@ try:
 except ImportError as error:
     raise MissingExtra("scikit-learn", "learn", "support vector machines") from error
 
-LARGEST_KERNEL = 4000
-"""Most samples of a kernel that is not linear: its matrix is factored."""
+LARGEST_FACTOR = 4000
+"""Most samples whose kernel matrix is factored where steps on pairs converge slowly."""
+PAIR_ROUNDS = 200
+"""Rounds of steps on pairs before that: usually one to ten are enough."""
 NEGLIGIBLE = 1e-12
 """Eigenvalues of a kernel matrix below this share of the largest are rounding errors."""
 TOUCHING = 1e-14
 """Hulls that no bound proves apart meet if their squared distance is below this share of that of the centroids."""
 MOST_RUNS = 5
 """Runs of a fit; each measures its gap in units of the objective that the one before found."""
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    """Whether probabilities were requested; without, scikit-learn's tools find no ``predict_proba``."""
+    if not estimator.probability:
+        raise AttributeError("predict_proba needs probability=True when the classifier is made")
+    return True
 
 
 class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
@@ -55,13 +67,15 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     nu
         In (0, 1]: at most this share of the samples are margin errors, at least this share are support vectors.
     kernel
-        "linear" (any number of samples), or "rbf": exp(-gamma ||u - v||^2) (up to 4,000 samples of two classes).
+        "linear", or "rbf": exp(-gamma ||u - v||^2), whose matrix is not formed: rows are computed as needed.
     gamma
         "scale" for 1 / (features * variance), or a number.
     accuracy
         Certified suboptimality: the duality gap relative to the objective 1/2 ||w||^2.
     max_iterations
-        Limit of the iterations for two classes.
+        Limit of the iterations for two classes; with a kernel, an iteration is as many steps as there are samples.
+    probability
+        Whether to calibrate probabilities for :meth:`predict_proba`, by five more fits on parts of the samples.
 
     Examples
     --------
@@ -79,12 +93,14 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         gamma: str | float = "scale",
         accuracy: float = 1e-5,
         max_iterations: int = 5000,
+        probability: bool = False,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
         self.gamma = gamma
         self.accuracy = accuracy
         self.max_iterations = max_iterations
+        self.probability = probability
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SupportVectorClassifier:
         """Fit and return the classifier; X may be sparse, and a sample of weight 2 counts like two.
@@ -106,6 +122,11 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         pairs = list(combinations(range(self.classes_.size), 2))
         machines = [self._separate(samples, members, counts, pair) for pair in pairs]
         self._publish(samples, machines)
+        if self.probability:
+            plain: Any = clone(self)
+            calibrate: Any = CalibratedClassifierCV
+            calibrated = calibrate(plain.set_params(probability=False), ensemble=False)
+            self._calibrated = calibrated.fit(samples, labels, sample_weight)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -123,6 +144,13 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         """Return the class of each sample."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of every class: a sigmoid of the scores, fitted to those of held-out samples."""
+        check_is_fitted(self)
+        samples: Any = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        return np.asarray(self._calibrated.predict_proba(samples))
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: sparse samples are welcome."""
@@ -151,26 +179,43 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         """Return the machine that separates two classes; samples of weight 0 are left out."""
         places = np.flatnonzero(((members == pair[0]) | (members == pair[1])) & (counts > 0))
         sign = np.where(members[places] == pair[1], 1.0, -1.0)
-        caps = self._caps(counts[places], sign)
-        features = samples[places]
-        if self.kernel != "linear":
-            features = _kernel_factor(rbf_kernel(features, gamma=self._gamma))
-        runs = self._nearest_points(features, sign, caps)
-        result, iterations = runs[-1], sum(run.iterations for run in runs)
-        weights = np.empty(sign.size)
-        weights[sign > 0], weights[sign < 0] = (np.asarray(part) for part in result.x.parts[:2])
-        if _is_touching(runs):
+        found = self._solve(samples[places], sign, self._caps(counts[places], sign))
+        result, iterations = found.result, found.iterations
+        if found.is_touching:
             message = f"nu = {self.nu:g} leaves no margin: the reduced hulls meet; take a larger one"
             warnings.warn(message, stacklevel=3)
-            return Machine(places, 0.0 * weights, float(np.sign(sign @ counts[places])), result, iterations, 0.0)
-        lower, upper = _threshold(features @ ((sign * weights) @ features), weights, sign, caps)
-        scale, suboptimality = 2.0 / (upper - lower), _suboptimality(result)
+            return Machine(places, 0.0 * sign, float(np.sign(sign @ counts[places])), result, iterations, 0.0)
+        scale, suboptimality = 2.0 / (found.upper - found.lower), _suboptimality(result)
         if suboptimality > self.accuracy:
             remedy = "standardise the features, or allow more iterations"
             message = f"the gap is {suboptimality:.1e} of the objective after {iterations} iterations: {remedy}"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
-        offset = -(upper + lower) / (upper - lower)
-        return Machine(places, scale * sign * weights, offset, result, iterations, suboptimality)
+        offset = -(found.upper + found.lower) / (found.upper - found.lower)
+        return Machine(places, scale * sign * found.weights, offset, result, iterations, suboptimality)
+
+    def _solve(self, samples: Any, sign: FloatArray, caps: FloatArray) -> Solution:
+        """Return the nearest points of the two reduced hulls.
+
+        With a kernel by steps on pairs; where these are slow and the matrix is small, from its factor.
+        """
+        features, count = samples, sign.size
+        if self.kernel != "linear":
+            kernel, most = RadialKernel(samples, self._gamma), self._most_iterations()
+            is_small = count <= LARGEST_FACTOR
+            rounds = min(PAIR_ROUNDS, most) if is_small else most
+            weights, gradient, result = nearest_points(Hulls(kernel, sign, caps), self.accuracy, rounds)
+            if result.status.success or not is_small:
+                is_touching = result.dual_bound <= 0.0 and result.objective <= TOUCHING
+                margins = (0.0, 0.0) if is_touching else _threshold(sign * gradient, weights, sign, caps)
+                return Solution(weights, *margins, result, result.iterations, is_touching)
+            features = _kernel_factor(kernel.block(slice(None), slice(None)))
+        runs = self._nearest_points(features, sign, caps)
+        result, weights = runs[-1], np.empty(count)
+        weights[sign > 0], weights[sign < 0] = (np.asarray(part) for part in result.x.parts[:2])
+        is_touching = _is_touching(runs)
+        scores = features @ ((sign * weights) @ features)
+        margins = (0.0, 0.0) if is_touching else _threshold(scores, weights, sign, caps)
+        return Solution(weights, *margins, result, sum(run.iterations for run in runs), is_touching)
 
     def _nearest_points(self, features: Any, sign: FloatArray, caps: FloatArray) -> list[Result]:
         """Return the runs that find the nearest points of the two reduced hulls, the last of them accurate.
@@ -182,7 +227,7 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
         hulls = [CappedSimplex(group.size, _common_value(caps[group])) for group in groups]
         blocks = [features[group] for group in groups]
         references = [np.asarray(block.mean(axis=0)).ravel() for block in blocks]
-        runs, remaining = list[Result](), validate.integer("max_iterations", self.max_iterations, minimum=1)
+        runs, remaining = list[Result](), self._most_iterations()
         while True:
             problem, start = _hull_problem(hulls, blocks, references), runs[-1].dual if runs else None
             runs.append(solve(problem, accuracy=self.accuracy, stop=MaxIterations(remaining), start=start))
@@ -191,6 +236,9 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
             if is_final or remaining <= 0 or len(runs) == MOST_RUNS:
                 return runs
             references = [np.asarray(part) @ block for part, block in zip(runs[-1].x.parts, blocks, strict=False)]
+
+    def _most_iterations(self) -> int:
+        return validate.integer("max_iterations", self.max_iterations, minimum=1)
 
     def _caps(self, counts: FloatArray, sign: FloatArray) -> FloatArray:
         """Return 2 c_i / (nu sum c) for samples that count c_i, the most that each may weigh."""
@@ -208,6 +256,21 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
             variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
             return 1.0 / (X.shape[1] * (float(variance) or 1.0))
         return validate.positive("gamma", self.gamma)
+
+
+class Solution(NamedTuple):
+    """Nearest points of two reduced hulls."""
+
+    weights: FloatArray
+    """x_i of every sample."""
+    lower: float
+    """Score <w, phi> at the margin of the negative class."""
+    upper: float
+    result: Result
+    """Result of the last run."""
+    iterations: int
+    """Iterations of all runs."""
+    is_touching: bool
 
 
 class Machine(NamedTuple):
@@ -258,8 +321,6 @@ def _common_value(caps: FloatArray) -> Any:
 
 def _kernel_factor(matrix: Array) -> Array:
     """Return F with F F^T = K, directions of rounding errors left out."""
-    if matrix.shape[0] > LARGEST_KERNEL:
-        raise InvalidInput("X", f"at most {LARGEST_KERNEL} samples for this kernel", str(matrix.shape[0]))
     values, vectors = np.linalg.eigh(matrix)
     significant = values > NEGLIGIBLE * values[-1]
     return vectors[:, significant] * np.sqrt(values[significant])

@@ -17,18 +17,41 @@ A program passes through a pipeline, one file per stage, each importing only fro
 9. ``cone_program``: min <c, x> subject to A x + s = b, s in K, the form of SCS and CVXPY, as one of these programs.
 """
 
-from unipd.apps.sdp.certificate import certify, find_combination
-from unipd.apps.sdp.cone_program import ConeProgram, Cones, ConeSolution, Primal
-from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
-from unipd.apps.sdp.data import Block, SdpData
-from unipd.apps.sdp.embedding import ConicForm
-from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
-from unipd.apps.sdp.formulation import analyse, bound_from_diagonals
-from unipd.apps.sdp.infeasibility import find_ray, find_separation
-from unipd.apps.sdp.interior_point import InteriorPoint
-from unipd.apps.sdp.presolve import find_binary_lifting, find_face
-from unipd.apps.sdp.program import SDP
-from unipd.apps.sdp.solver import FallbackRule, Solver, estimate_seconds
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from unipd.apps.sdp.certificate import certify, find_combination
+    from unipd.apps.sdp.cone_program import ConeProgram, Cones, ConeSolution, Primal
+    from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
+    from unipd.apps.sdp.data import Block, SdpData
+    from unipd.apps.sdp.embedding import ConicForm
+    from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
+    from unipd.apps.sdp.formulation import analyse, bound_from_diagonals
+    from unipd.apps.sdp.infeasibility import find_ray, find_separation
+    from unipd.apps.sdp.interior_point import InteriorPoint
+    from unipd.apps.sdp.presolve import find_binary_lifting, find_face
+    from unipd.apps.sdp.program import SDP
+    from unipd.apps.sdp.solver import FallbackRule, Solver, estimate_seconds
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "certificate": ("certify", "find_combination"),
+        "cone_program": ("ConeProgram", "Cones", "ConeSolution", "Primal"),
+        "cones": ("TruncatedCone", "measure_margins", "measure_size"),
+        "data": ("Block", "SdpData"),
+        "embedding": ("ConicForm",),
+        "formats": ("data_from_sdpa", "data_from_sedumi", "sdpa_from_data", "sedumi_from_data"),
+        "formulation": ("analyse", "bound_from_diagonals"),
+        "infeasibility": ("find_ray", "find_separation"),
+        "interior_point": ("InteriorPoint",),
+        "presolve": ("find_binary_lifting", "find_face"),
+        "program": ("SDP",),
+        "solver": ("FallbackRule", "Solver", "estimate_seconds"),
+    },
+)
 
 __all__ = [
     "SDP",

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import lsqr
 
 from unipd._typing import Array
 from unipd._util import validate
@@ -239,6 +238,8 @@ def _nearest_to_identity(data: SdpData) -> tuple[float, Array]:
             identity[block.start + 1 : block.start + block.size] = 0.0
     target[index[: data.order]] = identity
     norms = np.concatenate([[float(np.linalg.norm(data.cost.value)) or 1.0], data.norms])
+    from scipy.sparse.linalg import lsqr
+
     found = lsqr(matrix @ sp.diags_array(1.0 / norms), target, atol=1e-12, btol=1e-12, iter_lim=LSQR_STEPS)[0] / norms
     lowest = np.where(np.isfinite(data.lower), -np.inf, 0.0)
     return max(float(found[0]), 0.0), np.clip(found[1:], lowest, np.where(np.isfinite(data.upper), np.inf, 0.0))

@@ -52,7 +52,7 @@ def measure_margins(blocks: Sequence[Block], operator: Any) -> Array:
 
 def _margin(block: Block, part: Array) -> float:
     if block.kind == PSD:
-        return smallest_eigenpair(part).lower
+        return smallest_eigenpair(part).lower if part.any() else 0.0
     if block.kind == SECOND_ORDER:
         length = float(np.linalg.norm(part[1:]))
         return float(part[0]) - length - ROUNDING * part.size * length

@@ -107,6 +107,12 @@ class SdpData:
         return all(block.kind in (PSD, NONNEGATIVE) for block in self.blocks)
 
     @cached_property
+    def is_used(self) -> Array:
+        """Which blocks have entries in some constraint; X is 0 in the others, or unbounded."""
+        owners = np.repeat(np.arange(len(self.blocks)), [block.size for block in self.blocks])
+        return np.bincount(owners[self.constraints.row], minlength=len(self.blocks)) > 0
+
+    @cached_property
     def equal(self) -> Array:
         """Which constraints are equations."""
         return self.lower == self.upper

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy
 import scipy.sparse as sp
-from scipy.sparse.linalg import lsqr
 
 from unipd._typing import Array, IntArray
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, SdpData
@@ -46,10 +45,16 @@ class ConicForm:
     """min <c, x> + <d, u> subject to M x + F u = r, x in a product of cones.
 
     Rows have unit norm, and inequalities slacks. The columns of x are those of the psd blocks (by rows), of all
-    nonnegative entries and slacks, and of the second-order vectors.
+    nonnegative entries and slacks, and of the second-order vectors. Psd blocks without constraints are left out: X is 0
+    there.
     """
 
     data: SdpData
+
+    @cached_property
+    def is_present(self) -> Array:
+        """Which blocks have columns."""
+        return np.array([block.is_vector for block in self.data.blocks]) | self.data.is_used
 
     @cached_property
     def slack_rows(self) -> IntArray:
@@ -69,7 +74,7 @@ class ConicForm:
         for kind in (PSD, NONNEGATIVE, SECOND_ORDER, FREE):
             place = 0 if kind == FREE else place
             for index, block in enumerate(self.data.blocks):
-                if block.kind == kind:
+                if block.kind == kind and self.is_present[index]:
                     starts[index] = place
                     place += block.size**2 if kind == PSD else block.size
             if kind == NONNEGATIVE:
@@ -81,7 +86,8 @@ class ConicForm:
 
     def cones(self) -> list[Any]:
         """Return the cones of x, new ones: they remember the data."""
-        kinds, blocks = load_qics().cones, self.data.blocks
+        kinds = load_qics().cones
+        blocks = [block for block, is_present in zip(self.data.blocks, self.is_present, strict=True) if is_present]
         psd = [kinds.PosSemidefinite(block.size) for block in blocks if block.kind == PSD]
         entries = sum(block.size for block in blocks if block.kind == NONNEGATIVE)
         entries += self.slack_rows.size + self.range_rows.size
@@ -119,7 +125,9 @@ class ConicForm:
     def _place(self, entries: Entries, rows: int, factors: Array) -> tuple[Any, Any]:
         """Return the entries of matrices as rows over x and u."""
         blocks, (offsets, _, columns) = self.data.blocks, self.offsets
-        owner = np.repeat(np.arange(len(blocks)), [block.size for block in blocks])[entries.row]
+        owners = np.repeat(np.arange(len(blocks)), [block.size for block in blocks])
+        entries = entries.select(self.is_present[owners[entries.row]])
+        owner = owners[entries.row]
         start = np.array([block.start for block in blocks])[owner]
         stride = np.array([0 if block.is_vector else block.size for block in blocks])[owner]
         is_free = np.array([block.kind == FREE for block in blocks])[owner]
@@ -137,9 +145,11 @@ class ConicForm:
     def parts(self, x: Array, u: Array) -> list[Array]:
         """Return the blocks of X."""
         parts: list[Array] = []
-        for block, start in zip(self.data.blocks, self.offsets[0], strict=True):
+        for block, start, is_present in zip(self.data.blocks, self.offsets[0], self.is_present, strict=True):
             if block.is_vector:
                 parts.append((u if block.kind == FREE else x)[start : start + block.size])
+            elif not is_present:
+                parts.append(np.zeros((block.size, block.size)))
             else:
                 matrix = x[start : start + block.size**2].reshape(block.size, block.size)
                 parts.append(0.5 * (matrix + matrix.T))
@@ -203,6 +213,15 @@ class Embedding:
             cone.set_point(primal[index], dual[index])
         return min(bool(cone.get_feas()) for cone in cones)  # of all of them: each factorises its point
 
+    def mix(self, vector: Array, other: Array, share: float) -> Array:
+        """Return an iterate with a share of the X of another one."""
+        if share == 0.0:
+            return vector
+        model = self.solver.model
+        mixed, rows = vector.copy(), slice(model.n + model.p + model.q, -2)
+        mixed[rows] += share * (other[rows] * (vector[-2] / other[-2]) - vector[rows])
+        return mixed
+
     def correct(self, vector: Array) -> Array | None:
         """Return the iterate with X moved onto the constraints inside its cone; None where that fails.
 
@@ -254,7 +273,9 @@ class Embedding:
         form, blocks = self.form, self.form.data.blocks
         starts, slacks, columns = form.offsets
         target, (cost, _) = np.zeros(columns), form.costs()
-        for block, start in zip(blocks, starts, strict=True):
+        for block, start, is_present in zip(blocks, starts, form.is_present, strict=True):
+            if not is_present:
+                continue
             if block.kind == PSD:
                 target[start : start + block.size**2] = np.eye(block.size).ravel()
             elif block.kind != FREE:
@@ -263,6 +284,8 @@ class Embedding:
         rows = sp.vstack([self._matrix, sp.csr_array(cost[None] / size)]).T
         keep = np.ones(columns, bool)
         keep[slacks : slacks + form.slack_rows.size + form.range_rows.size] = False  # signs are imposed afterwards
+        from scipy.sparse.linalg import lsqr
+
         found = lsqr(sp.csr_array(rows)[keep], target[keep], atol=1e-12, btol=1e-12, iter_lim=LSQR_STEPS)[0]
         level, z = max(float(found[-1]) / size, 0.0), found[: form.data.size]
         return level, level * self.make_admissible(z / level) if level > 0.0 else self.make_admissible(z, is_ray=True)

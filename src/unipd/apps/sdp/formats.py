@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,8 +11,11 @@ import scipy.sparse as sp
 from unipd._typing import Array, IntArray
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
 from unipd.errors import InvalidInput
-from unipd.io import SdpaProblem, SedumiProblem
+from unipd.io import SdpaProblem
 from unipd.maps.sdp import Entries
+
+if TYPE_CHECKING:
+    from unipd.io import SedumiProblem
 
 
 def data_from_sdpa(problem: SdpaProblem) -> SdpData:
@@ -36,6 +39,7 @@ def data_from_sdpa(problem: SdpaProblem) -> SdpData:
 def data_from_sedumi(problem: SedumiProblem) -> SdpData:
     """Return min c^T x, A x = b, x in K with all cones as blocks of one matrix.
 
+    >>> from unipd.io import SedumiProblem
     >>> problem = SedumiProblem([[1.0, 0.0, 2.0, 2.0, 0.0]], [1.0], [0.0, 1.0, 0.0, 0.0, 1.0], free=1, psd=(2,))
     >>> data = data_from_sedumi(problem)
     >>> [block.kind for block in data.blocks], data.constraints.row, data.constraints.col, data.constraints.value
@@ -125,6 +129,8 @@ def sedumi_from_data(data: SdpData) -> SedumiProblem:
     >>> sedumi_from_data(SdpData(2, one, one, np.array([-np.inf]), np.array([1.0])))
     SedumiProblem(m=1, free=0, nonnegative=1, second_order=(), psd=(2,))
     """
+    from unipd.io import SedumiProblem
+
     program = to_equations(data)
     chosen = {
         kind: [index for index, block in enumerate(program.blocks) if block.kind == kind]

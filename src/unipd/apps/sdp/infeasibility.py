@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
-from unipd.apps.sdp.cones import measure_margins, measure_size
-from unipd.apps.sdp.data import SdpData
+from unipd.apps.sdp.cones import measure_margins, measure_size, split_blocks
+from unipd.apps.sdp.data import PSD, SdpData
 from unipd.atoms import LowRank
 from unipd.memory import peak_memory
 from unipd.run import Result
 from unipd.run.result import ProblemFacts
+from unipd.spectral import smallest_eigenpair
 from unipd.status import Status
 
 if TYPE_CHECKING:
@@ -77,6 +78,28 @@ def find_ray(data: SdpData, point: LowRank) -> Ray | None:
     ray = Ray(direction, float(both[0]), data.relative_norm(np.maximum(growth, 0.0)))
     rate = -ray.objective / (float(np.linalg.norm(data.cost.value)) or 1.0)
     return ray if rate > 0.0 and ray.residual <= RAY_RESIDUAL * rate else None
+
+
+def find_unused_ray(data: SdpData) -> Ray | None:
+    """Return a ray in a psd block that no constraint has entries in, where C has a negative eigenvalue; or None.
+
+    >>> from unipd.apps.sdp.data import Block
+    >>> from unipd.maps.sdp import Entries
+    >>> cost, rows = Entries([0], [1], [1], [-2.0]), Entries([0], [0], [0], [1.0])
+    >>> find_unused_ray(SdpData(2, cost, rows, np.ones(1), np.ones(1), (Block(0, 1), Block(1, 1)))).objective
+    -2.0
+    """
+    if data.is_used.all():
+        return None
+    parts = split_blocks(data.blocks, data.slack(np.zeros(data.size)))
+    for block, part, is_used in zip(data.blocks, parts, data.is_used, strict=True):
+        if block.kind == PSD and not is_used and part.any():
+            left = np.zeros((data.order, 1))
+            left[block.rows, 0] = smallest_eigenpair(part).vector
+            ray = find_ray(data, LowRank(left, left, np.ones(1)))
+            if ray is not None:
+                return ray
+    return None
 
 
 def infeasible_result(program: SDP, message: str, accuracy: float, started: float, dual: Array) -> Result:

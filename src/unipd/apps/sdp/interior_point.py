@@ -29,6 +29,8 @@ FEASIBILITY_FACTOR = 10.0
 """X is to be more nearly feasible than requested by this factor, if a few more steps achieve it."""
 CORRECTED_GAP = 10.0
 """Multiple of the accuracy below which the gap must be before X is moved onto the constraints."""
+ANCHOR_SHARES = (0.0, 0.03, 0.1, 0.3, 0.5)
+"""Shares of an earlier feasible X, which lies further inside, that are tried where X alone cannot be moved there."""
 PREFERENCE = 0.1
 """A bound for X of any size may be worse by this share of the accuracy than one that is limited."""
 INSIDE = 16.0 * float(np.finfo(np.float64).eps)
@@ -59,6 +61,8 @@ class InteriorPointState(State):
     combination: Array
     """(level, z) of level C + A^*(z), which lies inside the dual cone, or nothing: its margins are then negative."""
     combination_margins: Array
+    feasible: Array
+    """All variables of the last iterate whose X has been moved onto the constraints, or nothing."""
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
         """Return the problem and its embedding."""
@@ -107,6 +111,7 @@ class InteriorPoint:
             anchor_margins=np.zeros((0, len(self.data.blocks))),
             combination=combination,
             combination_margins=measure_margins(self.data.blocks, whole.adjoint(combination)),
+            feasible=np.zeros(0),
         )
         origin = self._measure(problem, embedding.make_admissible(np.zeros_like(dual)))  # C itself may lie inside
         if origin.is_inside:
@@ -121,11 +126,11 @@ class InteriorPoint:
         """
         here = self._advance(problem, state)
         best = here
-        while best.certificate.relative_error(problem) <= state.accuracy < _remaining_error(problem, best):
+        while best.certificate.relative_error(problem) <= state.accuracy < self._remaining_error(problem, best):
             if here.failure is not None:
                 break
             here = self._advance(problem, here)
-            is_better = _remaining_error(problem, here) < _remaining_error(problem, best)
+            is_better = self._remaining_error(problem, here) < self._remaining_error(problem, best)
             if is_better and here.certificate.relative_error(problem) <= state.accuracy:
                 best = here
         return best if best is here else replace(best, iteration=here.iteration, counts=here.counts)
@@ -161,13 +166,26 @@ class InteriorPoint:
         )
         state = self._certify(problem, state, parts, [found, *mended])
         is_near = abs(state.certificate.gap(problem)) <= CORRECTED_GAP * state.accuracy
-        if not is_near or FEASIBILITY_FACTOR * state.certificate.infeasibility <= state.accuracy:
+        if not is_near or self._feasibility_error(state) <= state.accuracy:
             return state
-        vector = state.embedding.correct(state.vector)
-        if vector is None:
-            return state
-        corrected = self._certify(problem, state, state.embedding.decode(vector)[0], [found, *mended])
-        return min(state, corrected, key=lambda candidate: _remaining_error(problem, candidate))
+        return self._correct(problem, state, [found, *mended])
+
+    def _correct(
+        self, problem: Problem, state: InteriorPointState, candidates: list[DualCandidate]
+    ) -> InteriorPointState:
+        """Return the state with X moved onto the constraints, mixed with an earlier such X if need be."""
+        best = state
+        for share in ANCHOR_SHARES if state.feasible.size else ANCHOR_SHARES[:1]:
+            vector = state.embedding.correct(state.embedding.mix(state.vector, state.feasible, share))
+            if vector is None:
+                continue
+            moved = self._certify(problem, state, state.embedding.decode(vector)[0], candidates)
+            is_feasible = self._feasibility_error(moved) <= state.accuracy
+            moved = replace(moved, feasible=vector if is_feasible else state.feasible)
+            best = min(best, moved, key=lambda candidate: self._remaining_error(problem, candidate))
+            if is_feasible:
+                break
+        return best
 
     def _certify(
         self, problem: Problem, state: InteriorPointState, parts: list[Array], candidates: list[DualCandidate]
@@ -197,13 +215,25 @@ class InteriorPoint:
         margins = measure_margins(self.data.blocks, problem.sharp.cost_map.slack(dual))
         return DualCandidate(dual, _dual_objective(problem, dual), margins)
 
+    def _feasibility_error(self, state: InteriorPointState) -> float:
+        """Return the larger of a multiple of the infeasibility and DIMACS's first error, in the units of the data."""
+        violation = float(np.linalg.norm(self.data.violation(state.image * self.data.norms)))
+        dimacs = violation / (1.0 + float(np.abs(self.data.b).max()))
+        return max(FEASIBILITY_FACTOR * state.certificate.infeasibility, dimacs)
+
+    def _remaining_error(self, problem: Problem, state: InteriorPointState) -> float:
+        """Return the largest of gap and |<X, S>|, relative, and the error of feasibility."""
+        product = abs(state.mean_objective + float(state.certificate.dual @ state.image))
+        gap = abs(state.certificate.gap(problem))
+        return max(product / problem.scale(state.mean_objective), gap, self._feasibility_error(state))
+
     def _mend(self, problem: Problem, state: InteriorPointState, found: DualCandidate) -> list[DualCandidate]:
         """Return the multipliers changed a little, so that their slack lies inside the dual cone, in up to two ways.
 
         Margins are concave: (1 - t) S + t S_0 has at least the margin (1 - t) m + t m_0, for the slack S_0 of earlier
         multipliers; and so has S + s (level C + A^*(z)), a multiple of the slack of (lam + s z) / (1 + s level).
         """
-        is_cone = np.array([block.kind != FREE for block in self.data.blocks])
+        is_cone = np.array([block.kind != FREE for block in self.data.blocks]) & self.data.is_used
         here = found.margins[is_cone]
         if here.min(initial=math.inf) >= 0.0:
             return []
@@ -250,17 +280,11 @@ def _dual_objective(problem: Problem, dual: Array) -> float:
     return -float(dual @ problem.b) - problem.coupling.conjugate(dual)
 
 
-def _remaining_error(problem: Problem, state: InteriorPointState) -> float:
-    """Return the largest of gap and |<X, S>|, relative, and a multiple of the infeasibility."""
-    product = abs(state.mean_objective + float(state.certificate.dual @ state.image))
-    infeasibility, gap = state.certificate.infeasibility, abs(state.certificate.gap(problem))
-    return max(product / problem.scale(state.mean_objective), gap, FEASIBILITY_FACTOR * infeasibility)
-
-
 def _keep_anchor(state: InteriorPointState, found: DualCandidate) -> InteriorPointState:
     """Return the state with these multipliers among the anchors, if their slack lies inside."""
-    blocks = state.embedding.form.data.blocks
-    if any(margin <= 0.0 for margin, block in zip(found.margins, blocks, strict=True) if block.kind != FREE):
+    data = state.embedding.form.data
+    is_cone = np.array([block.kind != FREE for block in data.blocks]) & data.is_used
+    if (found.margins[is_cone] <= 0.0).any():
         return state
     kept = slice(1 if state.anchors.shape[0] == ANCHORS else 0, None)
     return replace(

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import lsqr
 
 from unipd._typing import Array, IntArray
 from unipd.apps.sdp.data import SdpData, TraceBound
@@ -73,6 +72,10 @@ def _find_inconsistent_equations(data: SdpData, accuracy: float) -> Contradictio
     if data.constraints.value.size > LARGEST_CHECKED_DATA:
         return None
     rows, b = _equations(data), np.where(data.equal, data.b / data.norms, 0.0)
+    if rows.nnz == rows.shape[1]:  # an entry of X is in one equation at most, so each can be met by itself
+        return None
+    from scipy.sparse.linalg import lsqr
+
     rest = b - rows @ lsqr(rows, b, atol=1e-15, btol=1e-15, conlim=0.0, iter_lim=LSQR_STEPS)[0]
     size = float(np.linalg.norm(rest))
     if size == 0.0 or float(np.linalg.norm(rows.T @ rest)) > ZERO_COMBINATION * size:

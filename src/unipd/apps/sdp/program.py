@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from unipd import run
+from unipd import io, run
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.context import change_context
@@ -24,7 +24,7 @@ from unipd.apps.sdp.infeasibility import infeasible_result
 from unipd.apps.sdp.presolve import find_contradiction
 from unipd.apps.sdp.solver import Solver
 from unipd.errors import InvalidInput
-from unipd.io import SdpaProblem, SedumiProblem, read_sdpa, read_sedumi, write_sdpa, write_sedumi
+from unipd.io import SdpaProblem, read_sdpa, write_sdpa
 from unipd.maps.sdp import Entries, SymmetricOperator
 from unipd.problem import Problem
 from unipd.run import Result
@@ -68,7 +68,7 @@ class SDP:
         publishes. SeDuMi: min c^T x subject to A x = b, x in K. A stream is read as SDPA.
         """
         if isinstance(source, (str, os.PathLike)) and is_sedumi_name(source):
-            return cls.from_sedumi(read_sedumi(source))
+            return cls.from_sedumi(io.read_sedumi(source))
         return cls.from_sdpa(read_sdpa(source))
 
     @classmethod
@@ -82,10 +82,10 @@ class SDP:
         return cls(data_from_sdpa(problem), maximise=True, sdpa=True)
 
     @classmethod
-    def from_sedumi(cls, problem: SedumiProblem) -> SDP:
+    def from_sedumi(cls, problem: io.SedumiProblem) -> SDP:
         """Return the program of a SeDuMi problem; its multipliers are minus SeDuMi's y.
 
-        >>> SDP.from_sedumi(SedumiProblem([[1.0, 1.0]], [1.0], [1.0, 2.0], nonnegative=2))
+        >>> SDP.from_sedumi(io.SedumiProblem([[1.0, 1.0]], [1.0], [1.0, 2.0], nonnegative=2))
         SDP(min, order=2, constraints=1, blocks=1)
         """
         return cls(data_from_sedumi(problem))
@@ -97,7 +97,7 @@ class SDP:
         """
         return sdpa_from_data(self.data)
 
-    def to_sedumi(self) -> SedumiProblem:
+    def to_sedumi(self) -> io.SedumiProblem:
         """Return the program in SeDuMi's convention, whose objective is that of the minimisation without the constant.
 
         Inequalities get slack variables.
@@ -107,7 +107,7 @@ class SDP:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the program as a SeDuMi file (``.mat``, ``.mat.gz``), or else as an SDPA sparse file."""
         if is_sedumi_name(path):
-            write_sedumi(self, path)
+            io.write_sedumi(self, path)
             return
         sign = "" if self.maximise else "-"
         note = "" if self.maximise and not self.constant else f"objective = {sign}<F0, Y> + {self.constant!r}"

@@ -20,9 +20,11 @@ from unipd.apps.sdp.embedding import has_interior_points
 from unipd.apps.sdp.formulation import Analysis, analyse
 from unipd.apps.sdp.infeasibility import (
     EXCLUDED_MULTIPLE,
+    Ray,
     describe_feasible,
     find_ray,
     find_separation,
+    find_unused_ray,
     separated_result,
     unbounded_result,
 )
@@ -212,6 +214,9 @@ class Solver:
     def _solve_interior(self, stop: StoppingRule | None) -> Result:
         """Solve by interior points; decide whether the program has a solution at all where they do not find one."""
         started, data = time.perf_counter(), self.program.data
+        ray = find_unused_ray(data)
+        if ray is not None:
+            return self._follow_ray(ray, stop, started)
         trace = analyse(data).trace_bound() if data.is_psd else None
         problem = self._conic_problem(trace)
         options = {name: self.options[name] for name in ("callback", "verbose") if name in self.options}
@@ -226,21 +231,21 @@ class Solver:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
         ray = None if math.isfinite(state.kept_bound) else find_ray(data, data.point(parts))
         if ray is not None:
-            feasible = self._find_feasible(stop)
-            if feasible.status is Status.INFEASIBLE:
-                return _replace_point(result, feasible)
-            note = describe_feasible(data, feasible.infeasibility)
-            return _replace_point(result, unbounded_result(self.program, ray, note, self.accuracy, started))
+            return _replace_point(result, self._follow_ray(ray, stop, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
         if proof is not None and proof.excluded > data.natural_trace:
             note += f" No X of trace at most {proof.excluded:.4g} is feasible (proved)."
         return replace(downgrade(result, Status.STALLED, note), state=None)
 
-    def _find_feasible(self, stop: StoppingRule | None) -> Result:
-        """Return the result of the program without its objective."""
+    def _follow_ray(self, ray: Ray, stop: StoppingRule | None, started: float) -> Result:
+        """Return the result of a program with an improving ray: unbounded, unless no X is feasible."""
         data = self.program.data
         program = replace(self.program, data=replace(data, cost=data.cost.select(slice(0, 0))))
-        return replace(self, program=program, options={})._solve_interior(stop)
+        feasible = replace(self, program=program, options={})._solve_interior(stop)
+        if feasible.status is Status.INFEASIBLE:
+            return feasible
+        note = describe_feasible(data, feasible.infeasibility)
+        return unbounded_result(self.program, ray, note, self.accuracy, started)
 
     def _conic_problem(self, trace: TraceBound | None) -> Problem:
         """Return the template over the product of cones, with rows of unit norm; X is bounded for form's sake."""

@@ -123,7 +123,9 @@ def load_subject(problem: str | None, demo: str | None, size: int | None, seed: 
 
 def choose_methods(subject: Problem | SDP, names: Sequence[str] | None) -> Sequence[str]:
     """Return the methods to run (all applicable ones by default), or raise if one is not applicable."""
-    from unipd.methods.auto import has_coordinates, has_norm_barrier, has_smooth_dual
+    from unipd.methods import has_norm_barrier
+    from unipd.methods.auto import has_smooth_dual
+    from unipd.methods.coordinate import has_coordinates
     from unipd.methods.factored import is_factorable
     from unipd.methods.universal import has_sign_cone
     from unipd.problem import Problem

@@ -12,16 +12,20 @@ import typer
 
 from unipd._util.context import current_communicator
 from unipd.cli.exits import BAD_INPUT, SOLVED, UNEXPECTED
-from unipd.cli.options import Options, check_program_name, common_options, option
+from unipd.cli.options import METHODS, Options, check_program_name, common_options, option
 from unipd.cli.output import OutputWriter, announce, emit, run_solver, solver_arguments
 from unipd.errors import InvalidInput, UnipdError
 
 if TYPE_CHECKING:
     from unipd.problem import Problem
 
+INTERIOR = "interior"
+"""The method that semidefinite programs have beside those of the library."""
+
 
 @common_options(
     accuracy=1e-6,
+    methods=(*METHODS, INTERIOR),
     examples=(
         "unipd solve mcp100.dat-s",
         "unipd solve theta1.dat-s.gz --accuracy 1e-8 --json -",
@@ -52,6 +56,8 @@ def solve(
     subject to A x = b, x in K, and the multipliers are -y.
     """
     if is_python(problem):
+        if options.method == INTERIOR:
+            raise InvalidInput("--method", "a file with a semidefinite program with this method", problem)
         if trace_bound is not None or rank is not None:
             raise InvalidInput(
                 "--trace-bound, --rank", "a file with a semidefinite program with these options", problem

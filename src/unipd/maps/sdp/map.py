@@ -76,7 +76,11 @@ class Pattern:
         return SymmetricOperator(self.starts, self.indices, values[self.source], self.vectors, coefficients)
 
 
-@compile_lazily(reorder=True)
+def _row_products_plain(rows: IntArray, cols: IntArray, left: Array, right: Array, out: Array) -> None:
+    np.einsum("kc,kc->k", left[rows], right[cols], out=out)
+
+
+@compile_lazily(reorder=True, plain=_row_products_plain)
 def row_products(rows: IntArray, cols: IntArray, left: Array, right: Array, out: Array) -> None:
     """Set out[k] = <left[rows[k]], right[cols[k]]>; unsigned indices spare the wrap-around of negative ones."""
     for pair in range(rows.size):

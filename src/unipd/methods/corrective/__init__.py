@@ -11,16 +11,38 @@ Read corrective (the method), model (the bundle), master and quadratic_program (
 dual_master (the master of many blocks, by semismooth Newton steps on lam).
 """
 
-from unipd.methods.corrective.corrective import Corrective, CorrectiveState, price_vertices
-from unipd.methods.corrective.dual_master import DualMaster, minimize_dual
-from unipd.methods.corrective.master import Master, solve_master
-from unipd.methods.corrective.model import Bundle, Columns, has_blocks
-from unipd.methods.corrective.quadratic_program import (
-    block_averages,
-    block_starts,
-    minimize_quadratic,
-    project_simplex,
-    project_simplices,
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from unipd.methods.corrective.corrective import Corrective, CorrectiveState, price_vertices
+    from unipd.methods.corrective.dual_master import DualMaster, minimize_dual
+    from unipd.methods.corrective.master import Master, solve_master
+    from unipd.methods.corrective.model import Bundle, Columns, has_blocks
+    from unipd.methods.corrective.quadratic_program import (
+        block_averages,
+        block_starts,
+        minimize_quadratic,
+        project_simplex,
+        project_simplices,
+    )
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "corrective": ("Corrective", "CorrectiveState", "price_vertices"),
+        "dual_master": ("DualMaster", "minimize_dual"),
+        "master": ("Master", "solve_master"),
+        "model": ("Bundle", "Columns", "has_blocks"),
+        "quadratic_program": (
+            "block_averages",
+            "block_starts",
+            "minimize_quadratic",
+            "project_simplex",
+            "project_simplices",
+        ),
+    },
 )
 
 __all__ = [

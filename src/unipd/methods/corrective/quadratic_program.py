@@ -12,7 +12,8 @@ from unipd.errors import OracleError
 
 RIDGE = 1e-13
 """Added to the diagonal of a matrix that may be singular, relative to its size: far below rounding of the data."""
-_TOLERANCE = 1e-12
+_TOLERANCE = 1e-14
+"""A reduced cost counts as negative beyond this share of its terms, a few times what they round to."""
 _TINY = 1e-200
 _ENTERING_SHARE = 10
 """One in this many of the free entries may enter at once."""

@@ -177,7 +177,12 @@ class AugmentedLagrangian:
         return minimize_convex(slope, 1.0)
 
 
-@compile_lazily()
+def _remove_radial_part_plain(radial: Array, unit: Array, slope: Array) -> None:
+    slope -= radial[:, None] * unit
+    slope *= 2
+
+
+@compile_lazily(plain=_remove_radial_part_plain)
 def remove_radial_part(radial: Array, unit: Array, slope: Array) -> None:
     """Turn slope = C R into the gradient 2 (C R - radial R) in place, with ``radial`` given by row."""
     for row in range(unit.shape[0]):

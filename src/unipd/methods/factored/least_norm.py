@@ -16,7 +16,6 @@ from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_c
 from unipd.methods.factored.lbfgs import Memory
 from unipd.problem import Problem
 from unipd.sharp.spectral.factors import NuclearNormFactors
-from unipd.spectral import Engine
 
 START_SHARE = 0.1
 """Length of the first factor, as a share of the length suggested by the data."""
@@ -37,6 +36,8 @@ def first_scales(problem: Problem, weight: float) -> tuple[float, float]:
     of singular vectors fits the data.
     """
     with oracle_errors:
+        from unipd.spectral import Engine
+
         top = Engine().singular_triples(problem.map.adjoint(problem.b), tolerance=1e-2).value
     norm_sq = problem.norm_b**2
     least = weight * norm_sq**2 / max(top**2, 1e-300)

@@ -210,7 +210,16 @@ def _next_radius(ratio: float, share: float, step: _Step, state: FactoredState) 
     return max(state.radius, step.length)
 
 
-@compile_lazily(reorder=True)
+def _project_groups_plain(
+    groups: IntArray, targets: Array, radial: Array, unit: Array, direction: Array, image: Array, sums: Array
+) -> float:
+    image -= radial[groups][:, None] * direction
+    sums[:] = np.bincount(groups, inner_by_row(image, unit), sums.size)
+    image -= (sums / targets)[groups][:, None] * unit
+    return float(inner_by_row(image, direction).sum(dtype=np.float64))
+
+
+@compile_lazily(reorder=True, plain=_project_groups_plain)
 def project_groups(
     groups: IntArray, targets: Array, radial: Array, unit: Array, direction: Array, image: Array, sums: Array
 ) -> float:
@@ -234,7 +243,22 @@ def project_groups(
     return total
 
 
-@compile_lazily(reorder=True)
+def inner_by_row(first: Array, second: Array) -> Array:
+    """Return the inner products of the rows of two arrays."""
+    return np.einsum("ic,ic->i", first, second)
+
+
+def _project_rows_plain(
+    targets: Array, radial: Array, unit: Array, direction: Array, image: Array, first: int, last: int
+) -> float:
+    rows = slice(first, last)
+    unit, direction, image = unit[rows], direction[rows], image[rows]
+    image -= radial[rows, None] * direction
+    image -= (inner_by_row(image, unit) / targets[rows])[:, None] * unit
+    return float(inner_by_row(image, direction).sum(dtype=np.float64))
+
+
+@compile_lazily(reorder=True, plain=_project_rows_plain)
 def project_rows(
     targets: Array, radial: Array, unit: Array, direction: Array, image: Array, first: int, last: int
 ) -> float:
@@ -257,7 +281,17 @@ def project_rows(
     return total
 
 
-@compile_lazily(reorder=True)
+def _take_step_plain(
+    length: float, direction: Array, image: Array, inverse: Array, step: Array, residual: Array, first: int, last: int
+) -> tuple[float, float]:
+    rows = slice(first, last)
+    step[rows] += length * direction[rows]
+    residual[rows] += length * image[rows]
+    squares = inner_by_row(residual[rows], residual[rows])
+    return float(squares.sum(dtype=np.float64)), float(inverse[rows] @ squares)
+
+
+@compile_lazily(reorder=True, plain=_take_step_plain)
 def take_step(
     length: float, direction: Array, image: Array, inverse: Array, step: Array, residual: Array, first: int, last: int
 ) -> tuple[float, float]:
@@ -277,7 +311,15 @@ def take_step(
     return plain, weighted
 
 
-@compile_lazily(reorder=True)
+def _update_direction_plain(
+    share: float, inverse: Array, residual: Array, direction: Array, first: int, last: int
+) -> float:
+    rows = slice(first, last)
+    direction[rows] = share * direction[rows] - inverse[rows, None] * residual[rows]
+    return 0.0
+
+
+@compile_lazily(reorder=True, plain=_update_direction_plain)
 def update_direction(share: float, inverse: Array, residual: Array, direction: Array, first: int, last: int) -> float:
     """Set D = share D - M r in rows first, ..., last - 1; return 0."""
     for i in range(first, last):

@@ -8,14 +8,27 @@ moves weight between them, and the two methods that choose these vertices, away-
 converge linearly over polytopes.
 """
 
-from unipd.methods.frank_wolfe.active_set import (
-    ActiveSet,
-    ActiveSetState,
-    AwayStepFrankWolfe,
-    PairwiseFrankWolfe,
-    Vertex,
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from unipd.methods.frank_wolfe.active_set import (
+        ActiveSet,
+        ActiveSetState,
+        AwayStepFrankWolfe,
+        PairwiseFrankWolfe,
+        Vertex,
+    )
+    from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe, FrankWolfeState
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "active_set": ("ActiveSet", "ActiveSetState", "AwayStepFrankWolfe", "PairwiseFrankWolfe", "Vertex"),
+        "frank_wolfe": ("FrankWolfe", "FrankWolfeState"),
+    },
 )
-from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe, FrankWolfeState
 
 __all__ = [
     "ActiveSet",

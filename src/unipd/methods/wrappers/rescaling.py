@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from unipd._typing import Array
+from unipd.couplings.base import power_of_two
 from unipd.maps.compose import RowScaled
 from unipd.methods.base import Certificate, State, WarmPoint, common_fields, method_options, rebuild_shared, start_from
 from unipd.methods.wrappers.base import Wrapper, WrapperState, prefix_names
@@ -49,7 +50,8 @@ def equilibrate(problem: Problem) -> Scaling | None:
     >>> equilibrate(problem).problem.b
     array([0.5    , 0.65536])
     """
-    rows = problem.rows
+    norms = problem.row_norms if problem.has_uneven_rows else None
+    rows = None if norms is None else problem.equilibrate(power_of_two(norms))
     if rows is None:
         return None
     scaled = Problem(problem.sharp, RowScaled(problem.map, rows.factors), rows.factors * problem.b, rows.coupling)
@@ -154,8 +156,11 @@ def to_original_units(problem: Problem, scaling: Scaling | None, inner: State) -
 
 
 def _original_certificate(problem: Problem, scaling: Scaling, image: Array, certificate: Certificate) -> Certificate:
-    """Return the certificate with violation and dual vector in the original units; the rest has none."""
-    is_known = math.isfinite(certificate.violation)
-    violation = problem.coupling.distance(image - problem.b) if is_known else certificate.violation
+    """Return the certificate with feasibility and dual vector in the original units; the rest has none."""
     ray = scaling.dual_to_original(certificate.dual)
-    return replace(certificate, violation=violation, ray=ray, ray_scale=1.0)
+    original = replace(certificate, ray=ray, ray_scale=1.0)
+    if not math.isfinite(certificate.violation):
+        return original
+    residual = image - problem.b
+    violation = problem.coupling.distance(residual)
+    return replace(original, violation=violation, infeasibility=problem.infeasibility(residual, violation))

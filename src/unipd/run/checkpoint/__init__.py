@@ -4,6 +4,9 @@ Read file (the format on disk), codec (values to JSON and arrays), fingerprint (
 (which runs are saved, and when).
 """
 
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
 from unipd.run.checkpoint.checkpoint import (
     DEFAULT_INTERVAL,
     Checkpoint,
@@ -14,8 +17,18 @@ from unipd.run.checkpoint.checkpoint import (
     checkpoint_for,
     decode_history,
 )
-from unipd.run.checkpoint.codec import Packer, register, unpack
-from unipd.run.checkpoint.file import MAGIC, read_checkpoint, remove_leftovers, write_checkpoint
+
+if TYPE_CHECKING:
+    from unipd.run.checkpoint.codec import Packer, register, unpack
+    from unipd.run.checkpoint.file import MAGIC, read_checkpoint, remove_leftovers, write_checkpoint
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "codec": ("Packer", "register", "unpack"),
+        "file": ("MAGIC", "read_checkpoint", "remove_leftovers", "write_checkpoint"),
+    },
+)
 
 __all__ = [
     "DEFAULT_INTERVAL",
