@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unipd.apps.tomography import PauliTomography
     from unipd.io.results import load, save
     from unipd.methods import (
+        CGAL,
         AccUniPDGrad,
         AwayStepFrankWolfe,
         CoordinateDescent,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from unipd.status import Status
 
 __all__ = [
+    "CGAL",
     "SDP",
     "AccUniPDGrad",
     "Accuracy",
@@ -123,7 +125,7 @@ _HOMES = {
     "unipd.io.results": ("load", "save"),
     "unipd.methods": (
         *("AccUniPDGrad", "UniPDGrad", "QuasiNewton", "Restarts", "Rescaling"),
-        *("CoordinateDescent", "Corrective", "Factored"),
+        *("CGAL", "CoordinateDescent", "Corrective", "Factored"),
         *("AwayStepFrankWolfe", "FrankWolfe", "PairwiseFrankWolfe"),
     ),
     "unipd.problem": ("Problem",),

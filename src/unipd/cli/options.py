@@ -51,6 +51,7 @@ METHODS = (
     "frank-wolfe",
     "away-step",
     "pairwise",
+    "cgal",
     "corrective",
     "coordinate",
     "factored",

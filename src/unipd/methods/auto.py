@@ -24,6 +24,7 @@ _HOMES: dict[str, tuple[ModuleType, str]] = {
     "away-step": (frank_wolfe, "AwayStepFrankWolfe"),
     "pairwise": (frank_wolfe, "PairwiseFrankWolfe"),
     "coordinate": (coordinate, "CoordinateDescent"),
+    "cgal": (methods, "CGAL"),
     "corrective": (corrective, "Corrective"),
     "factored": (factored, "Factored"),
     "barrier": (methods, "NormBarrier"),
