@@ -13,7 +13,7 @@ import unipd
 from unipd import Problem, couplings, sharp, solve
 from unipd.dual import evaluate, lower_bound
 from unipd.methods import CoordinateDescent
-from unipd.methods.coordinate import Restricted, SmoothPart, has_coordinates
+from unipd.methods.coordinate import Restricted, has_coordinates
 from unipd.methods.coordinate.kernels import shrink
 
 COLUMNS = 40
@@ -111,7 +111,7 @@ def test_gap_over_all_coordinates_is_the_certified_one(name: str) -> None:
     problem = make_problem(name, couplings.LeastSquares())
     ball = problem.sharp.coordinates().restrict(np.arange(problem.sharp.coordinates().weights.size))
     rows = np.ascontiguousarray(problem.map.columns(ball.members).T)
-    restricted = Restricted(SmoothPart(problem, problem.b, 0.0), ball, rows, None, np.ones(25))
+    restricted = Restricted(problem, ball, rows, None, np.ones(25))
     x = np.clip(np.random.default_rng(5).standard_normal(COLUMNS), ball.lower, ball.upper)
     point = restricted.at(x)
     dual = evaluate(problem, point.dual)

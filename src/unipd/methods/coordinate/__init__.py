@@ -11,13 +11,13 @@ from unipd._util.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from unipd.methods.coordinate.coordinate import CoordinateDescent, CoordinateState, has_coordinates
-    from unipd.methods.coordinate.restricted import Restricted, SmoothPart, minimize_restricted
+    from unipd.methods.coordinate.restricted import Restricted, minimize_restricted
 
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "coordinate": ("CoordinateDescent", "CoordinateState", "has_coordinates"),
-        "restricted": ("Restricted", "SmoothPart", "minimize_restricted"),
+        "restricted": ("Restricted", "minimize_restricted"),
     },
 )
 
@@ -25,7 +25,6 @@ __all__ = [
     "CoordinateDescent",
     "CoordinateState",
     "Restricted",
-    "SmoothPart",
     "has_coordinates",
     "minimize_restricted",
 ]

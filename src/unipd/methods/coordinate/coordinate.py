@@ -22,7 +22,7 @@ from unipd.methods.base import (
     measure_point,
     target_eps,
 )
-from unipd.methods.coordinate.restricted import Multiplier, Restricted, SmoothPart, minimize_restricted
+from unipd.methods.coordinate.restricted import Multiplier, Restricted, loss_hessian, minimize_restricted
 from unipd.problem import Problem
 from unipd.protocols import Tracker, norm
 from unipd.sharp.coordinates import Coordinates
@@ -300,13 +300,14 @@ def _as_point(problem: Problem, ball: Coordinates, part: Coordinates, x: FloatAr
 def _restrict(problem: Problem, ball: Coordinates, state: CoordinateState) -> tuple[Restricted, CoordinateState]:
     """Return the problem over the working set, and the state with the columns and Gram matrix of all its groups."""
     part = ball.restrict(state.groups)
-    smooth = SmoothPart(problem, state.dual, 0.0)
+    assert problem.loss is not None
     known = state.rows.shape[0]
     with oracle_errors:
         fresh: Any = problem.map.columns(part.members[known:])
-    hessian = smooth.hessian(-problem.b) if smooth.is_quadratic else None
+    is_quadratic = problem.loss.quadratic_weights is not None
+    hessian = loss_hessian(problem.loss, problem.b) if is_quadratic else None
     if scipy.sparse.issparse(fresh):
-        return Restricted(smooth, part, scipy.sparse.csc_array(fresh), None, hessian), state
+        return Restricted(problem, part, scipy.sparse.csc_array(fresh), None, hessian), state
     rows = np.concatenate([state.rows, fresh.T]) if known else fresh.T
     gram: FloatArray | None = None
     if hessian is not None and part.size <= max(problem.b.size, SMALL_GRAM):
@@ -314,7 +315,7 @@ def _restrict(problem: Problem, ball: Coordinates, state: CoordinateState) -> tu
     else:
         rows = np.ascontiguousarray(rows)
     state = replace(state, rows=rows, gram=np.zeros((0, 0)) if gram is None else gram)
-    return Restricted(smooth, part, rows, gram, hessian), state
+    return Restricted(problem, part, rows, gram, hessian), state
 
 
 def _extend_gram(gram: FloatArray, rows: FloatArray, hessian: FloatArray) -> FloatArray:

@@ -65,18 +65,17 @@ def move_group(
 def descend_dense(
     rows: Any, updates: Any, slopes: Any, is_gram: bool, order: Any, x: Any,
     norms: Any, starts: Any, weights: Any, lower: Any, upper: Any,
-    lipschitz: Any, terms: Any, is_tight: bool, epochs: int, tolerance: float,
-) -> int:  # fmt: skip
-    """Do passes over some groups, in place; return how many.
+    lipschitz: Any, terms: Any, is_tight: bool, epochs: int,
+) -> None:  # fmt: skip
+    """Do passes over some groups, in place.
 
     ``slopes`` is the gradient of q itself, and ``updates`` the Gram matrix; or it is the gradient in A x, with the
-    columns a_j as ``rows`` and D a_j as ``updates``. Passes end when L_g ||step||^2 <= tolerance in all groups.
+    columns a_j as ``rows`` and D a_j as ``updates``.
     """
     widest = _widest(starts)
     step, slope = np.zeros(widest), np.zeros(widest)
     total = float(weights @ norms)
-    for epoch in range(epochs):
-        moved = 0.0
+    for _ in range(epochs):
         for g in order:
             first, last = starts[g], starts[g + 1]
             for j in range(first, last):
@@ -91,34 +90,27 @@ def descend_dense(
             length = move_group(
                 x, slope, first, last, lipschitz[g], weights[g], lower[first], upper[first], rest, terms, is_tight, step
             )
-            change = 0.0
             for j in range(first, last):
                 delta = step[j - first]
                 if delta != 0.0:
                     x[j] += delta
-                    change += delta * delta
                     for i in range(slopes.size):
                         slopes[i] += delta * updates[j, i]
             norms[g] = length
             total = rest + weights[g] * length
-            moved = max(moved, lipschitz[g] * change)
-        if moved <= tolerance:
-            return epoch + 1
-    return epochs
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def descend_sparse(
     data: Any, indices: Any, ends: Any, diagonal: Any, slopes: Any, order: Any,
     x: Any, norms: Any, starts: Any, weights: Any, lower: Any, upper: Any,
-    lipschitz: Any, terms: Any, is_tight: bool, epochs: int, tolerance: float,
-) -> int:  # fmt: skip
+    lipschitz: Any, terms: Any, is_tight: bool, epochs: int,
+) -> None:  # fmt: skip
     """Do what ``descend_dense`` does for compressed columns; ``slopes`` is the gradient of q in A x, D its Hessian."""
     widest = _widest(starts)
     step, slope = np.zeros(widest), np.zeros(widest)
     total = float(weights @ norms)
-    for epoch in range(epochs):
-        moved = 0.0
+    for _ in range(epochs):
         for g in order:
             first, last = starts[g], starts[g + 1]
             for j in range(first, last):
@@ -130,20 +122,14 @@ def descend_sparse(
             length = move_group(
                 x, slope, first, last, lipschitz[g], weights[g], lower[first], upper[first], rest, terms, is_tight, step
             )
-            change = 0.0
             for j in range(first, last):
                 delta = step[j - first]
                 if delta != 0.0:
                     x[j] += delta
-                    change += delta * delta
                     for i in range(ends[j], ends[j + 1]):
                         slopes[indices[i]] += delta * diagonal[indices[i]] * data[i]
             norms[g] = length
             total = rest + weights[g] * length
-            moved = max(moved, lipschitz[g] * change)
-        if moved <= tolerance:
-            return epoch + 1
-    return epochs
 
 
 @njit(cache=True)

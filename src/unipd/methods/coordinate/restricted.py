@@ -22,9 +22,9 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
-from unipd.methods.step_size import ARMIJO
+from unipd.couplings import ConvexLoss
+from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
-from unipd.protocols import inner
 from unipd.sharp.coordinates import Coordinates
 
 ROUNDS = 60
@@ -50,54 +50,6 @@ FLOOR_GROWTH = 1e3
 """The floor grows by this factor with every round that brings no better point; at 1 the model is an upper bound."""
 RIDGE = 1e-13
 """Added to the diagonal of a Newton system, relative to its largest entry."""
-SMALLEST_STEP = 1e-6
-
-
-@dataclass(frozen=True)
-class SmoothPart:
-    """phi as a smooth function of r = A x - b: a smooth loss, or the augmented Lagrangian of a set."""
-
-    problem: Problem
-    centre: Array
-    """Multipliers lam_c of a set; unused for a loss."""
-    smoothness: float
-    """M: the dual proximal term (M/2) ||lam - lam_c||^2 of a set; 0 for a loss."""
-
-    @property
-    def is_quadratic(self) -> bool:
-        """Whether the Hessian is constant."""
-        coupling = self.problem.coupling
-        return coupling.is_equality if self.smoothness > 0.0 else coupling.quadratic_weights is not None
-
-    def dual(self, residual: Array) -> Array:
-        """Return the gradient lam."""
-        if self.smoothness == 0.0:
-            assert self.problem.loss is not None
-            return self.problem.loss.gradient(residual)
-        step = 1.0 / self.smoothness
-        return self.problem.coupling.prox_conjugate(self.centre + step * residual, step)
-
-    def value(self, residual: Array, dual: Array) -> float:
-        """Return phi(r), for a set max over lam of <lam, r> - h(lam) - (M/2) ||lam - lam_c||^2."""
-        if self.smoothness == 0.0:
-            assert self.problem.loss is not None
-            return self.problem.loss.value(residual)
-        moved = dual - self.centre
-        support = inner(dual, residual - self.smoothness * moved)  # h(lam) = <lam, r'>, r' in K by Moreau's identity
-        return inner(dual, residual) - support - 0.5 * self.smoothness * inner(moved, moved)
-
-    def hessian(self, residual: Array, floor: float = LEAST_CURVATURE) -> FloatArray:
-        """Return the diagonal of the Hessian, flat, and at least ``floor`` times the largest that there is."""
-        ones = np.ones((residual.size, 1))
-        if self.smoothness == 0.0:
-            assert self.problem.loss is not None
-            largest = self.problem.loss.curvature()
-            diagonal = self.problem.loss.gradient_jacobian(residual, ones)
-        else:
-            step = largest = 1.0 / self.smoothness
-            diagonal = step * self.problem.coupling.prox_jacobian(self.centre + step * residual, step, ones)
-        flat = np.asarray(diagonal, np.float64).reshape(-1)
-        return np.maximum(flat, floor * largest)
 
 
 @dataclass(frozen=True)
@@ -123,11 +75,17 @@ class Multiplier:
     rho: float
 
 
+def loss_hessian(loss: ConvexLoss, residual: Array, floor: float = LEAST_CURVATURE) -> FloatArray:
+    """Return the diagonal of the Hessian of a separable loss, at least ``floor`` times the largest that there is."""
+    diagonal = np.asarray(loss.gradient_jacobian(residual, np.ones((residual.size, 1))), np.float64)
+    return np.maximum(diagonal.reshape(-1), floor * loss.curvature())
+
+
 @dataclass(frozen=True)
 class Restricted:
     """The problem over a working set."""
 
-    smooth: SmoothPart
+    problem: Problem
     ball: Coordinates
     """The set, restricted to the working set."""
     columns: Any
@@ -136,6 +94,17 @@ class Restricted:
     """A^T D A for a quadratic phi, where it pays."""
     hessian: FloatArray | None
     """D, where phi is quadratic."""
+
+    @property
+    def loss(self) -> ConvexLoss:
+        """phi."""
+        assert self.problem.loss is not None
+        return self.problem.loss
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether phi has a constant Hessian."""
+        return self.hessian is not None
 
     @property
     def is_sparse(self) -> bool:
@@ -149,27 +118,26 @@ class Restricted:
             image = self.columns @ x
         else:
             image = x[used] @ self.columns[used] if 4 * used.size < x.size else x @ self.columns
-        return image.reshape(self.smooth.problem.dual_shape)
+        return image.reshape(self.problem.dual_shape)
 
     def pull_back(self, slopes: Array) -> FloatArray:
         """Return A^T u."""
         flat = slopes.reshape(-1)
         return self.columns.T @ flat if self.is_sparse else self.columns @ flat
 
-    def at(self, x: FloatArray, image: Array | None = None) -> Point:
+    def at(self, x: FloatArray) -> Point:
         """Return the point x, scaled into the budget."""
-        total = self.ball.total(x)
-        factor = 1.0
-        if total > self.ball.budget or (self.ball.is_tight and total > 0.0):
-            factor = self.ball.budget / total
-        if factor != 1.0:
-            x = np.where(self.entry_weights > 0.0, factor * x, x)
-            total = self.ball.budget
-            image = None
-        residual = (self.image(x) if image is None else image) - self.smooth.problem.b
-        dual = self.smooth.dual(residual)
+        total, budget = self.ball.total(x), self.ball.budget
+        if total > budget or (self.ball.is_tight and 0.0 < total != budget):
+            x = np.where(self.entry_weights > 0.0, budget / total * x, x)
+            total = budget
+        residual = self.image(x) - self.problem.b
         cost = (self.ball.linear + self.ball.quadratic * total) * total
-        return Point(x, residual, dual, self.smooth.value(residual, dual) + cost, total)
+        return Point(x, residual, self.loss.gradient(residual), self.loss.value(residual) + cost, total)
+
+    def hessian_at(self, residual: Array, floor: float = LEAST_CURVATURE) -> FloatArray:
+        """Return the diagonal of the Hessian of phi, at least ``floor`` times the largest that there is."""
+        return self.hessian if self.hessian is not None else loss_hessian(self.loss, residual, floor)
 
     @cached_property
     def entry_weights(self) -> FloatArray:
@@ -179,8 +147,7 @@ class Restricted:
     def gap(self, point: Point, gradient: FloatArray) -> float:
         """Return <g, x> + f(x) + f^*(-g), the duality gap over the working set."""
         ball, outside = self.ball, self.entry_weights == 0.0
-        best = ball.linear if not ball.weights.any() else max(float(self._scores(-gradient)), -math.inf)
-        price = best - ball.linear
+        price = self._best_score(-gradient) - ball.linear if ball.weights.any() else 0.0
         if ball.is_tight:
             length = ball.budget
         elif ball.quadratic > 0.0:
@@ -195,7 +162,7 @@ class Restricted:
             gap -= float(np.minimum(slopes * ball.lower[outside], slopes * ball.upper[outside]).sum())
         return gap
 
-    def _scores(self, direction: FloatArray) -> float:
+    def _best_score(self, direction: FloatArray) -> float:
         """Return the best score of a group with a weight."""
         ball = self.ball
         lengths = ball.norms(direction) if ball.has_groups else np.where(ball.lower < 0.0, abs(direction), direction)
@@ -244,17 +211,16 @@ class Solution:
 def minimize_restricted(problem: Restricted, x: FloatArray, multiplier: Multiplier, tolerance: float) -> Solution:
     """Minimise over the working set, from x, until the gap over it is at most ``tolerance``."""
     point, products, idle = problem.at(x), 0, 0
-    best, gap = point, math.inf
+    best = point
     lipschitz: FloatArray | None = None
     for _ in range(ROUNDS):
         gradient = problem.pull_back(point.dual)
-        gap = problem.gap(point, gradient)
         products += 2
-        if gap <= tolerance:
+        if problem.gap(point, gradient) <= tolerance:
             return Solution(point, multiplier, products)
         floor = min(1.0, LEAST_CURVATURE * FLOOR_GROWTH**idle)
-        hessian = problem.smooth.hessian(point.residual, floor) if problem.hessian is None else problem.hessian
-        if lipschitz is None or problem.hessian is None:
+        hessian = problem.hessian_at(point.residual, floor)
+        if lipschitz is None or not problem.is_quadratic:
             lipschitz = problem.lipschitz(hessian)
         point, multiplier = _descend(problem, point, gradient, hessian, lipschitz, multiplier)
         products += 2 * PASSES
@@ -311,19 +277,19 @@ def _descend(
     def run(order: IntArray, epochs: int) -> None:
         if problem.is_sparse:
             c = problem.columns
-            kernels.descend_sparse(c.data, c.indices, c.indptr, hessian, slopes, order, *shared, epochs, 0.0)
+            kernels.descend_sparse(c.data, c.indices, c.indptr, hessian, slopes, order, *shared, epochs)
         elif problem.gram is not None:
-            kernels.descend_dense(problem.gram, problem.gram, slopes, True, order, *shared, epochs, 0.0)
+            kernels.descend_dense(problem.gram, problem.gram, slopes, True, order, *shared, epochs)
         else:
             updates = problem.columns * hessian
-            kernels.descend_dense(problem.columns, updates, slopes, False, order, *shared, epochs, 0.0)
+            kernels.descend_dense(problem.columns, updates, slopes, False, order, *shared, epochs)
 
     slopes = gradient.copy() if problem.gram is not None else point.dual.reshape(-1).astype(np.float64)
     run(order, 1)
     run(np.flatnonzero(norms), PASSES - 2)
     run(order, 1)
     total = ball.total(x)
-    if not problem.smooth.is_quadratic:
+    if not problem.is_quadratic:
         x = _line_search(problem, point, x - point.x, gradient, terms)
         total = ball.total(x)
     if math.isfinite(ball.budget):
@@ -344,20 +310,19 @@ def _line_search(
     problem: Restricted, point: Point, direction: FloatArray, gradient: FloatArray, terms: FloatArray
 ) -> FloatArray:
     """Return x along the direction with sufficient decrease of phi + T(N)."""
-    smooth, ball = problem.smooth, problem.ball
     along = problem.image(direction)
     before = _total_term(problem, terms, point.total)
-    start = smooth.value(point.residual, point.dual) + before
-    predicted = float(gradient @ direction) + _total_term(problem, terms, ball.total(point.x + direction)) - before
-    length = 1.0
-    while length > SMALLEST_STEP:
-        residual = point.residual + length * along
-        x = point.x + length * direction
-        value = smooth.value(residual, smooth.dual(residual)) + _total_term(problem, terms, ball.total(x))
-        if value <= start + ARMIJO * length * min(predicted, 0.0):
-            return x
-        length *= 0.5
-    return point.x
+    start = problem.loss.value(point.residual) + before
+    whole = _total_term(problem, terms, problem.ball.total(point.x + direction))
+    predicted = min(float(gradient @ direction) + whole - before, 0.0)
+
+    def accept(length: float, x: FloatArray) -> bool:
+        value = problem.loss.value(point.residual + length * along)
+        value += _total_term(problem, terms, problem.ball.total(x))
+        return value <= start + ARMIJO * length * predicted
+
+    x, accepted = backtrack(lambda length: point.x + length * direction, accept)
+    return x if accepted else point.x
 
 
 def _newton_step(
@@ -368,8 +333,8 @@ def _newton_step(
     None when the step does not lower the objective.
     """
     ball, x = problem.ball, point.x
-    if not problem.smooth.is_quadratic:
-        hessian = problem.smooth.hessian(point.residual)
+    if not problem.is_quadratic:
+        hessian = problem.hessian_at(point.residual)
     free = (x > ball.lower) & (x < ball.upper) & ((x != 0.0) | (problem.entry_weights == 0.0))
     if ball.has_groups:
         norms = np.repeat(ball.norms(x), np.diff(ball.starts))
@@ -399,7 +364,7 @@ def _newton_step(
         target, is_settled = _without_crossings(problem, x, x + length * direction)
         new = problem.at(target)
         if new.value < point.value:
-            return new, multiplier, is_settled and length == 1.0 and problem.smooth.is_quadratic
+            return new, multiplier, is_settled and length == 1.0 and problem.is_quadratic
     return None, multiplier, True
 
 
