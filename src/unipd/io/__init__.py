@@ -1,8 +1,8 @@
 """File formats, one per file.
 
 Read limits (the guard of every reader), text (lines and numbers, for all text formats), sdpa, sedumi, graphs, ratings
-and pauli (data), solutions (of other solvers), archive and results (what ``unipd.save`` writes). All are
-imported on first use.
+(with columns, the names that its columns may have) and pauli (data), solutions (of other solvers), archive and results
+(what ``unipd.save`` writes). All are imported on first use.
 """
 
 from typing import TYPE_CHECKING

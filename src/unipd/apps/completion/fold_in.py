@@ -113,8 +113,7 @@ def fold_in(model: FittedModel, ratings: Ratings, features: tuple[Any, Any]) -> 
     Users are fitted first, to their ratings of known items; then items, to their ratings by all users.
     """
     names = [feature_names(f"{name}_features", given) for name, given in zip(("user", "item"), features, strict=True)]
-    users = model.users.union(_joined(ratings.users, names[0]))
-    items = model.items.union(_joined(ratings.items, names[1]))
+    users, items = model.users.union(ratings.users, names[0]), model.items.union(ratings.items, names[1])
     data = index_ratings(ratings, users, items)
     old_users, old_items = (new.positions(old.names) for new, old in ((users, model.users), (items, model.items)))
     is_old_user, is_old_item = np.zeros(len(users), bool), np.zeros(len(items), bool)
@@ -124,10 +123,6 @@ def fold_in(model: FittedModel, ratings: Ratings, features: tuple[Any, Any]) -> 
     model = _widen(model, data, (old_users, old_items))
     model = _fold_side(model, data.where(is_old_item[data.columns]), ~is_old_user, features[0], is_user=True)
     return _fold_side(model, data, ~is_old_item, features[1], is_user=False)
-
-
-def _joined(names: Array, more: Array | None) -> Array:
-    return names if more is None else np.concatenate([names, more]) if names.size else more
 
 
 def _widen(model: FittedModel, data: IndexedRatings, places: tuple[IntArray, IntArray]) -> FittedModel:

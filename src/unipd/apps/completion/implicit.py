@@ -24,7 +24,8 @@ from unipd.apps.completion.ratings import IndexedRatings, as_pairs, as_ratings, 
 from unipd.apps.completion.solver import orthogonal_factors, single_thread_if_small
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.io.ratings import Ratings, match_column_names
+from unipd.io.columns import match_column_names
+from unipd.io.ratings import Ratings
 from unipd.maps import Sampling
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
@@ -224,14 +225,9 @@ class ImplicitCompletion(Recommender, EstimatorBase):
         data = index_interactions(X, y)
         mean = float(data.values.mean())
         matrix = sp.csr_array((data.values / mean, (data.rows, data.columns)), shape=data.shape)
-        zero, power = (
-            validate.positive("unseen_weight", self.unseen_weight),
-            validate.nonnegative("weight_power", self.weight_power),
-        )
-        pairs, rank = (
-            SeenPairs.of(matrix, zero, power),
-            min(validate.integer("rank", self.rank, minimum=1), *data.shape),
-        )
+        unseen_weight = validate.positive("unseen_weight", self.unseen_weight)
+        pairs = SeenPairs.of(matrix, unseen_weight, validate.nonnegative("weight_power", self.weight_power))
+        rank = min(validate.integer("rank", self.rank, minimum=1), *data.shape)
         with single_thread_if_small(sum(data.shape)):
             columns = _initial_factor(data.shape[1], rank)
             self.path_: list[tuple[float, float]] = []

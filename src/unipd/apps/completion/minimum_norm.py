@@ -27,9 +27,6 @@ from unipd.run.history import COLUMNS
 from unipd.sharp.spectral import BalancedNuclearNormSquared
 from unipd.sharp.spectral.factors import NuclearNormFactors
 from unipd.spectral import PRECISION, Engine, fixed_tolerance_engine
-from unipd.status import Status
-
-MORE_COLUMNS = "Without a radius, a larger residual, a lower accuracy or more initial columns (rank) may help."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -161,11 +158,3 @@ def _rescale_history(history: History, unit: float) -> History:
     for column, factor in (("objective", unit**2), ("dual_bound", unit**2), ("violation", unit)):
         rows[:, COLUMNS.index(column)] *= factor
     return History(np.asarray(rows))
-
-
-def add_remedy(result: Result) -> Result:
-    """Return the result with advice where the minimum nuclear norm was not found within the iteration limit."""
-    is_limited = result.status is Status.ITERATION_LIMIT and result.method == "factored"
-    if not is_limited or result.problem.loss is not None:
-        return result
-    return replace(result, note=f"{Status.ITERATION_LIMIT.message} {MORE_COLUMNS}")

@@ -17,7 +17,7 @@ from unipd._util.context import current_communicator
 from unipd._util.printing import ReprMixin
 from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, clip_range
 from unipd.apps.completion.fold_in import balanced_factors, build_fold_in
-from unipd.apps.completion.minimum_norm import add_remedy, factored_norm_method, solve_minimum_norm
+from unipd.apps.completion.minimum_norm import factored_norm_method, solve_minimum_norm
 from unipd.apps.completion.problem import CompletionProblem, ModelSettings, WarmStart, fit_biases
 from unipd.apps.completion.radius_search import RadiusChoice, cross_validate_radius, root_mean_square
 from unipd.apps.completion.ratings import (
@@ -32,6 +32,7 @@ from unipd.apps.completion.side_information import align_features, feature_names
 from unipd.apps.completion.solver import (
     Deadline,
     SolverOptions,
+    add_remedy,
     apply_trivial_bound,
     orthogonal_factors,
     reindex_warm_start,

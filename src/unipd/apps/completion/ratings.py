@@ -13,14 +13,8 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd.errors import InvalidInput
-from unipd.io.ratings import (
-    Ratings,
-    Shard,
-    choose_columns,
-    has_no_column_name,
-    match_column_names,
-    warn_of_positions,
-)
+from unipd.io.columns import choose_columns, has_no_column_name, match_column_names, warn_of_positions
+from unipd.io.ratings import Ratings, Shard
 
 LARGEST_ID = int(np.iinfo(np.int64).max)
 """Larger integers are treated as strings."""
@@ -51,12 +45,16 @@ class Index:
         nearest = np.minimum(np.searchsorted(self.names, wanted), self.names.size - 1)
         return np.where(self.names[nearest] == wanted, nearest, -1)
 
-    def union(self, names: Any) -> Index:
-        """Return the index of these and more names."""
-        more = self._convert_names(np.asarray(names))
-        if more.size and self.names.dtype.kind != "U" and more.min() < 0:
-            raise InvalidInput("ids", "integers, like the earlier ones", repr(str(np.asarray(names)[more.argmin()])))
-        return Index(np.concatenate([self.names, more]))
+    def union(self, *others: Any) -> Index:
+        """Return the index of these names and of others; None stands for no names."""
+        joined = [self.names]
+        for names in others:
+            more = self._convert_names(np.asarray(names if names is not None else self.names[:0]))
+            if more.size and self.names.dtype.kind != "U" and more.min() < 0:
+                got = repr(str(np.asarray(names)[more.argmin()]))
+                raise InvalidInput("ids", "integers, like the earlier ones", got)
+            joined.append(more)
+        return Index(np.concatenate(joined))
 
     def _convert_names(self, names: Array) -> Array:
         """Return names in the type of this index: strings of digits as integers, or everything as strings."""
@@ -414,10 +412,7 @@ def index_local_ratings(
     """
     group, is_shard = current_communicator(), isinstance(ratings, Shard)
     own = (ratings.all_users, ratings.all_items) if isinstance(ratings, Shard) else (ratings.users, ratings.items)
-    indices = [
-        Index(mine) if more is None else Index(mine).union(more) for mine, more in zip(own, (users, items), strict=True)
-    ]
-    data = index_ratings(ratings, indices[0], indices[1], duplicates)
+    data = index_ratings(ratings, Index(own[0]).union(users), Index(own[1]).union(items), duplicates)
     if is_shard:
         return replace(data, order=None, repeated=int(group.allreduce(np.array([data.repeated]))[0]))
     if group.size == 1:

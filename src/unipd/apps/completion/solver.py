@@ -36,6 +36,8 @@ MOST_ITERATIONS = 200
 SMALL_ROWS = 50_000
 """Rows of the factors up to which one BLAS thread is faster than several."""
 
+MORE_COLUMNS = "Without a radius, a larger residual, a lower accuracy or more initial columns (rank) may help."
+
 
 @dataclass(frozen=True)
 class SolverOptions:
@@ -232,3 +234,11 @@ def apply_trivial_bound(result: Result) -> Result:
         return result
     gap = result.problem.relative_gap(result.objective, 0.0)
     return replace(result, dual_bound=0.0, dual=np.zeros_like(result.dual), bound_kind=RIGOROUS, gap=gap)
+
+
+def add_remedy(result: Result) -> Result:
+    """Return the result with advice where the minimum nuclear norm was not found within the iteration limit."""
+    is_limited = result.status is Status.ITERATION_LIMIT and result.method == "factored"
+    if not is_limited or result.problem.loss is not None:
+        return result
+    return replace(result, note=f"{Status.ITERATION_LIMIT.message} {MORE_COLUMNS}")

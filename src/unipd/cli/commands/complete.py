@@ -227,7 +227,7 @@ class TotalLimits:
         """Return the result with the limit that ended the fit as its status."""
         if self.limit_status is None or result.status is not Status.STOPPED:
             return result
-        from unipd.apps.completion.minimum_norm import add_remedy
+        from unipd.apps.completion.solver import add_remedy
         from unipd.run import downgrade
 
         return add_remedy(downgrade(result, self.limit_status))
