@@ -9,8 +9,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util import validate
 from unipd.atoms import LowRank
-from unipd.maps.base import Map
-from unipd.spectral.operators import LazyMatrix
+from unipd.maps.base import Map, MatrixOperator
 
 
 class CodedDiffraction(Map):
@@ -56,8 +55,10 @@ class CodedDiffraction(Map):
         return _Diffracted(self.codes, np.asarray(dual).reshape(self.codes.shape))
 
 
-class _Diffracted(LazyMatrix):
+class _Diffracted(MatrixOperator):
     """The adjoint of coded diffraction: two FFTs per mask and column."""
+
+    hermitian = True
 
     def __init__(self, codes: Array, weights: Array) -> None:
         super().__init__((codes.shape[1], codes.shape[1]), np.complex128)

@@ -16,7 +16,23 @@ from unipd.maps.base import Map, OperatorSum, require_map, require_maps, row_nor
 from unipd.protocols import LinearMap, MapDefaults
 
 
-class BlockMap(Map):
+class _SeveralMaps(Map):
+    """A map made of the maps of its blocks or of its rows."""
+
+    maps: tuple[MapDefaults, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all maps."""
+        return sum(part.nbytes for part in self.maps)
+
+    @property
+    def inner_maps(self) -> tuple[MapDefaults, ...]:
+        """The maps inside."""
+        return self.maps
+
+
+class BlockMap(_SeveralMaps):
     """A x = sum_i A_i x_i for x = (x_1, ..., x_m); the adjoint is the tuple of the blocks' adjoints.
 
     >>> from unipd.maps import DenseMatrix
@@ -26,7 +42,7 @@ class BlockMap(Map):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        self.maps: tuple[MapDefaults, ...] = require_maps("A", maps)
+        self.maps = require_maps("A", maps)
         self.has_mixed_products = all(part.has_mixed_products for part in self.maps)
         codomain = self.maps[0].codomain
         for index, part in enumerate(self.maps):
@@ -34,16 +50,6 @@ class BlockMap(Map):
                 raise InvalidInput(f"A[{index}]", f"images of shape {codomain}", f"{part.codomain}")
         dtype = np.result_type(*(part.dtype for part in self.maps))
         super().__init__(tuple(part.domain for part in self.maps), codomain, dtype)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all blocks."""
-        return sum(part.nbytes for part in self.maps)
-
-    @property
-    def inner_maps(self) -> tuple[MapDefaults, ...]:
-        """The maps of the blocks."""
-        return self.maps
 
     @property
     def block_maps(self) -> tuple[MapDefaults, ...]:
@@ -119,7 +125,7 @@ class Composed(Map):
         return self.inner.adjoint(dual_part(self.inner, array))
 
 
-class Stacked(Map):
+class Stacked(_SeveralMaps):
     """A x = (A_1 x, ..., A_m x), flattened and concatenated; the adjoint is the sum of the parts' adjoints.
 
     >>> from unipd.maps import Identity
@@ -129,7 +135,7 @@ class Stacked(Map):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        self.maps: tuple[MapDefaults, ...] = require_maps("maps", maps)
+        self.maps = require_maps("maps", maps)
         domain = self.maps[0].domain
         for index, part in enumerate(self.maps):
             if part.domain != domain:
@@ -137,16 +143,6 @@ class Stacked(Map):
         sizes = [math.prod(part.codomain) for part in self.maps]
         self._ends = np.cumsum(sizes)
         super().__init__(domain, (sum(sizes),), np.result_type(*(part.dtype for part in self.maps)))
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all maps."""
-        return sum(part.nbytes for part in self.maps)
-
-    @property
-    def inner_maps(self) -> tuple[MapDefaults, ...]:
-        """The maps of the stack."""
-        return self.maps
 
     def image(self, atom: Any) -> Array:
         """Return the images, concatenated."""
