@@ -13,22 +13,13 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.blas import inner, norm
 from unipd.couplings import AtLeast, AtMost, Equality
 from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
 from unipd.errors import InvalidInput, OracleError
 from unipd.maps import as_map
 from unipd.maps.base import row_norms
-from unipd.protocols import (
-    Coupling,
-    Loss,
-    MapDefaults,
-    OracleDefaults,
-    SharpOracle,
-    inner,
-    is_user_supplied,
-    norm,
-    unwrap,
-)
+from unipd.protocols import Coupling, Loss, MapDefaults, OracleDefaults, SharpOracle, is_user_supplied, unwrap
 from unipd.sharp import Product
 from unipd.sharp.wrapper import as_oracle
 

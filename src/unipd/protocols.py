@@ -1,37 +1,37 @@
 """The nouns of the paper as small protocols: what a sharp oracle, a map, a coupling and a tracker must answer.
 
-The library is written against these. A user-supplied class implements the required members; whatever it can do beyond
-them it declares by defining an optional member, and gets the same fast paths as the classes of this library. The
-defaults are those of :class:`OracleDefaults`, :class:`MapDefaults`, :class:`TrackerDefaults` and, for couplings,
-:class:`unipd.couplings.ConvexSet` and ``ConvexLoss``; a class that derives from none of them is adapted when the
-:class:`~unipd.Problem` is built.
-A member counts as declared when the class or the instance defines it, not when ``__getattr__`` passes it on.
+The library is written against these. A user-supplied class implements the required members, and declares what it can do
+beyond them by defining optional members, in the class or the instance; it then gets the fast paths of the library's
+own classes. A class that derives from neither :class:`OracleDefaults`, :class:`MapDefaults`, :class:`TrackerDefaults`
+nor :class:`unipd.couplings.ConvexSet` or ``ConvexLoss`` is adapted, with their defaults, in :class:`~unipd.Problem`.
 
 Sharp oracle: required ``__call__``, ``value``, ``objective``, ``support``, ``contains``, ``maximum``, ``shape``,
 ``exact``, ``degree``, ``linear``.
 
-========================  ==========================================  =========================
-optional                  gives                                       default
-========================  ==========================================  =========================
-``call_certified``        the strongest affordable certificate        ``__call__``
-``best_vertices``         pricing of many atoms in one pass           None: one atom per call
-``factors``               the factored (Burer-Monteiro) method        None: not factorable
-``linear_cost``           C of a linear objective                     None
-``cost_map``              <C, x> and A x together, C + A^* lam        None: one after the other
-``quadratic_diagonal``    the curvature of a quadratic objective      None
-``is_strictly_convex``    quasi-Newton steps before atoms ("auto")    False
-``inner_oracles``         the oracles inside this one                 ()
-``block_oracles``         one model per block (corrective method)     (): one block
-``runs_user_code``        further checks of the answers               False
-``hermitian``             matrices as factors, Hermitian or not       None: not such a set
-``certification``         parameters of certified spectral bounds     None
-``atom_entries``          entries of an atom, for memory forecasts    None: all entries of x
-``real_only``             complex maps are refused                    False
-``takes_operators``       directions may be operators                 True
-``has_membership_test``   warm starts at points of other problems     True
-``display_value``         the sign and offset of reported values      the value itself
-``checkpoint_identity``   what a checkpoint compares                  None: the object
-========================  ==========================================  =========================
+==========================  ==========================================  =========================
+optional                    gives                                       default
+==========================  ==========================================  =========================
+``call_certified``          the strongest affordable certificate        ``__call__``
+``best_vertices``           pricing of many atoms in one pass           None: one atom per call
+``factors``                 the factored (Burer-Monteiro) method        None: not factorable
+``linear_cost``             C of a linear objective                     None
+``coordinates``             coordinate descent                          None: not by coordinates
+``squared_nuclear_weight``  the barrier method                          None: another f or X
+``cost_map``                <C, x> and A x together, C + A^* lam        None: one after the other
+``quadratic_diagonal``      the curvature of a quadratic objective      None
+``is_strictly_convex``      quasi-Newton steps before atoms ("auto")    False
+``inner_oracles``           the oracles inside this one                 ()
+``block_oracles``           one model per block (corrective method)     (): one block
+``runs_user_code``          further checks of the answers               False
+``hermitian``               matrices as factors, Hermitian or not       None: not such a set
+``certification``           parameters of certified spectral bounds     None
+``atom_entries``            entries of an atom, for memory forecasts    None: all entries of x
+``real_only``               complex maps are refused                    False
+``takes_operators``         directions may be operators                 True
+``has_membership_test``     warm starts at points of other problems     True
+``display_value``           the sign and offset of reported values      the value itself
+``checkpoint_identity``     what a checkpoint compares                  None: the object
+==========================  ==========================================  =========================
 
 Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``.
 
@@ -74,22 +74,18 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 ========================  ==========================================  =========================
 
 Tracker: required ``mix``, ``point``; optional ``nbytes`` (0), ``exact_objective`` (False), ``error`` (None),
-``has_shared_atoms`` (False).
-
-Inner products are real throughout: Re <., .>.
+``has_shared_atoms`` (False). Inner products are real throughout: Re <., .>.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from unipd._typing import Array
-from unipd._util import blas
 
 
 @dataclass(frozen=True)
@@ -472,11 +468,7 @@ class Adapted:
 
 
 def unwrap(part: Any) -> Any:
-    """Return a user-supplied part as it was given, without its adapter.
-
-    >>> unwrap(3)
-    3
-    """
+    """Return a user-supplied part as it was given, without its adapter."""
     return part.part if isinstance(part, Adapted) else part
 
 
@@ -499,38 +491,7 @@ def proves_errors(oracle: Any) -> bool:
     >>> proves_errors(Simplex(2)), proves_errors(from_callable(lambda y: y, 2))
     (True, False)
     """
-    part = unwrap(oracle)
-    is_defined = (
-        declares(part, "call_certified")
-        and getattr(type(part), "call_certified", None) is not OracleDefaults.call_certified
-    )
+    part, default = unwrap(oracle), OracleDefaults.call_certified
+    is_defined = declares(part, "call_certified") and getattr(type(part), "call_certified", None) is not default
     own = type(part).__module__.startswith("unipd.") and not oracle.runs_user_code
     return (own or is_defined) and all(map(proves_errors, oracle.inner_oracles))
-
-
-_DOUBLE = np.dtype(np.float64)
-_PART = blas.ENTRIES
-"""Entries of single precision that are turned to double precision at a time: in cache, and BLAS wakes no threads."""
-
-
-def inner(left: Array, right: Array) -> float:
-    """Return the real inner product Re <left, right>, summed in double precision."""
-    if left.dtype is _DOUBLE is right.dtype:
-        return float(blas.vdot(left, right) if left.size <= blas.ENTRIES else blas.dot(left, right))
-    if left.size <= _PART or left.dtype.char not in "fF":
-        return float(blas.dot(_in_double(left), right).real)
-    one, other = left.reshape(-1), right.reshape(-1)
-    parts = (slice(first, first + _PART) for first in range(0, one.size, _PART))
-    return float(sum(np.vdot(_in_double(one[part]), _in_double(other[part])).real for part in parts))
-
-
-def norm(vector: Array) -> float:
-    """Return the Euclidean norm of an array of any shape, summed in double precision."""
-    return math.sqrt(inner(vector, vector))
-
-
-def _in_double(array: Array) -> Array:
-    kind = array.dtype.char
-    if kind == "f":
-        return array.astype(np.float64)
-    return array.astype(np.complex128) if kind == "F" else array

@@ -129,7 +129,7 @@ SLEEPERS = '''
 import os, time
 import numpy as np
 from unipd._util import blas
-from unipd.protocols import inner
+from unipd._util.blas import inner
 from unipd._util.validate import all_finite
 
 def others(works):

@@ -17,10 +17,10 @@ from support.oracles import Wrapped
 from support.references import LOSSES, SETS, constrained_reference, loss_reference
 from unipd import Problem
 from unipd._typing import Array
+from unipd._util.blas import inner
 from unipd.couplings import AtMost, Equality
 from unipd.dual import call_oracle, dual_space, evaluate, lower_bound, proximal_step, value_only
 from unipd.methods import Certificate
-from unipd.protocols import inner
 from unipd.sharp import L1Ball, L2NormSquared, Simplex, UnitSimplex
 
 seeds = st.integers(0, 2**32 - 1)

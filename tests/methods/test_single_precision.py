@@ -10,9 +10,9 @@ import pytest
 import scipy
 
 from unipd import MaxIterations, Problem, Status, sharp, solve
+from unipd._util.blas import norm
 from unipd.atoms import as_array
 from unipd.couplings import Huber, LeastSquares
-from unipd.protocols import norm
 
 ACCURACY = 1e-5
 Parts = tuple[Any, Any, Any, Any]

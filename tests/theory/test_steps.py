@@ -12,10 +12,10 @@ from scipy.spatial.distance import pdist
 from support.known_optima import KNOWN
 from unipd import AccUniPDGrad, Problem, UniPDGrad, iterate, theory
 from unipd._typing import Array
+from unipd._util.blas import inner
 from unipd.couplings import LeastSquares, WeightedLeastSquares
 from unipd.dual import evaluate, proximal_step
 from unipd.methods.universal import analytic_smoothness
-from unipd.protocols import inner
 from unipd.sharp import Box, L1Ball, Simplex
 
 SETS: dict[str, Any] = {

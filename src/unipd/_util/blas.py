@@ -45,6 +45,32 @@ def dot(first: Array, second: Array) -> Any:
         return sums.sum(dtype=np.float64).item() + vdot(one[whole:], other[whole:]).item()
 
 
+_DOUBLE = np.dtype(np.float64)
+
+
+def inner(left: Array, right: Array) -> float:
+    """Return the real inner product Re <left, right>, summed in double precision."""
+    if left.dtype is _DOUBLE is right.dtype:
+        return float(vdot(left, right) if left.size <= ENTRIES else dot(left, right))
+    if left.size <= ENTRIES or left.dtype.char not in "fF":
+        return float(dot(_in_double(left), right).real)
+    one, other = left.reshape(-1), right.reshape(-1)
+    parts = (slice(first, first + ENTRIES) for first in range(0, one.size, ENTRIES))
+    return float(sum(np.vdot(_in_double(one[part]), _in_double(other[part])).real for part in parts))
+
+
+def norm(vector: Array) -> float:
+    """Return the Euclidean norm of an array of any shape, summed in double precision."""
+    return math.sqrt(inner(vector, vector))
+
+
+def _in_double(array: Array) -> Array:
+    kind = array.dtype.char
+    if kind == "f":
+        return array.astype(np.float64)
+    return array.astype(np.complex128) if kind == "F" else array
+
+
 def product(first: Array, second: Array) -> Array:
     """Return ``first @ second`` of two matrices, or of a matrix and a vector on either side.
 
@@ -57,14 +83,14 @@ def product(first: Array, second: Array) -> Array:
     """
     if second.ndim == 2 and second.shape[1] == 1:  # for one column the operator @ does without BLAS
         return product(first, second[:, 0])[..., np.newaxis]
-    rows, inner, columns = math.prod(first.shape[:-1]), first.shape[-1], math.prod(second.shape[1:])
+    rows, terms, columns = math.prod(first.shape[:-1]), first.shape[-1], math.prod(second.shape[1:])
     most = ENTRIES if min(rows, columns) == 1 else PRODUCTS
     if _are_complex(first, second):
         most //= 2 if most == ENTRIES else 4
-    work = rows * inner * columns
-    longest = max(rows, inner, columns)
+    work = rows * terms * columns
+    longest = max(rows, terms, columns)
     step = most * longest // max(work, 1)
-    if work <= most or step < _LEAST or inner != len(second):
+    if work <= most or step < _LEAST or terms != len(second):
         return first @ second
     if columns == longest > rows:
         return product(second.T, first.T).T
@@ -73,7 +99,7 @@ def product(first: Array, second: Array) -> Array:
         for low in range(0, rows, step):
             np.matmul(first[low : low + step], second, out=out[low : low + step])
         return out
-    for low in range(0, inner, step):
+    for low in range(0, terms, step):
         out += first[..., low : low + step] @ second[low : low + step]
     return out
 

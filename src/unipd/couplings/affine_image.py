@@ -8,8 +8,9 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.blas import inner
 from unipd.couplings.base import ConvexSet, Rescaling, require_like, require_set
-from unipd.protocols import Coupling, inner
+from unipd.protocols import Coupling
 
 
 class Translated(ConvexSet):

@@ -17,10 +17,11 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.blas import inner, norm
 from unipd._util.entrywise import precision, rounding_of
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput
-from unipd.protocols import Adapted, Coupling, inner, norm
+from unipd.protocols import Adapted, Coupling
 
 FEASIBILITY_ROUNDING = 1e-9
 """Relative distance to a set below which a vector counts as inside (or its rounding where that is more)."""

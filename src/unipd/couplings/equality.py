@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd._util.blas import norm
 from unipd.couplings.base import ConvexSet, Rescaling, row_factors
-from unipd.protocols import norm
 
 
 class Equality(ConvexSet):

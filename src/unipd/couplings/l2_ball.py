@@ -8,10 +8,10 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.blas import norm
 from unipd._util.entrywise import total
 from unipd.couplings.base import ConvexSet, Rescaling, require_like, row_factors
 from unipd.couplings.equality import Equality
-from unipd.protocols import norm
 
 
 class L2Ball(ConvexSet):

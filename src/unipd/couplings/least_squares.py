@@ -8,10 +8,10 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.blas import inner
 from unipd._util.entrywise import scale_rows, total
 from unipd.couplings.base import ConvexLoss
 from unipd.errors import InvalidInput
-from unipd.protocols import inner
 
 
 class LeastSquares(ConvexLoss):

@@ -15,6 +15,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array
+from unipd._util.blas import inner, norm
 from unipd._util.validate import has_parts
 from unipd.couplings.base import as_coupling
 from unipd.doctor.report import (
@@ -35,7 +36,7 @@ from unipd.doctor.report import (
     size_of,
     tolerance,
 )
-from unipd.protocols import Coupling, LinearMap, Loss, SharpAnswer, SharpOracle, inner, norm
+from unipd.protocols import Coupling, LinearMap, Loss, SharpAnswer, SharpOracle
 
 TINY = 1e-300
 """Added to sizes that errors are divided by."""

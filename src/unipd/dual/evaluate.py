@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import inner, norm
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle, UnipdError
 from unipd.problem import Problem
-from unipd.protocols import Coupling, SharpAnswer, inner, norm
+from unipd.protocols import Coupling, SharpAnswer
 
 _BISECTIONS = 40
 _ROUNDING = 64.0

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import inner
 from unipd._util.context import RunContext, change_context, current_context
 from unipd._util.thread_pool import available_threads, run_on_threads
 from unipd.dual.evaluate import (
@@ -36,7 +37,7 @@ from unipd.dual.evaluate import (
     slack_value,
 )
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, inner
+from unipd.protocols import SharpAnswer
 
 FUSED = 1 << 14
 """Entries of a dual vector from which compiled loops beat NumPy's passes."""

@@ -21,12 +21,13 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray
+from unipd._util.blas import norm
 from unipd.atoms import LowRank, apply
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, State, empty_certificate, measure_point
 from unipd.problem import Problem
-from unipd.protocols import Tracker, norm
+from unipd.protocols import Tracker
 from unipd.status import Status
 from unipd.trackers import Fixed
 

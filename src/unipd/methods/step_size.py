@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 from unipd._typing import Array
+from unipd._util.blas import inner
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
-from unipd.protocols import Loss, inner
+from unipd.protocols import Loss
 
 _BISECTIONS = 60
 ARMIJO = 1e-4

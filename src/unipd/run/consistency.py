@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import inner, norm
 from unipd.atoms import Blocks, LowRank, dense, inner_product
 from unipd.dual import double_direction, evaluate, oracle_errors, release_workspace
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, inner, is_user_supplied, norm, proves_errors
+from unipd.protocols import SharpAnswer, is_user_supplied, proves_errors
 from unipd.run.result import remeasure, tracker_error
 from unipd.sharp.spectral.operators import pairing
 from unipd.spectral import CLAIMED, RESIDUAL, RIGOROUS, STATED

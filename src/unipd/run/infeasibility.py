@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import inner, norm
 from unipd.errors import UnboundedOracle
 from unipd.maps.base import squared_norm
 from unipd.memory import peak_memory
 from unipd.problem import Problem, ratio
-from unipd.protocols import inner, norm
 from unipd.run.result import ProblemFacts, Result
 from unipd.status import Status
 

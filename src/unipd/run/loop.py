@@ -14,6 +14,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.blas import inner
 from unipd._util.context import current_communicator, current_context
 from unipd.dual import workspace_scope
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
@@ -21,7 +22,7 @@ from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_
 from unipd.methods import Method, State, as_method
 from unipd.methods.base import ForecastsMemory, fast_replace, method_options
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner
+from unipd.protocols import Tracker
 from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
 from unipd.run.consistency import revise_bound
 from unipd.run.history import History, Incumbent, IterationInfo

@@ -12,6 +12,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.blas import norm
 from unipd.atoms import Blocks, LowRank
 from unipd.dual import DualPoint, dual_point, evaluate
 from unipd.errors import InvalidInput
@@ -28,7 +29,7 @@ from unipd.methods.factored import is_factorable
 from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_certificate
 from unipd.methods.factored.factored import Factored
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, norm
+from unipd.protocols import SharpAnswer
 from unipd.run.history import History
 from unipd.run.result import Result, certificate_figures
 from unipd.run.termination import Termination

@@ -10,13 +10,13 @@ from typing import Any, cast
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import norm
 from unipd._util.printing import format_value, html_table, plain_table
 from unipd.dual import dual_space
 from unipd.memory import size_text
 from unipd.methods import Certificate, Counts
 from unipd.methods.base import measure_point
 from unipd.problem import Problem
-from unipd.protocols import norm
 from unipd.run.history import History
 from unipd.status import Status
 from unipd.trackers.atoms import HasAtoms

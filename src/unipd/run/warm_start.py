@@ -9,12 +9,13 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.blas import inner
 from unipd.atoms import Blocks, combination, dense, inner_product, scale_atom
 from unipd.errors import InvalidInput
 from unipd.methods import Method, State
 from unipd.methods.base import WarmPoint, start_from
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner
+from unipd.protocols import Tracker
 from unipd.run.result import Result
 from unipd.trackers.atoms import HasAtoms
 

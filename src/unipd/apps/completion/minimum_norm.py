@@ -14,6 +14,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.blas import norm
 from unipd.apps.completion.problem import FLOOR, CompletionProblem, ball_formulation
 from unipd.apps.completion.side_information import SideCurvature, Step
 from unipd.apps.completion.solver import FIRST_RANK, INNER_STEPS, apply_trivial_bound
@@ -21,7 +22,6 @@ from unipd.couplings import Equality, L2Ball
 from unipd.methods.factored.factored import Factored
 from unipd.methods.factored.least_norm import first_scales
 from unipd.problem import Problem
-from unipd.protocols import norm
 from unipd.run import History, Result
 from unipd.run.history import COLUMNS
 from unipd.sharp.spectral import BalancedNuclearNormSquared

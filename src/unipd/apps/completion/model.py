@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from unipd._util import validate
+from unipd._util.blas import norm
 from unipd._util.context import current_communicator
 from unipd._util.printing import ReprMixin
 from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, clip_range
@@ -45,7 +46,6 @@ from unipd.errors import InvalidInput
 from unipd.io.ratings import Shard
 from unipd.methods import auto
 from unipd.problem import Problem
-from unipd.protocols import norm
 from unipd.run import MaxSeconds, Result, downgrade, solve
 from unipd.status import Status
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.blas import norm
 from unipd._util.context import current_communicator
 from unipd.apps.completion.ratings import IndexedRatings
 from unipd.apps.completion.side_information import SideCurvature, SideFactor, Step
@@ -19,7 +20,6 @@ from unipd.couplings import LeastSquares
 from unipd.maps import BlockMap, Sampling, TwoSidedMap
 from unipd.maps.matrix import Incidence
 from unipd.problem import Problem
-from unipd.protocols import norm
 from unipd.sharp import L2NormSquared, NuclearBall, Product
 from unipd.sharp.spectral.factors import (
     Factors,

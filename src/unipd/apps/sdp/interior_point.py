@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import norm
 from unipd.apps.sdp.cones import measure_margins, measure_size
 from unipd.apps.sdp.data import FREE, SdpData
 from unipd.apps.sdp.embedding import Embedding
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
 from unipd.problem import Problem
-from unipd.protocols import Tracker, norm
+from unipd.protocols import Tracker
 from unipd.spectral import RIGOROUS
 from unipd.status import Status
 from unipd.trackers import Fixed

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import inner, norm
 from unipd.atoms import apply
 from unipd.dual import oracle_errors
 from unipd.errors import InvalidInput
@@ -25,7 +26,7 @@ from unipd.methods.factored.augmented_lagrangian import refresh_certificate, tar
 from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape
 from unipd.methods.factored.lbfgs import lbfgs_steps
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner, norm
+from unipd.protocols import Tracker
 from unipd.sharp.spectral.factors import SpectralFactors, random_block
 from unipd.status import Status
 

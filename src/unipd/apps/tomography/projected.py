@@ -27,6 +27,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.blas import inner, norm
 from unipd._util.context import notify
 from unipd.atoms import LowRank, apply
 from unipd.dual import DualValue, evaluate, oracle_errors
@@ -36,7 +37,7 @@ from unipd.methods.corrective import project_simplex
 from unipd.methods.factored.augmented_lagrangian import CertifyingState, target
 from unipd.methods.factored.factored import START_TOLERANCE, certify_at, with_bound
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner, norm
+from unipd.protocols import Tracker
 from unipd.sharp import Spectrahedron
 from unipd.sharp.spectral.base import weights_of
 from unipd.sharp.spectral.factors import random_block

@@ -11,6 +11,7 @@ import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.blas import norm
 from unipd.atoms import Blocks, dense
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput
@@ -24,7 +25,7 @@ from unipd.methods.base import (
 )
 from unipd.methods.coordinate.restricted import Multiplier, Restricted, loss_hessian, minimize_restricted
 from unipd.problem import Problem
-from unipd.protocols import Tracker, norm
+from unipd.protocols import Tracker
 from unipd.sharp.coordinates import Coordinates
 from unipd.status import Status
 from unipd.trackers import Fixed

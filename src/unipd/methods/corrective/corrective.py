@@ -12,6 +12,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.blas import inner, norm
 from unipd.dual import DualPoint, double_direction, dual_point, evaluate, image_of, oracle_errors
 from unipd.errors import OracleError
 from unipd.methods.base import (
@@ -31,7 +32,7 @@ from unipd.methods.corrective.master import solve_master
 from unipd.methods.corrective.model import FEW_ATOMS, Bundle
 from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker, inner, is_user_supplied, norm
+from unipd.protocols import SharpAnswer, Tracker, is_user_supplied
 
 MASTER_SHARE = 1e-3
 """Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from unipd._typing import Array, FloatArray
+from unipd._util.blas import inner
 from unipd.methods.corrective.model import Bundle, as_real
 from unipd.methods.corrective.quadratic_program import minimize_quadratic
 from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
-from unipd.protocols import inner
 
 _NEWTON_STEPS = 50
 _ROUNDING = 1e-13

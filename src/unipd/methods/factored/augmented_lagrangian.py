@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import inner, norm
 from unipd._util.context import notify
 from unipd._util.entrywise import precision
 from unipd._util.lazy import compile_lazily
@@ -24,7 +25,6 @@ from unipd.methods.base import State, primal_certificate
 from unipd.methods.factored.lbfgs import ROUNDING, Memory
 from unipd.methods.step_size import minimize_convex
 from unipd.problem import Problem
-from unipd.protocols import inner, norm
 from unipd.sharp.spectral.factors import Factors
 from unipd.sharp.spectral.operators import LazyDifference
 from unipd.trackers import Fixed

@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.blas import inner
 from unipd.dual import DualPoint, double_direction, evaluate
 from unipd.errors import InvalidInput
 from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate, primal_certificate
@@ -31,7 +32,7 @@ from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
 from unipd.methods.factored.least_norm import is_oracle_overdue, scale_to_data, widen_state
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
-from unipd.protocols import OracleDefaults, Tracker, inner, unwrap
+from unipd.protocols import OracleDefaults, Tracker, unwrap
 from unipd.sharp.spectral.factors import Factors, NuclearNormFactors, SpectralFactors
 from unipd.spectral import has_compiled_lanczos
 from unipd.status import Status

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array, IntArray
+from unipd._util.blas import inner, norm
 from unipd._util.context import notify
 from unipd._util.lazy import compile_lazily
 from unipd._util.thread_pool import sum_over_rows
@@ -25,7 +26,6 @@ from unipd.atoms import apply
 from unipd.methods.factored.augmented_lagrangian import FactoredState, objective_scale, stationarity
 from unipd.methods.factored.fixed_diagonal import RowFactors
 from unipd.methods.factored.lbfgs import interpolate
-from unipd.protocols import inner, norm
 from unipd.spectral.operators import as_operator
 
 PRODUCTS = 200

@@ -17,6 +17,7 @@ import numpy as np
 
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.blas import inner
 from unipd.atoms import Atom
 from unipd.dual import (
     DualValue,
@@ -39,7 +40,7 @@ from unipd.methods.base import (
 from unipd.methods.frank_wolfe.frank_wolfe import linear_score, require_smooth_loss
 from unipd.methods.step_size import LossGradient, direction_between, exact_step, loss_gradient, step_along
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker, inner
+from unipd.protocols import SharpAnswer, Tracker
 from unipd.trackers.atoms import is_low_rank, vertex_key
 
 REFRESH = 256

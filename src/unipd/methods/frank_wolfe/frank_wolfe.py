@@ -9,6 +9,7 @@ from typing import Any
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.blas import inner
 from unipd.dual import (
     DualValue,
     call_oracle,
@@ -37,7 +38,7 @@ from unipd.methods.step_size import (
     step_along,
 )
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker, inner
+from unipd.protocols import SharpAnswer, Tracker
 from unipd.trackers.atoms import HasAtoms
 
 STEP_SIZES = ("open-loop", "line-search", "short-step")

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from unipd import theory
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.blas import inner
 from unipd.dual import DualPoint, DualSpace, DualValue, dual_space, evaluate
 from unipd.errors import InvalidInput, OracleError
 from unipd.methods.base import (
@@ -26,7 +27,7 @@ from unipd.methods.base import (
 from unipd.methods.step_size import exact_step, parabola_step
 from unipd.methods.universal.line_search import Search, analytic_smoothness, initial_smoothness, search_smoothness
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner
+from unipd.protocols import Tracker
 from unipd.status import Status
 
 STEP_RULES = ("search", "analytic", "fixed")

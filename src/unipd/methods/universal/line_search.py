@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from unipd._util.blas import inner
 from unipd._util.context import out_of_time
 from unipd.dual import DualPoint, DualSpace, DualValue, call_oracle, dual_value, evaluate, oracle_errors, proximal_step
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts
 from unipd.problem import Problem
-from unipd.protocols import inner
 
 REPLACEMENT_SHARE = 1e-3
 """An atom replaces another when it beats it by this share of the slack."""

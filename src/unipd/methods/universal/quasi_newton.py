@@ -28,6 +28,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
+from unipd._util.blas import inner
 from unipd._util.context import out_of_time
 from unipd.dual import DualPoint, call_oracle, dual_point, dual_value, evaluate, image_of
 from unipd.errors import InvalidInput
@@ -49,7 +50,7 @@ from unipd.methods.universal.accunipdgrad import AccUniPDGrad, AccUniPDGradState
 from unipd.methods.universal.common import SLACK_SHARE
 from unipd.methods.universal.line_search import least_smoothness
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner
+from unipd.protocols import Tracker
 
 _TRIALS = 12
 """Trial points of a quasi-Newton step after which it fails."""

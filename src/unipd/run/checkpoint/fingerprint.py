@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from unipd._util.blas import inner, norm
 from unipd.problem import Problem
-from unipd.protocols import declares, inner, norm
+from unipd.protocols import declares
 
 _SEED = 20
 _TOLERANCE = 1e-6

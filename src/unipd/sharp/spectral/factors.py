@@ -17,8 +17,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from unipd._typing import Array, Shape
+from unipd._util.blas import inner, norm
 from unipd.atoms import Blocks, LowRank, apply, apply_adjoint, dense
-from unipd.protocols import inner, norm
 from unipd.sharp.spectral.operators import hermitian_twice
 
 Preconditioner: TypeAlias = Callable[[Array], Array]
