@@ -1,13 +1,14 @@
 """Quantum tomography: CVXPY with SCS, the fitters of qiskit-experiments and R-rho-R on the same noisy data.
 
-    python benchmarks/tomography_peers.py [--quick] [--seeds N] [--most QUBITS] [--only scs|qiskit|states|scale]
+    python benchmarks/tomography_peers.py [--quick] [--seeds N] [--most QUBITS] [--only TABLE] [--save FILE]
 
 CPU seconds of one thread, every solver after a warm-up, means of several experiments: three with SCS, which stops
 after some minutes, ten with qiskit-experiments. Goals, and whether they are met, are below each row. The SCS problem
 is the same least squares over density matrices; qiskit-experiments fits counts in all local bases, of pure states and
 of the same with white noise. The table of states compares estimates from counts: linear inversion (projected),
-R-rho-R to 0.01 nats, ``cvxpy_gaussian_lstsq`` (up to three qubits) and the objectives of unipd. The table of scale has
-10,000 shots of each of 2 p log10 p strings times the rank. Peers that are not installed are skipped.
+R-rho-R to 0.01 nats, ``cvxpy_gaussian_lstsq`` (up to four qubits) and the objectives of unipd. The table of scale has
+10,000 shots of each of 2 p log10 p strings times the rank, beside a descent over factors with momentum. Peers that are
+not installed are skipped.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import argparse
+import itertools
+import json
 import math
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -289,8 +293,38 @@ def iterate_r_rho_r(counts: dict[str, dict[str, int]], nats: float = 0.01, steps
     return nearest_state(factor @ factor.conj().T)
 
 
-def compare_states(sizes: list[int], seeds: int) -> None:
-    """Print infidelity and trace distance of estimates from counts in all bases."""
+MOST_SCS_QUBITS = 4
+"""Most qubits of ``cvxpy_gaussian_lstsq`` in the table of states: at five a fit takes seven seconds."""
+Key = tuple[int, str, int]
+"""Qubits, state and shots: a row of the table of states."""
+
+
+class Archive:
+    """Rows of JSON in a file, kept from run to run: an interrupted table goes on where it stopped.
+
+    Without a file the rows are kept in memory.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        lines = path.read_text().splitlines() if path is not None and path.exists() else []
+        self.rows: dict[str, list[float]] = {row["key"]: row["values"] for row in map(json.loads, lines)}
+
+    def compute(self, key: str, call: Callable[[], list[float]]) -> list[float]:
+        """Return the values of a key, from the file if it has them."""
+        if key not in self.rows:
+            self.rows[key] = call()
+            if self.path is not None:
+                with self.path.open("a") as stream:
+                    stream.write(json.dumps({"key": key, "values": self.rows[key]}) + "\n")
+        return self.rows[key]
+
+
+def compare_states(sizes: list[int], seeds: int, archive: Archive) -> None:
+    """Print infidelity and trace distance of estimates from counts in all bases.
+
+    Seeds are the outer loop, so that an interrupted run has as many of them in every row.
+    """
     peers: dict[str, Callable[[dict[str, dict[str, int]]], QuantumState]] = {
         "linear inversion": invert_linearly,
         "R-rho-R": iterate_r_rho_r,
@@ -299,27 +333,42 @@ def compare_states(sizes: list[int], seeds: int) -> None:
             for name, options in OBJECTIVES.items()
         },
     }
-    print(f"\nCounts in all 3^q bases, means of {seeds} experiments: 1 - F in thousandths, trace distance, CPU seconds")
+    if find_spec("qiskit_experiments") is not None:
+        peers["Qiskit Gaussian"] = fit_by_qiskit
+    rows: list[Key] = [(q, kind, shots) for q in sizes for shots in (8 << q, 100, 1000) for kind in STATES]
+    values: dict[Key, dict[str, list[list[float]]]] = {row: {name: [] for name in peers} for row in rows}
     for qubits in sizes:
-        known = dict(peers)
-        if find_spec("qiskit_experiments") is not None and qubits <= 3:
-            known["Qiskit Gaussian"] = fit_by_qiskit
-        for call in known.values():
-            call(simulate_counts(random_pure(qubits, 99), all_bases(qubits), 20, seed=99))
-        for shots in (8 << qubits, 100, 1000):
-            for kind in STATES:
-                _one_row_of_states(qubits, shots, kind, seeds, known)
-
-
-def _one_row_of_states(qubits: int, shots: int, kind: str, seeds: int, peers: dict[str, Any]) -> None:
-    rows: dict[str, list[tuple[float, float, float]]] = {name: [] for name in peers}
-    for seed in range(seeds):
-        truth = true_state(kind, qubits, seed)
-        counts = simulate_counts(truth, all_bases(qubits), shots, seed=1000 + seed)
         for name, call in peers.items():
-            state, seconds = measure_time(lambda call=call, counts=counts: call(counts))
-            rows[name].append((1e3 * (1.0 - state.fidelity(truth)), trace_distance(state, truth), seconds))
-    means = {name: np.mean(values, axis=0) for name, values in rows.items()}
+            if name != "Qiskit Gaussian" or qubits <= MOST_SCS_QUBITS:
+                call(simulate_counts(random_pure(qubits, 99), all_bases(qubits), 20, seed=99))
+    for seed, row in itertools.product(range(seeds), rows):
+        for name, figures in _one_experiment(row, seed, peers, archive).items():
+            values[row][name].append(figures)
+    print(f"\nCounts in all 3^q bases, means of {seeds} experiments: 1 - F in thousandths, trace distance, CPU seconds")
+    for row in rows:
+        _print_row(row, values[row])
+
+
+def _one_experiment(row: Key, seed: int, peers: dict[str, Any], archive: Archive) -> dict[str, list[float]]:
+    """Return infidelity, trace distance and seconds of every estimate from one experiment."""
+    qubits, kind, shots = row
+    truth = true_state(kind, qubits, seed)
+    counts = simulate_counts(truth, all_bases(qubits), shots, seed=1000 + seed)
+
+    def measure(call: Callable[..., QuantumState]) -> list[float]:
+        state, seconds = measure_time(lambda: call(counts))
+        return [1e3 * (1.0 - state.fidelity(truth)), trace_distance(state, truth), seconds]
+
+    return {
+        name: archive.compute(f"{qubits}|{kind}|{shots}|{seed}|{name}", lambda call=call: measure(call))
+        for name, call in peers.items()
+        if name != "Qiskit Gaussian" or qubits <= MOST_SCS_QUBITS
+    }
+
+
+def _print_row(row: Key, values: dict[str, list[list[float]]]) -> None:
+    qubits, kind, shots = row
+    means = {name: np.mean(figures, axis=0) for name, figures in values.items() if figures}
     cells = "; ".join(f"{name} {mean[0]:.2f} {mean[1]:.4f} {mean[2]:.3f}" for name, mean in means.items())
     print(f"{qubits} qubits, {kind}, {shots} shots: {cells}", flush=True)
     if shots == 8 << qubits:
@@ -344,24 +393,65 @@ GOALS = {(8, 3): 0.985, (10, 3): 0.95, (12, 3): 0.81, (12, 1): 0.93, (14, 1): 0.
 """Fidelities that a descent over factors of known rank reaches."""
 
 
-def compare_scale(sizes: list[int]) -> None:
-    """Print fidelities of noisy states of many qubits: by default, and at the known rank."""
-    print(
-        "\n10,000 shots a string: fidelity and CPU seconds by default, with the rank known, over all states (8 qubits)"
-    )
+def descend_with_momentum(data: PauliData, rank: int, steps: int = 2000) -> QuantumState:
+    """Return the state of a descent over factors with constant momentum (Kim, Kollias, Kalev et al., 2023).
+
+    From the top eigenvectors of A^*(b), with the step of the curvature there, until the loss falls by less than 1e-6 of
+    itself in ten steps. It shares the products of :class:`PauliMap`; the rank is known to it.
+    """
+    strings = PauliMap(data.qubits, data.x, data.z, "double", 1)
+    size, count, momentum = 1 << data.qubits, data.size, 0.75
+    scale = size / count
+
+    def top_factor() -> Any:
+        operator: Any = strings.adjoint(scale * data.expectations)
+        basis = np.random.default_rng(0).standard_normal((size, rank)) + 0j
+        for _ in range(10):
+            basis = np.linalg.qr(operator @ basis)[0]
+        values, vectors = np.linalg.eigh(basis.conj().T @ (operator @ basis))
+        factor = (basis @ vectors) * np.sqrt(np.maximum(values, 1e-3))
+        return factor / np.linalg.norm(factor)
+
+    def residual_of(factor: Any) -> Any:
+        return strings.image(LowRank(factor, factor, np.ones(rank))) - data.expectations
+
+    factor = before = top_factor()
+    step = 0.25 / float(np.linalg.norm(factor, 2) ** 2)
+    losses: list[float] = []
+    for _ in range(steps):
+        ahead = factor + momentum * (factor - before)
+        residual = residual_of(ahead)
+        losses.append(float(residual @ residual))
+        if len(losses) > 10 and losses[-11] - losses[-1] <= 1e-6 * losses[-1]:
+            break
+        before, factor = factor, ahead - step * (strings.adjoint(scale * residual) @ ahead)
+    return QuantumState(factor, np.linalg.norm(factor, axis=0) ** 2)
+
+
+def compare_scale(sizes: list[int], archive: Archive) -> None:
+    """Print fidelities of noisy states of many qubits: by default, at the known rank, by momentum descent at it."""
+    print("\n10,000 shots a string: fidelity and CPU seconds")
     for qubits, rank in ((qubits, rank) for qubits in sizes for rank in (1, 3) if rank == 1 or qubits < 14):
         kind = "random" if rank == 1 else "mixed"
         experiment = simulate(kind, qubits, rank=None if rank == 1 else rank, noise=Noise(shots=10_000), seed=1)
-        ways: dict[str, dict[str, Any]] = {"default": {}, "rank known": {"rank": rank}}
+        ways: dict[str, dict[str, Any] | None] = {"default": {}, "rank known": {"rank": rank}, "momentum descent": None}
         if qubits <= 8:
             ways["all states"] = {"objective": "weighted"}
         cells: list[str] = []
         for name, options in ways.items():
-            solver = PauliTomography(threads=1, **options)
-            estimate, seconds = measure_time(lambda solver=solver, data=experiment.data: solver.fit_data(data))
-            fidelity = estimate.fidelity(experiment.state)
+
+            def measure(options: Any = options, experiment: Any = experiment, rank: int = rank) -> list[float]:
+                def fit() -> QuantumState:
+                    if options is None:
+                        return descend_with_momentum(experiment.data, rank)
+                    return PauliTomography(threads=1, **options).fit_data(experiment.data).state_
+
+                state, seconds = measure_time(fit)
+                return [state.fidelity(experiment.state), seconds]
+
+            fidelity, seconds = archive.compute(f"scale|{qubits}|{rank}|{name}", measure)
             cells.append(f"{name} {fidelity:.4f} {seconds:.2f}")
-            if name != "all states" and (qubits, rank) in GOALS:
+            if name in ("default", "rank known") and (qubits, rank) in GOALS:
                 goal = GOALS[qubits, rank]
                 note(f"{qubits} qubits, rank {rank}, {name}: fidelity", fidelity, "share", goal, at_least=True)
         print(f"{qubits} qubits, rank {rank}: {'; '.join(cells)}", flush=True)
@@ -373,7 +463,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="experiments with qiskit-experiments, and of each state")
     parser.add_argument("--most", type=int, default=7, help="most qubits for SCS")
     parser.add_argument("--only", choices=("scs", "qiskit", "states", "scale"), help="one of the tables")
+    parser.add_argument("--save", type=Path, help="keep the tables of states and scale here, and go on from there")
     options = parser.parse_args()
+    archive = Archive(options.save)
 
     def is_wanted(name: str) -> bool:
         return options.only in (None, name)
@@ -390,9 +482,9 @@ def main() -> None:
             sizes, seeds = ([3], 1) if options.quick else ([3, 4, 5], options.seeds)
             against_qiskit(sizes, 1024, seeds, share)
     if is_wanted("states"):
-        compare_states([2] if options.quick else [2, 3, 4, 5], 2 if options.quick else options.seeds)
+        compare_states([2] if options.quick else [2, 3, 4, 5], 2 if options.quick else options.seeds, archive)
     if is_wanted("scale"):
-        compare_scale([8] if options.quick else [8, 10, 12, 14])
+        compare_scale([8] if options.quick else [8, 10, 12, 14], archive)
 
 
 if __name__ == "__main__":
