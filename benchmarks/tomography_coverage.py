@@ -110,7 +110,7 @@ def cover_once(case: Case, repetition: int, replicates: int, resample: str) -> d
     figures |= {label: truth.expectation(label) for label in unused[:3]}
     held: dict[str, bool] = {}
     for name, value in figures.items():
-        if name not in errors.unidentified:
+        if name not in errors.undetermined_figures:
             low, high = errors.interval(name)
             held[name] = bool(low - 1e-12 <= value <= high + 1e-12)
     for joint in (False, True) if repetition < RANGES else ():

@@ -23,7 +23,7 @@ from unipd.apps.tomography import (
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.bootstrap import WAYS
+from unipd.apps.tomography.bootstrap import RESAMPLING
 from unipd.errors import InvalidInput
 
 
@@ -125,7 +125,7 @@ def test_shots_are_drawn_again_from_those_of_each_basis():
     assert errors.stderr("x") == pytest.approx(np.sqrt((1 - 0.04) / 100), rel=0.15)
     truth = QuantumState(np.eye(2))  # a pure estimate of the mixed state: the data vary about themselves, not about it
     pure = PauliTomography(rank=1).fit(["X", "Y", "Z"], truth.expectations(["X", "Y", "Z"]), stderr=1e-3)
-    drawn = {way: pure.bootstrap(20, resample=way, observables={"y": "Y"}, seed=1).stderr("y") for way in WAYS}
+    drawn = {way: pure.bootstrap(20, resample=way, observables={"y": "Y"}, seed=1).stderr("y") for way in RESAMPLING}
     assert drawn["parametric"] < 0.01 < 0.1 < drawn["basis"]
     quasi = {**counts, "X": {"0": 60.5, "1": 39.5}}
     with pytest.warns(QuasiCounts):
@@ -144,8 +144,8 @@ def test_figures_that_the_data_do_not_determine_are_refused_or_get_their_range()
     with pytest.warns(UndeterminedState):
         estimate = PauliTomography().fit(kept, values, shots=10_000)
     errors = estimate.bootstrap(5, observables={"seen": kept[0], "unseen": missing}, target=random_pure(3, 1))
-    assert errors.ranged == ("unseen", "fidelity")
-    assert {"purity", "entropy", "eigenvalue_1"} <= set(errors.unidentified)
+    assert errors.range_figures == ("unseen", "fidelity")
+    assert {"purity", "entropy", "eigenvalue_1"} <= set(errors.undetermined_figures)
     assert "purity" not in errors.summary()
     with pytest.raises(InvalidInput, match="determine"):
         errors.interval("purity")

@@ -184,7 +184,7 @@ def test_a_prescribed_rank_reports_what_it_costs():
     assert cut.objective_ == pytest.approx(expected, rel=1e-5)
     assert (cut.result_.status.value, cut.result_.objective, cut.result_.gap) == ("local", cut.objective_, cut.gap_)
     np.testing.assert_allclose(cut.result_.x.dense(), cut.state_.density_matrix(), atol=1e-12)
-    assert cut.summary()["certified"] == "local: rank-constrained"
+    assert cut.summary()["guarantee"] == "local: rank-constrained"
     truncated = found.state_.truncate(1).expectations(experiment.data.labels())
     assert cut.objective_ <= 0.5000001 * np.sum((truncated - experiment.data.expectations) ** 2)
 

@@ -16,7 +16,7 @@ from unipd.apps.tomography import (
     random_pure,
     simulate_counts,
 )
-from unipd.apps.tomography.counts import LEAST_COUNT, multinomial_variance
+from unipd.apps.tomography.objectives import LEAST_COUNT, multinomial_variance
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import OutcomeMap
 from unipd.run import MaxIterations

@@ -98,7 +98,7 @@ def test_exact_data_are_certified_at_their_rank():
     for rank in (2, "auto"):
         estimate = PauliTomography(accuracy=1e-8, rank=rank, threads=1).fit_data(experiment.data)
         assert estimate.result_.status is Status.SOLVED
-        assert estimate.summary()["certified"] == "optimal over all states"
+        assert estimate.summary()["guarantee"] == "optimal over all states"
         assert estimate.rank_ == 2
         assert estimate.fidelity(experiment.state) > 1 - 1e-6
 

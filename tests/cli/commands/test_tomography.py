@@ -55,7 +55,7 @@ def test_the_file_of_a_cut_estimate_says_what_the_table_says(invoke, tmp_path):
     figures, saved = json.loads(result.stdout), load(tmp_path / "cut.npz")
     assert saved.message == figures["message"]
     assert (saved.status.value, saved.gap) == (figures["status"], figures["gap"]) == ("local", saved.gap)
-    assert figures["certified"] == "local: rank-constrained"
+    assert figures["guarantee"] == "local: rank-constrained"
     vector = saved.extras["eigenvectors"][:, 0]
     np.testing.assert_allclose(saved.x.dense(), np.outer(vector, vector.conj()), atol=1e-12)
 

@@ -2,16 +2,17 @@
 
 A state of q qubits is a density matrix X of size p = 2^q: positive semidefinite, of trace one. Pauli strings P_k are
 measured, b_k = tr(P_k X) up to noise, and X is estimated by least squares over all density matrices, from counts of
-outcomes by maximum likelihood. The spectrahedron
-has a cheap linear minimization oracle (one eigenvector), the map X -> tr(P_k X) is applied to factors of X, and the
-dual bound certifies the fit: nothing of size p x p is formed. In labels and bit-strings qubit 0 is the rightmost
-character, as in Qiskit.
+outcomes by maximum likelihood. The spectrahedron has a cheap linear minimization oracle (one eigenvector), the map
+X -> tr(P_k X) is applied to factors of X, and the dual bound certifies the fit: nothing of size p x p is formed. In
+labels and bit-strings qubit 0 is the rightmost character, as in Qiskit.
 
-In the order to read:
+The path from counts to a state is ``PauliTomography.fit_counts`` (estimator), ``fit_counts`` (fit), which chooses the
+objective (objectives), the rank and the method, and solves. The files in the order to read:
 
+- :mod:`~unipd.apps.tomography.adapters`: objects of Qiskit and QuTiP as arrays and mappings;
 - :mod:`~unipd.apps.tomography.state`: :class:`QuantumState`, a density matrix by its eigenvalues and eigenvectors;
 - :mod:`~unipd.apps.tomography.measurements`: Pauli strings and values in the forms users have, their standard errors;
-- :mod:`~unipd.apps.tomography.counts`: counts in local bases, the Pauli estimates they give, fits outcome by outcome;
+- :mod:`~unipd.apps.tomography.counts`: counts in local bases, readout errors, Pauli estimates;
 - :mod:`~unipd.apps.tomography.objectives`: what is minimised, and the problem that this gives;
 - :mod:`~unipd.apps.tomography.fixed_rank`: the method for likelihoods and for states of limited rank;
 - :mod:`~unipd.apps.tomography.projected`: the method for noisy data, projected gradients on Ritz vectors;
@@ -32,10 +33,6 @@ from unipd.apps.tomography.counts import (
     as_counts,
     correct_readout,
     estimate_paulis,
-    has_few_outcomes,
-    likelihood_problem,
-    outcome_problem,
-    pearson_chi_square,
     walsh_hadamard,
 )
 from unipd.apps.tomography.estimator import PauliTomography
@@ -59,7 +56,14 @@ from unipd.apps.tomography.measurements import (
     standard_errors,
 )
 from unipd.apps.tomography.model import Fit, FitSettings
-from unipd.apps.tomography.objectives import PAPER_EPS, tomography_problem
+from unipd.apps.tomography.objectives import (
+    PAPER_EPS,
+    has_few_outcomes,
+    likelihood_problem,
+    outcome_problem,
+    pearson_chi_square,
+    tomography_problem,
+)
 from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.simulate import (
     STATES,

@@ -48,7 +48,7 @@ Rows = dict[int, Array]
 
 EIGENVALUES = 4
 """Largest eigenvalues whose error bars are reported."""
-WAYS = ("parametric", "basis")
+RESAMPLING = ("parametric", "basis")
 """How data are drawn again: from the estimate, or from the data themselves, basis by basis (value by value)."""
 LAYOUT = 2
 """Number of the layout of files of replicates."""
@@ -94,7 +94,7 @@ class Bootstrap(ReprMixin):
         return {name: float(figure(self.fit.state)) for name, figure in self.figures.items()}
 
     @cached_property
-    def ranged(self) -> tuple[str, ...]:
+    def range_figures(self) -> tuple[str, ...]:
         """Linear figures that the data do not determine; their intervals are certified ranges (``state_range``)."""
         names: list[str] = [name for name, sum_ in self.observables.items() if not is_measured(self.fit, sum_)]
         if self.target is not None and self.target.rank == 1 and not is_target_measured(self.fit, self.target):
@@ -102,7 +102,7 @@ class Bootstrap(ReprMixin):
         return () if not names or is_identified(self.fit) else tuple(names)
 
     @cached_property
-    def unidentified(self) -> tuple[str, ...]:
+    def undetermined_figures(self) -> tuple[str, ...]:
         """Other figures that the data do not determine: they have no interval."""
         if is_identified(self.fit):
             return ()
@@ -144,9 +144,9 @@ class Bootstrap(ReprMixin):
         if not 0.0 < validate.number("level", level) < 1.0:
             raise InvalidInput("level", "a number between 0 and 1", repr(level))
         values = self.values(figure)
-        if isinstance(figure, str) and figure in self.ranged:
+        if isinstance(figure, str) and figure in self.range_figures:
             return self._range(figure, level)
-        if figure in self.unidentified or (callable(figure) and not is_identified(self.fit)):
+        if figure in self.undetermined_figures or (callable(figure) and not is_identified(self.fit)):
             expected = "a figure that the data determine (observables have a certified range)"
             name = repr(figure) if isinstance(figure, str) else "a function of a state that they do not"
             raise InvalidInput("figure", expected, name)
@@ -156,7 +156,7 @@ class Bootstrap(ReprMixin):
         """Return estimate, standard error, bias and interval of every figure that the data determine or bound."""
         rows: dict[str, dict[str, float]] = {}
         for name in self.figures:
-            if name not in self.unidentified:
+            if name not in self.undetermined_figures:
                 low, high = self.interval(name, level)
                 errors = {"stderr": self.stderr(name), "bias": self.bias(name), "low": low, "high": high}
                 rows[name] = {"estimate": self.estimates[name], **errors}
@@ -261,7 +261,7 @@ def bootstrap(
     (True, True)
     """
     number = validate.integer("replicates", replicates, minimum=2)
-    way = validate.choice("resample", resample, WAYS)
+    validate.choice("resample", resample, RESAMPLING)
     named = {} if observables is None else dict(observables)
     for observable in named.values():
         as_pauli_sum(observable, fit.state.qubits)
@@ -270,25 +270,25 @@ def bootstrap(
     workers = 1 if threads is None else validate.integer("threads", threads, minimum=1)
 
     def replicate(index: int) -> Array:
-        state = _refit(settings, fit, way, np.random.default_rng(streams[index])).state
+        state = _refit(settings, fit, resample, np.random.default_rng(streams[index])).state
         return state.eigenvectors * np.sqrt(state.eigenvalues)
 
-    marks = (settings, fit.counts, fit.state, fit.fitted, fit.data, way, seed)
+    marks = (settings, fit.counts, fit.state, fit.fitted, fit.data, resample, seed)
     done = _Replicates(current_context().checkpoint, *marks).draw(number, replicate, workers, progress)
     states = tuple(QuantumState(factor, np.linalg.norm(factor, axis=0) ** 2) for factor in done)
     return Bootstrap(states, fit, None if target is None else as_state(target), named)
 
 
-def _refit(settings: FitSettings, fit: Fit, way: str, rng: np.random.Generator) -> Fit:
+def _refit(settings: FitSettings, fit: Fit, resample: str, rng: np.random.Generator) -> Fit:
     """Return the fit to data of the same experiment: on the estimated state, or drawn from the data."""
-    if fit.counts is not None and way == "basis":
+    if fit.counts is not None and resample == "basis":
         return fit_counts(settings, [_redraw(part, rng) for part in fit.counts], prior=fit.state)
     if fit.counts is not None:
         bases, shots = [part.basis for part in fit.counts], [part.shots for part in fit.counts]
         confusion = as_confusion(settings.readout, fit.state.qubits)
         return fit_counts(settings, list(sample_bases(fit.state, bases, shots, rng, None, confusion)), prior=fit.state)
     data, values, stderr = fit.data, np.clip(fit.fitted, -1.0, 1.0), fit.data.stderr
-    if way == "basis":
+    if resample == "basis":
         values = np.clip(data.expectations, -1.0, 1.0)
     if stderr is None and data.shots is None:
         stderr = np.full(values.shape, residual_noise(fit))

@@ -25,7 +25,7 @@ from scipy.special import chdtri
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.tomography.counts import BY_OUTCOME
+from unipd.apps.tomography.adapters import read_state_array
 from unipd.apps.tomography.fit import largest_step
 from unipd.apps.tomography.fixed_rank import WIDTH, FixedRank, warm_factors
 from unipd.apps.tomography.measurements import (
@@ -37,7 +37,7 @@ from unipd.apps.tomography.measurements import (
     standard_errors,
 )
 from unipd.apps.tomography.model import Fit
-from unipd.apps.tomography.objectives import oracle_options
+from unipd.apps.tomography.objectives import BY_OUTCOME, oracle_options
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.atoms import LowRank
 from unipd.couplings import WeightedLeastSquares
@@ -137,7 +137,7 @@ def as_observable(observable: Any, qubits: int) -> DenseOperator:
            [0., 0.]])
     """
     size = 1 << qubits
-    if isinstance(observable, QuantumState) or np.shape(getattr(observable, "data", observable)) == (size,):
+    if isinstance(observable, QuantumState) or np.shape(read_state_array(observable)) == (size,):
         state = as_state(observable)
         if state.rank != 1 or state.qubits != qubits:
             raise InvalidInput("observable", f"a pure state of {qubits} qubits", repr(state))

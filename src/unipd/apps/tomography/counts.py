@@ -1,9 +1,4 @@
-"""Counts in local measurement bases: the Pauli expectation values they determine, and fits outcome by outcome.
-
-Both by Walsh-Hadamard transforms. The objective for counts is their multinomial likelihood, at any number of shots in
-any basis. Alternatives fit the frequencies of all outcomes by least squares, each weighted by its variance: estimated
-from the counts ("gaussian", also for quasi-counts) or from a previous state ("outcomes").
-"""
+"""Counts in local measurement bases, their readout errors, and the Pauli expectation values that they determine."""
 
 from __future__ import annotations
 
@@ -20,17 +15,12 @@ import numpy as np
 from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.atoms import apply
-from unipd.couplings import MultinomialLikelihood, WeightedLeastSquares
+from unipd.apps.tomography.adapters import read_outcomes
 from unipd.errors import InvalidInput
 from unipd.io.pauli import MOST_SHOTS, PauliData
 from unipd.maps.pauli import Confusion, OutcomeMap, confuse, walsh_hadamard
-from unipd.maps.pauli.map import PauliMap
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count, parse
 from unipd.memory import require_room_for_state
-from unipd.methods.corrective import project_simplex
-from unipd.problem import Problem
-from unipd.sharp.spectral.spectrahedron import Spectrahedron
 
 _TRANSFORM_QUBITS = 20
 """Largest number of qubits whose histogram of outcomes is formed."""
@@ -127,13 +117,11 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
         raise InvalidInput("counts", expected, repr(basis))
     if not known or len(basis) != qubits:
         raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z", repr(basis))
-    outcomes = _read_outcomes(basis, outcomes)
+    outcomes, scale = read_outcomes(f"counts[{basis!r}]", qubits, outcomes)
     numbered = [_read_bits(basis, key) for key in outcomes]
     if len(set(numbered)) < len(numbered):
         twice = Counter(numbered).most_common(1)[0][0]
         raise InvalidInput(f"counts[{basis!r}]", "every outcome once", f"{twice:0{qubits}b} twice")
-    shots = getattr(outcomes, "shots", None)  # a number of Qiskit's QuasiDistribution, a method of its Counts
-    scale = shots if isinstance(shots, (int, float)) else 1
     numbers = np.array([_read_count(basis, scale, value) for value in outcomes.values()], np.float64)
     if not numbers.sum() > 0.0:
         raise InvalidInput(f"counts[{basis!r}]", "at least one shot", "none")
@@ -143,33 +131,6 @@ def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
         raise InvalidInput(f"counts[{basis!r}]", "counts (multiply frequencies by the shots)", "frequencies")
     is_quasi = bool(np.any(numbers != np.round(numbers)) or numbers.min() < 0.0)
     return BasisCounts(basis, np.array(numbered), numbers if is_quasi else numbers.astype(int))
-
-
-def _read_outcomes(basis: str, outcomes: Any) -> Mapping[Any, Any]:
-    """Return the counts by bit-string of one basis; Qiskit's ``BitArray`` and ``PubResult`` have the shots one by one.
-
-    Registers are joined as in bit-strings: the first is the rightmost.
-    """
-    name = f"counts[{basis!r}]"
-    if hasattr(outcomes, "join_data"):
-        outcomes = outcomes.join_data()
-    elif hasattr(outcomes, "data") and hasattr(outcomes, "metadata"):
-        registers = list(outcomes.data.values())
-        if len(registers) != 1:
-            raise InvalidInput(name, "a result with one register (others have join_data)", f"{len(registers)}")
-        outcomes = registers[0]
-    if hasattr(outcomes, "get_int_counts"):
-        if outcomes.size != 1:
-            expected = "the shots of one circuit (index the array: one basis, one entry)"
-            raise InvalidInput(name, expected, f"an array of shape {outcomes.shape}")
-        return {format(key, f"0{outcomes.num_bits}b"): value for key, value in outcomes.get_int_counts().items()}
-    if not isinstance(outcomes, Mapping):
-        expected = "a mapping of bit-string -> count, or Qiskit's BitArray or PubResult"
-        raise InvalidInput(name, expected, type(outcomes).__name__)
-    if getattr(outcomes, "hex_raw", None) is not None:  # Qiskit's Counts made from numbers drop leading zeros
-        numbered: Any = outcomes
-        return {format(key, f"0{len(basis)}b"): value for key, value in numbered.int_outcomes().items()}
-    return outcomes
 
 
 def _read_bits(basis: str, key: Any) -> int:
@@ -300,26 +261,12 @@ def _merge(parts: list[tuple[IntArray, FloatArray, FloatArray]]) -> tuple[IntArr
     return keys, sums, shots
 
 
-BY_OUTCOME = ("likelihood", "outcomes", "gaussian")
-"""Objectives that fit the counts of all outcomes."""
-MOST_OUTCOMES = 1 << 22
-"""Outcomes (bases times 2^q) up to which they are fitted one by one."""
-GAUSSIAN_PSEUDOCOUNT = 0.5
-"""Counts added to every outcome for the weights of "gaussian"."""
-PSEUDOCOUNT = 1.0
-"""Counts added to every outcome for the weights of the first fit."""
-LEAST_COUNT = 0.1
-"""Lower bound on the expected count of an outcome; smaller ones would only make the problem ill-conditioned."""
 LARGEST_PROBABILITY = 1.5
 """Fractional numbers with a smaller sum are frequencies, whose number of shots is unknown."""
 COLUMN_SUM = 1e-6
 """Error allowed to the column sums of a confusion matrix."""
 WORST_CONDITION = 1e6
 """Largest condition number of a confusion matrix."""
-LEAST_EXPECTED = 1e-3
-"""Expected counts below this leave a chi-square alone, and are this large in it where an outcome was seen."""
-START_NOISE = 0.05
-"""White noise in the first point of a likelihood fit: no outcome is impossible there."""
 
 
 def pool_estimates(outcome_map: OutcomeMap, histogram: FloatArray) -> PauliData:
@@ -336,84 +283,6 @@ def pool_estimates(outcome_map: OutcomeMap, histogram: FloatArray) -> PauliData:
     if outcome_map.confusion is not None or histogram.min() < 0.0:
         means = np.clip(means, -1.0, 1.0)
     return PauliData(pauli_map.qubits, pauli_map.x, pauli_map.z, means, total)
-
-
-def has_few_outcomes(counts: list[BasisCounts]) -> bool:
-    """Whether there are few enough outcomes to fit them one by one."""
-    return len(counts) << len(counts[0].basis) <= MOST_OUTCOMES
-
-
-def smooth_frequencies(histogram: FloatArray) -> FloatArray:
-    """Return the frequencies with one count added to every outcome, so that none is zero.
-
-    >>> smooth_frequencies(np.array([[0.0, 8.0]]))
-    array([[0.1, 0.9]])
-    """
-    smoothed = histogram + PSEUDOCOUNT
-    return smoothed / smoothed.sum(axis=1, keepdims=True)
-
-
-def multinomial_variance(histogram: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """Return p / N for every outcome, with p bounded from below by :data:`LEAST_COUNT` / N.
-
-    On frequencies that sum to one in every basis these weights are those of the multinomial distribution.
-    """
-    shots = histogram.sum(axis=1, keepdims=True)
-    return np.maximum(probabilities.reshape(histogram.shape), LEAST_COUNT / shots) / shots
-
-
-def gaussian_variance(histogram: FloatArray) -> FloatArray:
-    """Return h (1 - h) / N for every outcome, with h the frequency after :data:`GAUSSIAN_PSEUDOCOUNT` is added.
-
-    ``cvxpy_gaussian_lstsq`` of qiskit-experiments uses the same weights. Estimates of pure states are good, those of
-    states with a little noise too pure.
-    """
-    shots = histogram.sum(axis=1, keepdims=True)
-    hedged = (np.maximum(histogram, 0.0) + GAUSSIAN_PSEUDOCOUNT) / (shots + GAUSSIAN_PSEUDOCOUNT * histogram.shape[1])
-    hedged = np.minimum(hedged, 1.0 - GAUSSIAN_PSEUDOCOUNT / (shots + 1.0))
-    return hedged * (1.0 - hedged) / shots
-
-
-def outcome_problem(outcome_map: OutcomeMap, histogram: FloatArray, variance: FloatArray, **options: Any) -> Problem:
-    """Return min 1/2 sum over outcomes of (A(X) - f)^2 / v over density matrices, with f the observed frequencies.
-
-    ``options`` are those of the spectral oracle.
-    """
-    frequencies = (histogram / histogram.sum(axis=1, keepdims=True)).reshape(-1)
-    loss = WeightedLeastSquares(1.0 / variance.reshape(-1))
-    return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, frequencies, loss)
-
-
-def likelihood_problem(outcome_map: OutcomeMap, histogram: FloatArray, **options: Any) -> Problem:
-    """Return the maximum-likelihood problem of the counts: min sum n log(f / p) over density matrices, p = A(X)."""
-    shots = np.broadcast_to(histogram.sum(axis=1, keepdims=True), histogram.shape)
-    loss = MultinomialLikelihood(histogram.reshape(-1), shots.reshape(-1))
-    return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, np.zeros(histogram.size), loss)
-
-
-def linear_inversion(data: PauliData, strings: PauliMap) -> FloatArray:
-    """Return a factor R of the density matrix nearest to 2^-q (I + sum b_k P_k), with a little white noise."""
-    size = 1 << data.qubits
-    is_identity = (data.x == 0) & (data.z == 0)
-    weights = np.where(is_identity, 0.0, data.expectations) / size
-    matrix = apply(strings.adjoint(weights), np.eye(size, dtype=strings.operator_dtype)) + np.eye(size) / size
-    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.conj().T))
-    shares = (1.0 - START_NOISE) * project_simplex(values, 1.0) + START_NOISE / size
-    return vectors * np.sqrt(shares)
-
-
-def pearson_chi_square(histogram: FloatArray, probabilities: FloatArray) -> tuple[float, float]:
-    """Return sum (n - N p)^2 / (N p) over the outcomes, and its standard deviation for counts of these probabilities.
-
-    Every term has mean 1 - p and, for a Poisson number with mean N p, variance 2 + 1 / (N p): also for rare outcomes.
-
-    >>> pearson_chi_square(np.array([[6.0, 2.0]]), np.array([[0.5, 0.5]]))[0]
-    2.0
-    """
-    expected = histogram.sum(axis=1, keepdims=True) * probabilities.reshape(histogram.shape)
-    possible = (expected > LEAST_EXPECTED) | (histogram > 0)
-    mean = np.maximum(expected[possible], LEAST_EXPECTED)
-    return float(np.sum((histogram[possible] - mean) ** 2 / mean)), math.sqrt(float(np.sum(2.0 + 1.0 / mean)))
 
 
 def histogram_of(counts: list[BasisCounts]) -> FloatArray:

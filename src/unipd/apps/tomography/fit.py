@@ -15,20 +15,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import FloatArray
-from unipd.apps.tomography.counts import (
-    BY_OUTCOME,
-    BasisCounts,
-    as_confusion,
-    estimate_paulis,
-    gaussian_variance,
-    histogram_of,
-    likelihood_problem,
-    linear_inversion,
-    multinomial_variance,
-    outcome_problem,
-    pool_estimates,
-    smooth_frequencies,
-)
+from unipd.apps.tomography.counts import BasisCounts, as_confusion, estimate_paulis, histogram_of, pool_estimates
 from unipd.apps.tomography.fixed_rank import REGULARISATION, FixedRank, warm_factors
 from unipd.apps.tomography.measurements import (
     DOUBLE_QUBITS,
@@ -39,12 +26,19 @@ from unipd.apps.tomography.measurements import (
 )
 from unipd.apps.tomography.model import Fit, FitSettings, Model
 from unipd.apps.tomography.objectives import (
+    BY_OUTCOME,
     UNIVERSAL,
     choose_count_objective,
     choose_objective,
     default_accuracy,
+    gaussian_variance,
     is_noisy,
+    likelihood_problem,
+    linear_inversion,
+    multinomial_variance,
     oracle_options,
+    outcome_problem,
+    smooth_frequencies,
     tomography_problem,
     universal_eps,
 )

@@ -14,6 +14,7 @@ import numpy as np
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.context import current_communicator
+from unipd.apps.tomography.adapters import PauliSum, read_label, read_masks
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData, noise_tolerance
 from unipd.maps.pauli import PauliMap
@@ -84,7 +85,7 @@ def as_pauli_sum(observable: Any, qubits: int) -> tuple[Paulis, Array]:
     if isinstance(observable, (list, tuple)) and observable and all(_is_term(term) for term in observable):
         observable, coefficients = [label for label, _ in observable], [number for _, number in observable]
     else:
-        coefficients = getattr(observable, "coeffs", None)
+        coefficients = observable.coeffs if isinstance(observable, PauliSum) else None
     paulis = as_paulis(observable, qubits)
     numbers = np.ones(paulis.x.size) if coefficients is None else coefficients
     return paulis, validate.finite_array("observable", numbers, shape=paulis.x.shape)
@@ -97,34 +98,18 @@ def _is_term(term: Any) -> bool:
 def _read(value: Any, qubits: int | None) -> Paulis:
     if isinstance(value, Paulis):
         return value
-    if hasattr(value, "paulis"):
-        value = value.paulis
-    if hasattr(value, "x") and hasattr(value, "z"):
-        _refuse_phases(value)
-        return _from_masks(np.atleast_2d(np.asarray(value.x)), np.atleast_2d(np.asarray(value.z)), qubits)
+    masked = read_masks(value)
+    if masked is not None:
+        return _from_masks(*masked, qubits)
     if isinstance(value, str):
         return Paulis(*parse([value]))
     if isinstance(value, tuple) and len(value) == 2 and not any(isinstance(part, str) for part in value):
         return _from_masks(np.asarray(value[0]), np.asarray(value[1]), qubits)
     try:
-        labels = [_label(item) for item in value]
+        labels = [read_label(item) for item in value]
     except TypeError:
         raise InvalidInput("paulis", _EXPECTED, type(value).__name__) from None
     return Paulis(*parse(labels))
-
-
-def _label(item: Any) -> Any:
-    """Return the label of one string; an object such as Qiskit's ``Pauli`` returns it from ``to_label``."""
-    if hasattr(item, "to_label"):
-        _refuse_phases(item)
-        return str(item.to_label())
-    return str(item) if isinstance(item, np.str_) else item
-
-
-def _refuse_phases(value: Any) -> None:
-    phase = getattr(value, "phase", None)
-    if phase is not None and np.any(np.asarray(phase) != 0):
-        raise InvalidInput("paulis", "strings without sign or phase (move it to the values)", "a phase")
 
 
 def _from_masks(x: Array, z: Array, qubits: int | None) -> Paulis:

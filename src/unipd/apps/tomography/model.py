@@ -11,8 +11,9 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util.printing import ReprMixin
-from unipd.apps.tomography.counts import BasisCounts, pearson_chi_square
+from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.measurements import count_strings, parameter_count, standard_errors
+from unipd.apps.tomography.objectives import pearson_chi_square
 from unipd.apps.tomography.state import QuantumState
 from unipd.io.pauli import PauliData
 from unipd.maps.pauli import PauliMap
@@ -139,7 +140,7 @@ class Fit(ReprMixin):
         return status.success or status in _COMPLETE or self.lost_accuracy
 
     @property
-    def certified(self) -> str:
+    def guarantee(self) -> str:
         """What is proven about the estimate."""
         if self.result.status.success:
             return "optimal over all states"
@@ -175,7 +176,7 @@ class Fit(ReprMixin):
             measurements=self.data.size,
             **outcomes,
             objective_name=self.model.objective,
-            certified=self.certified,
+            guarantee=self.guarantee,
             rank_choice=self.rank_choice,
             relative_residual=self.relative_residual,
             **self.chi_square_figures(),

@@ -1,7 +1,9 @@
 """What is minimised: the objectives for expectation values and counts, their problems, and what suits them.
 
 For counts the objective is the likelihood, unless limits on the strings, the number of outcomes or quasi-counts forbid
-it; for expectation values it is least squares, weighted where their errors are known.
+it; for expectation values it is least squares, weighted where their errors are known. Alternatives for counts fit the
+frequencies of all outcomes by least squares, each weighted by its variance: estimated from the counts ("gaussian", also
+for quasi-counts) or from a previous state ("outcomes").
 """
 
 from __future__ import annotations
@@ -12,14 +14,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from unipd._typing import FloatArray
 from unipd._util import validate
-from unipd.apps.tomography.counts import BY_OUTCOME, MOST_OUTCOMES, BasisCounts, has_few_outcomes
+from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.measurements import standard_errors
-from unipd.couplings import L2Ball, LeastSquares, WeightedLeastSquares
+from unipd.atoms import apply
+from unipd.couplings import L2Ball, LeastSquares, MultinomialLikelihood, WeightedLeastSquares
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
-from unipd.maps.pauli import PauliMap
+from unipd.maps.pauli import OutcomeMap, PauliMap
 from unipd.methods import Method
+from unipd.methods.corrective import project_simplex
 from unipd.problem import Problem
 from unipd.sharp.linear import Linear
 from unipd.sharp.spectral import TraceSquared
@@ -40,6 +45,22 @@ UNIVERSAL = ("unipdgrad", "accunipdgrad")
 """Methods that take eps."""
 _CERTIFYING = ("auto", "factored", "corrective", "fixed-rank")
 """Methods that call the oracle seldom."""
+
+
+BY_OUTCOME = ("likelihood", "outcomes", "gaussian")
+"""Objectives that fit the counts of all outcomes."""
+MOST_OUTCOMES = 1 << 22
+"""Outcomes (bases times 2^q) up to which they are fitted one by one."""
+GAUSSIAN_PSEUDOCOUNT = 0.5
+"""Counts added to every outcome for the weights of "gaussian"."""
+PSEUDOCOUNT = 1.0
+"""Counts added to every outcome for the weights of the first fit."""
+LEAST_COUNT = 0.1
+"""Lower bound on the expected count of an outcome; smaller ones would only make the problem ill-conditioned."""
+LEAST_EXPECTED = 1e-3
+"""Expected counts below this leave a chi-square alone, and are this large in it where an outcome was seen."""
+START_NOISE = 0.05
+"""White noise in the first point of a likelihood fit: no outcome is impossible there."""
 
 
 def noise_level_of(data: PauliData) -> float:
@@ -184,3 +205,81 @@ def is_noisy(data: PauliData, accuracy: float) -> bool:
     """
     errors = standard_errors(data)
     return errors is not None and float(np.sum(errors**2)) > accuracy * float(np.sum(data.expectations**2))
+
+
+def has_few_outcomes(counts: list[BasisCounts]) -> bool:
+    """Whether there are few enough outcomes to fit them one by one."""
+    return len(counts) << len(counts[0].basis) <= MOST_OUTCOMES
+
+
+def smooth_frequencies(histogram: FloatArray) -> FloatArray:
+    """Return the frequencies with one count added to every outcome, so that none is zero.
+
+    >>> smooth_frequencies(np.array([[0.0, 8.0]]))
+    array([[0.1, 0.9]])
+    """
+    smoothed = histogram + PSEUDOCOUNT
+    return smoothed / smoothed.sum(axis=1, keepdims=True)
+
+
+def multinomial_variance(histogram: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Return p / N for every outcome, with p bounded from below by :data:`LEAST_COUNT` / N.
+
+    On frequencies that sum to one in every basis these weights are those of the multinomial distribution.
+    """
+    shots = histogram.sum(axis=1, keepdims=True)
+    return np.maximum(probabilities.reshape(histogram.shape), LEAST_COUNT / shots) / shots
+
+
+def gaussian_variance(histogram: FloatArray) -> FloatArray:
+    """Return h (1 - h) / N for every outcome, with h the frequency after :data:`GAUSSIAN_PSEUDOCOUNT` is added.
+
+    ``cvxpy_gaussian_lstsq`` of qiskit-experiments uses the same weights. Estimates of pure states are good, those of
+    states with a little noise too pure.
+    """
+    shots = histogram.sum(axis=1, keepdims=True)
+    hedged = (np.maximum(histogram, 0.0) + GAUSSIAN_PSEUDOCOUNT) / (shots + GAUSSIAN_PSEUDOCOUNT * histogram.shape[1])
+    hedged = np.minimum(hedged, 1.0 - GAUSSIAN_PSEUDOCOUNT / (shots + 1.0))
+    return hedged * (1.0 - hedged) / shots
+
+
+def outcome_problem(outcome_map: OutcomeMap, histogram: FloatArray, variance: FloatArray, **options: Any) -> Problem:
+    """Return min 1/2 sum over outcomes of (A(X) - f)^2 / v over density matrices, with f the observed frequencies.
+
+    ``options`` are those of the spectral oracle.
+    """
+    frequencies = (histogram / histogram.sum(axis=1, keepdims=True)).reshape(-1)
+    loss = WeightedLeastSquares(1.0 / variance.reshape(-1))
+    return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, frequencies, loss)
+
+
+def likelihood_problem(outcome_map: OutcomeMap, histogram: FloatArray, **options: Any) -> Problem:
+    """Return the maximum-likelihood problem of the counts: min sum n log(f / p) over density matrices, p = A(X)."""
+    shots = np.broadcast_to(histogram.sum(axis=1, keepdims=True), histogram.shape)
+    loss = MultinomialLikelihood(histogram.reshape(-1), shots.reshape(-1))
+    return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, np.zeros(histogram.size), loss)
+
+
+def linear_inversion(data: PauliData, strings: PauliMap) -> FloatArray:
+    """Return a factor R of the density matrix nearest to 2^-q (I + sum b_k P_k), with a little white noise."""
+    size = 1 << data.qubits
+    is_identity = (data.x == 0) & (data.z == 0)
+    weights = np.where(is_identity, 0.0, data.expectations) / size
+    matrix = apply(strings.adjoint(weights), np.eye(size, dtype=strings.operator_dtype)) + np.eye(size) / size
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.conj().T))
+    shares = (1.0 - START_NOISE) * project_simplex(values, 1.0) + START_NOISE / size
+    return vectors * np.sqrt(shares)
+
+
+def pearson_chi_square(histogram: FloatArray, probabilities: FloatArray) -> tuple[float, float]:
+    """Return sum (n - N p)^2 / (N p) over the outcomes, and its standard deviation for counts of these probabilities.
+
+    Every term has mean 1 - p and, for a Poisson number with mean N p, variance 2 + 1 / (N p): also for rare outcomes.
+
+    >>> pearson_chi_square(np.array([[6.0, 2.0]]), np.array([[0.5, 0.5]]))[0]
+    2.0
+    """
+    expected = histogram.sum(axis=1, keepdims=True) * probabilities.reshape(histogram.shape)
+    possible = (expected > LEAST_EXPECTED) | (histogram > 0)
+    mean = np.maximum(expected[possible], LEAST_EXPECTED)
+    return float(np.sum((histogram[possible] - mean) ** 2 / mean)), math.sqrt(float(np.sum(2.0 + 1.0 / mean)))

@@ -97,7 +97,7 @@ class Projection:
         return (factor * self.origin.weights) @ (factor.conj().T @ self.basis)
 
     @cached_property
-    def _compressed(self) -> tuple[Array, Array]:
+    def _small_matrices(self) -> tuple[Array, Array]:
         """Q^* Y Q and Q^* H Q."""
         adjoint = self.basis.conj().T
         return _hermitian(adjoint @ self._origin_products), _hermitian(adjoint @ self.products)
@@ -105,7 +105,7 @@ class Projection:
     @property
     def top(self) -> float:
         """The largest Ritz value of H."""
-        return float(np.linalg.eigvalsh(self._compressed[1])[-1])
+        return float(np.linalg.eigvalsh(self._small_matrices[1])[-1])
 
     def refine(self, curvature: float, push: Callable[[Array], Array]) -> Projection:
         """Return the projection with the residuals M Q - Q (Q^* M Q) added to the basis, up to its full size."""
@@ -122,7 +122,7 @@ class Projection:
 
     def project(self, curvature: float) -> tuple[Array, Array]:
         """Return a factor of the projection for this L, and its Ritz vectors with :data:`GUARD` more."""
-        values, vectors = np.linalg.eigh(self._compressed[0] + self._compressed[1] / curvature)
+        values, vectors = np.linalg.eigh(self._small_matrices[0] + self._small_matrices[1] / curvature)
         projected = project_simplex(values, self.trace)
         kept = projected > 0.0
         rank = int(np.count_nonzero(kept))

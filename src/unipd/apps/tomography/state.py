@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd.apps.tomography.adapters import read_state_array
 from unipd.apps.tomography.measurements import as_pauli_sum, as_paulis, pauli_map
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput, MemoryForecastError, MissingExtra, UnipdError
@@ -208,9 +209,7 @@ def as_state(value: Any) -> QuantumState:
         if not {"eigenvalues", "eigenvectors"} <= set(value.extras):
             raise InvalidInput("state", "a result of tomography with eigenvalues and eigenvectors", "another result")
         return QuantumState(value.extras["eigenvectors"], value.extras["eigenvalues"])
-    if hasattr(value, "dims"):
-        value = value.full() if hasattr(value, "full") else value.data
-    array: Array = validate.finite_array("state", value)
+    array: Array = validate.finite_array("state", read_state_array(value))
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.ndim == 1:

@@ -361,8 +361,8 @@ def _add_error_bars(
         parts = ("stderr", "low", "high")
         rows = bootstrap.summary().items()
         result = result.with_extras(**{f"{name}_{part}": row[part] for name, row in rows for part in parts})
-        if bootstrap.unidentified or bootstrap.ranged:
-            undetermined = ", ".join((*bootstrap.ranged, *bootstrap.unidentified))
+        if bootstrap.undetermined_figures or bootstrap.range_figures:
+            undetermined = ", ".join((*bootstrap.range_figures, *bootstrap.undetermined_figures))
             result = result.with_extras(undetermined=undetermined)
             say(f"The data do not determine: {undetermined}. Observables among them have their certified range.")
     if bootstrap.replicates == replicates:
