@@ -159,7 +159,7 @@ def bits(problem: Problem, state: Any) -> tuple[Any, list[tuple[str, tuple[int, 
     """Return a state as something that is equal only for states with the same bits (and layout of arrays)."""
     packer = Packer(state.shared_objects(problem))
     packed = packer.pack(state)
-    return packed, [(a.dtype.str, a.shape, _strides(a), a.tobytes()) for a in packer.arrays]
+    return packed, [(a.dtype.str, a.shape, _strides(a), a.tobytes()) for a in packer.arrays.values()]
 
 
 def _strides(array: Any) -> Any:

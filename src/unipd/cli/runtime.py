@@ -8,16 +8,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import platform
 import re
 import sys
 from collections.abc import Generator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from unipd._util.context import current_context
-from unipd._version import __version__
 from unipd.cli.exits import print_warnings, say, translate_argument_names
 from unipd.cluster.environment import THREADS
 from unipd.errors import InvalidInput
@@ -36,10 +33,12 @@ def describe_environment(name: str) -> str:
     >>> describe_environment("solve").startswith("solve: unipd ")
     True
     """
-    versions = ", ".join(f"{package} {metadata.version(package)}" for package in ("numpy", "scipy", "numba"))
+    from unipd.run.checkpoint.file import package_versions
+
+    versions = ", ".join(f"{package} {version}" for package, version in package_versions().items())
     threads = [f"{variable}={os.environ[variable]}" for variable in THREADS if variable in os.environ]
     machine = ", ".join([f"{os.cpu_count()} cores", *threads])
-    return f"{name}: unipd {__version__}, Python {platform.python_version()}, {versions}, {machine}"
+    return f"{name}: {versions}, {machine}"
 
 
 @contextlib.contextmanager

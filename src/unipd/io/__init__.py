@@ -1,7 +1,7 @@
 """File formats, one per file.
 
 Read limits (the guard of every reader), text (lines and numbers, for all text formats), sdpa, sedumi, graphs, ratings
-(with columns, the names that its columns may have) and pauli (data), solutions (of other solvers), archive and results
+(with columns, the names that its columns may have) and pauli (data), solutions (of other solvers) and results
 (what ``unipd.save`` writes). All are imported on first use.
 """
 

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import stat
+import sys
 import zipfile
 import zlib
 from collections.abc import Generator
@@ -13,7 +14,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeAlias
 
-from unipd.errors import FileFormatError, MemoryForecastError
+import numpy as np
+
+from unipd._typing import Array
+from unipd.errors import FileFormatError, MemoryForecastError, UnipdError
 from unipd.memory import available_memory, memory_limit, size_text
 
 Source: TypeAlias = "str | os.PathLike[str] | BinaryIO"
@@ -204,3 +208,37 @@ def check_archive(name: str, stream: BinaryIO, limits: Limits | None = None) -> 
     check_compression(name, given, stream.seek(0, os.SEEK_END), limits or Limits())
     stream.seek(0)
     require_room(name, given)
+
+
+class DamagedArchive(ValueError):
+    """The file is not a readable archive."""
+
+
+def read_arrays(path: str | os.PathLike[str], limits: Limits | None = None) -> dict[str, Array]:
+    """Return the arrays of an ``.npz`` file by name.
+
+    A missing or unreadable file raises OSError; a file that is not an archive, damaged or pickled raises
+    :class:`DamagedArchive`; content beyond the limits raises the error of :func:`check_archive`.
+    """
+    with open(path, "rb") as stream:
+        try:
+            check_archive(os.fspath(path), stream, limits)
+            with np.load(stream, allow_pickle=False) as archive:
+                arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+            for name, part in arrays.items():
+                _check_member(name, part)
+            return arrays
+        except UnipdError:
+            raise
+        except Exception as error:  # NumPy and zipfile have many kinds
+            raise DamagedArchive(str(error) or type(error).__name__) from error
+
+
+def _check_member(name: str, part: Any) -> None:
+    """Raise for a member that is no array, and for texts with characters that do not exist."""
+    if not isinstance(part, np.ndarray):
+        raise ValueError(f"the member {name!r} is not an array")
+    if part.dtype.kind == "U" and part.size and part.dtype.itemsize:
+        codes = np.ascontiguousarray(part).reshape(-1).view(np.dtype(np.uint32).newbyteorder(part.dtype.byteorder))
+        if codes.max() > sys.maxunicode:
+            raise ValueError(f"the member {name!r} is not text")

@@ -19,8 +19,7 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.files import atomic_write, write_text
 from unipd._util.printing import ReprMixin
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.archive import DamagedArchive, read_arrays
-from unipd.io.limits import Limits, open_bounded, read_bounded, require_room
+from unipd.io.limits import DamagedArchive, Limits, open_bounded, read_arrays, read_bounded, require_room
 from unipd.io.text import LINE_LIMIT
 from unipd.maps.pauli.strings import MOST_QUBITS, masks, parse, write
 from unipd.memory import require_room_for_state

@@ -5,35 +5,31 @@ from __future__ import annotations
 import json
 import math
 import os
-import platform
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime, timezone
-from importlib import metadata
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.files import atomic_write
-from unipd._version import __version__
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.archive import DamagedArchive, pack, read_arrays, unpack
+from unipd.io.limits import DamagedArchive, read_arrays
 from unipd.methods import Certificate, Counts, State
 from unipd.run import Result
-from unipd.run.checkpoint.file import MAGIC
+from unipd.run.checkpoint.codec import Packer, unpack
+from unipd.run.checkpoint.file import MAGIC, package_versions
 from unipd.run.history import COLUMNS, LARGEST, History, reorder_columns
 from unipd.run.result import ProblemFacts, problem_facts
-from unipd.status import Status
 from unipd.trackers.atoms import Combination, HasAtoms
 from unipd.trackers.dense import Fixed
 
-FORMAT = 3
+FORMAT = 4
 """Number of the file format; files of other formats are refused."""
 _KIND = "unipd result"
-_PACKAGES = ("numpy", "scipy", "numba")
 _APART = ("problem", "state", "history", "versions", "saved")
 """Fields of a result that its header does not hold, or holds elsewhere."""
 _PLAIN: dict[str, Any] = {"float": (float, int), "int": int, "str": str, "bool": bool, "dict[str, Any]": dict}
@@ -92,11 +88,11 @@ def save(
         note=result.message if message is None else message,
         facts=problem_facts(result),
     )
-    arrays: dict[str, Array] = {"history": final.history.table}
-    header = _header(final, arrays)
-    arrays["header"] = np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8)
+    packer = Packer()
+    text = json.dumps(_header(final, packer), allow_nan=False)
+    arrays: Any = {**packer.arrays, "header": np.frombuffer(text.encode(), np.uint8)}
     with atomic_write(target) as stream:
-        np.savez(stream, allow_pickle=False, **cast("Any", arrays))
+        np.savez(stream, allow_pickle=False, **arrays)
     return target
 
 
@@ -118,10 +114,9 @@ def load(path: str | os.PathLike[str]) -> Result:
         raise FileFormatError(str(path), f"result of format {number}; this version of unipd reads format {FORMAT}")
     try:
         content = unpack(header["content"], arrays)
-        content["status"] = Status(content["status"])
         content["counts"] = Counts(**content["counts"])
         content["facts"] = ProblemFacts(**content["facts"])
-        history = History(reorder_columns(arrays["history"], header["columns"]))
+        history = History(reorder_columns(unpack(header["history"], arrays), header["columns"]))
         result = Result(**content, history=history, versions=header["versions"], saved=header["saved"])
         for part in (result, result.counts, result.facts):
             _check_types(part)
@@ -139,18 +134,18 @@ def _check_types(record: Any) -> None:
             raise ValueError(f"{field.name} is {validate.describe_type(value)}, not {field.type}")
 
 
-def _header(result: Result, arrays: dict[str, Array]) -> dict[str, Any]:
+def _header(result: Result, packer: Packer) -> dict[str, Any]:
     content = {field.name: getattr(result, field.name) for field in fields(Result) if field.name not in _APART}
     content |= {"counts": asdict(result.counts), "facts": asdict(problem_facts(result))}
-    installed = {name: metadata.version(name) for name in _PACKAGES}
     return {
         "kind": _KIND,
         "format": FORMAT,
-        "versions": {"unipd": __version__, "python": platform.python_version(), **installed},
+        "versions": package_versions(),
         "saved": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "columns": list(COLUMNS),
-        "content": {name: pack(name, value, arrays) for name, value in content.items()},
-        "state": pack("state", _state_content(result), arrays),
+        "history": packer.pack(result.history.table, "history"),
+        "content": {name: packer.pack(value, name) for name, value in content.items()},
+        "state": packer.pack(_state_content(result), "state"),
     }
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.errors import FileFormatError
-from unipd.io.archive import DamagedArchive, read_arrays
-from unipd.io.limits import Limits, read_bounded, require_room
+from unipd.io.limits import DamagedArchive, Limits, read_arrays, read_bounded, require_room
 from unipd.io.results import load
 from unipd.io.text import LOOSE, TableLayout, leading_numbers, parse_numbers, read_table, require_rows
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import os
-import platform
 import re
 import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,14 +21,11 @@ from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.context import change_context, current_communicator
 from unipd._util.files import is_link_loop
-from unipd._version import __version__
 from unipd.errors import CheckpointMismatch, InvalidInput, OracleError
 from unipd.methods import Method, State
 from unipd.methods.base import rebuild_shared
 from unipd.problem import Problem
-from unipd.run.checkpoint.codec import Packer, unpack
-from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, unusable, write_checkpoint
-from unipd.run.checkpoint.fingerprint import differences, fingerprint
+from unipd.run.checkpoint.file import package_versions, read_checkpoint, remove_leftovers, unusable, write_checkpoint
 from unipd.run.history import COLUMNS
 from unipd.status import Status
 
@@ -117,6 +111,8 @@ def encode_snapshot(
     snapshot: Snapshot, problem: Problem, fingerprint: dict[str, Any], *, for_result: bool = False
 ) -> Record:
     """Return a snapshot as a record; ``for_result`` leaves out what only further iterations need."""
+    from unipd.run.checkpoint.codec import Packer
+
     packer = Packer(snapshot.state.shared_objects(problem), for_result=for_result)
     rows = snapshot.rows() if callable(snapshot.rows) else snapshot.rows
     content = {
@@ -128,11 +124,13 @@ def encode_snapshot(
         "memory": packer.pack(snapshot.memory),
         "status": packer.pack(snapshot.status),
     }
-    return Record(content, packer.arrays)
+    return Record(content, list(packer.arrays.values()))
 
 
 def decode_record(record: Record, problem: Problem, method: Method) -> Snapshot:
     """Return the snapshot of a record, for the problem and the method with which it was taken."""
+    from unipd.run.checkpoint.codec import unpack
+
     shared, shape = rebuild_shared(method, problem), problem.sharp.shape
     shapes = shape if isinstance(shape[0], tuple) else (shape,)
     state, seconds, memory, status = (
@@ -146,6 +144,8 @@ def decode_record(record: Record, problem: Problem, method: Method) -> Snapshot:
 
 def decode_history(content: dict[str, Any], arrays: Sequence[Array]) -> FloatArray:
     """Return the history of a run; one with other columns than those of this version is refused."""
+    from unipd.run.checkpoint.codec import unpack
+
     rows, columns = unpack(content["rows"], arrays), tuple(content["columns"])
     if columns != COLUMNS or rows.shape[1:] != (len(COLUMNS),):
         raise ValueError(f"its history has the columns {', '.join(columns)}; this version has {', '.join(COLUMNS)}")
@@ -167,6 +167,8 @@ class RunRecord:
 
     def restore(self, record: Record, method: Method) -> None:
         """Resume from a record of the file, or refuse one of another run."""
+        from unipd.run.checkpoint.fingerprint import differences
+
         with self.wrap_errors():
             differing = current_communicator().on_root(lambda: differences(record.fingerprint, self._fingerprint))
         if differing:
@@ -285,6 +287,8 @@ class Checkpoint:
         The first run must be that of the file. A later run that differs starts over: a limit may have cut short what
         came before it in the file, such as a parameter search, so that another run followed.
         """
+        from unipd.run.checkpoint.fingerprint import fingerprint
+
         number = len(self._runs)
         if self._runs:
             self._runs[-1].drop_work_data()
@@ -335,7 +339,7 @@ class Checkpoint:
             arrays += record.arrays
         written = datetime.now(timezone.utc).isoformat(timespec="seconds")
         try:
-            write_checkpoint(self.path, {"versions": _versions(), "written": written, "runs": content}, arrays)
+            write_checkpoint(self.path, {"versions": package_versions(), "written": written, "runs": content}, arrays)
         except OSError as error:
             self._warn(error)
 
@@ -344,12 +348,6 @@ class Checkpoint:
             self._warned = True
             text = f"the checkpoint {self.path} could not be written ({error.strerror}); the run continues and retries"
             warnings.warn(text, CheckpointWarning, stacklevel=8)
-
-
-@functools.cache
-def _versions() -> dict[str, str]:
-    packages = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
-    return {"unipd": __version__, "python": platform.python_version(), **packages}
 
 
 @contextlib.contextmanager

@@ -1,5 +1,7 @@
 """Values to JSON and arrays and back, bit for bit, without pickle; only registered classes are made from a file.
 
+The packer of checkpoints and of result files (:mod:`unipd.io.results`).
+
 Beyond the values this keeps what decides how a computation rounds: the precision of NumPy scalars, the memory layout
 of arrays, and which arrays are the same object (``right is left`` makes a matrix Hermitian).
 """
@@ -10,10 +12,12 @@ import contextlib
 import functools
 import math
 import types
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
 from importlib import import_module
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -110,15 +114,17 @@ def _make_dataclass(kind: Any, content: Fields) -> Any:
     return kind(**content)
 
 
-def recipe_of(value: Any) -> Recipe:
-    """Return the recipe of an object's class, or raise."""
+def recipe_of(value: Any, name: str | None = None) -> Recipe:
+    """Return the recipe of the class of an object, which is stored under ``name``, or raise."""
     kind = type(value)
     if kind not in _BY_CLASS:
         _register_library_class(kind)
     recipe = _BY_CLASS.get(kind)
     if recipe is None:
         expected = "states and trackers of the library, or classes registered with unipd.run.checkpoint.register"
-        raise InvalidInput("checkpoint", expected, kind.__name__)
+        if name is not None:
+            expected = "numbers, strings, arrays, atoms, or lists and dictionaries of them"
+        raise InvalidInput(name or "checkpoint", expected, kind.__name__)
     return recipe
 
 
@@ -147,6 +153,9 @@ _NONFINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 class Packer:
     """Turns values into JSON; their arrays are collected in ``arrays``, each object once.
 
+    Values packed under a name (those of result files) have arrays called after their place, for readers without unipd,
+    and numbers that are plain; otherwise arrays are numbered and NumPy's scalars keep their precision.
+
     Parameters
     ----------
     shared
@@ -159,62 +168,85 @@ class Packer:
     >>> packer = Packer()
     >>> packer.pack((1, math.inf, np.ones(2)))
     {'$tuple': [1, {'$float': 'inf'}, {'$array': 0}]}
+    >>> packer.pack({"rank": 2, "values": np.ones(2)}, "x")
+    {'rank': 2, 'values': {'$array': 'x.values'}}
     """
 
     def __init__(self, shared: Mapping[str, Any] | None = None, *, for_result: bool = False) -> None:
-        self.arrays: list[Array] = []
+        self.arrays: dict[int | str, Array] = {}
         self._shared = dict(shared or {})  # keeps the objects alive, so that no other one gets their id
         self._names = {id(value): name for name, value in self._shared.items()}
         self._for_result = for_result
-        self._places: dict[int, int] = {}
+        self._places: dict[int, int | str] = {}
 
-    def pack(self, value: Any) -> Any:
+    def pack(self, value: Any, name: str | None = None) -> Any:
         """Return ``value`` as JSON."""
         if id(value) in self._names:
             return {"$shared": self._names[id(value)]}
         if isinstance(value, Status):
             return {"$status": value.value}
+        if isinstance(value, Enum):
+            value = value.value
         if isinstance(value, np.ndarray):
-            return {"$array": self._place(value)}
+            return {"$array": self._place(value, name)}
         if isinstance(value, np.generic):
-            return {"$scalar": self._place(np.asarray(value))}
+            if name is None:
+                return {"$scalar": self._place(np.asarray(value), name)}
+            value = value.item()
         if value is None or isinstance(value, (bool, int, str)):
             return value
         if isinstance(value, float):
             return value if math.isfinite(value) else {"$float": str(value)}
-        return self._pack_container(value)
+        return self._pack_container(value, name)
 
-    def _pack_container(self, value: Any) -> Any:
+    def _pack_container(self, value: Any, name: str | None) -> Any:
         if isinstance(value, complex):
             return {"$complex": [self.pack(value.real), self.pack(value.imag)]}
         if isinstance(value, bytes):
             return {"$bytes": value.hex()}
+        if isinstance(value, Path):
+            return str(value)
         if isinstance(value, np.dtype):
             return {"$dtype": value.str}
         if type(value) is tuple:
-            return {"$tuple": [self.pack(part) for part in value]}
+            return {"$tuple": self._pack_parts(enumerate(value), name)}
         if type(value) is list:
-            return [self.pack(part) for part in value]
-        if type(value) is dict:
-            return {"$dict": [[self.pack(key), self.pack(part)] for key, part in value.items()]}
-        recipe = recipe_of(value)
-        content = recipe.take(value).items()
-        packed = {name: self.pack(part) for name, part in content if not (self._for_result and name in recipe.spare)}
+            return self._pack_parts(enumerate(value), name)
+        if isinstance(value, Mapping):
+            if all(isinstance(key, str) and not key.startswith("$") for key in value):
+                return dict(zip(value, self._pack_parts(value.items(), name), strict=True))
+            return {"$dict": [[self.pack(key), self.pack(part, name)] for key, part in value.items()]}
+        recipe = recipe_of(value, name)
+        content = recipe.take(value)
+        if self._for_result:
+            content = {field: part for field, part in content.items() if field not in recipe.spare}
+        packed = dict(zip(content, self._pack_parts(content.items(), name), strict=True))
         return {"$object": [recipe.name, recipe.version, packed]}
 
-    def _place(self, array: Array) -> int:
+    def _pack_parts(self, parts: Iterable[tuple[Any, Any]], name: str | None) -> list[Any]:
+        return [self.pack(part, None if name is None else f"{name}.{key}") for key, part in parts]
+
+    def _place(self, array: Array, name: str | None) -> int | str:
         if array.dtype.kind not in "biufcUS":
-            raise InvalidInput("checkpoint", "arrays of numbers or strings", f"dtype {array.dtype}")
+            raise InvalidInput(name or "checkpoint", "arrays of numbers or strings", f"dtype {array.dtype}")
         place = self._places.get(id(array))
         if place is None:
-            place = self._places[id(array)] = len(self.arrays)
-            self.arrays.append(array)
+            place = len(self.arrays) if name is None else self._unused_name(name)
+            self._places[id(array)] = place
+            self.arrays[place] = array
         return place
+
+    def _unused_name(self, name: str) -> str:
+        unique, copies = name, 1
+        while unique in self.arrays:
+            copies += 1
+            unique = f"{name}~{copies}"
+        return unique
 
 
 def unpack(
     value: Any,
-    arrays: Sequence[Array],
+    arrays: Sequence[Array] | Mapping[Any, Array],
     shared: Mapping[str, Any] | None = None,
     atom_shapes: Container[Any] | None = None,
 ) -> Any:
@@ -226,15 +258,15 @@ def unpack(
     >>> unpack(packer.pack({"x": np.float32(2)}), packer.arrays)
     {'x': np.float32(2.0)}
     """
-    known = shared or {}
+    known, places = shared or {}, cast("Mapping[Any, Array]", arrays)
 
     def read(part: Any) -> Any:
         if isinstance(part, list):
             return [read(piece) for piece in part]
         if not isinstance(part, dict):
             return part
-        ((tag, content),) = part.items()
-        return readers[tag](content)
+        tag = next(iter(part), "")
+        return readers[tag](part[tag]) if tag.startswith("$") else {key: read(piece) for key, piece in part.items()}
 
     def read_object(content: Any) -> Any:
         name, version, packed = content
@@ -246,8 +278,8 @@ def unpack(
     readers: dict[str, Callable[[Any], Any]] = {
         "$shared": lambda name: known[name],
         "$status": Status,
-        "$array": lambda place: arrays[place],
-        "$scalar": lambda place: arrays[place][()],
+        "$array": lambda place: places[place],
+        "$scalar": lambda place: places[place][()],
         "$float": lambda text: _NONFINITE[text],
         "$complex": lambda pair: complex(read(pair[0]), read(pair[1])),
         "$bytes": bytes.fromhex,

@@ -7,10 +7,12 @@ everything before it. The header lists the dtype, shape, strides and offset of e
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import math
 import os
+import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,11 +21,12 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.files import atomic_write
+from unipd._version import __version__
 from unipd.errors import FileFormatError, MemoryForecastError
 from unipd.memory import available_memory, size_text
 
 MAGIC = b"unipd checkpoint\n"
-FORMAT = 7
+FORMAT = 8
 """Number of the file format; a file of another one is refused."""
 _DIGEST = 32
 _LENGTH = 8
@@ -41,6 +44,15 @@ def unusable(path: Path, problem: str) -> FileFormatError:
     run.ckpt: the checkpoint is truncated; restore an intact copy, or delete it to start over
     """
     return FileFormatError(str(path), f"{problem}; restore an intact copy, or delete it to start over")
+
+
+@functools.cache
+def package_versions() -> dict[str, str]:
+    """Return the versions on which results depend, for the record."""
+    from importlib import metadata
+
+    packages = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
+    return {"unipd": __version__, "python": platform.python_version(), **packages}
 
 
 def write_checkpoint(path: Path, header: Header, arrays: Sequence[Array]) -> None:
