@@ -188,3 +188,35 @@ def test_a_contradiction_found_at_the_end_carries_the_result() -> None:
         solve(Problem(Wrong("once the worst", cost, 0), matrix, b, "<="), "accunipdgrad", stop=MaxIterations(60))
     assert caught.value.result is not None
     assert (caught.value.result.status, caught.value.result.iterations) == (Status.ITERATION_LIMIT, 60)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_vertex_that_the_oracle_always_passes_over_is_found_by_a_long_tilt(method: str) -> None:
+    cost = np.linspace(0.0, 1.0, SIZE) - np.where(np.arange(SIZE) == 0, 50.0, 0.0)  # far better than the second best
+    problem = Problem(Wrong("second best", cost, 0), np.ones((1, SIZE)), [2.0], "<=")
+    with pytest.raises(OracleError, match="does not maximise"):
+        solve(problem, method, accuracy=1e-6)
+
+
+@pytest.mark.parametrize("method", ["unipdgrad", "accunipdgrad"])
+def test_an_answer_of_the_run_contradicts_a_bound_at_its_end(method: str) -> None:
+    matrix, b, cost = data(0)
+    best, calls = int(np.argmin(cost)), iter(range(1 << 30))
+
+    def maximise(y: Any) -> Any:
+        """Return the cheapest vertex at the ninth call alone."""
+        missed = next(calls) != 8
+        return np.eye(SIZE)[np.argmax(y - cost - np.where(missed & (np.arange(SIZE) == best), 1e3, 0.0))]
+
+    oracle = sharp.from_callable(maximise, SIZE, lambda x: float(cost @ x), linear=True)
+    with pytest.raises(OracleError, match="does not maximise"):
+        solve(Problem(oracle, matrix, b, "<="), method, accuracy=1e-3, stop=MaxIterations(100))
+
+
+def test_the_message_says_what_a_stated_bound_rests_on() -> None:
+    matrix, b, cost = data(1)
+    oracle = sharp.from_callable(lambda y: np.eye(SIZE)[np.argmax(y - cost)], SIZE, lambda x: float(cost @ x))
+    result = solve(Problem(oracle, matrix, b, "<="), accuracy=1e-6)
+    assert result.status is Status.SOLVED
+    assert "holds if the user-supplied oracle maximises" in result.message
+    assert "user-supplied" not in solve(Problem(sharp.Simplex(3), np.eye(3), np.ones(3), "<=")).message

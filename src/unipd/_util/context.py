@@ -105,6 +105,8 @@ class RunContext:
     """Whether the run's deadline has passed; None without a deadline."""
     memory_limit: int | None = None
     """Bytes that this process may hold; None without a limit."""
+    seen_atoms: Any = None
+    """The latest atoms that a user-supplied oracle has returned (``append``); None elsewhere."""
     workspace: Any = None
     """Buffers of long vectors that one iteration hands to the next; None outside a run."""
     watcher: Callable[[str, float], Callable[[Any], None]] | None = None

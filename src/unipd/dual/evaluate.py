@@ -14,6 +14,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.blas import inner, norm
+from unipd._util.context import current_context
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle, UnipdError
 from unipd.problem import Problem
 from unipd.protocols import Coupling, SharpAnswer
@@ -109,6 +110,8 @@ def call_oracle_along(
         answer = oracle(direction, tolerance=tolerance, start=start)
         if not math.isfinite(answer.value):
             _require_bounded(answer)
+        if problem.is_oracle_stated and (seen := current_context().seen_atoms) is not None and answer.atom is not None:
+            seen.append(answer.atom)
     except Exception as error:
         raise_oracle_error(error)
     return direction, answer

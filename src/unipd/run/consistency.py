@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -19,10 +19,11 @@ from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, is_user_supplied, proves_errors
+from unipd.run.history import dense_bytes
 from unipd.run.result import remeasure, tracker_error
 from unipd.sharp.spectral.operators import pairing
 from unipd.spectral import CLAIMED, RESIDUAL, RIGOROUS, STATED
-from unipd.trackers.atoms import HasAtoms
+from unipd.trackers.atoms import HasAtoms, vertex_key
 
 S = TypeVar("S", bound=State)
 _REVISION_ROUNDING = 1e4
@@ -40,7 +41,12 @@ _FINAL_QUERIES = 4
 _QUERY_SLACK = 1e-3
 """Relative amount by which another point may beat an answer."""
 _MOST_POINTS = 64
-"""Stored atoms that a stated bound is compared with."""
+"""Atoms of the run, stored or seen, that a stated bound is compared with."""
+_MOST_BYTES = 1 << 24
+"""Bytes of the answers that are kept for it."""
+_TILTS = (2.0, 1e3)
+"""Lengths, relative to y, of the tilts of y towards its own answer: that one stays the best, and one that was passed
+over becomes the second best."""
 _ROUNDING = {4: 1e-3, 8: 1e-6}
 """Relative size of what rounding may explain, by the bytes of a real number."""
 _ACCURACY_MULTIPLES = 100.0
@@ -176,20 +182,51 @@ def require_proof(problem: Problem, state: State, proof: Certificate) -> tuple[i
     return queries, 1 + len(points)
 
 
-def require_stated_bound(problem: Problem, state: State, accuracy: float) -> tuple[int, int]:
+class SeenAtoms:
+    """The latest different answers of a user-supplied oracle, bounded in number and in memory.
+
+    >>> seen = SeenAtoms(most=2)
+    >>> for entry in (1.0, 2.0, 1.0, 3.0):
+    ...     seen.append(np.array([entry]))
+    >>> list(seen)
+    [array([1.]), array([3.])]
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._atoms = most, dict[bytes, Any]()
+
+    @classmethod
+    def of(cls, problem: Problem) -> SeenAtoms:
+        """Return an empty list for the answers of a run."""
+        return cls(max(1, min(_MOST_POINTS, _MOST_BYTES // max(1, dense_bytes(problem)))))
+
+    def append(self, atom: Any) -> None:
+        """Add an answer as the latest one."""
+        key = vertex_key(atom)
+        self._atoms.pop(key, None)
+        self._atoms[key] = atom
+        if len(self._atoms) > self._most:
+            del self._atoms[next(iter(self._atoms))]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._atoms.values())
+
+
+def require_stated_bound(problem: Problem, state: State, accuracy: float, seen: Iterable[Any] = ()) -> tuple[int, int]:
     """Raise when answers of a user-supplied oracle contradict its bound or lie outside X; return the work done.
 
-    xbar, stored atoms, and the answers at the bound's dual vector and near it must satisfy
-    f(x) + <lam, A x - b> - h(lam) >= bound up to the accuracy: an oracle that maximises only now and then, returns the
-    second best or misstates its values is found by them. Atoms must lie in X where the oracle can tell.
+    xbar, stored atoms, those ``seen`` during the run, and the answers at the bound's dual vector and near it must
+    satisfy f(x) + <lam, A x - b> - h(lam) >= bound up to the accuracy: an oracle that maximises only now and then,
+    returns the second best or misstates its values is found by them. Atoms must lie in X where the oracle can tell.
     """
     certificate = state.certificate
     if not (problem.is_oracle_stated and math.isfinite(certificate.dual_bound)):
         return 0, 0
     direction: Any = problem.map.adjoint(certificate.dual)
-    atoms = list(state.primal.atoms[-_MOST_POINTS:]) if isinstance(state.primal, HasAtoms) else []
     answers = _query_around(problem, certificate.dual, direction)
-    atoms += [answer.atom for answer in answers]
+    known = state.primal.atoms[-_MOST_POINTS:] if isinstance(state.primal, HasAtoms) else ()
+    every = [*known, *seen, *(answer.atom for answer in answers)]
+    atoms = list({vertex_key(atom): atom for atom in every}.values())
     products = 1 + sum(answer.matvecs or 1 for answer in answers)
     if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, atoms)):
         raise OracleError(_OUTSIDE)
@@ -204,20 +241,28 @@ def require_stated_bound(problem: Problem, state: State, accuracy: float) -> tup
 
 
 def _query_around(problem: Problem, dual: Array, negated_direction: Any) -> list[SharpAnswer]:
-    """Return the oracle's answers at y = -A^* lam; where y is an array also at y tilted to the first and at random."""
+    """Return the oracle's answers at y = -A^* lam; where y is an array also at y tilted to the first and at random.
+
+    An answer that another one beats in its own direction raises an error.
+    """
     parts: tuple[Any, ...] = negated_direction if isinstance(negated_direction, tuple) else (negated_direction,)
     with oracle_errors:
         found = [problem.sharp(problem.map.negated_adjoint(dual))]
     if not all(isinstance(part, np.ndarray) for part in parts):
         return found
     generator = np.random.default_rng(0)
-    goals = [_arrays(found[0].atom)]
-    goals += [[generator.standard_normal(part.shape) for part in parts] for _ in range(_FINAL_QUERIES)]
+    random = [[generator.standard_normal(part.shape) for part in parts] for _ in range(_FINAL_QUERIES)]
+    first = _arrays(found[0].atom)
+    goals = [*((_TILTS[0], goal) for goal in random), *((factor, first) for factor in _TILTS)]
+    directions = [[-part for part in parts]]
     with suppress(UnboundedOracle), oracle_errors:  # there may be no best point in another direction
-        for goal in goals:
+        for factor, goal in goals:
             length = max(_norm_of(parts), problem.typical_objective / (_norm_of(goal) or 1.0))
-            tilted = _tilt(parts, goal, 2.0 * length)
+            tilted = _tilt(parts, goal, factor * length)
             found.append(problem.sharp(tuple(tilted) if isinstance(negated_direction, tuple) else tilted[0]))
+            directions.append(tilted)
+    for tilted, answer in zip(directions, found, strict=True):
+        _require_maximal(tilted, answer, found)
     return found
 
 

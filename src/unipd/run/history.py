@@ -192,7 +192,7 @@ class Incumbent:
     def __init__(self, problem: Problem, most_bytes: int = LARGEST) -> None:
         self._problem, self._most_bytes = problem, most_bytes
         self._best: State | None = None
-        self._is_small = _dense_bytes(problem) <= most_bytes
+        self._is_small = dense_bytes(problem) <= most_bytes
 
     def observe(self, state: State) -> None:
         """Take up the next state."""
@@ -236,7 +236,7 @@ class Incumbent:
             )
 
 
-def _dense_bytes(problem: Problem) -> int:
+def dense_bytes(problem: Problem) -> int:
     """Return the bytes of a dense point and its image."""
     shape: Any = problem.sharp.shape
     shapes: Any = shape if isinstance(shape[0], tuple) else (shape,)

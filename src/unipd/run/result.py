@@ -18,6 +18,7 @@ from unipd.methods import Certificate, Counts
 from unipd.methods.base import measure_point
 from unipd.problem import Problem
 from unipd.run.history import History
+from unipd.spectral import STATED
 from unipd.status import Status
 from unipd.trackers.atoms import HasAtoms
 
@@ -169,7 +170,8 @@ class Result:
         """How the run ended, in words."""
         if self.note:
             return self.note
-        return " ".join(filter(None, (self.status.message, self._tracker_hint(), self._maximum_hint())))
+        hints = self._tracker_hint(), self._maximum_hint(), self._stated_hint()
+        return " ".join(filter(None, (self.status.message, *hints)))
 
     def _tracker_hint(self) -> str:
         if self.status is not Status.STALLED or not self.tracker_error or self.state is None:
@@ -189,6 +191,15 @@ class Result:
         return (
             "The dual bound grows far beyond the objective, as it does for infeasible problems: state the oracle's "
             "maximum of f on X (maximum=), with which the bound would be a proof."
+        )
+
+    def _stated_hint(self) -> str:
+        """Return what a solution rests on whose bound only a user-supplied oracle states."""
+        if self.status is not Status.SOLVED or self.bound_kind != STATED:
+            return ""
+        return (
+            "The dual bound holds if the user-supplied oracle maximises: none of its answers contradicts it, but they "
+            "do not prove it."
         )
 
     @property

@@ -22,6 +22,7 @@ from unipd.methods.base import FAR_FROM_FEASIBLE, fast_replace
 from unipd.problem import Problem
 from unipd.protocols import proves_errors
 from unipd.run.consistency import (
+    SeenAtoms,
     certify_bound,
     require_adjoint,
     require_consistent,
@@ -108,6 +109,8 @@ class Termination:
         """Error below which x in single precision is measured again: nine tenths of the one at which that failed."""
         self._next_bound = -math.inf
         """Bound above which infeasibility is certified again: twice the one at which that failed."""
+        self.seen_atoms = SeenAtoms.of(problem)
+        """Answers of a user-supplied oracle, which its final bound must not contradict."""
         self._work = (0, 0)
         """Oracle calls and products that the checks of this run have taken."""
 
@@ -146,7 +149,9 @@ class Termination:
         - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own sets, stated
           or whatever ``call_certified`` returns for a user-supplied oracle;
         - x lies in X: by construction, or tested for a tracker that approximates and for user-supplied oracles;
-        - no point contradicts the bound, and a user-supplied map passes the adjoint test.
+        - no point contradicts the bound, and a user-supplied map passes the adjoint test. What a user-supplied oracle
+          states is compared with its own answers, those of the run and of a few further calls: one that misses the
+          maximum in the same way everywhere is the right oracle of a smaller set, and is taken at its word.
 
         A run ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has
         stalled if x falls short of that: by rounding, or because its tracker approximates. Answers of a user-supplied
@@ -175,7 +180,7 @@ class Termination:
                     is_solved = is_accurate  # unless a check has raised
                 if ended is not Status.INFEASIBLE:  # whose proof has been checked
                     measured = fast_replace(state, certificate=certificate)
-                    self._count(require_stated_bound(problem, measured, self.accuracy))
+                    self._count(require_stated_bound(problem, measured, self.accuracy, self.seen_atoms))
                 if is_solved or ended is Status.SOLVED:
                     status = Status.SOLVED if is_solved else Status.STALLED
             except KeyboardInterrupt:
