@@ -58,7 +58,7 @@ def hyperplane_cuts(factor: Array, count: int, seed: int = 0) -> Iterator[IntArr
     batch = max(1, min(BATCH, BATCH_ENTRIES // factor.shape[0]))
     for first in range(0, validate.integer("count", count, minimum=1), batch):
         directions = rng.standard_normal((factor.shape[1], min(batch, count - first))).astype(factor.dtype, copy=False)
-        yield np.where(factor @ directions >= 0.0, 1, -1).astype(np.int8)
+        yield np.where(factor @ directions >= 0.0, np.int8(1), np.int8(-1))
 
 
 def best_cut(

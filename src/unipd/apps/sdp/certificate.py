@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.apps.sdp.cones import DENSE_ORDER, measure_margins, measure_size
-from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, SdpData, TraceBound
+from unipd.apps.sdp.cones import DENSE_ORDER, combine_to_identity, make_admissible, measure_margins, measure_size
+from unipd.apps.sdp.data import NONNEGATIVE, PSD, SECOND_ORDER, SdpData, TraceBound
 from unipd.apps.sdp.formulation import analyse
 from unipd.apps.sdp.interior_point import TRACE_MULTIPLE
 from unipd.apps.sdp.program import SDP
@@ -37,7 +36,6 @@ DATA_ROUNDINGS = 16
 ATTEMPTS, FIRST_SHIFT, FIRST_SHARE = 6, 1e-15, 1e-3
 """How often a slack is shifted, tenfold each time, and by how much more than its margin at first: n times the first of
 the two relative to the slack, or the second relative to the margin."""
-LSQR_STEPS = 500
 
 
 def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, rigorous: bool = False) -> Result:
@@ -133,9 +131,7 @@ class Prover:
 
     def prove(self, dual: Array, preference: float) -> Proof:
         """Return the best bound that multipliers prove; one for every X is preferred, by this much."""
-        has_lower, has_upper = np.isfinite(self.data.lower), np.isfinite(self.data.upper)
-        y = np.clip(dual, np.where(has_lower, -np.inf, 0.0), np.where(has_upper, np.inf, 0.0))
-        found = self.measure(y)
+        found = self.measure(make_admissible(self.data, dual * self.data.norms) / self.data.norms)
         if found.margin >= 0.0:
             return found
         loss = self.size * found.margin
@@ -204,11 +200,12 @@ def find_combination(data: SdpData) -> tuple[float, Array, float] | None:
     if trace is not None and trace.multipliers is not None:
         level, z = 0.0, trace.multipliers
     else:
-        level, z = _nearest_to_identity(data)
+        level, z = combine_to_identity(data)
+        z = z / data.norms
     if not _is_dense(data):
         return (level, z, 1.0) if trace is not None else None
     whole = data.cost_and_constraints.adjoint(np.concatenate([[level], z]))
-    margin = float(measure_margins(data.blocks, whole).min())
+    margin = float(measure_margins(data.blocks, whole)[data.is_bounding].min(initial=math.inf))
     return (level, z, margin) if margin > 0.0 else None
 
 
@@ -216,33 +213,6 @@ def _is_dense(data: SdpData) -> bool:
     """Whether psd blocks are factorised as arrays; larger ones are known by their products alone."""
     largest = max([0, *(block.size for block in data.blocks if block.kind == PSD)])
     return largest <= DENSE_ORDER or not data.is_psd
-
-
-def _nearest_to_identity(data: SdpData) -> tuple[float, Array]:
-    """Return (level, z) for which level C + sum z_i A_i is nearest to the identity of all cones, by least squares."""
-    shifted = replace(data.constraints, constraint=data.constraints.constraint + 1)
-    row, col, which, value = (
-        np.concatenate([getattr(part, name) for part in (data.cost, shifted)])
-        for name in ("row", "col", "constraint", "value")
-    )
-    low, high = np.minimum(row, col).astype(np.int64), np.maximum(row, col).astype(np.int64)
-    diagonal = np.arange(data.order) * (data.order + 1)
-    places, index = np.unique(np.concatenate([diagonal, low * data.order + high]), return_inverse=True)
-    value = np.where(low == high, value, math.sqrt(2.0) * value)
-    matrix: Any = sp.csr_array((value, (index[data.order :], which)), shape=(places.size, data.size + 1))
-    target, identity = np.zeros(places.size), np.ones(data.order)
-    for block in data.blocks:
-        if block.kind == FREE:
-            identity[block.rows] = 0.0
-        elif block.kind == SECOND_ORDER:
-            identity[block.start + 1 : block.start + block.size] = 0.0
-    target[index[: data.order]] = identity
-    norms = np.concatenate([[float(np.linalg.norm(data.cost.value)) or 1.0], data.norms])
-    from scipy.sparse.linalg import lsqr
-
-    found = lsqr(matrix @ sp.diags_array(1.0 / norms), target, atol=1e-12, btol=1e-12, iter_lim=LSQR_STEPS)[0] / norms
-    lowest = np.where(np.isfinite(data.lower), -np.inf, 0.0)
-    return max(float(found[0]), 0.0), np.clip(found[1:], lowest, np.where(np.isfinite(data.upper), np.inf, 0.0))
 
 
 def _read_dual(data: SdpData, dual: Any) -> tuple[Array, Any]:

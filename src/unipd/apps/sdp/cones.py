@@ -1,8 +1,10 @@
-"""The cones of a program: how far a slack matrix lies inside them, and the sharp oracle of their truncated product."""
+"""The cones of a program: how far a slack lies inside, moving it there, and the oracle of their truncated product."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import scipy.sparse as sp
 from unipd._typing import Array
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
 from unipd.atoms import LowRank
+from unipd.maps.sdp import Entries
 from unipd.problem import ZERO_OBJECTIVE, Problem
 from unipd.protocols import SharpAnswer
 from unipd.sharp.linear import Linear
@@ -19,6 +22,8 @@ from unipd.spectral import RIGOROUS, smallest_eigenpair
 
 DENSE_ORDER = 3000
 """Largest order at which blocks are cut out of one dense matrix."""
+LSQR_STEPS = 500
+"""Most steps of the least-squares problem for a combination of the data that is positive definite."""
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """Relative error of a norm in floating point, generously."""
 
@@ -70,6 +75,67 @@ def measure_size(data: SdpData, x: LowRank) -> float:
         part = diagonal[block.rows]
         total += float(part[0] if block.kind == SECOND_ORDER else np.abs(part).sum())
     return total
+
+
+def make_admissible(data: SdpData, dual: Array, *, is_ray: bool = False) -> Array:
+    """Return multipliers (of rows of unit norm) with the signs of inequalities and no slack in free variables.
+
+    The slack there, C + A^*(lam), is zero up to rounding; for a ray it is A^*(lam). Multipliers of inequalities change
+    by a share of themselves, so they keep their signs.
+
+    >>> rows, cost = Entries([0, 1], [0, 0], [0, 0], [1.0, 2.0]), Entries([0], [0], [0], [3.0])
+    >>> data = SdpData(1, cost, rows, np.array([0.0, -np.inf]), np.zeros(2), (Block(0, 1, "free"),))
+    >>> make_admissible(data, np.array([-1.0, -1.0]))
+    array([-3.,  0.])
+    """
+    out = data.clip_signs(dual)
+    is_free = np.repeat([block.kind == FREE for block in data.blocks], [block.size for block in data.blocks])
+    if not is_free.any():
+        return out
+    place, width = np.cumsum(is_free) - 1, int(is_free.sum())
+    rows = data.constraints.select(is_free[data.constraints.row])
+    cost = data.cost.select(is_free[data.cost.row])
+    target = np.bincount(place[cost.row], cost.value, minlength=width) * (0.0 if is_ray else 1.0)
+    free = np.zeros((data.size, width))
+    np.add.at(free, (rows.constraint, place[rows.row]), rows.value / data.norms[rows.constraint])
+    is_range = np.isfinite(data.lower) & np.isfinite(data.upper)
+    weights = np.where(is_range, float(np.abs(out).max()) or 1.0, np.abs(out))
+    for _ in range(2):  # the second time for the rounding of the first
+        out -= weights * np.linalg.lstsq((weights[:, None] * free).T, target + free.T @ out, rcond=None)[0]
+    return out
+
+
+def combine_to_identity(data: SdpData) -> tuple[float, Array]:
+    """Return the level >= 0 and z (for rows of unit norm) for which level C + A^*(z) is nearest to the identity.
+
+    Where that is positive definite, a multiple of it moves every slack into the cone. Blocks without constraints do
+    not count: their slack is C.
+    """
+    size = float(np.linalg.norm(data.cost.value)) or 1.0
+    scaled = replace(data.constraints, value=data.constraints.value / data.norms[data.constraints.constraint])
+    parts = Entries.concatenate(
+        [replace(scaled, constraint=scaled.constraint + 1), replace(data.cost, value=data.cost.value / size)]
+    )
+    parts = parts.select(data.is_used[data.owners[parts.row]])
+    low, high = np.minimum(parts.row, parts.col).astype(np.int64), np.maximum(parts.row, parts.col).astype(np.int64)
+    diagonal = np.flatnonzero(data.is_used[data.owners]).astype(np.int64)
+    keys = np.concatenate([diagonal * (data.order + 1), low * data.order + high])
+    places, index = np.unique(keys, return_inverse=True)
+    value = np.where(low == high, parts.value, math.sqrt(2.0) * parts.value)
+    matrix: Any = sp.csr_array((value, (index[diagonal.size :], parts.constraint)), shape=(places.size, data.size + 1))
+    identity = np.ones(data.order)
+    for block in data.blocks:
+        if block.kind in (FREE, SECOND_ORDER):
+            identity[block.start + (block.kind == SECOND_ORDER) : block.rows.stop] = 0.0
+    target = np.zeros(places.size)
+    target[index[: diagonal.size]] = identity[diagonal]
+    from scipy.sparse.linalg import lsqr
+
+    found = lsqr(matrix, target, atol=1e-12, btol=1e-12, iter_lim=LSQR_STEPS)[0]
+    level, z = max(float(found[0]) / size, 0.0), found[1:]
+    if level == 0.0:
+        return level, make_admissible(data, z, is_ray=True)
+    return level, level * make_admissible(data, z / level)
 
 
 class TruncatedCone(BoundedTrace):

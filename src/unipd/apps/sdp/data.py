@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unipd import couplings
-from unipd._typing import Array
+from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
@@ -84,7 +84,7 @@ class SdpData:
             raise InvalidInput("blocks", f"blocks one after another of order {self.order} in all", repr(self.blocks))
         for block in self.blocks:
             validate.choice("kind", block.kind, KINDS)
-        owners = np.repeat(np.arange(len(self.blocks)), np.diff(starts))
+        owners = self.owners
         is_vector = np.array([block.is_vector for block in self.blocks])
         for name, entries in (("C", self.cost), ("A", self.constraints)):
             if entries.value.size and max(entries.row.max(), entries.col.max()) >= self.order:
@@ -107,10 +107,19 @@ class SdpData:
         return all(block.kind in (PSD, NONNEGATIVE) for block in self.blocks)
 
     @cached_property
+    def owners(self) -> IntArray:
+        """The block of every row of X."""
+        return np.repeat(np.arange(len(self.blocks)), [block.size for block in self.blocks])
+
+    @cached_property
     def is_used(self) -> Array:
         """Which blocks have entries in some constraint; X is 0 in the others, or unbounded."""
-        owners = np.repeat(np.arange(len(self.blocks)), [block.size for block in self.blocks])
-        return np.bincount(owners[self.constraints.row], minlength=len(self.blocks)) > 0
+        return np.bincount(self.owners[self.constraints.row], minlength=len(self.blocks)) > 0
+
+    @cached_property
+    def is_bounding(self) -> Array:
+        """Which blocks limit the multipliers: those of cones that constraints have entries in."""
+        return np.array([block.kind != FREE for block in self.blocks]) & self.is_used
 
     @cached_property
     def equal(self) -> Array:
@@ -175,6 +184,11 @@ class SdpData:
         """
         above, below = y > 0.0, y < 0.0
         return float(y[above] @ self.upper[above] + y[below] @ self.lower[below])
+
+    def clip_signs(self, dual: Array) -> Array:
+        """Return multipliers with the signs that the bounds require: y_i >= 0 without a lower bound, for instance."""
+        least = np.where(np.isfinite(self.lower), -np.inf, 0.0)
+        return np.clip(dual, least, np.where(np.isfinite(self.upper), np.inf, 0.0))
 
     def slack(self, dual: Array) -> SymmetricOperator:
         """Return S = C + sum y_i A_i as an operator."""

@@ -22,8 +22,6 @@ STEPS = 150
 """Most steps; well-posed programs take 10 to 40."""
 SHIFTS = (1e-15, 1e-13, 1e-11)
 """Shares of the largest diagonal entry added to the equations of that move until they factorise."""
-LSQR_STEPS = 200
-"""Most steps of the least-squares problem for a combination of the constraints that is positive definite."""
 
 
 def has_interior_points() -> bool:
@@ -125,9 +123,8 @@ class ConicForm:
     def _place(self, entries: Entries, rows: int, factors: Array) -> tuple[Any, Any]:
         """Return the entries of matrices as rows over x and u."""
         blocks, (offsets, _, columns) = self.data.blocks, self.offsets
-        owners = np.repeat(np.arange(len(blocks)), [block.size for block in blocks])
-        entries = entries.select(self.is_present[owners[entries.row]])
-        owner = owners[entries.row]
+        entries = entries.select(self.is_present[self.data.owners[entries.row]])
+        owner = self.data.owners[entries.row]
         start = np.array([block.start for block in blocks])[owner]
         stride = np.array([0 if block.is_vector else block.size for block in blocks])[owner]
         is_free = np.array([block.kind == FREE for block in blocks])[owner]
@@ -166,7 +163,7 @@ class Embedding:
         qics, self.form = load_qics(), ConicForm(data)
         matrix, free = self.form.matrices()
         (c, d), r = self.form.costs(), self.form.right_hand_side()
-        self._matrix, self.has_free, self._free, self._free_cost = matrix, free.shape[1] > 0, free[: data.size], d
+        self.has_free = free.shape[1] > 0
         if self.has_free:
             options: dict[str, Any] = {"c": -r[:, None], "A": sp.csr_matrix(free.T), "b": d[:, None]}
             options |= {"G": sp.csr_matrix(matrix.T), "h": c[:, None]}
@@ -251,44 +248,6 @@ class Embedding:
             has_moved = bool(np.isfinite(moved.vec).all()) and self._set_cones(moved, moved)
         self._set_cones(point.s, point.z)
         return np.concatenate([vector[:first], moved.vec[:, 0], vector[-2:]]) if has_moved else None
-
-    def make_admissible(self, dual: Array, *, is_ray: bool = False) -> Array:
-        """Return multipliers with the signs of inequalities and F^T lam = -d (0 for a ray), up to rounding."""
-        data = self.form.data
-        has_lower, has_upper = np.isfinite(data.lower), np.isfinite(data.upper)
-        out = np.clip(dual, np.where(has_lower, -np.inf, 0.0), np.where(has_upper, np.inf, 0.0))
-        if self.has_free:  # weights keep the signs: multipliers of inequalities change by a share of themselves
-            largest = float(np.abs(out).max()) or 1.0
-            weights = np.where(has_lower & has_upper, largest, np.abs(out))[:, None]
-            columns, cost = (weights * self._free.toarray()).T, 0.0 if is_ray else self._free_cost
-            for _ in range(2):  # the second time for the rounding of the first
-                out -= weights[:, 0] * np.linalg.lstsq(columns, cost + self._free.T @ out, rcond=None)[0]
-        return out
-
-    def combine_to_identity(self) -> tuple[float, Array]:
-        """Return the level >= 0 and z for which level C + A^*(z) is nearest to the identity, by least squares.
-
-        Where that is positive definite, a multiple of it moves every slack into the cone.
-        """
-        form, blocks = self.form, self.form.data.blocks
-        starts, slacks, columns = form.offsets
-        target, (cost, _) = np.zeros(columns), form.costs()
-        for block, start, is_present in zip(blocks, starts, form.is_present, strict=True):
-            if not is_present:
-                continue
-            if block.kind == PSD:
-                target[start : start + block.size**2] = np.eye(block.size).ravel()
-            elif block.kind != FREE:
-                target[start : start + (1 if block.kind == SECOND_ORDER else block.size)] = 1.0
-        size = float(np.linalg.norm(cost)) or 1.0
-        rows = sp.vstack([self._matrix, sp.csr_array(cost[None] / size)]).T
-        keep = np.ones(columns, bool)
-        keep[slacks : slacks + form.slack_rows.size + form.range_rows.size] = False  # signs are imposed afterwards
-        from scipy.sparse.linalg import lsqr
-
-        found = lsqr(sp.csr_array(rows)[keep], target[keep], atol=1e-12, btol=1e-12, iter_lim=LSQR_STEPS)[0]
-        level, z = max(float(found[-1]) / size, 0.0), found[: form.data.size]
-        return level, level * self.make_admissible(z / level) if level > 0.0 else self.make_admissible(z, is_ray=True)
 
     def decode(self, vector: Array) -> tuple[list[Array], Array]:
         """Return the blocks of X and the multipliers of an iterate, rows of unit norm and lam = -y."""

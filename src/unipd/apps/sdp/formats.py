@@ -107,7 +107,7 @@ def sdpa_from_data(data: SdpData) -> SdpaProblem:
             replace(program.constraints, constraint=program.constraints.constraint + 1),
         ]
     )
-    owner, sizes = _owners(program), np.array([block.size for block in program.blocks])
+    owner, sizes = program.owners, np.array([block.size for block in program.blocks])
     start, is_free = np.cumsum([0, *sizes])[:-1], np.array([block.kind == FREE for block in program.blocks])
     block = owner[merged.row]
     places = [merged.constraint, block, merged.row - start[block], merged.col - start[block], merged.value]
@@ -140,11 +140,10 @@ def sedumi_from_data(data: SdpData) -> SedumiProblem:
     for index in (index for indices in chosen.values() for index in indices):
         block = program.blocks[index]
         start[index], size = size, size + (block.size if block.is_vector else block.size**2)
-    owner = _owners(program)
 
     def vectorise(entries: Entries, rows: int) -> Any:
         """Return the matrix with a row per constraint, both triangles of psd matrices in it."""
-        place, mirror = (_position(program, owner, start, *pair) for pair in _both_triangles(entries))
+        place, mirror = (_position(program, start, *pair) for pair in _both_triangles(entries))
         is_twice = place != mirror
         index = (
             np.concatenate([entries.constraint, entries.constraint[is_twice]]),
@@ -159,18 +158,13 @@ def sedumi_from_data(data: SdpData) -> SedumiProblem:
     return SedumiProblem(matrix, program.b, cost, *cones)
 
 
-def _owners(data: SdpData) -> IntArray:
-    """Return the block of every row of X."""
-    return np.repeat(np.arange(len(data.blocks)), [block.size for block in data.blocks])
-
-
 def _both_triangles(entries: Entries) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     return (entries.row, entries.col), (entries.col, entries.row)
 
 
-def _position(data: SdpData, owner: IntArray, start: IntArray, row: Array, col: Array) -> IntArray:
+def _position(data: SdpData, start: IntArray, row: Array, col: Array) -> IntArray:
     """Return the index of entries among SeDuMi's variables, given the first index of each block."""
-    block = owner[row]
+    block = data.owners[row]
     first = np.array([block.start for block in data.blocks])[block]
     width = np.array([0 if block.is_vector else block.size for block in data.blocks])[block]
     return start[block] + (row - first) + width * (col - first)

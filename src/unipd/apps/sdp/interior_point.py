@@ -14,8 +14,8 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.blas import norm
-from unipd.apps.sdp.cones import measure_margins, measure_size
-from unipd.apps.sdp.data import FREE, SdpData
+from unipd.apps.sdp.cones import combine_to_identity, make_admissible, measure_margins, measure_size
+from unipd.apps.sdp.data import SdpData
 from unipd.apps.sdp.embedding import Embedding
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
 from unipd.problem import Problem
@@ -88,7 +88,7 @@ class InteriorPoint:
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> InteriorPointState:
         """Start from multiples of the identity, whatever tracker and dual start are."""
         embedding, whole = Embedding(self.data), problem.sharp.cost_map.cost_and_constraints
-        level, z = embedding.combine_to_identity()
+        level, z = combine_to_identity(self.data)
         combination = np.concatenate([[level], z])
         state = InteriorPointState(
             iteration=0,
@@ -114,7 +114,7 @@ class InteriorPoint:
             combination_margins=measure_margins(self.data.blocks, whole.adjoint(combination)),
             feasible=np.zeros(0),
         )
-        origin = self._measure(problem, embedding.make_admissible(np.zeros_like(dual)))  # C itself may lie inside
+        origin = self._measure(problem, make_admissible(self.data, np.zeros_like(dual)))  # C itself may lie inside
         if origin.is_inside:
             state = replace(state, kept_bound=origin.objective, kept_dual=origin.dual)
         return _keep_anchor(state, origin)
@@ -156,7 +156,7 @@ class InteriorPoint:
     def _evaluate(self, problem: Problem, state: InteriorPointState) -> InteriorPointState:
         """Return the state with point, image, bound and certificate of its iterate."""
         parts, raw = state.embedding.decode(state.vector)
-        found = self._measure(problem, state.embedding.make_admissible(raw))
+        found = self._measure(problem, make_admissible(self.data, raw))
         mended = self._mend(problem, state, found)
         state = _keep_anchor(state, found)
         state = replace(
@@ -234,7 +234,7 @@ class InteriorPoint:
         Margins are concave: (1 - t) S + t S_0 has at least the margin (1 - t) m + t m_0, for the slack S_0 of earlier
         multipliers; and so has S + s (level C + A^*(z)), a multiple of the slack of (lam + s z) / (1 + s level).
         """
-        is_cone = np.array([block.kind != FREE for block in self.data.blocks]) & self.data.is_used
+        is_cone = self.data.is_bounding
         here = found.margins[is_cone]
         if here.min(initial=math.inf) >= 0.0:
             return []
@@ -283,9 +283,7 @@ def _dual_objective(problem: Problem, dual: Array) -> float:
 
 def _keep_anchor(state: InteriorPointState, found: DualCandidate) -> InteriorPointState:
     """Return the state with these multipliers among the anchors, if their slack lies inside."""
-    data = state.embedding.form.data
-    is_cone = np.array([block.kind != FREE for block in data.blocks]) & data.is_used
-    if (found.margins[is_cone] <= 0.0).any():
+    if (found.margins[state.embedding.form.data.is_bounding] <= 0.0).any():
         return state
     kept = slice(1 if state.anchors.shape[0] == ANCHORS else 0, None)
     return replace(

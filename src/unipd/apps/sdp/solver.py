@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unipd._typing import Array
-from unipd.apps.sdp.cones import ConicCost, ConicProblem, TruncatedCone, measure_margins, measure_size
+from unipd.apps.sdp.cones import (
+    ConicCost,
+    ConicProblem,
+    TruncatedCone,
+    make_admissible,
+    measure_margins,
+    measure_size,
+)
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound
 from unipd.apps.sdp.embedding import has_interior_points
 from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse
@@ -109,7 +116,7 @@ def estimate_seconds(data: SdpData) -> float:
     entries = float(data.constraints.value.size)
     if 24.0 * rows**2 + 8.0 * float((sizes**2).sum()) * (12.0 + 0.02 * rows) > MOST_BYTES:
         return math.inf
-    owner = np.repeat(np.arange(len(data.blocks)), [block.size for block in data.blocks])[data.constraints.row]
+    owner = data.owners[data.constraints.row]
     pairs, counts = np.unique(owner.astype(np.int64) * data.size + data.constraints.constraint, return_counts=True)
     order = np.array([0 if block.is_vector else block.size for block in data.blocks], np.float64)[pairs // data.size]
     is_dense = 2.0 * counts >= order
@@ -228,7 +235,7 @@ class Solver:
             return replace(result, state=None)
         state = result.state
         parts, dual = state.embedding.decode(state.vector)
-        proof = find_separation(data, state.embedding.make_admissible(dual, is_ray=True) / data.norms)
+        proof = find_separation(data, make_admissible(data, dual, is_ray=True) / data.norms)
         if proof is not None and proof.excluded > EXCLUDED_MULTIPLE * data.natural_trace:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
         ray = None if math.isfinite(state.kept_bound) else find_ray(data, data.point(parts))

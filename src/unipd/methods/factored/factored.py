@@ -173,6 +173,8 @@ class Factored:
         elif _suits_single(problem, factor.size, accuracy):
             factor = factor.astype(np.float32)
         here = model.evaluate(factor)
+        if model.is_linear_on_spheres:
+            factor = here.point.left  # normalised rows; a second copy would last as long as this state
         return FactoredState(
             iteration=0,
             dual=here.dual.astype(problem.dtype, copy=False),

@@ -43,18 +43,24 @@ def newton_steps(state: FactoredState, goal: float) -> FactoredState:
     state = replace(state, factor=state.here.point.left, memory=replace(state.memory, pairs=()))
     spent = 0
     while spent < PRODUCTS and stationarity(state) > goal:
-        quadratic = _Quadratic.at(state)
-        radius = state.radius if state.radius > 0.0 else 0.25 * norm(state.factor)
-        relative = stationarity(state) / objective_scale(state.model.problem, state.here.cost)
-        tolerance = max(min(FORCING, relative) * 0.5 * norm(quadratic.gradient), 0.25 * goal / norm(state.factor))
-        step = quadratic.minimize(radius, tolerance)
-        spent += step.products
-        moved = _line_search(state, quadratic, step)
-        moved = replace(moved, counts=moved.counts.plus(0, 0, step.products * state.factor.shape[1]))
+        moved, products = _take_newton_step(state, goal)
+        spent += products
         if moved.factor is state.factor:
             return moved
         state = moved
     return state
+
+
+def _take_newton_step(state: FactoredState, goal: float) -> tuple[FactoredState, int]:
+    """Return the state after one step, the same factor where none decreases the objective, and the products spent."""
+    quadratic = _Quadratic.at(state)
+    radius = state.radius if state.radius > 0.0 else 0.25 * norm(state.factor)
+    relative = stationarity(state) / objective_scale(state.model.problem, state.here.cost)
+    tolerance = max(min(FORCING, relative) * 0.5 * norm(quadratic.gradient), 0.25 * goal / norm(state.factor))
+    step = quadratic.minimize(radius, tolerance)
+    moved = _line_search(state, quadratic, step)
+    counts = moved.counts.plus(0, 0, step.products * state.factor.shape[1])
+    return replace(moved, counts=counts), step.products
 
 
 @dataclass(frozen=True)
@@ -197,6 +203,7 @@ def _line_search(state: FactoredState, quadratic: _Quadratic, step: _Step) -> Fa
                 state, factor=here.point.left, here=here, radius=radius, counts=state.counts.plus(0, 0, matvecs)
             )
         share *= interpolate(share * slope, actual)
+        del trial, here  # before the next ones are made
     return replace(state, counts=state.counts.plus(0, 0, matvecs))
 
 
