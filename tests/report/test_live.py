@@ -1,5 +1,6 @@
 """The live report of a run."""
 
+import html
 import http.client
 import json
 import socket
@@ -21,6 +22,10 @@ from unipd.run import watch_runs
 def fetch(server, path="data"):
     with urlopen(server.url + path, timeout=10) as answer:
         return json.loads(answer.read())
+
+
+def first_trace(content, axis="y"):
+    return next(trace for trace in content["figures"]["curves"]["traces"] if trace["yaxis"] == axis)
 
 
 def raw(server, path, host=None, method="GET"):
@@ -54,12 +59,12 @@ def test_the_page_follows_a_run():
         collector.finish("the result", result)
         server._next = 0.0
         last = fetch(server)
-    lengths = [len(state["runs"][0]["axes"]["iterations"]) for state in seen]
+    lengths = [len(state["runs"][0]["iterations"]) for state in seen]
     assert lengths == [10, 20, 30]
-    assert [state["runs"][0]["name"] for state in seen] == ["unipdgrad"] * 3
+    assert [first_trace(state)["name"] for state in seen] == ["unipdgrad"] * 3
     assert all("running" in state["before"] and not state["done"] for state in seen)
-    np.testing.assert_allclose(seen[1]["runs"][0]["curves"]["gap"], np.abs(result.history["gap"][:20]), rtol=1e-6)
-    assert last["runs"][0]["name"] == "the result"
+    np.testing.assert_allclose(first_trace(seen[1], "y3")["y"], np.abs(result.history["gap"][:20]), rtol=1e-6)
+    assert first_trace(last)["name"] == "the result"
     assert "iteration limit" in last["before"]
 
 
@@ -134,7 +139,7 @@ def test_headers():
         assert answer.getheader("X-Content-Type-Options") == "nosniff"
         assert "frame-ancestors 'none'" in answer.getheader("Content-Security-Policy")
         assert answer.getheader("Access-Control-Allow-Origin") is None
-        assert b"connect-src 'self'" in body
+        assert b"connect-src &#39;self&#39;" in body
 
 
 def test_hostile_names_are_data():
@@ -142,7 +147,7 @@ def test_hostile_names_are_data():
         body = raw(server, "/", f"{HOST}:{server.port}")[1]
         assert b"<script>window" not in body
         content = fetch(server)
-        assert content["runs"][0]["name"] == HOSTILE
+        assert first_trace(content)["name"] == html.escape(HOSTILE, quote=False)
         assert "<script>" not in content["before"]
 
 

@@ -6,7 +6,6 @@ import math
 
 from unipd.run import Result
 from unipd.run.result import problem_facts
-from unipd.spectral import RESIDUAL
 from unipd.status import Status
 
 BOUND_KINDS = {
@@ -21,6 +20,14 @@ BOUND_KINDS = {
 }
 """What each kind of bound promises."""
 
+_PREMISES = {
+    "rigorous": "",
+    "probabilistic": "With the probability named below, ",
+    "stated": "If the oracle's answers are right, ",
+    "residual": "Probably ",
+}
+"""How a sentence that rests on the bound begins, by its kind."""
+
 _LESS = "The point is valid but less accurate than requested."
 MEANINGS = {
     Status.SOLVED: "The solution can be used as it is; the accuracy was verified at the returned point.",
@@ -34,7 +41,8 @@ MEANINGS = {
     "keeps more of the point may.",
     Status.INTERRUPTED: f"{_LESS} It is the best point of the completed iterations.",
     Status.LINE_SEARCH_FAILED: f"{_LESS} Request a lower accuracy, or use an oracle of higher precision.",
-    Status.INFEASIBLE: "No point satisfies the constraints; the dual vector of the result proves it.",
+    Status.INFEASIBLE: "No point satisfies the constraints, as surely as the kind of bound says: the dual vector "
+    "shows it. Relax a constraint, or enlarge the set.",
     Status.UNBOUNDED: "There is no best point: add constraints, or bound the set. The result holds the ray.",
     Status.RUNNING: "The point is that of the last completed iteration.",
 }
@@ -58,7 +66,16 @@ def describe_certificate(result: Result) -> list[str]:
 
 def _infeasible(result: Result) -> list[str]:
     proof = "The dual vector gives a bound above every value of the objective on the set"
-    return [f"No point satisfies all constraints. {proof}.", f"The bound is {_number(result.dual_bound)}."]
+    return [
+        _premise(result, "no point satisfies all constraints") + f". {proof}.",
+        f"The bound is {_number(result.dual_bound)}.",
+    ]
+
+
+def _premise(result: Result, claim: str) -> str:
+    """Return a claim that rests on the bound, with what it supposes in front."""
+    text = _PREMISES.get(str(result.bound_kind), "") + claim
+    return text[0].upper() + text[1:]
 
 
 def _unbounded(result: Result) -> list[str]:
@@ -88,13 +105,12 @@ def _bound(result: Result) -> list[str]:
     facts = problem_facts(result)
     side, sign, beyond = ("above", "at most", "larger") if facts.maximise else ("below", "at least", "smaller")
     points = "no point of the set" if facts.loss else "no feasible point"
-    likely = "likely " if result.bound_kind == RESIDUAL else ""
-    proof = "" if likely else f": {points} has a value {side} that"
-    bound = f"The optimal value is {likely}{sign} {_outward(result)}{proof}."
+    claim = f"the optimal value is {sign} {_outward(result)}: {points} has a value {side} that"
+    bound = f"{_premise(result, claim)}."
     if result.gap >= 0.0:
         scale = "relative to the loss at zero" if facts.loss else "relative"
-        within = f"is {likely}within {_number(result.gap, 3)} ({scale}) of the optimal one"
-        return [bound, f"So the objective value {within}."]
+        then = "is then" if _PREMISES.get(str(result.bound_kind)) else "is"
+        return [bound, f"So the objective value {then} within {_number(result.gap, 3)} ({scale}) of the optimal one."]
     excess = f"The objective value is {beyond} than the bound by {_number(-result.gap, 3)} (relative)."
     return [bound, f"{excess} That is no contradiction: the point violates the constraints slightly."]
 

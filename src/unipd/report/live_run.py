@@ -18,7 +18,7 @@ from typing import Any
 from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.methods import Counts
-from unipd.report.page import render_page, render_sections, run_data
+from unipd.report.page import page_content, render_page
 from unipd.run import Result
 from unipd.run.checkpoint.checkpoint import decode_history
 from unipd.run.checkpoint.codec import unpack
@@ -208,12 +208,7 @@ class LiveServer:
             self._last_request = begun = time.monotonic()
             done = self.done
             if self._answer is None or begun >= self._next:
-                runs = dict(self.source())
-                content = {
-                    "runs": [run_data(name, run) for name, run in runs.items()],
-                    "done": done,
-                    **render_sections(runs),
-                }
+                content = {**page_content(dict(self.source())), "done": done}
                 self._answer = json.dumps(content, allow_nan=False).encode()
                 spent = time.monotonic() - begun
                 self._next = begun + spent / _SHARE

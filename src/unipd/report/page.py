@@ -1,47 +1,49 @@
-"""The report: one self-contained HTML page with summary, certificate, curves and settings."""
+"""The report: one self-contained HTML page with summary, certificate, curves, sections of applications, settings."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unipd._typing import FloatArray, IntArray
+from unipd._typing import IntArray
 from unipd._util.files import write_text
 from unipd._version import __version__
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, MissingExtra
 from unipd.memory import size_text
 from unipd.report.certificate_text import MEANINGS, describe_certificate
-from unipd.report.curves import AXES, compute_curves, decimate
+from unipd.report.curves import AXES, LEAST, compute_curves, decimate
+from unipd.report.sections import COLOURS, Figure, report_sections
+from unipd.report.sections.base import to_plain
 from unipd.run import Result
 from unipd.run.result import problem_facts
 from unipd.status import Status
 
 PAGE_POINTS = 1200
 """Points per curve: this many dense at the beginning, and this many evenly spread."""
-_DIGITS = 7
 
 PANELS = (
     ("residual", "Objective residual", "|objective \N{MINUS SIGN} best bound of the run|, relative"),
     ("infeasibility", "Infeasibility", "distance from the constraints, relative"),
     ("gap", "Certified gap", "|objective \N{MINUS SIGN} best bound so far|, relative"),
-    ("smoothness", "Local smoothness M\N{LATIN SUBSCRIPT SMALL LETTER K}", "accepted by the line search"),
-    ("exponent", "Running estimate of \N{GREEK SMALL LETTER NU}", "Hölder exponent: 0 bounded, 1 Lipschitz gradient"),
+    ("smoothness", "Local smoothness M<sub>k</sub>", "accepted by the line search"),
+    ("exponent", "Hölder exponent \N{GREEK SMALL LETTER NU}", "running estimate: 0 bounded, 1 Lipschitz gradient"),
 )
-"""The pictures of a page: key, title, and what is drawn."""
+"""The panels of the curves: key, title, and what is drawn."""
+_ROW_PIXELS, _GAP_PIXELS, _MARGIN_PIXELS = 230, 90, 60
+_DASHES = ("solid", "dot", "dashdot", "longdash")
 
 
 def run_data(name: str, result: Result) -> dict[str, Any]:
-    """Return the data of a run for the script of the page; a run without history has empty curves.
+    """Return the curves of a run as the page draws them, decimated; a run without history has none.
 
     >>> import unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
@@ -55,31 +57,12 @@ def run_data(name: str, result: Result) -> dict[str, Any]:
         return {**known, "axes": {axis: [] for axis in AXES}, "curves": {}, "bound": None}
     found = compute_curves(result)
     kept = _select_points(len(history))
-    columns = {axis: _plain(history[column][kept]) for axis, (column, _) in AXES.items()}
+    columns = {axis: to_plain(history[column][kept]) for axis, (column, _) in AXES.items()}
     curves = {key: getattr(found, key) for key, _, _ in PANELS}
-    drawn = {key: _plain(values[kept]) for key, values in curves.items() if values is not None}
+    drawn = {key: to_plain(values[kept]) for key, values in curves.items() if values is not None}
     bounded = "residual" if found.infeasibility is None else "infeasibility"
-    bound = None if found.bound is None else {"panel": bounded, "values": _plain(found.bound[kept])}
+    bound = None if found.bound is None else {"panel": bounded, "values": to_plain(found.bound[kept])}
     return {**known, "axes": columns, "curves": drawn, "bound": bound}
-
-
-def page_data(runs: Mapping[str, Result]) -> dict[str, Any]:
-    """Return everything the script of the page draws."""
-    return {
-        "axes": [{"key": key, "label": label} for key, (_, label) in AXES.items()],
-        "panels": [{"key": key, "title": title, "note": note} for key, title, note in PANELS],
-        "runs": [run_data(name, result) for name, result in runs.items()],
-    }
-
-
-def embed_json(data: Any) -> str:
-    r"""Return JSON that is safe inside a script element.
-
-    >>> print(embed_json({"name": "</script>"}))
-    {"name":"\u003c/script\u003e"}
-    """
-    text = json.dumps(data, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _select_points(size: int) -> IntArray:
@@ -87,9 +70,75 @@ def _select_points(size: int) -> IntArray:
     return np.union1d(decimate(size, PAGE_POINTS), even)
 
 
-def _plain(values: FloatArray) -> list[float | None]:
-    """Return numbers rounded to a few digits, None for those that are not finite."""
-    return [float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None for value in values.tolist()]
+def curves_figure(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the Plotly figure of the curves, in two columns and, for narrow screens, in one.
+
+    The x of a trace is that of its run (``meta.run``) for the chosen axis, which the page's script fills in.
+    """
+    keys = [key for key, _, _ in PANELS if any(key in run["curves"] for run in runs)]
+    traces = [trace for place, key in enumerate(keys) for trace in _panel_traces(runs, key, place)]
+    labels = [(title, note) for key, title, note in PANELS if key in keys]
+    wide, narrow = (_panel_layout(runs, keys, labels, columns) for columns in (2, 1))
+    return {"traces": to_plain(traces), "layout": to_plain(wide), "narrow": to_plain(narrow)}
+
+
+def _panel_traces(runs: Sequence[Mapping[str, Any]], key: str, place: int) -> list[dict[str, Any]]:
+    """Return the curve of every run in one panel, and the theorem's bounds that belong there."""
+    number, traces = "" if place == 0 else str(place + 1), list[dict[str, Any]]()
+    for index, run in enumerate(runs):
+        look: dict[str, Any] = {
+            "color": COLOURS[index % len(COLOURS)],
+            "dash": _DASHES[index // len(COLOURS) % len(_DASHES)],
+        }
+        lines = [(escape(run["name"], quote=False), f"run{index}", run["curves"].get(key), {**look, "width": 2})]
+        if run["bound"] and run["bound"]["panel"] == key:
+            label = "theorem's bound (an estimate)"
+            lines.append((label, "theorem", run["bound"]["values"], {**look, "width": 1.3, "dash": "dash"}))
+        for name, group, values, line in lines:
+            if values is None:
+                continue
+            shown = [value if value is None or value > 0.0 or key == "exponent" else LEAST for value in values]
+            is_short = len(shown) < 10
+            traces.append({
+                "name": name,
+                "legendgroup": group,
+                "meta": {"run": index},
+                "y": shown,
+                "mode": "lines+markers" if is_short else "lines",
+                "line": line,
+                "xaxis": f"x{number}",
+                "yaxis": f"y{number}",
+                "showlegend": place == 0 if group != "theorem" else not any(each["name"] == name for each in traces),
+            })  # fmt: skip
+    return traces
+
+
+def _panel_layout(
+    runs: Sequence[Mapping[str, Any]], keys: Sequence[str], labels: Sequence[tuple[str, str]], columns: int
+) -> dict[str, Any]:
+    rows = max(1, -(-len(keys) // columns))
+    inner = rows * _ROW_PIXELS + (rows - 1) * _GAP_PIXELS
+    accuracies = sorted({run["accuracy"] for run in runs if run["accuracy"] and run["accuracy"] >= LEAST})
+    layout: dict[str, Any] = {"height": inner + 2 * _MARGIN_PIXELS, "annotations": [], "shapes": []}
+    for place, (key, (title, note)) in enumerate(zip(keys, labels, strict=True)):
+        number, (row, column) = "" if place == 0 else str(place + 1), divmod(place, columns)
+        top = 1.0 - row * (_ROW_PIXELS + _GAP_PIXELS) / inner
+        left, right = column * 0.54, column * 0.54 + (0.46 if columns == 2 else 1.0)
+        layout[f"xaxis{number}"] = {"domain": [left, right], "anchor": f"y{number}", "matches": "x" if place else None}
+        scale = {"range": [-0.05, 1.05]} if key == "exponent" else {"type": "log", "exponentformat": "power"}
+        layout[f"yaxis{number}"] = {"domain": [top - _ROW_PIXELS / inner, top], "anchor": f"x{number}", **scale}
+        layout["annotations"].append({
+            "text": f"<b>{title}</b>{'  ' if columns > 1 else '<br>'}<span style='font-size:11px'>{note}</span>",
+            "x": left, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom",
+            "yshift": 4, "showarrow": False, "align": "left",
+        })  # fmt: skip
+        if key in ("residual", "infeasibility", "gap"):
+            layout["shapes"] += [
+                {"type": "line", "xref": f"x{number} domain", "x0": 0, "x1": 1, "yref": f"y{number}", "y0": accuracy,
+                 "y1": accuracy, "line": {"color": "@faint", "dash": "dot", "width": 1.5}}
+                for accuracy in accuracies
+            ]  # fmt: skip
+    return layout
 
 
 FIGURES: Sequence[tuple[str, str, int]] = (
@@ -115,111 +164,100 @@ FIGURES: Sequence[tuple[str, str, int]] = (
 _LONGEST = 400
 
 
-def render_sections(runs: Mapping[str, Result]) -> dict[str, str]:
-    """Return the HTML before and after the curves."""
-    after = (render_statuses(runs), render_settings(runs), render_versions(runs))
-    return {"before": render_summary(runs) + render_certificates(runs), "after": "".join(after)}
+def page_content(runs: Mapping[str, Result]) -> dict[str, Any]:
+    """Return everything that depends on the runs: the HTML before and after the curves, and the figures."""
+    figures: dict[str, Figure] = {}
+    known: dict[str, Any] = {
+        "names": list(runs),
+        "runs": [_describe_run(name, run) for name, run in runs.items()],
+        "summary": _summary_rows(runs),
+        "sections": _number_sections(runs, figures),
+        "settings": _settings_rows(runs),
+        "versions": _version_rows(runs),
+        "statuses": [_describe_status(status) for status in Status if status is not Status.RUNNING],
+    }
+    data = [run_data(name, run) for name, run in runs.items()]
+    drawn = {key: {"traces": to_plain(each.traces), "layout": to_plain(each.layout)} for key, each in figures.items()}
+    return {
+        "before": _template("before.html").render(known),
+        "after": _template("after.html").render(known),
+        "runs": [run["axes"] for run in data],
+        "figures": {"curves": curves_figure(data), **drawn},
+    }
 
 
-def render_summary(runs: Mapping[str, Result]) -> str:
-    """Return the table of the headline figures, one column per run."""
+def _number_sections(runs: Mapping[str, Result], figures: dict[str, Figure]) -> list[dict[str, Any]]:
+    """Return the sections of all runs for the template, and enter their figures by the identifiers of the page."""
+    sections: list[dict[str, Any]] = []
+    for place, run in enumerate(runs.values()):
+        for section in report_sections(run):
+            named = {f"figure-{len(figures) + k}": figure for k, figure in enumerate(section.figures)}
+            figures |= named
+            sections.append({"run": place, "content": section, "figures": list(named.items())})
+    return sections
+
+
+def _describe_run(name: str, result: Result) -> dict[str, Any]:
+    return {
+        "name": name,
+        "certificate": describe_certificate(result),
+        "status": _describe_status(result.status),
+        "message": result.message,
+    }
+
+
+def _describe_status(status: Status) -> dict[str, str]:
+    kind = "good" if status.success else "bad" if status in (Status.INFEASIBLE, Status.UNBOUNDED) else "fair"
+    label = status.value.replace("_", " ")
+    return {"kind": kind, "label": label, "message": status.message, "meaning": MEANINGS[status]}
+
+
+Rows = list[tuple[str, list[str]]]
+
+
+def _summary_rows(runs: Mapping[str, Result]) -> Rows:
     figures = [result.summary() for result in runs.values()]
-    rows = [("status", [_badge(result.status) for result in runs.values()])]
-    rows += [(label, [_figure(each, key, digits) for each in figures]) for key, label, digits in FIGURES]
+    rows = [(label, [_figure_text(each, key, digits) for each in figures]) for key, label, digits in FIGURES]
     shown = {key for key, _, _ in FIGURES} | {"status", "message"}
     more = [key for key in _keys(figures) if key not in shown]
-    rows += [(key.replace("_", " "), [_figure(each, key, 6) for each in figures]) for key in more]
-    return _section("Summary", _table(runs, rows))
-
-
-def render_certificates(runs: Mapping[str, Result]) -> str:
-    """Return the certificates in words."""
-    blocks = [
-        _heading(name, runs) + "".join(f"<p>{escape(sentence)}</p>" for sentence in describe_certificate(result))
-        for name, result in runs.items()
-    ]
-    return _section("Certificate" if len(runs) == 1 else "Certificates", "".join(blocks))
-
-
-def render_statuses(runs: Mapping[str, Result]) -> str:
-    """Return the meaning of each run's status, and of all statuses in a fold-out."""
-    blocks: list[str] = []
-    for name, result in runs.items():
-        said, then = escape(result.message), escape(MEANINGS[result.status])
-        blocks.append(f"{_heading(name, runs)}<p>{_badge(result.status)} {said}</p><p>{then}</p>")
-    every = "".join(
-        f"<dt>{_badge(status)}</dt><dd>{escape(status.message)} {escape(MEANINGS[status])}</dd>"
-        for status in Status
-        if status is not Status.RUNNING
-    )
-    return _section(
-        "What the status means",
-        f"{''.join(blocks)}<details><summary>All statuses</summary><dl>{every}</dl></details>",
+    return _filled(
+        [*rows, *((key.replace("_", " "), [_figure_text(each, key, 6) for each in figures]) for key in more)]
     )
 
 
-def render_settings(runs: Mapping[str, Result]) -> str:
-    """Return the problem, the seed and the options of every run."""
+def _settings_rows(runs: Mapping[str, Result]) -> Rows:
     settings = [result.settings for result in runs.values()]
     rows = [
         ("problem", [_text(problem_facts(result).problem, 0) for result in runs.values()]),
         ("seed", [_text(result.seed, 0) for result in runs.values()]),
     ]
-    rows += [(key, [_text(each.get(key), 6) for each in settings]) for key in _keys(settings) if key != "seed"]
-    return _section("Problem and settings", _table(runs, rows))
+    return _filled(
+        [*rows, *((key, [_text(each.get(key), 6) for each in settings]) for key in _keys(settings) if key != "seed")]
+    )
 
 
-def render_versions(runs: Mapping[str, Result]) -> str:
+def _version_rows(runs: Mapping[str, Result]) -> Rows:
     """Return the versions that wrote the results; nothing for results that were never saved."""
     versions = [result.versions for result in runs.values()]
-    if not any(versions):
-        return ""
     rows = [(key, [_text(each.get(key), 0) for each in versions]) for key in _keys(versions)]
-    rows.append(("saved (UTC)", [_text(result.saved, 0) for result in runs.values()]))
-    return _section("Versions", _table(runs, rows))
+    return _filled([*rows, ("saved (UTC)", [_text(result.saved, 0) for result in runs.values()])])
 
 
-def _section(title: str, content: str) -> str:
-    name = "".join(letter if letter.isalnum() else "-" for letter in title.lower())
-    return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(title)}</h2>{content}</section>'
-
-
-def _table(runs: Mapping[str, Result], rows: Iterable[tuple[str, list[str]]]) -> str:
-    """Return a table with a column per run, with a head if there are several."""
-    head = "".join(f'<th scope="col">{_swatch(place)}{escape(name)}</th>' for place, name in enumerate(runs))
-    body = "".join(
-        f'<tr><th scope="row">{escape(words)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-        for words, cells in rows
-        if any(cells)
-    )
-    above = f"<thead><tr><td></td>{head}</tr></thead>" if len(runs) > 1 else ""
-    return f'<div class="wide"><table>{above}<tbody>{body}</tbody></table></div>'
-
-
-def _heading(name: str, runs: Mapping[str, Result]) -> str:
-    return f"<h3>{_swatch(list(runs).index(name))}{escape(name)}</h3>" if len(runs) > 1 else ""
-
-
-def _swatch(place: int) -> str:
-    return f'<i class="swatch run{place % 7}" aria-hidden="true"></i>'
-
-
-def _badge(status: Status) -> str:
-    kind = "good" if status.success else "bad" if status in (Status.INFEASIBLE, Status.UNBOUNDED) else "fair"
-    return f'<span class="badge {kind}">{escape(status.value.replace("_", " "))}</span>'
+def _filled(rows: Rows) -> Rows:
+    return [(label, cells) for label, cells in rows if any(cells)]
 
 
 def _keys(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(str(key) for mapping in mappings for key in mapping))
 
 
-def _figure(figures: Mapping[str, Any], key: str, digits: int) -> str:
+def _figure_text(figures: Mapping[str, Any], key: str, digits: int) -> str:
     value = figures.get(key)
-    return escape(size_text(value)) if key == "peak_memory_bytes" and value is not None else _text(value, digits)
+    return size_text(value) if key == "peak_memory_bytes" and value is not None else _text(value, digits)
 
 
 def _text(value: Any, digits: int) -> str:
-    """Return a value as escaped text of bounded length; empty for None."""
+    """Return a value as text of bounded length; empty for None."""
     if value is None or value == "":
         return ""
     if isinstance(value, float):
@@ -227,53 +265,20 @@ def _text(value: Any, digits: int) -> str:
     if isinstance(value, (list, tuple)) and all(isinstance(part, float) for part in value):
         value = ", ".join(f"{part + 0.0:.3g}" for part in value)
     text = str(value)
-    return escape(text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ...")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 POLL_MILLISECONDS = 1000
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="unipd {version}">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<header><h1>{title}</h1><p id="live" role="status" class="faint">{live}</p></header>
-<main>
-<div id="before">{before}</div>
-<section aria-labelledby="curves">
-<h2 id="curves">Curves</h2>
-<noscript><p>The curves need JavaScript; everything else on this page works without it.</p></noscript>
-<div class="controls">
-<label>Horizontal axis <select id="axis"></select></label>
-<label><input type="checkbox" id="logx"> logarithmic</label>
-<label><input type="checkbox" id="logy"> vertically logarithmic</label>
-<label><input type="checkbox" id="theorem"> theorem's bound (dashed, an estimate)</label>
-<button type="button" id="reset">Reset zoom</button>
-</div>
-<div id="legend" role="group" aria-label="Runs: press to hide or show"></div>
-<p class="faint help">Drag to zoom, double-click to reset; with the keyboard + and \N{MINUS SIGN}, arrows, 0.
-Press a run's name to hide it. The dotted line is the requested accuracy.</p>
-<p id="curves-none" hidden>The run has no history to draw.</p>
-<div id="panels"></div>
-</section>
-<div id="after">{after}</div>
-</main>
-<script type="application/json" id="data">{data}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
 
 
 def write_report(
     results: Mapping[str, Result] | Result, path: str | os.PathLike[str], *, title: str | None = None
 ) -> Path:
-    """Write a self-contained HTML page about one or several results: summary, certificate, zoomable curves.
+    """Write a self-contained, interactive HTML page about one or several results.
+
+    It has the summary, the certificate in words, zoomable curves, what the application adds
+    (:func:`~unipd.report.report_sections`), settings and versions. Plotly is part of the page (about 5 MB), which
+    loads nothing.
 
     Parameters
     ----------
@@ -283,6 +288,21 @@ def write_report(
         The file, ending in .html; written atomically.
     title
         Heading of the page.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    MissingExtra
+        Without Jinja2 and Plotly, the extra ``report``.
+
+    See Also
+    --------
+    LiveServer : The same page of a run that continues.
+    plot_convergence : The curves as a picture.
 
     Examples
     --------
@@ -304,41 +324,83 @@ def write_report(
 
 
 def render_page(runs: Mapping[str, Result], *, title: str | None = None, live: str | None = None) -> str:
-    """Return the page; with ``live`` its script polls that address, the only one it may reach."""
-    style, script = asset("report.css"), asset("report.js")
-    data = page_data(runs)
-    if live is not None:
-        data["live"] = {"url": live, "milliseconds": POLL_MILLISECONDS}
-    heading = title or "Report: " + ", ".join(list(runs)[:4]) + (" and others" if len(runs) > 4 else "")
-    return _PAGE.format(
-        policy=content_policy(style, script, live=live is not None),
-        version=escape(__version__),
-        title=escape(heading),
+    """Return the page as text.
+
+    Parameters
+    ----------
+    runs
+        The results by name.
+    title
+        Heading of the page.
+    live
+        Address that the page polls for fresh data, the only one it may reach; None for a page that stays as it is.
+
+    Returns
+    -------
+    str
+    """
+    style, script = _asset("report.css"), _asset("report.js")
+    content = page_content(runs)
+    follow = None if live is None else {"url": live, "milliseconds": POLL_MILLISECONDS}
+    axes = [{"key": key, "label": label} for key, (_, label) in AXES.items()]
+    return _template("page.html").render(
+        policy=content_policy(_plotly(), script, live=live is not None),
+        version=__version__,
+        title=title or "Report: " + ", ".join(list(runs)[:4]) + (" and others" if len(runs) > 4 else ""),
         style=style,
-        live="" if live is None else "Still running; this page follows the run.",
-        **render_sections(runs),
-        data=embed_json(data),
+        before=content["before"],
+        after=content["after"],
+        axes=axes,
+        data={"runs": content["runs"], "figures": content["figures"], "axes": axes, "live": follow},
+        plotly=_plotly(),
         script=script,
     )
 
 
-def content_policy(style: str, script: str, *, live: bool) -> str:
-    """Return the content security policy: the page's own style and script by their hashes, nothing else.
+def content_policy(*scripts: str, live: bool) -> str:
+    """Return the content security policy: the page's own scripts by their hashes, inline styles, nothing loaded.
 
-    >>> content_policy("", "", live=False).split(";")[0]
+    >>> content_policy("", live=False).split(";")[0]
     "default-src 'none'"
     """
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts
+    )
     connect = "connect-src 'self'; " if live else ""
     return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; {connect}"
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; {connect}"
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def asset(name: str) -> str:
-    """Return the text of a file of the package's ``assets``."""
-    return (resources.files("unipd.report") / "assets" / name).read_text(encoding="utf-8")
+@cache
+def _environment() -> Any:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise MissingExtra("Jinja2", "report", "a report page") from error
+    loader = PackageLoader("unipd.report", "templates")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return environment
 
 
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+def _template(name: str) -> Any:
+    return _environment().get_template(name)
+
+
+def _asset(name: str) -> str:
+    """Return the text of a file of the package's ``templates`` as it is."""
+    return _environment().loader.get_source(_environment(), name)[0]
+
+
+@cache
+def _plotly() -> str:
+    """Return Plotly's own bundle."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise MissingExtra("Plotly", "report", "a report page") from error
+    return str(get_plotlyjs())

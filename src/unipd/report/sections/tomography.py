@@ -1,0 +1,137 @@
+"""Tomography: the state as a city, its spectrum, figures with error bars, residuals by basis, chi-square."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array
+from unipd.apps.tomography import QuantumState, as_state
+from unipd.atoms import LowRank
+from unipd.report.sections.base import COLOURS, Figure, Section, Table, spectrum_figure
+from unipd.report.tomography import CITY, NAMED_QUBITS, largest_indices, matrix_entries
+from unipd.run import Result
+
+PHASES = ((0.0, "#e69f00"), (0.25, "#cc79a7"), (0.5, "#0072b2"), (0.75, "#009e73"), (1.0, "#e69f00"))
+"""Colours of the phases from -pi to pi, the same at both ends."""
+_WIDTH = 0.7
+_FACES = ((0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6),
+          (3, 0, 4), (3, 4, 7))  # fmt: skip
+"""Triangles of a box whose corners are numbered around its floor and then around its roof."""
+
+
+def tomography_section(result: Result) -> Section | None:
+    """Return the section of an estimated state; None for other results.
+
+    Apart from the state it draws, where the extras have them, ``observables`` (a dictionary of ``names``, ``values``,
+    ``low`` and ``high``) and ``residuals_by_basis`` (``bases``, and ``residuals`` in standard errors).
+    """
+    state = _state_of(result)
+    if state is None:
+        return None
+    figures = [
+        _city_figure(state),
+        spectrum_figure("Spectrum", {"estimate": state.eigenvalues}, label="eigenvalue", log=state.rank > 6),
+    ]
+    observables, residuals = (result.extras.get(name) for name in ("observables", "residuals_by_basis"))
+    if isinstance(observables, dict):
+        figures.append(_observables_figure(observables))
+    if isinstance(residuals, dict):
+        figures.append(_residuals_figure(residuals))
+    return Section("State", _sentences(result), [Table(("", ""), _figure_rows(result))], figures)
+
+
+def _state_of(result: Result) -> QuantumState | None:
+    """Return the state among the extras of a saved result, or the point of a fresh one."""
+    if "qubits" not in result.extras:
+        return None
+    if {"eigenvalues", "eigenvectors"} <= set(result.extras):
+        return as_state(result)
+    return QuantumState.from_low_rank(result.x) if isinstance(result.x, LowRank) else None
+
+
+def _sentences(result: Result) -> list[str]:
+    ratio = result.extras.get("chi_square_per_dof")
+    if ratio is None:
+        return []
+    verdict = "as expected of the noise" if 0.5 < ratio < 1.5 else "more" if ratio >= 1.5 else "less"
+    suffix = "" if 0.5 < ratio < 1.5 else " than the noise explains"
+    return [f"The data differ from the fitted state by {ratio:.3g} times their degrees of freedom, {verdict}{suffix}."]
+
+
+def _figure_rows(result: Result) -> list[tuple[str, str]]:
+    """Return the physical figures, with the interval of a bootstrap where there is one."""
+    rows: list[tuple[str, str]] = []
+    for name in ("fidelity", "purity", "entropy", "rank", "chi_square", "degrees_of_freedom", "chi_square_per_dof"):
+        value = result.extras.get(name)
+        if value is not None:
+            low, high = (result.extras.get(f"{name}_{end}") for end in ("low", "high"))
+            interval = "" if low is None or high is None else f" [{low:.5g}, {high:.5g}]"
+            rows.append((name.replace("_", " "), f"{value:.5g}{interval}"))
+    return rows
+
+
+def _city_figure(state: QuantumState) -> Figure:
+    """Return the moduli of the entries as boxes coloured by phase, those of the likeliest outcomes."""
+    places = largest_indices(state, CITY)
+    block = matrix_entries(state, places)
+    corners, triangles, phases, texts = _boxes(block)
+    names = [
+        format(int(place), f"0{state.qubits}b") if state.qubits <= NAMED_QUBITS else str(place) for place in places
+    ]
+    ticks = {"tickvals": np.arange(places.size), "ticktext": names, "title": {"text": ""}}
+    key = {"title": {"text": "phase"}, "tickvals": [-np.pi, 0.0, np.pi], "ticktext": ["-π", "0", "π"], "len": 0.6}
+    trace: dict[str, Any] = {
+        "type": "mesh3d",
+        **dict(zip("xyz", corners.T, strict=True)),
+        **dict(zip("ijk", triangles.T, strict=True)),
+        "intensity": phases,
+        "cmin": -np.pi,
+        "cmax": np.pi,
+        "colorscale": PHASES,
+        "colorbar": key,
+        "flatshading": True,
+        "text": [texts[k // 8] for k in range(phases.size)],
+        "hoverinfo": "text",
+    }
+    scene = {"xaxis": ticks, "yaxis": ticks, "zaxis": {"title": {"text": "modulus"}}, "aspectmode": "cube"}
+    which = "all entries" if places.size == state.dimension else f"entries of the {places.size} likeliest outcomes"
+    layout = {"scene": scene, "height": 440, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
+    return Figure("Density matrix", [trace], layout, f"modulus and phase of {which}; drag to turn")
+
+
+def _boxes(block: Array) -> tuple[Array, Array, Array, list[str]]:
+    """Return corners, triangles, phases at the corners and labels of a box for every entry."""
+    rows, columns = (part.reshape(-1) for part in np.indices(block.shape))
+    heights, angles = np.abs(block).reshape(-1), np.angle(block).reshape(-1)
+    floor = 0.5 * _WIDTH * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    corners = np.zeros((heights.size, 8, 3))
+    corners[:, :, :2] = np.tile(floor, (2, 1)) + np.stack([rows, columns], axis=1)[:, np.newaxis]
+    corners[:, 4:, 2] = heights[:, np.newaxis]
+    triangles = np.array(_FACES) + 8 * np.arange(heights.size)[:, np.newaxis, np.newaxis]
+    texts = [f"{value.real:.4f} {value.imag:+.4f}i" for value in block.reshape(-1)]
+    return corners.reshape(-1, 3), triangles.reshape(-1, 3), np.repeat(angles, 8), texts
+
+
+def _observables_figure(content: dict[str, Any]) -> Figure:
+    values, low, high = (np.asarray(content[name], dtype=np.float64) for name in ("values", "low", "high"))
+    bars = {"type": "data", "symmetric": False, "array": high - values, "arrayminus": values - low}
+    trace = {
+        "x": [escape(str(name), quote=False) for name in content["names"]],
+        "y": values,
+        "error_y": bars,
+        "mode": "markers",
+        "marker": {"color": COLOURS[0], "size": 8},
+    }
+    return Figure("Observables", [trace], {"yaxis": {"title": {"text": "expectation"}}}, "with 95 % intervals")
+
+
+def _residuals_figure(content: dict[str, Any]) -> Figure:
+    names = [escape(str(name), quote=False) for name in content["bases"]]
+    trace = {"type": "bar", "x": names, "y": content["residuals"], "marker": {"color": COLOURS[0]}}
+    note = (
+        "root mean square difference of measured and fitted values, in standard errors: about 1 where the model holds"
+    )
+    return Figure("Residuals by basis", [trace], {"yaxis": {"title": {"text": "standard errors"}}}, note)
