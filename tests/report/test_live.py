@@ -59,7 +59,7 @@ def test_the_page_follows_a_run():
         collector.finish("the result", result)
         server._next = 0.0
         last = fetch(server)
-    lengths = [len(state["runs"][0]["iterations"]) for state in seen]
+    lengths = [len(state["runs"][0]["axes"]["iterations"]) for state in seen]
     assert lengths == [10, 20, 30]
     assert [first_trace(state)["name"] for state in seen] == ["unipdgrad"] * 3
     assert all("running" in state["before"] and not state["done"] for state in seen)

@@ -108,7 +108,7 @@ def test_what_the_page_says(page):
 def test_the_curves_are_those_of_the_history(page, folder):
     data, result = data_of(page), solve_constrained()
     assert [axis["key"] for axis in data["axes"]] == ["iterations", "oracle_calls", "matvecs", "seconds"]
-    assert data["runs"][0]["oracle_calls"] == result.history["oracle_calls"].tolist()
+    assert data["runs"][0]["axes"]["oracle_calls"] == result.history["oracle_calls"].tolist()
     figure = data["figures"]["curves"]
     titles = [note["text"] for note in figure["layout"]["annotations"]]
     assert [title in text for (_, title, _), text in zip(PANELS, titles, strict=True)] == [True] * len(PANELS)

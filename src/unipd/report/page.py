@@ -181,7 +181,7 @@ def page_content(runs: Mapping[str, Result]) -> dict[str, Any]:
     return {
         "before": _template("before.html").render(known),
         "after": _template("after.html").render(known),
-        "runs": [run["axes"] for run in data],
+        "runs": [{"name": run["name"], "axes": run["axes"]} for run in data],
         "figures": {"curves": curves_figure(data), **drawn},
     }
 

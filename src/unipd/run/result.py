@@ -78,7 +78,8 @@ class Result:
       a semidefinite program its trace), ``ray_residual`` that of the constraints, relative to the size of A,
       ``is_feasible_point_known`` whether a point is known from which the ray starts.
     - Semidefinite programs: ``rank`` (eigenvalues of X above 1e-6 of the largest), ``dimacs_errors`` (the six error
-      measures of the DIMACS challenge), ``trace_bound`` and ``trace_bound_reason`` (on which the bound rests).
+      measures of the DIMACS challenge), ``trace_bound`` and ``trace_bound_reason`` (on which the bound rests),
+      ``slack_eigenvalues`` (an array, up to order 300).
     - MaxCut: ``cut_value``, ``sdp_bound`` (no cut is larger), ``ratio`` of the two, ``sides`` (an array), ``nodes`` and
       ``edges``. Bisection: the same without ``ratio``; no bisection is smaller than the bound. Theta: ``theta``,
       ``theta_bound`` and ``independence_bound``.

@@ -331,7 +331,8 @@ def _make_result(
         method="certify",
         seconds=time.perf_counter() - started,
         peak_memory_bytes=peak_memory(),
-        extras=describe_point(point, (errors[0], outside, *errors[2:]), proof.trace) | {"rounding_counted": rigorous},
+        extras=describe_point(data, point, proof.dual, (errors[0], outside, *errors[2:]), proof.trace)
+        | {"rounding_counted": rigorous},
         facts=ProblemFacts(
             problem=repr(program),
             maximise=program.maximise,

@@ -21,6 +21,7 @@ from unipd.apps.sdp.cones import (
     make_admissible,
     measure_margins,
     measure_size,
+    split_blocks,
 )
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound
 from unipd.apps.sdp.embedding import has_interior_points
@@ -317,7 +318,7 @@ class Solver:
             gap=problem.relative_gap(objective, bound),
             infeasibility=ratio(data.relative_norm(violation), feasibility_scale),
             violation=data.relative_norm(violation),
-            extras=describe_point(x, errors, trace),
+            extras=describe_point(data, x, dual, errors, trace),
             history=result.history.convert_values(problem.sharp.display_value),
             accuracy=self.accuracy,
             note=result.message + trace.statement,
@@ -404,14 +405,28 @@ def _trace_of(result: Result) -> float:
     return 0.0 if result.x is None else float((result.x.left**2).sum(axis=0) @ result.x.weights)
 
 
-def describe_point(x: Any, errors: tuple[float, ...], trace: TraceBound) -> dict[str, Any]:
+SPECTRUM_ORDER = 300
+"""Largest order of which a result keeps the eigenvalues of the slack, for its report: they take some 10 ms."""
+
+
+def describe_point(data: SdpData, x: Any, dual: Array, errors: tuple[float, ...], trace: TraceBound) -> dict[str, Any]:
     """Return the extras of a result, as :class:`unipd.Result` lists them."""
     return {
+        **_slack_spectrum(data, dual),
         "rank": _numerical_rank(x),
         "dimacs_errors": errors,
         "trace_bound": trace.value if math.isfinite(trace.value) else None,
         "trace_bound_reason": trace.reason,
     }
+
+
+def _slack_spectrum(data: SdpData, dual: Array) -> dict[str, Array]:
+    """Return the eigenvalues of the slack's psd blocks, and its entries elsewhere, where they cost little."""
+    if data.order > SPECTRUM_ORDER or not np.isfinite(dual).all():
+        return {}
+    parts = split_blocks(data.blocks, data.slack(dual))
+    known = [part if part.ndim == 1 else np.linalg.eigvalsh(part) for part in parts]
+    return {"slack_eigenvalues": np.concatenate(known)}
 
 
 def dimacs_errors(

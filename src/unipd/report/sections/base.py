@@ -83,6 +83,7 @@ def spectrum_figure(title: str, spectra: Mapping[str, Any], *, label: str, note:
             "name": name,
             "x": np.arange(1, ordered.size + 1),
             "y": shown,
+            "type": "scatter" if log else "bar",
             "mode": "markers",
             "marker": look,
         })  # fmt: skip

@@ -37,7 +37,7 @@
     return layout;
   };
   const tracesOf = (id, figure) => themed(figure.traces, "").map((trace) =>
-    id === "curves" ? { ...trace, x: source.runs[trace.meta.run][byId("axis").value] } : trace);
+    id === "curves" ? { ...trace, x: source.runs[trace.meta.run].axes[byId("axis").value] } : trace);
 
   const draw = () => {
     byId("curves-none").hidden = source.figures.curves.traces.length > 0;
@@ -70,7 +70,7 @@
     }
   }, source.live.milliseconds);
 
-  const longest = Math.max(1, ...source.runs.map((axes) => axes.iterations.at(-1) ?? 1));
+  const longest = Math.max(1, ...source.runs.map(({ axes }) => axes.iterations.at(-1) ?? 1));
   byId("logx").checked = longest >= 300;
   for (const id of ["axis", "logx", "logy"]) byId(id).addEventListener("change", draw);
   for (const query of [dark, narrow]) query.addEventListener("change", draw);

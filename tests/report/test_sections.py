@@ -1,0 +1,105 @@
+"""What applications add to the page of a result."""
+
+import json
+
+import numpy as np
+import pytest
+
+import unipd
+import unipd.io
+from report.runs import save_and_load, solve_constrained
+from unipd.apps.tomography import Noise, PauliTomography, simulate
+from unipd.report import report_sections
+from unipd.report.sections.base import to_plain
+
+CYCLE = unipd.io.Graph.of(7, np.arange(7), (np.arange(7) + 1) % 7, np.ones(7))
+
+
+@pytest.fixture(scope="module")
+def program():
+    """Return a program whose slack is known: min <C, X> with trace X = 1 has Z = C - lambda_min(C) I."""
+    cost = np.diag([1.0, 2.0, 4.0])
+    return unipd.SDP.from_matrices(cost, [np.eye(3)], [1.0]).solve(1e-6)
+
+
+def section_of(result, title):
+    return next(section for section in report_sections(result) if section.title == title)
+
+
+def figure_of(section, title):
+    return next(figure for figure in section.figures if figure.title == title)
+
+
+def test_a_plain_run_has_none():
+    assert report_sections(solve_constrained()) == []
+
+
+def test_a_semidefinite_program_shows_its_errors_and_both_spectra(program):
+    section = section_of(program, "Semidefinite program")
+    assert [float(row[2]) for row in section.tables[0].rows] == pytest.approx(program.extras["dimacs_errors"], abs=1e-2)
+    first, second = figure_of(section, "Eigenvalues").traces
+    assert first["y"][0] == pytest.approx(1.0, abs=1e-5)
+    np.testing.assert_allclose(np.sort(np.nan_to_num(second["y"])), [0.0, 1.0, 3.0], atol=1e-3)
+
+
+def test_a_cut_shows_how_far_from_the_bound_it_can_be():
+    section = section_of(unipd.MaxCut().fit(CYCLE).result_, "Cut")
+    (bars,) = figure_of(section, "Cut and bound").traces
+    assert bars["x"][0] == 6.0
+    assert bars["x"][1] == pytest.approx(7 * np.cos(np.pi / 14) ** 2, rel=1e-3)
+    assert "at least 90" in section.sentences[1]
+
+
+@pytest.fixture(scope="module")
+def estimate():
+    return PauliTomography().fit_data(simulate("ghz", 3, noise=Noise(shots=400), seed=1).data)
+
+
+def test_a_city_has_the_entries_of_the_state(estimate):
+    (mesh,) = figure_of(section_of(estimate.result_, "State"), "Density matrix").traces
+    heights = np.asarray(mesh["z"]).reshape(-1, 8)[:, -1]
+    np.testing.assert_allclose(heights.reshape(8, 8), np.abs(estimate.state_.density_matrix()), atol=1e-12)
+    corners = np.asarray(mesh["x"]).size
+    assert max(int(np.max(mesh[side])) for side in "ijk") == corners - 1
+
+
+def test_observables_and_residuals_are_drawn_where_they_are_known(estimate):
+    known = {"names": ["<Z>"], "values": [0.5], "low": [0.3], "high": [0.6]}
+    result = estimate.result_.with_extras(observables=known, residuals_by_basis={"bases": ["X"], "residuals": [1.1]})
+    section = section_of(result, "State")
+    (points,) = figure_of(section, "Observables").traces
+    assert points["x"] == ["&lt;Z&gt;"]
+    assert points["error_y"]["array"] == pytest.approx([0.1])
+    assert points["error_y"]["arrayminus"] == pytest.approx([0.2])
+    assert figure_of(section, "Residuals by basis").traces[0]["y"] == [1.1]
+    assert [figure.title for figure in section_of(estimate.result_, "State").figures] == ["Density matrix", "Spectrum"]
+
+
+def test_a_saved_model_shows_the_radii_that_were_tried(tmp_path):
+    random = np.random.default_rng(0)
+    rows, columns = np.divmod(random.choice(600, 300, replace=False), 20)
+    values = np.outer(np.arange(30.0), np.ones(20))[rows, columns] + random.standard_normal(300)
+    model = unipd.MatrixCompletion().fit((rows, columns, values))
+    saved = unipd.io.results.load(model.save(tmp_path / "model.npz"))
+    section = section_of(saved, "Model")
+    (path,) = figure_of(section, "Choice of the radius").traces
+    np.testing.assert_allclose(np.sort(path["x"]), sorted(radius for radius, _ in model.path_))
+    assert section.tables[0].rows[0] == ("training", f"{saved.extras['rmse_train']:.5g}")
+
+
+def test_saved_results_show_the_same(program, tmp_path):
+    cut = unipd.MaxCut().fit(CYCLE).result_
+    for result in (program, cut):
+        fresh, saved = report_sections(result), report_sections(save_and_load(result, tmp_path))
+        assert [s.title for s in fresh] == [s.title for s in saved]
+        for one, other in zip(fresh, saved, strict=True):
+            assert [to_plain(figure.traces) for figure in one.figures] == [to_plain(f.traces) for f in other.figures]
+
+
+def test_figures_are_json():
+    value = {"y": np.array([1.0, np.nan, np.inf]), "n": np.int64(3), "parts": ({"z": np.float32(0.5)},)}
+    assert json.loads(json.dumps(to_plain(value), allow_nan=False)) == {
+        "y": [1.0, None, None],
+        "n": 3,
+        "parts": [{"z": 0.5}],
+    }
