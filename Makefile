@@ -11,7 +11,7 @@ WORKERS ?= 2
 .PHONY: help demo test lint types layers pytest docs docs-check format benchmark fuzz clean
 
 help:
-	@echo "make demo       reconstruct a 10-qubit quantum state; table on screen, picture in out/"
+	@echo "make demo       the paper's methods, Frank-Wolfe and the default on a 10-qubit state; table, picture in out/"
 	@echo "make test       lint, types, layers, documentation and tests"
 	@echo "make docs       the documentation as a site in out/site"
 	@echo "make format     apply the formatter and the safe fixes of the linter"
@@ -21,7 +21,7 @@ help:
 
 demo: $(VENV)/demo.stamp
 	@mkdir -p out
-	@$(BIN)/unipd tomography --simulate random --qubits 10 --accuracy 1e-6 --plot out/tomography.png
+	@$(BIN)/unipd reproduce fig1 --qubits 10 --iterations 200 --default --folder out
 
 test: lint types layers docs-check pytest
 

@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib")
 
 from unipd.errors import InvalidInput
 from unipd.reproduce import figure1_problem, plot_figure1, run_figure1, write_figure1
-from unipd.reproduce.figure1 import COLUMNS, METHODS, summarize_trace
+from unipd.reproduce.figure1 import COLUMNS, DEFAULT, METHODS, ORACLE_ACCURACY, summarize_trace
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,15 @@ def test_the_picture_has_six_curves_in_two_panels(traces, tmp_path):
     np.testing.assert_array_equal(figure.axes[0].lines[0].get_xdata(), np.arange(1, 121))
     with pytest.raises(InvalidInput):
         plot_figure1([])
+
+
+def test_the_default_runs_until_its_gap_is_certified():
+    (trace,) = run_figure1(figure1_problem(4, seed=0), iterations=50, methods=[DEFAULT])
+    gaps = np.abs(trace.history["gap"])
+    assert gaps[-1] <= ORACLE_ACCURACY
+    assert (gaps[:-1] > ORACLE_ACCURACY).all()
+    assert trace.summary()["gap"] == trace.history["gap"][-1]
+    assert plot_figure1([trace]).axes[0].lines[0].get_marker() == "*"
 
 
 def test_limits_and_progress():

@@ -34,11 +34,14 @@ class Contestant:
     """Runs of one family share a colour."""
     has_line_search: bool
     """Whether weights (or step sizes) come from a line search; drawn dashed."""
-    method: Method
+    method: Method | str
+    """The method, or its name."""
     formulation: str = ""
     """Which of the figure's problems it solves."""
     paper_trials: float | None = None
     """Line-search trials per iteration printed in the paper."""
+    goal: float = 0.0
+    """Certified relative gap at which the run ends; 0 for the whole number of iterations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +66,13 @@ class Trace:
 
     def summary(self) -> dict[str, Any]:
         """Return the figures at the end of the run."""
-        last = {name: float(self.history[name][-1]) for name in ("iteration", "seconds", "objective", "matvecs")}
+        last = {name: float(self.history[name][-1]) for name in ("iteration", "seconds", "objective", "gap", "matvecs")}
         return {
             "method": self.name,
             "iterations": int(last["iteration"]),
             "seconds": last["seconds"],
             "objective": last["objective"],
+            "gap": last["gap"],
             "matvecs": int(last["matvecs"]),
             "trials_per_iteration": self.trials,
         }
@@ -100,7 +104,8 @@ def run_trace(
         values.append(merit(state))
         if progress is not None:
             progress(name, state.iteration, values[-1])
-        if state.iteration >= iterations or (time_limit is not None and seconds >= time_limit):
+        is_over = state.iteration >= iterations or (time_limit is not None and seconds >= time_limit)
+        if is_over or abs(state.certificate.gap(problem)) <= contestant.goal:
             break
         begin = time.perf_counter()
     return Trace(contestant, history, np.array(values))

@@ -29,6 +29,8 @@ METHODS = (
     Contestant("Frank-Wolfe, line search", "fw", True, FrankWolfe("line-search")),
 )
 """The six curves of the figure."""
+DEFAULT = Contestant("default (factored)", "default", False, "auto", goal=ORACLE_ACCURACY)
+"""What :func:`unipd.solve` does by default with the problem, until its gap is certified."""
 
 
 def figure1_problem(qubits: int, seed: int = 0, threads: int | None = None) -> Problem:
@@ -135,8 +137,8 @@ def plot_figure1(
                 color=colours.cycle[families.index(trace.contestant.family)],
                 linestyle="--" if trace.contestant.has_line_search else "-",
                 linewidth=1.3,
-                marker="o",
-                markersize=3.5,
+                marker="*" if trace.contestant.goal else "o",
+                markersize=9 if trace.contestant.goal else 3.5,
                 markevery=[len(trace.history) - 1],
                 label=_legend_label(trace),
             )
