@@ -65,13 +65,16 @@ $(BIN)/python:
 	@echo "Setting up $(VENV) (once)"
 	@$(PYTHON) -m venv $(VENV)
 
-# Changing pyproject.toml installs again; nothing else does, since the install follows the sources.
+# Changing pyproject.toml installs again; nothing else does, since the install follows the sources. Bytecode, which pip
+# makes of a wheel only, halves the start of a command where Python may not write it.
 $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable ".[all]"
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
 	@$(PIP) install --editable ".[dev]"
+	@$(BIN)/python -m compileall -q src
 	@touch $@ $(VENV)/demo.stamp
 
 clean:

@@ -46,6 +46,23 @@ print(unipd.solve(problem, "pairwise"))
     assert modules_after(code) == []
 
 
+PROGRAM = "1\n1\n2\n1.0\n0 1 1 1 1.0\n0 1 2 2 1.0\n1 1 1 1 1.0\n1 1 2 2 1.0\n"
+
+
+def test_commands_import_what_they_use(tmp_path) -> None:
+    """Neither a small program nor its result needs a compiler, tables or pictures."""
+    (tmp_path / "small.dat-s").write_text(PROGRAM)
+    program, result = tmp_path / "small.dat-s", tmp_path / "small.npz"
+    unused = ["numba", "unipd.run.checkpoint.fingerprint", *(name for name in HEAVY if name != "typer")]
+    for arguments in (["--version"], ["solve", str(program), "--quiet", "--out", str(result)], ["show", str(result)]):
+        code = (
+            f"from unipd.cli.main import main\ntry: main({arguments!r})\nexcept SystemExit as end: assert not end.code"
+        )
+        found = modules_among(unused, code)
+        assert found in ([], ["rich"]), arguments  # main looks whether Rich is installed
+    assert result.exists()
+
+
 def test_import_compiles_nothing() -> None:
     code = f"""
 import numba.core.dispatcher as dispatcher

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -31,9 +32,11 @@ def available_threads(requested: int | None) -> int:
     """
     if requested is not None:
         return requested
-    import numba
-
-    return int(numba.get_num_threads())
+    numba = sys.modules.get("numba")
+    if numba is not None:
+        return int(numba.get_num_threads())
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(os.environ.get("NUMBA_NUM_THREADS") or cores)  # what Numba would begin with
 
 
 def run_chunks(work: Callable[[int], None], chunks: int, threads: int) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util.blas import inner
 from unipd._util.context import RunContext, change_context, current_context
+from unipd._util.lazy import can_compile
 from unipd._util.thread_pool import available_threads, run_on_threads
 from unipd.dual.evaluate import (
     DualPoint,
@@ -306,7 +307,8 @@ def dual_point(problem: Problem, dual: Array, answer: SharpAnswer, image: Array)
 
 def _is_fused(problem: Problem) -> bool:
     b = problem.b
-    return b.size >= FUSED and problem.conjugate_curvature is not None and b.dtype.kind == "f" and b.ndim == 1
+    is_long = b.size >= FUSED and b.dtype.kind == "f" and b.ndim == 1
+    return is_long and problem.conjugate_curvature is not None and can_compile()
 
 
 def _join(

@@ -18,6 +18,7 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, IntArray
 from unipd._util import blas, validate
+from unipd._util.lazy import can_compile
 from unipd._util.thread_pool import available_threads, share
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating_dtype
@@ -84,7 +85,7 @@ class Pattern:
         self.places = self.to_pattern_order(places.astype(np.uint16) if self.width <= 1 << 16 else places)
         self.duplicated: bool = kernels.has_duplicates(self.starts, self.places, self.width)
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
-        self.has_compiled_run: bool = self.size < _SERIAL_WORK
+        self.has_compiled_run: bool = can_compile() and self.size < _SERIAL_WORK
         """Whether products are too small for threads, so that a whole bidiagonalization is one compiled call."""
         self._line_bounds = _balanced_bounds(self.starts, _LINE_CHUNKS)
         self._scatter_bounds = _balanced_bounds(self.starts, 1 << (chunks.bit_length() - 1))
@@ -180,7 +181,11 @@ class Pattern:
 
 @cache
 def load_kernels() -> Any:
-    """Import the compiled kernels on first use: Numba is slow to import."""
+    """Import the kernels on first use, since Numba is slow to import; those of NumPy where nothing can be compiled."""
+    if not can_compile():
+        from unipd.maps import sampling_numpy
+
+        return sampling_numpy
     from unipd.maps import sampling_kernels
 
     return sampling_kernels

@@ -18,6 +18,7 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
+from unipd._util.lazy import can_compile
 from unipd._util.thread_pool import available_threads, share
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map
@@ -137,6 +138,8 @@ class PauliOperator(HermitianOperator):
 
     def matvec(self, x: Array) -> Array:
         """Return (sum_k lam_k P_k) x."""
+        if not can_compile():
+            return self._map.blocks.product(self._dual, self._check_vector(x)[:, None])[:, 0]
         from unipd.maps.pauli.kernels import adjoint_chunks
 
         layout, c = self._map.layout, self._coefficients
@@ -259,8 +262,8 @@ class PauliMap(Map):
         return PauliBlocks(self.qubits, self.x, self.z, self.operator_dtype, whole=self.dense)
 
     def uses_blocks(self, columns: int) -> bool:
-        """Whether products with this many columns are computed block by block."""
-        return columns >= MULTI_VECTOR_COLUMNS and self.blocks.is_faster(columns)
+        """Whether products with this many columns are computed block by block: all, where nothing can be compiled."""
+        return not can_compile() or (columns >= MULTI_VECTOR_COLUMNS and self.blocks.is_faster(columns))
 
     @cached_property
     def repeats(self) -> int:

@@ -10,6 +10,8 @@ either way (on other machines LLVM splits or widens them). One source serves bot
 operands. The operators +, - and * carry the ``contract`` flag, so that LLVM fuses a + b * c into an FMA instruction
 where the machine has one.
 
+LLVM's pointers are opaque: every address computation, load and store names the type at the address itself.
+
 Numba's cache watches only the file of the outermost function: after an edit here, delete the cached ``*.nbi`` files.
 """
 
@@ -29,6 +31,17 @@ _extending: Any = extending
 intrinsic: Any = _extending.intrinsic
 
 
+def _element(context: Any, address: Any) -> Any:
+    """Return the LLVM type of the scalars at an address."""
+    return context.get_data_type(address.dtype)
+
+
+def _locate(context: Any, builder: Any, address: Any, args: Any, kind: Any = None) -> Any:
+    """Return the place ``args[1]`` scalars after the address ``args[0]``, as that of a value of LLVM type ``kind``."""
+    place = builder.gep(args[0], [args[1]], source_etype=_element(context, address))
+    return place if kind is None else builder.bitcast(place, kind.as_pointer())  # no change to opaque pointers
+
+
 @intrinsic
 def pointer(typingctx, array):
     """Return the address of an array's first entry."""
@@ -44,7 +57,7 @@ def advance(typingctx, address, count):
     """Return the address ``count`` scalars further on."""
 
     def generate(context, builder, signature, args):
-        return builder.gep(args[0], [args[1]])
+        return _locate(context, builder, address, args)
 
     return address(address, types.intp), generate
 
@@ -54,7 +67,7 @@ def read(typingctx, address, offset):
     """Return the scalar ``offset`` places after ``address``."""
 
     def generate(context, builder, signature, args):
-        return builder.load(builder.gep(args[0], [args[1]]))
+        return builder.load(_locate(context, builder, address, args), typ=_element(context, address))
 
     return address.dtype(address, types.intp), generate
 
@@ -64,7 +77,7 @@ def write(typingctx, address, offset, value):
     """Write a scalar ``offset`` places after ``address``."""
 
     def generate(context, builder, signature, args):
-        builder.store(args[2], builder.gep(args[0], [args[1]]))
+        builder.store(args[2], _locate(context, builder, address, args))
         return context.get_dummy_value()
 
     return types.void(address, types.intp, address.dtype), generate
@@ -129,8 +142,8 @@ def load(typingctx, address, offset):
     scalar = address.dtype
 
     def generate(context, builder, signature, args):
-        place = builder.bitcast(builder.gep(args[0], [args[1]]), _llvm(scalar).as_pointer())
-        return builder.load(place, align=scalar.bitwidth // 8)
+        place = _locate(context, builder, address, args, _llvm(scalar))
+        return builder.load(place, align=scalar.bitwidth // 8, typ=_llvm(scalar))
 
     return Vector(scalar)(address, types.intp), generate
 
@@ -141,7 +154,7 @@ def store(typingctx, address, offset, value):
     scalar = address.dtype
 
     def generate(context, builder, signature, args):
-        place = builder.bitcast(builder.gep(args[0], [args[1]]), _llvm(scalar).as_pointer())
+        place = _locate(context, builder, address, args, _llvm(scalar))
         builder.store(args[2], place, align=scalar.bitwidth // 8)
         return context.get_dummy_value()
 
@@ -155,7 +168,7 @@ def broadcast_scalar(typingctx, address, offset):
 
     def generate(context, builder, signature, args):
         kind = _llvm(scalar)
-        number = builder.load(builder.gep(args[0], [args[1]]))
+        number = builder.load(_locate(context, builder, address, args), typ=_element(context, address))
         single = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.Constant(_INDEX, 0))
         return _shuffle(builder, single, [0] * kind.count)
 
