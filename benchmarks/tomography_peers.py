@@ -279,7 +279,7 @@ def invert_linearly(counts: dict[str, dict[str, int]]) -> QuantumState:
 def iterate_r_rho_r(counts: dict[str, dict[str, int]], nats: float = 0.01, steps: int = 20_000) -> QuantumState:
     """Return the limit of rho -> R rho R / trace, R = sum n / p Pi, until lambda_max(R) - S <= nats; rho = F F^*."""
     parts = as_counts(counts)
-    probabilities, histogram = OutcomeMap([part.basis for part in parts], "double", 1), histogram_of(parts).reshape(-1)
+    probabilities, histogram = OutcomeMap([part.basis for part in parts], "double", 1), histogram_of(parts).counts
     size, seen = probabilities.domain[0], histogram > 0
     factor = np.eye(size, dtype=complex) / math.sqrt(size)
     for step in range(steps):
@@ -381,7 +381,7 @@ def fit_by_qiskit(counts: dict[str, dict[str, int]]) -> QuantumState:
     from qiskit_experiments.library.tomography import fitters
     from qiskit_experiments.library.tomography.basis import PauliMeasurementBasis
 
-    qubits, table = len(next(iter(counts))), histogram_of(as_counts(counts)).astype(int)
+    qubits, table = len(next(iter(counts))), histogram_of(as_counts(counts)).counts.astype(int).reshape(len(counts), -1)
     bases = np.array([["ZXY".index(letter) for letter in basis[::-1]] for basis in counts])
     data = (table[np.newaxis], table.sum(axis=1), bases, np.zeros((len(counts), 0), int))
     options = {"measurement_basis": PauliMeasurementBasis(), "measurement_qubits": tuple(range(qubits))}

@@ -14,6 +14,7 @@ from unipd.apps.tomography import (
     random_pure,
     simulate_counts,
 )
+from unipd.apps.tomography.simulate import sample_bases
 from unipd.errors import InvalidInput, UnipdError
 from unipd.interop import qiskit as bridge
 
@@ -197,3 +198,44 @@ def test_qiskits_counts_from_hexadecimal_numbers_are_read():
     assert [part.outcomes.tolist() for part in found] == [[0, 1, 3], [1]]
     with pytest.raises(InvalidInput, match="2 bits"):
         as_counts({"ZZ": counts({"0x4": 1})})
+
+
+def test_readout_errors_of_a_mitigated_analysis_are_fitted():
+    """MitigatedStateTomographyAnalysis with its readout calibration: what it fits describes what was read."""
+    pytest.importorskip("qiskit_experiments")
+    from qiskit_experiments.data_processing import LocalReadoutMitigator
+    from qiskit_experiments.library.tomography.basis import PauliMeasurementBasis
+
+    flips = [np.array([[0.97, 0.08], [0.03, 0.92]]), np.array([[0.9, 0.15], [0.1, 0.85]])]
+    state, rng = random_mixed(2, 2, seed=4), np.random.default_rng(1)
+    read = list(sample_bases(state, all_bases(2), [50_000] * 9, rng, None, tuple(flips)))
+    counts = {
+        part.basis: {format(i, "02b"): int(n) for i, n in zip(part.outcomes, part.counts, strict=True)} for part in read
+    }
+    basis = PauliMeasurementBasis(mitigator=LocalReadoutMitigator(flips, qubits=[5, 2]))
+    named = {"measurement_basis": basis, "measurement_qubits": (5, 2), "objective": "likelihood", "accuracy": 1e-4}
+    matrix, _ = bridge.fitter(*arrays(counts), **named, depolarize=0.0)
+    expected = PauliTomography(accuracy=1e-4).fit_counts(counts, readout=flips)
+    np.testing.assert_allclose(matrix, expected.state_.density_matrix(), atol=1e-3)
+    assert as_state(matrix).fidelity(state) > 0.99
+    plain, _ = bridge.fitter(*arrays(counts), measurement_basis=PauliMeasurementBasis(), measurement_qubits=(5, 2))
+    assert as_state(plain).fidelity(state) < 0.97
+
+
+@pytest.mark.filterwarnings("ignore:Aer not found:RuntimeWarning", "ignore:Option:UserWarning")
+def test_the_mitigated_experiment_runs_with_the_fitter():
+    pytest.importorskip("qiskit_experiments")
+    from qiskit import QuantumCircuit
+    from qiskit.providers.fake_provider import GenericBackendV2
+    from qiskit_experiments.library import MitigatedStateTomography
+
+    circuit = QuantumCircuit(2)
+    circuit.h(0)
+    circuit.cx(0, 1)
+    backend = GenericBackendV2(2, seed=1)
+    experiment = MitigatedStateTomography(circuit, backend=backend)
+    experiment.analysis.set_options(fitter=bridge.fitter)
+    data = experiment.run(backend_run=True, shots=500).block_for_results()
+    assert not data.errors()
+    table = data.analysis_results(dataframe=True).set_index("name")["value"]
+    assert table["state_fidelity"] > 0.9

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unipd._typing import Array
+from unipd._typing import Array, FloatArray
 from unipd.apps.tomography import BasisCounts, PauliTomography, as_state, has_few_outcomes
 from unipd.apps.tomography.fit import DEPOLARIZE_QUBITS
 from unipd.errors import FileFormatError, InvalidInput, MissingExtra
+from unipd.maps.pauli import Measurement, measure_basis, pauli_coefficients
 
 if TYPE_CHECKING:
     from unipd.apps.tomography import QuantumState
@@ -94,7 +96,8 @@ def fitter(
     preparation_data
         Empty: processes are not fitted.
     measurement_basis, preparation_basis, measurement_qubits, preparation_qubits
-        Passed by the analysis; the measurement basis must be Qiskit's Pauli basis without readout mitigation.
+        Passed by the analysis. The operators of the measurement basis are fitted, so that of
+        ``MitigatedStateTomography``, which describes readout errors, needs nothing else.
     conditional_measurement_indices, conditional_preparation_indices
         Refused unless empty.
     max_weight, max_paulis
@@ -122,12 +125,12 @@ def fitter(
         raise InvalidInput("preparation_data", "none (state tomography)", "a process to fit")
     if conditional_measurement_indices or np.shape(outcome_data)[0] != 1:
         raise InvalidInput("outcome_data", "one unconditional state", "conditional data")
-    if measurement_basis is not None and getattr(measurement_basis, "_mitigator", None) is not None:
-        raise InvalidInput("measurement_basis", "the Pauli basis without readout mitigation", "a mitigated basis")
-    counts = counts_of(np.asarray(outcome_data)[0], np.asarray(shot_data), np.asarray(measurement_data))
+    bases = np.asarray(measurement_data)
+    povms = {} if measurement_basis is None else read_basis(measurement_basis, measurement_qubits, bases)
+    counts = counts_of(np.asarray(outcome_data)[0], np.asarray(shot_data), bases, povms)
     limited = max_weight is not None or max_paulis is not None
     options.setdefault("accuracy", ACCURACY)
-    low_rank = options.get("rank") is not None or len(counts[0].basis) > DEPOLARIZE_QUBITS
+    low_rank = options.get("rank") is not None or counts[0].qubits > DEPOLARIZE_QUBITS
     options.setdefault("depolarize", 0.0 if low_rank else DEPOLARIZE)
     options.setdefault("objective", "auto" if limited or not has_few_outcomes(counts) else "gaussian")
     estimate = PauliTomography(**options).fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
@@ -137,14 +140,36 @@ def fitter(
     return estimate.state_.density_matrix(max_qubits=14), metadata
 
 
-def counts_of(outcomes: Array, shots: Array, bases: Array) -> list[BasisCounts]:
-    """Return the counts of the fitter's arrays basis by basis.
+def read_basis(basis: Any, qubits: Any, indices: Array) -> dict[tuple[int, int], FloatArray]:
+    """Return the Pauli coefficients of what each qubit measures, by its column and index; none for the Pauli basis.
+
+    Readout mitigation (``MitigatedStateTomography``) makes the operators those of what is read, with its errors.
+    """
+    numbers = range(indices.shape[1]) if qubits is None else qubits
+    povms: dict[tuple[int, int], FloatArray] = {}
+    for column, qubit in enumerate(numbers):
+        outcomes = int(basis.outcome_shape((qubit,))[0])
+        for index in np.unique(indices[:, column]).tolist():
+            operators = [np.asarray(basis.matrix((index,), outcome, (qubit,))) for outcome in range(outcomes)]
+            povms[column, index] = pauli_coefficients(np.array(operators, np.complex128))
+    ideal = {index: measure_basis(letter).matrices[0] for index, letter in enumerate(_LETTERS)}
+    is_pauli = all(
+        index in ideal and found.shape == (2, 4) and np.allclose(found, ideal[index], atol=1e-12)
+        for (_, index), found in povms.items()
+    )
+    return {} if is_pauli else povms
+
+
+def counts_of(
+    outcomes: Array, shots: Array, bases: Array, povms: Mapping[tuple[int, int], FloatArray] | None = None
+) -> list[BasisCounts]:
+    """Return the counts of the fitter's arrays basis by basis; ``povms`` are those of :func:`read_basis`.
 
     >>> counts_of(np.array([[3, 0, 1, 0]]), np.array([4]), np.array([[0, 1]]))[0].basis
     'XZ'
     """
-    fits = bases.ndim == 2 and outcomes.shape == (bases.shape[0], 1 << bases.shape[1])
-    if not fits or not np.isin(bases, (0, 1, 2)).all():
+    is_known = bases.ndim == 2 and bases.shape[0] == outcomes.shape[0]
+    if not is_known or not (povms or np.isin(bases, (0, 1, 2)).all()):
         expected = "indices 0, 1, 2 of shape (bases, qubits) and outcomes of shape (bases, 2^qubits)"
         raise InvalidInput("measurement_data", expected, f"shapes {bases.shape} and {outcomes.shape}")
     if shots.shape != bases.shape[:1] or np.any(outcomes < 0) or np.any(outcomes.sum(axis=1) <= 0):
@@ -152,6 +177,12 @@ def counts_of(outcomes: Array, shots: Array, bases: Array) -> list[BasisCounts]:
     parts: list[BasisCounts] = []
     for row, indices in zip(outcomes, bases, strict=True):
         seen = np.flatnonzero(row)
-        label = "".join(_LETTERS[index] for index in indices[::-1])
-        parts.append(BasisCounts(label, seen, np.round(row[seen]).astype(np.int64)))
+        povm = None
+        if povms:
+            povm = Measurement(bases.shape[1], tuple(povms[column, int(i)] for column, i in enumerate(indices)))
+        label = "".join(_LETTERS[i] if i < 3 else "?" for i in indices[::-1])
+        parts.append(BasisCounts(label, seen, np.round(row[seen]).astype(np.int64), povm))
+        if row.size != parts[-1].size:
+            expected = f"{parts[-1].size} outcomes of each basis"
+            raise InvalidInput("outcome_data", expected, f"{row.size}")
     return parts

@@ -219,7 +219,7 @@ def test_quasi_counts_are_fitted_with_gaussian_weights():
     parts = list(sample_bases(truth, all_bases(3), [5000] * 27, np.random.default_rng(2), None, confusion))
     quasi = {
         part.basis: {format(i, "03b"): float(n) for i, n in enumerate(row)}
-        for part, row in zip(parts, correct_readout(histogram_of(parts), confusion), strict=True)
+        for part, row in zip(parts, correct_readout(histogram_of(parts).counts.reshape(27, 8), confusion), strict=True)
     }
     assert min(min(part.values()) for part in quasi.values()) < 0
     with pytest.warns(QuasiCounts, match="no likelihood"):

@@ -5,6 +5,7 @@ import pytest
 
 from unipd import Status
 from unipd.apps.tomography import (
+    Histogram,
     Noise,
     PauliTomography,
     all_bases,
@@ -80,8 +81,8 @@ def test_the_estimate_nearly_maximises_the_likelihood(seed):
 def test_the_weights_are_those_of_the_multinomial():
     """On differences that sum to zero in each basis, the loss is 1/2 d' C^+ d with the multinomial covariance C."""
     probabilities, shots = np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([[100.0], [50.0]])
-    histogram = probabilities * shots
-    variance = multinomial_variance(histogram, probabilities)
+    histogram = Histogram((probabilities * shots).reshape(-1), np.array([2, 2]))
+    variance = multinomial_variance(histogram, probabilities.reshape(-1))
     problem = outcome_problem(OutcomeMap(["Z", "X"], "double"), histogram, variance)
     difference = np.array([0.02, -0.02, -0.01, 0.01])
     expected = 0.0
@@ -92,8 +93,8 @@ def test_the_weights_are_those_of_the_multinomial():
 
 
 def test_probabilities_of_zero_are_bounded():
-    histogram = np.array([[100.0, 0.0]])
-    variance = multinomial_variance(histogram, np.array([[1.0, 0.0]]))
+    histogram = Histogram(np.array([100.0, 0.0]), np.array([2]))
+    variance = multinomial_variance(histogram, np.array([1.0, 0.0]))
     problem = outcome_problem(OutcomeMap(["Z"], "double"), histogram, variance)
     assert problem.loss.value(np.array([0.0, 0.01])) == pytest.approx(0.5 * 1e-4 * 100 / (LEAST_COUNT / 100))
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from unipd.apps.tomography import all_bases, ghz, simulate, simulate_counts
+from unipd.apps.tomography import all_bases, ghz, sic_povm, simulate, simulate_counts
 from unipd.cli.commands.tomography import progress_counter, read_readout, read_target
 from unipd.errors import InvalidInput
 from unipd.io import load, read_pauli_data, write_pauli_data
@@ -325,7 +325,7 @@ def test_shots_must_be_positive(invoke, tmp_path, shots):
         ('{"counts": {"XX": {"000": 5}}}', "counts['XX']: expected bit-strings of 2 bits, got '000'"),
         ('{"counts": {"XX": {"0a": 5}}}', "expected bit-strings of 2 bits, got '0a'"),
         ('{"counts": {"XX": {"00": -5}}}', "expected at least one shot"),
-        ('{"XX": {"00": 5}, "XYZ": {"000": 4}}', "expected bases of 2 letters X, Y, Z, got 'XYZ'"),
+        ('{"XX": {"00": 5}, "XYZ": {"000": 4}}', "expected bases of 2 letters X, Y, Z (I: not measured), got 'XYZ'"),
         ('{"XX": {"00": 5, "00": 6}}', "'00' occurs twice in one object"),
         ('{"counts": {"XX"', "not JSON"),
         ('[{"pauli": "X", "expectation": 0.5}, {"pauli": "Z"}]', "record 2: expected the names pauli, expectation"),
@@ -422,3 +422,21 @@ def assert_refused(result, *words):
 def test_a_memory_limit_that_leaves_no_room_is_named(invoke):
     done = invoke("tomography", "--simulate", "random", "--qubits", 9, "--memory-limit", "1MB")
     assert_refused(done, "a state of 9 qubits needs about", "0 B are available of the limit of 1 MB")
+
+
+def test_counts_of_a_povm(invoke, tmp_path):
+    counts = {"00": 249, "01": 83, "10": 86, "11": 20, "22": 108, "31": 103, "13": 115, "20": 77, "02": 91, "33": 27}
+    data = tmp_path / "sic.json"
+    data.write_text(json.dumps({"counts": {"all": counts}}))
+    named = run(invoke, data, "--povm", "sic")
+    np.save(tmp_path / "sic.npy", sic_povm())
+    np.savez(tmp_path / "sic.npz", all=sic_povm())
+    for name in ("sic.npy", "sic.npz"):
+        assert run(invoke, data, "--povm", tmp_path / name)["objective"] == pytest.approx(named["objective"])
+    assert (named["objective_name"], named["outcomes"]) == ("likelihood", 16)
+    (tmp_path / "bad.npy").write_bytes(b"none")
+    for povm, words in (("bad.npy", "not a file of operators"), ("cube", "one of")):
+        result = invoke("tomography", data, "--povm", tmp_path / povm if "." in povm else povm)
+        assert result.exit_code == 2
+        assert words in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1

@@ -12,7 +12,8 @@ objective (objectives), the rank and the method, and solves. The files in the or
 - :mod:`~unipd.apps.tomography.adapters`: objects of Qiskit and QuTiP as arrays and mappings;
 - :mod:`~unipd.apps.tomography.state`: :class:`QuantumState`, a density matrix by its eigenvalues and eigenvectors;
 - :mod:`~unipd.apps.tomography.measurements`: Pauli strings and values in the forms users have, their standard errors;
-- :mod:`~unipd.apps.tomography.counts`: counts in local bases, readout errors, Pauli estimates;
+- :mod:`~unipd.apps.tomography.counts`: counts of outcomes, readout errors, Pauli estimates;
+- :mod:`~unipd.apps.tomography.povm`: measurements given as operators;
 - :mod:`~unipd.apps.tomography.objectives`: what is minimised, and the problem that this gives;
 - :mod:`~unipd.apps.tomography.fixed_rank`: the method for likelihoods and for states of limited rank;
 - :mod:`~unipd.apps.tomography.projected`: the method for noisy data, projected gradients on Ritz vectors;
@@ -28,6 +29,7 @@ from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap, interval_of, r
 from unipd.apps.tomography.confidence import StateRange, is_identified, residual_noise, state_range
 from unipd.apps.tomography.counts import (
     BasisCounts,
+    Histogram,
     OutcomeMap,
     as_confusion,
     as_counts,
@@ -64,6 +66,7 @@ from unipd.apps.tomography.objectives import (
     pearson_chi_square,
     tomography_problem,
 )
+from unipd.apps.tomography.povm import pauli6_povm, sic_povm
 from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.simulate import (
     STATES,
@@ -92,6 +95,7 @@ __all__ = [
     "Fit",
     "FitSettings",
     "FixedRank",
+    "Histogram",
     "MeasurementWarning",
     "Noise",
     "OutcomeMap",
@@ -127,6 +131,7 @@ __all__ = [
     "outcome_probabilities",
     "outcome_problem",
     "parameter_count",
+    "pauli6_povm",
     "pauli_map",
     "pearson_chi_square",
     "product",
@@ -137,6 +142,7 @@ __all__ = [
     "replicates_file",
     "residual_noise",
     "shot_variance",
+    "sic_povm",
     "simulate",
     "simulate_counts",
     "standard_errors",

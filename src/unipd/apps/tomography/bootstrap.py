@@ -30,7 +30,7 @@ from unipd.apps.tomography.confidence import (
     residual_noise,
     state_range,
 )
-from unipd.apps.tomography.counts import BasisCounts, as_confusion
+from unipd.apps.tomography.counts import BasisCounts
 from unipd.apps.tomography.fit import fit_counts, fit_data
 from unipd.apps.tomography.measurements import as_pauli_sum
 from unipd.apps.tomography.model import Fit, FitSettings
@@ -284,9 +284,7 @@ def _refit(settings: FitSettings, fit: Fit, resample: str, rng: np.random.Genera
     if fit.counts is not None and resample == "basis":
         return fit_counts(settings, [_redraw(part, rng) for part in fit.counts], prior=fit.state)
     if fit.counts is not None:
-        bases, shots = [part.basis for part in fit.counts], [part.shots for part in fit.counts]
-        confusion = as_confusion(settings.readout, fit.state.qubits)
-        return fit_counts(settings, list(sample_bases(fit.state, bases, shots, rng, None, confusion)), prior=fit.state)
+        return fit_counts(settings, _measure_again(fit, fit.counts, rng), prior=fit.state)
     data, values, stderr = fit.data, np.clip(fit.fitted, -1.0, 1.0), fit.data.stderr
     if resample == "basis":
         values = np.clip(data.expectations, -1.0, 1.0)
@@ -299,12 +297,27 @@ def _refit(settings: FitSettings, fit: Fit, resample: str, rng: np.random.Genera
     return fit_data(settings, PauliData(data.qubits, data.x, data.z, values, data.shots, stderr))
 
 
+def _measure_again(fit: Fit, counts: list[BasisCounts], rng: np.random.Generator) -> list[BasisCounts]:
+    """Return counts of the same measurements of the estimated state."""
+    if fit.model.histogram is None:
+        bases, shots = [part.basis for part in counts], [part.shots for part in counts]
+        return list(sample_bases(fit.state, bases, shots, rng))
+    probabilities = np.maximum(np.asarray(fit.model.problem.map.image(fit.state.low_rank), np.float64), 0.0)
+    chances = np.split(probabilities, np.cumsum(fit.model.histogram.sizes)[:-1])
+    drawn = [rng.multinomial(part.shots, row / row.sum()) for part, row in zip(counts, chances, strict=True)]
+    seen = [np.flatnonzero(row) for row in drawn]
+    return [
+        BasisCounts(part.basis, places, row[places], part.povm)
+        for part, places, row in zip(counts, seen, drawn, strict=True)
+    ]
+
+
 def _redraw(part: BasisCounts, rng: np.random.Generator) -> BasisCounts:
     """Return as many shots drawn with replacement from those of a basis."""
     if part.is_quasi:
         raise InvalidInput("resample", '"parametric" for quasi-counts', '"basis"')
     drawn = rng.multinomial(part.shots, part.counts / part.counts.sum())
-    return BasisCounts(part.basis, part.outcomes, drawn)
+    return BasisCounts(part.basis, part.outcomes, drawn, part.povm)
 
 
 def replicates_file(checkpoint: Path) -> Path:

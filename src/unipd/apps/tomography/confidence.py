@@ -31,7 +31,6 @@ from unipd.apps.tomography.fixed_rank import WIDTH, FixedRank, warm_factors
 from unipd.apps.tomography.measurements import (
     as_pauli_sum,
     as_paulis,
-    count_strings,
     parameter_count,
     pauli_map,
     standard_errors,
@@ -42,7 +41,7 @@ from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.atoms import LowRank
 from unipd.couplings import WeightedLeastSquares
 from unipd.errors import InvalidInput
-from unipd.maps.pauli.map import DenseOperator
+from unipd.maps.pauli import DenseOperator, OutcomeMap
 from unipd.problem import Problem
 from unipd.run import MaxIterations, Result, solve
 from unipd.sharp.linear import Linear
@@ -335,17 +334,24 @@ def is_identified(fit: Fit) -> bool:
     """
     rank = fit.rank_limit or fit.state.effective_rank()
     parameters = parameter_count(fit.state.qubits, rank)
-    if count_strings(fit.data) < parameters:
+    if fit.model.independent < parameters:
         return False
-    if parameters > TANGENT_SIZE or parameters * fit.data.size > TANGENT_SIZE**2:
+    if parameters > TANGENT_SIZE or parameters * measured_map(fit).codomain[0] > TANGENT_SIZE**2:
         return True
     values = np.linalg.svd(tangent_images(fit, rank), compute_uv=False)
     return bool(values[-1] > BLIND * values[0])
 
 
+def measured_map(fit: Fit) -> Any:
+    """Return the map to the measured strings, or to the outcomes where single strings are not determined."""
+    outcomes = fit.model.problem.map
+    is_indirect = isinstance(outcomes, OutcomeMap) and fit.data.size < outcomes.pauli_map.x.size
+    return outcomes if is_indirect else fit.model.strings
+
+
 def tangent_images(fit: Fit, rank: int) -> FloatArray:
     """Return A restricted to the tangent space at the estimate, column by column in an orthonormal basis."""
-    size = fit.state.dimension
+    size, seen = fit.state.dimension, measured_map(fit)
     kept = min(rank, fit.state.rank)
     frame = np.linalg.qr(np.concatenate([fit.state.eigenvectors[:, :kept], np.eye(size)], axis=1))[0][:, :size]
     columns: list[FloatArray] = []
@@ -356,7 +362,7 @@ def tangent_images(fit: Fit, rank: int) -> FloatArray:
                 if i == j:
                     left = left[:, :1] / 2.0
                 weights = np.array([1.0]) if i == j else np.array([0.5, -0.5]) / math.sqrt(2.0)
-                columns.append(np.asarray(fit.model.strings.image(LowRank(left, left, weights)), np.float64))
+                columns.append(np.asarray(seen.image(LowRank(left, left, weights)), np.float64))
     images = np.stack(columns, axis=1)
     is_diagonal = np.array([i == j for i in range(min(rank, size)) for j in range(i, size) for _ in range(1 + (i < j))])
     traceless = np.linalg.qr(np.eye(images.shape[1]) - np.outer(is_diagonal, is_diagonal) / is_diagonal.sum())[0]

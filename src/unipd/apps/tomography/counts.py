@@ -1,4 +1,7 @@
-"""Counts in local measurement bases, their readout errors, and the Pauli expectation values that they determine."""
+"""Counts of outcomes, readout errors, and the Pauli expectation values that they determine.
+
+Measurements are local bases, also of some of the qubits, or given as operators.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -16,9 +20,11 @@ from unipd._typing import FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.adapters import read_outcomes
+from unipd.apps.tomography.measurements import SMALLEST_VARIANCE
+from unipd.apps.tomography.povm import count_qubits, find_measurement, read_outcome
 from unipd.errors import InvalidInput
 from unipd.io.pauli import MOST_SHOTS, PauliData
-from unipd.maps.pauli import Confusion, OutcomeMap, confuse, walsh_hadamard
+from unipd.maps.pauli import Confusion, Measurement, OutcomeMap, apply_local, measure_basis, walsh_hadamard
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count, parse
 from unipd.memory import require_room_for_state
 
@@ -68,14 +74,31 @@ _BATCH = 1 << 22
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BasisCounts(ReprMixin):
-    """Outcomes in one local basis: ``counts[i]`` shots gave the bits ``outcomes[i]``."""
+    """Outcomes of one measurement: ``counts[i]`` shots gave ``outcomes[i]``."""
 
     basis: str
-    """One of X, Y, Z for each qubit, the rightmost for qubit 0."""
+    """X, Y, Z or I (not measured) for each qubit, the rightmost for qubit 0; the name of a POVM."""
     outcomes: IntArray
-    """Distinct outcomes as integers: bit b is qubit b."""
+    """Distinct outcomes as integers: in a basis bit b is the measured qubit number b."""
     counts: IntArray | FloatArray
     """How often each was seen; quasi-counts, corrected for readout errors, may be negative or fractional."""
+    povm: Measurement | None = None
+    """The measurement, where it is no local basis."""
+
+    @property
+    def measurement(self) -> Measurement:
+        """The measurement."""
+        return measure_basis(self.basis) if self.povm is None else self.povm
+
+    @property
+    def qubits(self) -> int:
+        """Number of qubits of the state."""
+        return len(self.basis) if self.povm is None else self.povm.qubits
+
+    @property
+    def size(self) -> int:
+        """Number of possible outcomes."""
+        return 1 << (len(self.basis) - self.basis.count("I")) if self.povm is None else self.povm.size
 
     @property
     def shots(self) -> int:
@@ -88,60 +111,107 @@ class BasisCounts(ReprMixin):
         return self.counts.dtype.kind == "f"
 
 
-def as_counts(counts: Any) -> list[BasisCounts]:
+def as_counts(counts: Any, povm: Any = None) -> list[BasisCounts]:
     """Return checked counts from a mapping of basis -> {bit-string: count}.
 
     The rightmost letter of a basis and the rightmost bit of a bit-string belong to qubit 0 (Qiskit's order); spaces
     between registers are ignored, and hexadecimal numbers ("0x3") are read as well. Qiskit's ``Counts`` are such
     mappings; its ``BitArray`` or ``PubResult`` of one circuit may take the place of ``{bit-string: count}``.
-    Negative or fractional numbers are quasi-counts; those of a Qiskit ``QuasiDistribution``, which sum to one, are
-    multiplied by its ``shots``.
+    Qubits with the letter I were not measured ("IIXX"); bit-strings then have a bit for each measured qubit, or one for
+    every qubit, of which those of the others do not count. Negative or fractional numbers are quasi-counts; those of a
+    Qiskit ``QuasiDistribution``, which sum to one, are multiplied by its ``shots``.
 
-    >>> as_counts({"XZ": {"00": 3, "10": 1}})[0].outcomes
-    array([0, 2])
+    Parameters
+    ----------
+    counts
+        The mapping; with a single POVM also {outcome: count}.
+    povm
+        Operators of the outcomes instead of bases, as in :meth:`PauliTomography.fit_counts`.
+
+    Examples
+    --------
+    >>> as_counts({"XZ": {"00": 3, "10": 1}})[0].outcomes, as_counts({"IZ": {"1": 4}})[0].size
+    (array([0, 2]), 2)
+    >>> as_counts({"03": 5, "12": 4}, povm="sic")[0].outcomes
+    array([3, 6])
     """
     if isinstance(counts, list) and counts and all(isinstance(part, BasisCounts) for part in counts):
         return counts
     if not isinstance(counts, Mapping) or not counts:
         raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", type(counts).__name__)
+    if povm is not None:
+        return _povm_counts(counts, povm)
     qubits = len(str(next(iter(counts))))
     if qubits > MOST_QUBITS:
         require_room_for_state(qubits, 1)
     return [_basis_counts(basis, outcomes, qubits) for basis, outcomes in counts.items()]
 
 
+def _povm_counts(counts: Mapping[Any, Any], povm: Any) -> list[BasisCounts]:
+    """Return the counts of outcomes of operators, setting by setting."""
+    if all(isinstance(value, (int, float, np.number)) for value in counts.values()):
+        counts = {"povm": counts}
+    parts: list[BasisCounts] = []
+    known: dict[Any, Measurement] = {}
+    for setting, outcomes in counts.items():
+        name = str(setting)
+        if not isinstance(outcomes, Mapping) or not outcomes:
+            raise InvalidInput(f"counts[{name!r}]", "a mapping of outcome -> count", type(outcomes).__name__)
+        qubits = count_qubits(povm, name, outcomes)
+        key = (name if isinstance(povm, Mapping) else None, qubits)
+        if key not in known:
+            known[key] = find_measurement(povm, name, qubits)
+        if parts and parts[0].qubits != qubits:
+            raise InvalidInput(f"counts[{name!r}]", f"outcomes of {parts[0].qubits} qubits", f"{qubits} qubits")
+        places = [read_outcome(name, known[key], outcome) for outcome in outcomes]
+        parts.append(BasisCounts(name, *_collect(name, places, 1.0, outcomes), known[key]))
+    return parts
+
+
 def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:
-    known = isinstance(basis, str) and 1 <= len(basis) <= MOST_QUBITS and not basis.strip("XYZ")
-    if isinstance(basis, str) and "I" in basis and not basis.strip("IXYZ"):
-        expected = "a letter X, Y or Z for every qubit (estimates of marginal strings go to fit, with their shots)"
-        raise InvalidInput("counts", expected, repr(basis))
-    if not known or len(basis) != qubits:
-        raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z", repr(basis))
+    known = isinstance(basis, str) and 1 <= len(basis) <= MOST_QUBITS and not basis.strip("IXYZ")
+    if not known or len(basis) != qubits or not basis.strip("I"):
+        raise InvalidInput("counts", f"bases of {qubits} letters X, Y, Z (I: not measured)", repr(basis))
     outcomes, scale = read_outcomes(f"counts[{basis!r}]", qubits, outcomes)
-    numbered = [_read_bits(basis, key) for key in outcomes]
-    if len(set(numbered)) < len(numbered):
-        twice = Counter(numbered).most_common(1)[0][0]
-        raise InvalidInput(f"counts[{basis!r}]", "every outcome once", f"{twice:0{qubits}b} twice")
-    numbers = np.array([_read_count(basis, scale, value) for value in outcomes.values()], np.float64)
+    width = len(basis) - basis.count("I")
+    places = [_read_bits(basis, width, key) for key in outcomes]
+    return BasisCounts(basis, *_collect(basis, places, scale, outcomes))
+
+
+def _collect(
+    name: str, places: list[int], scale: float, outcomes: Mapping[Any, Any]
+) -> tuple[IntArray, IntArray | FloatArray]:
+    """Return the distinct outcomes and their numbers, whole unless these are quasi-counts."""
+    numbers = np.array([_read_count(name, scale, value) for value in outcomes.values()], np.float64)
+    is_marginal = "I" in name and not name.strip("IXYZ")
+    if len(set(places)) < len(places) and not is_marginal:
+        twice = Counter(places).most_common(1)[0][0]
+        word = [str(key) for key, place in zip(outcomes, places, strict=True) if place == twice][-1]
+        raise InvalidInput(f"counts[{name!r}]", "every outcome once", f"{word} twice")
+    distinct, index = np.unique(places, return_inverse=True) if is_marginal else (np.array(places), None)
+    if index is not None:
+        numbers = np.bincount(index, numbers).astype(np.float64)
     if not numbers.sum() > 0.0:
-        raise InvalidInput(f"counts[{basis!r}]", "at least one shot", "none")
+        raise InvalidInput(f"counts[{name!r}]", "at least one shot", "none")
     if numbers.sum() > MOST_SHOTS:
-        raise InvalidInput(f"counts[{basis!r}]", "at most 2^53 shots", f"about 2^{math.log2(numbers.sum()):.0f}")
+        raise InvalidInput(f"counts[{name!r}]", "at most 2^53 shots", f"about 2^{math.log2(numbers.sum()):.0f}")
     if np.any(numbers != np.round(numbers)) and numbers.sum() <= LARGEST_PROBABILITY:
-        raise InvalidInput(f"counts[{basis!r}]", "counts (multiply frequencies by the shots)", "frequencies")
+        raise InvalidInput(f"counts[{name!r}]", "counts (multiply frequencies by the shots)", "frequencies")
     is_quasi = bool(np.any(numbers != np.round(numbers)) or numbers.min() < 0.0)
-    return BasisCounts(basis, np.array(numbered), numbers if is_quasi else numbers.astype(int))
+    return distinct, numbers if is_quasi else numbers.astype(int)
 
 
-def _read_bits(basis: str, key: Any) -> int:
-    """Return an outcome as an integer: a bit for each qubit, also as a hexadecimal number such as "0x3"."""
+def _read_bits(basis: str, width: int, key: Any) -> int:
+    """Return an outcome as an integer: a bit for each measured qubit, also as a hexadecimal number such as "0x3"."""
     word = "".join(str(key).split())
+    if len(word) == width and not word.strip("01"):
+        return int(word, 2)
     is_hex = re.fullmatch(r"0[xX][0-9a-fA-F]+", word) is not None
-    if is_hex and int(word, 16) < 1 << len(basis):
+    if is_hex and width == len(basis) and int(word, 16) < 1 << width:
         return int(word, 16)
-    if is_hex or len(word) != len(basis) or word.strip("01"):
-        raise InvalidInput(f"counts[{basis!r}]", f"bit-strings of {len(basis)} bits", repr(word))
-    return int(word, 2)
+    if len(word) != len(basis) or word.strip("01"):
+        raise InvalidInput(f"counts[{basis!r}]", f"bit-strings of {width} bits", repr(str(key)))
+    return int("".join(bit for bit, letter in zip(word, basis, strict=True) if letter != "I"), 2)
 
 
 def _read_count(basis: str, scale: float, value: Any) -> float:
@@ -194,8 +264,8 @@ def correct_readout(histogram: FloatArray, confusion: Confusion | None) -> Float
     if confusion is None:
         return histogram
     if isinstance(confusion, np.ndarray):
-        return confuse(histogram, np.asarray(np.linalg.inv(confusion), np.float64))
-    return confuse(histogram, tuple(np.asarray(np.linalg.inv(matrix), np.float64) for matrix in confusion))
+        return apply_local(histogram, np.asarray(np.linalg.inv(confusion), np.float64))
+    return apply_local(histogram, tuple(np.asarray(np.linalg.inv(matrix), np.float64) for matrix in confusion))
 
 
 def estimate_paulis(
@@ -222,7 +292,9 @@ def estimate_paulis(
     >>> data.labels(), data.expectations, data.shots
     (['IZ', 'ZI', 'ZZ'], array([0.5, 0.5, 1. ]), array([4., 4., 4.]))
     """
-    qubits = len(counts[0].basis)
+    if any(part.povm is not None for part in counts):
+        raise InvalidInput("counts", "counts in local bases for estimates of Pauli strings", "a POVM")
+    qubits = counts[0].qubits
     limit = MAX_PAULIS if max_paulis is None else validate.integer("max_paulis", max_paulis, minimum=1)
     weight = _largest_weight(qubits, max_weight, limit)
     keys, sums, shots = _pool_bases(counts, supports_by_weight(qubits, weight))
@@ -246,12 +318,23 @@ def _pool_bases(counts: list[BasisCounts], supports: IntArray) -> tuple[IntArray
     waiting: list[tuple[IntArray, FloatArray, FloatArray]] = []
     for part in counts:
         qubits, x, z = parse([part.basis])
-        keys = ((supports & x[0]) << qubits) | (supports & z[0])
-        sums = all_signed_sums(qubits, part.outcomes, part.counts, supports)
-        waiting.append((keys, sums, np.full(supports.size, float(part.shots))))
+        inside = supports[supports & ~(x[0] | z[0]) == 0]
+        keys = ((inside & x[0]) << qubits) | (inside & z[0])
+        sums = all_signed_sums(qubits, _spread_bits(part), part.counts, inside)
+        waiting.append((keys, sums, np.full(inside.size, float(part.shots))))
         if sum(entry[0].size for entry in waiting) > _BATCH:
             waiting = [_merge(waiting)]
     return _merge(waiting)
+
+
+def _spread_bits(part: BasisCounts) -> IntArray:
+    """Return the outcomes with the bit of every measured qubit in the place of that qubit."""
+    if "I" not in part.basis:
+        return part.outcomes
+    measured = [qubit for qubit, letter in enumerate(reversed(part.basis)) if letter != "I"]
+    return sum(
+        (((part.outcomes >> bit) & 1) << qubit for bit, qubit in enumerate(measured)), np.zeros_like(part.outcomes)
+    )
 
 
 def _merge(parts: list[tuple[IntArray, FloatArray, FloatArray]]) -> tuple[IntArray, FloatArray, FloatArray]:
@@ -267,31 +350,98 @@ COLUMN_SUM = 1e-6
 """Error allowed to the column sums of a confusion matrix."""
 WORST_CONDITION = 1e6
 """Largest condition number of a confusion matrix."""
+MOST_INVERTED = 1 << 25
+"""Entries of a matrix of outcomes x strings that is inverted by least squares."""
+SINGULAR = 1e-9
+"""Eigenvalues of its Gram matrix below this share of the largest are zero."""
 
 
-def pool_estimates(outcome_map: OutcomeMap, histogram: FloatArray) -> PauliData:
-    """Return the Pauli estimates that counts (bases x outcomes) give, pooled over the bases by their shots.
+@dataclass(frozen=True, eq=False, repr=False)
+class Histogram(ReprMixin):
+    """Counts of all possible outcomes, measurement after measurement."""
 
-    Readout errors are corrected for; what exceeds the range of a measurement then is cut off.
+    counts: FloatArray
+    """How often each outcome was seen."""
+    sizes: IntArray
+    """Number of outcomes of each measurement."""
+
+    @cached_property
+    def shots(self) -> FloatArray:
+        """For each outcome the shots of its measurement."""
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        return np.repeat(np.add.reduceat(self.counts, starts), self.sizes)
+
+    @cached_property
+    def choices(self) -> FloatArray:
+        """For each outcome the number of outcomes of its measurement."""
+        return np.repeat(self.sizes, self.sizes).astype(np.float64)
+
+    @property
+    def size(self) -> int:
+        """Number of outcomes."""
+        return int(self.counts.size)
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """Counts divided by shots."""
+        return self.counts / self.shots
+
+
+def histogram_of(counts: list[BasisCounts]) -> Histogram:
+    """Return the counts of all outcomes.
+
+    >>> histogram_of([BasisCounts("Z", np.array([1]), np.array([7]))]).counts
+    array([0., 7.])
     """
-    sums = walsh_hadamard(correct_readout(histogram, outcome_map.confusion))
-    shots = np.broadcast_to(histogram.sum(axis=1, keepdims=True), sums.shape)
-    pauli_map = outcome_map.pauli_map
-    flat, size = outcome_map.places.reshape(-1), pauli_map.x.size
-    total = np.bincount(flat, shots.reshape(-1), size).astype(np.float64)
-    means = np.bincount(flat, sums.reshape(-1), size) / total
-    if outcome_map.confusion is not None or histogram.min() < 0.0:
+    sizes = np.array([part.size for part in counts])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    places = np.concatenate([start + part.outcomes for start, part in zip(starts, counts, strict=True)])
+    numbers = np.concatenate([part.counts for part in counts])
+    return Histogram(np.bincount(places, numbers, int(sizes.sum())).astype(np.float64), sizes)
+
+
+def pool_estimates(outcome_map: OutcomeMap, histogram: Histogram) -> PauliData:
+    """Return the Pauli estimates that counts give, pooled over the measurements by their shots.
+
+    Readout errors are corrected for; what exceeds the range of an expectation value then is cut off. Operators of which
+    no measurement alone determines all its strings are inverted together, by least squares, and strings that they do
+    not determine are left out.
+    """
+    inverses = [None if group.is_walsh and group.confusion is None else group.inverse() for group in outcome_map.groups]
+    pairs = list(zip(outcome_map.groups, inverses, strict=True))
+    if any(inverse is None and not (group.is_walsh and group.confusion is None) for group, inverse in pairs):
+        return _invert_together(outcome_map, histogram)
+    size = outcome_map.pauli_map.x.size
+    total, sums, squares = np.zeros((3, size))
+    for (group, inverse), places in zip(pairs, outcome_map.places, strict=True):
+        numbers = histogram.counts[group.rows].reshape(places.shape[0], -1)
+        shots = np.broadcast_to(numbers.sum(axis=1, keepdims=True), places.shape)
+        if inverse is None:
+            found, spread = walsh_hadamard(numbers), shots
+        else:
+            found, spread = apply_local(numbers, inverse), apply_local(numbers, tuple(part**2 for part in inverse))
+        for target, values in ((total, shots), (sums, found), (squares, spread - found**2 / shots)):
+            target += np.bincount(places.reshape(-1), values.reshape(-1), size)
+    means = sums / total
+    is_plain = all(inverse is None for inverse in inverses)
+    if not is_plain or histogram.counts.min() < 0.0:
         means = np.clip(means, -1.0, 1.0)
-    return PauliData(pauli_map.qubits, pauli_map.x, pauli_map.z, means, total)
+    strings = outcome_map.pauli_map
+    errors = None if is_plain else np.sqrt(np.maximum(squares, SMALLEST_VARIANCE * total)) / total
+    return PauliData(strings.qubits, strings.x, strings.z, means, total if is_plain else None, errors)
 
 
-def histogram_of(counts: list[BasisCounts]) -> FloatArray:
-    """Return the counts as an array of shape (bases, 2^q).
-
-    >>> histogram_of([BasisCounts("Z", np.array([1]), np.array([7]))])
-    array([[0., 7.]])
-    """
-    table = np.zeros((len(counts), 1 << len(counts[0].basis)))
-    for row, part in zip(table, counts, strict=True):
-        np.add.at(row, part.outcomes, part.counts)
-    return table
+def _invert_together(outcome_map: OutcomeMap, histogram: Histogram) -> PauliData:
+    """Return the estimates of the strings that all measurements together determine, by weighted least squares."""
+    strings = outcome_map.pauli_map
+    if strings.x.size * histogram.size > MOST_INVERTED:
+        expected = "operators that determine their Pauli strings one measurement at a time, for so many qubits"
+        raise InvalidInput("povm", expected, f"{histogram.size} outcomes and {strings.x.size} strings")
+    matrix = np.stack([outcome_map.probabilities(row) for row in np.eye(strings.x.size)], axis=1)
+    values, vectors = np.linalg.eigh(matrix.T @ (histogram.shots[:, np.newaxis] * matrix))
+    kept = vectors[:, values > SINGULAR * values[-1]]
+    inverse = (kept / values[values > SINGULAR * values[-1]]) @ (kept.T @ matrix.T)
+    known = np.sum(kept**2, axis=1) > 1.0 - SINGULAR
+    means = np.clip(inverse @ histogram.counts, -1.0, 1.0)
+    errors = np.sqrt(inverse**2 @ np.maximum(histogram.counts, SMALLEST_VARIANCE))
+    return PauliData(strings.qubits, strings.x[known], strings.z[known], means[known], None, errors[known])

@@ -18,6 +18,7 @@ from unipd.apps.tomography.measurements import (
     PRECISIONS,
     QuasiCounts,
     as_paulis,
+    count_strings,
     real_values,
     warn_if_doubtful,
     warn_if_too_few,
@@ -168,9 +169,15 @@ class PauliTomography:
         return self.fit_data(PauliData(*strings, values, **noise))
 
     def fit_counts(
-        self, counts: Any, *, readout: Any = None, max_weight: int | None = None, max_paulis: int | None = None
+        self,
+        counts: Any,
+        *,
+        povm: Any = None,
+        readout: Any = None,
+        max_weight: int | None = None,
+        max_paulis: int | None = None,
     ) -> PauliTomography:
-        """Estimate the state from counts in local measurement bases, by maximum likelihood.
+        """Estimate the state from counts of outcomes, by maximum likelihood.
 
         Bases may be missing or have different numbers of shots. The gap is in nats: no state has a log-likelihood that
         is larger by more. With limits on the strings, or more than 4 million outcomes, every Pauli string that a basis
@@ -183,8 +190,15 @@ class PauliTomography:
         counts
             ``{basis: {bit-string: count}}``, e.g. ``{"XZ": {"00": 480, "11": 520}}``. In a basis and in a bit-string
             the rightmost character belongs to qubit 0 (Qiskit's order). Bit-strings may be hexadecimal ("0x3"), and
-            Qiskit's ``BitArray`` or ``PubResult`` may take their place. Negative or fractional numbers are
-            quasi-counts, corrected for readout errors.
+            Qiskit's ``BitArray`` or ``PubResult`` may take their place. Qubits with the letter I were not measured
+            ("IIXX"); bit-strings then have a bit for each measured qubit or for every qubit. Negative or fractional
+            numbers are quasi-counts, corrected for readout errors.
+        povm
+            Operators of the outcomes, where these are not those of local bases: "sic" or "pauli-6" on every qubit; an
+            array of shape (outcomes, 2, 2) for every qubit; a list of these, qubit 0 first; an array of shape
+            (outcomes, 2^q, 2^q); or a mapping from the settings of ``counts``, or from their letters, to any of these.
+            Outcomes have a digit for each qubit ("031", qubit 0 at the right), those of all qubits together a number.
+            With one POVM ``counts`` may be ``{outcome: count}``.
         readout
             Readout errors of counts that were not corrected: the probability of a flip, a 2 x 2 matrix for all qubits
             or for each (qubit 0 first), or a 2^q x 2^q matrix. Entry (i, j) is the probability to read i in the state
@@ -195,23 +209,23 @@ class PauliTomography:
             Largest number of strings; those of lowest weight are kept.
         """
         settings = replace(self.settings, readout=readout, max_weight=max_weight, max_paulis=max_paulis)
-        parts = as_counts(counts)
+        parts = as_counts(counts, povm)
         if any(part.is_quasi for part in parts):
             text = "negative or fractional counts have no likelihood: they are fitted by least squares, "
             warnings.warn(f"{text}with weights that neglect how they were corrected", QuasiCounts, stacklevel=2)
         self._fit = fit_counts(settings, parts)
-        warn_if_too_few(self.data_)
+        warn_if_too_few(self.data_.qubits, self.fit_.model.independent)
         if self.settings.method in ("auto", "factored"):
-            warn_if_undetermined(self.data_, self.rank_)
+            warn_if_undetermined(self.data_.qubits, self.fit_.model.independent, self.rank_)
         return self
 
     def fit_data(self, data: PauliData) -> PauliTomography:
         """Estimate the state from measurements read by :func:`unipd.io.pauli.read_pauli_data`."""
-        warn_if_too_few(data)
+        warn_if_too_few(data.qubits, count_strings(data))
         warn_if_doubtful(data)
         self._fit = fit_data(self.settings, data)
         if self.settings.method in ("auto", "factored"):  # averages of atoms have a rank of their own
-            warn_if_undetermined(data, self.rank_)
+            warn_if_undetermined(data.qubits, self.fit_.model.independent, self.rank_)
         return self
 
     def bootstrap(self, replicates: int = 100, **options: Any) -> Bootstrap:

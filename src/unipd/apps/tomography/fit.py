@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import FloatArray
-from unipd.apps.tomography.counts import BasisCounts, as_confusion, estimate_paulis, histogram_of, pool_estimates
+from unipd.apps.tomography.counts import (
+    BasisCounts,
+    Histogram,
+    as_confusion,
+    estimate_paulis,
+    histogram_of,
+    pool_estimates,
+)
 from unipd.apps.tomography.fixed_rank import REGULARISATION, FixedRank, warm_factors
 from unipd.apps.tomography.measurements import (
     DOUBLE_QUBITS,
@@ -48,7 +55,7 @@ from unipd.atoms import LowRank
 from unipd.couplings import L2Ball
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
-from unipd.maps.pauli import OutcomeMap
+from unipd.maps.pauli import OutcomeMap, PauliMap
 from unipd.memory import require_room_for_state
 from unipd.methods import Certificate, Counts, Method, as_method
 from unipd.methods.base import measure_point
@@ -99,7 +106,7 @@ def fit_counts(settings: FitSettings, counts: list[BasisCounts], prior: QuantumS
 
     The weights of "outcomes" are taken from the state ``prior``, if given.
     """
-    qubits, limited = len(counts[0].basis), not (settings.max_weight is None and settings.max_paulis is None)
+    qubits, limited = counts[0].qubits, not (settings.max_weight is None and settings.max_paulis is None)
     objective, confusion = (
         choose_count_objective(settings.objective, counts, limited=limited),
         as_confusion(settings.readout, qubits),
@@ -109,19 +116,23 @@ def fit_counts(settings: FitSettings, counts: list[BasisCounts], prior: QuantumS
             raise InvalidInput("readout", f"an objective of outcomes ({', '.join(BY_OUTCOME)})", objective)
         data = estimate_paulis(counts, max_weight=settings.max_weight, max_paulis=settings.max_paulis)
         return replace(fit_data(settings, data), counts=counts)
-    require_room_for_state(qubits, len(counts) << qubits, double=True)
-    precision = "single" if settings.precision == "single" else "double"
-    outcome_map = OutcomeMap([part.basis for part in counts], precision, settings.threads, confusion)
+    if confusion is not None and any(part.povm is not None for part in counts):
+        raise InvalidInput("readout", "none with a POVM, whose operators describe what is read", "readout errors")
     histogram = histogram_of(counts)
-    data = pool_estimates(outcome_map, histogram)
+    require_room_for_state(qubits, histogram.size, double=True)
+    precision = "single" if settings.precision == "single" else "double"
+    outcome_map = OutcomeMap([part.measurement for part in counts], precision, settings.threads, confusion)
+    data, strings = pool_estimates(outcome_map, histogram), outcome_map.pauli_map
+    if data.size < strings.x.size:
+        strings = pauli_map(Paulis(qubits, data.x, data.z), precision=precision, threads=settings.threads)
     settings = _with_accuracy(settings, objective)
     if objective == "likelihood":
         problem = likelihood_problem(outcome_map, histogram, **oracle_options(settings.method))
-        start = linear_inversion(data, outcome_map.pauli_map) if qubits <= WIDE_QUBITS else None
-        model = Model(problem, objective, outcome_map.pauli_map, data, True, histogram, start)
+        start = linear_inversion(data, strings) if qubits <= WIDE_QUBITS else None
+        model = Model(problem, objective, strings, data, True, histogram, start)
         fit = fit_model(settings, model)
     else:
-        fit = _fit_frequencies(settings, objective, outcome_map, histogram, data, prior)
+        fit = _fit_frequencies(settings, objective, outcome_map, histogram, (data, strings), prior)
     return replace(fit, settings=settings, counts=counts).add_figures()
 
 
@@ -133,8 +144,8 @@ def _fit_frequencies(
     settings: FitSettings,
     objective: str,
     outcome_map: OutcomeMap,
-    histogram: FloatArray,
-    data: PauliData,
+    histogram: Histogram,
+    estimates: tuple[PauliData, PauliMap],
     prior: QuantumState | None,
 ) -> Fit:
     """Fit frequencies with variances from the counts ("gaussian"), or from ``prior`` or a rough fit ("outcomes").
@@ -142,10 +153,11 @@ def _fit_frequencies(
     A fit that a limit or the user ends is the last. Checkpoints are those of the final fit.
     """
     done: list[Result] = []
+    data, strings = estimates
 
     def fit_weighted(variance: FloatArray, **changes: Any) -> Fit:
         problem = outcome_problem(outcome_map, histogram, variance, **oracle_options(settings.method))
-        model = Model(problem, objective, outcome_map.pauli_map, data, False, histogram)
+        model = Model(problem, objective, strings, data, False, histogram)
         fit = fit_model(replace(settings, stop=_remaining_budget(settings.stop, done), **changes), model)
         done.append(fit.result)
         return replace(fit, result=_total_work(done))

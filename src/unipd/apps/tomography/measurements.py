@@ -294,23 +294,23 @@ def identifying_count(qubits: int) -> int:
     return min(4 * p - 5, p * p - 1)
 
 
-def warn_if_too_few(data: PauliData) -> None:
+def warn_if_too_few(qubits: int, distinct: int) -> None:
     """Warn when there are fewer distinct strings than :func:`identifying_count`."""
-    distinct, needed = count_strings(data), identifying_count(data.qubits)
+    needed = identifying_count(qubits)
     if distinct < needed:
         warnings.warn(
-            f"{distinct} distinct Pauli measurement{'s' * (distinct != 1)} cannot identify a state of {data.qubits} "
-            f"qubit{'s' * (data.qubits != 1)} (a pure one takes about {needed}): "
+            f"{distinct} distinct Pauli measurement{'s' * (distinct != 1)} cannot identify a state of {qubits} "
+            f"qubit{'s' * (qubits != 1)} (a pure one takes about {needed}): "
             "the estimate is one of many that fit",
             TooFewMeasurements,
             stacklevel=3,
         )
 
 
-def warn_if_undetermined(data: PauliData, rank: int) -> None:
+def warn_if_undetermined(qubits: int, distinct: int, rank: int) -> None:
     """Warn when states of this rank, that of an estimate, have more parameters than there are distinct strings."""
-    distinct, parameters = count_strings(data), parameter_count(data.qubits, rank)
-    if identifying_count(data.qubits) <= distinct < parameters:
+    parameters = parameter_count(qubits, rank)
+    if identifying_count(qubits) <= distinct < parameters:
         warnings.warn(
             f"{distinct} distinct strings do not determine an estimate of rank {rank} ({parameters} parameters): "
             "it is one of many states that fit; measure more strings, prescribe a smaller rank (rank), or minimise the "

@@ -11,12 +11,12 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util.printing import ReprMixin
-from unipd.apps.tomography.counts import BasisCounts
+from unipd.apps.tomography.counts import BasisCounts, Histogram
 from unipd.apps.tomography.measurements import count_strings, parameter_count, standard_errors
 from unipd.apps.tomography.objectives import pearson_chi_square
 from unipd.apps.tomography.state import QuantumState
 from unipd.io.pauli import PauliData
-from unipd.maps.pauli import PauliMap
+from unipd.maps.pauli import OutcomeMap, PauliMap
 from unipd.methods import Method
 from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, StoppingRule
@@ -70,24 +70,31 @@ class Model(ReprMixin):
     """The measurements, for counts the Pauli estimates."""
     is_noisy: bool
     """Whether noise exceeds the accuracy."""
-    histogram: FloatArray | None = None
-    """Counts by basis and outcome, where these are fitted."""
+    histogram: Histogram | None = None
+    """Counts of all outcomes, where these are fitted."""
     start: Array | None = None
     """A factor of the first point."""
 
     @property
     def observations(self) -> int:
         """Number of independent data: strings, or outcomes less one in each basis."""
-        return self.data.size if self.histogram is None else self.histogram.size - self.histogram.shape[0]
+        return self.data.size if self.histogram is None else self.histogram.size - self.histogram.sizes.size
 
     @property
     def is_undersampled(self) -> bool:
         """Whether fewer than half of all 4^q strings were measured, so that a state of high rank is not determined."""
-        return 2 * count_strings(self.data) < 4**self.data.qubits
+        return 2 * self.independent < 4**self.data.qubits
+
+    @property
+    def independent(self) -> int:
+        """Number of independent figures that the data determine, at most: distinct strings, or outcomes."""
+        strings = count_strings(self.data)
+        is_indirect = isinstance(self.problem.map, OutcomeMap) and self.data.size < self.problem.map.pauli_map.x.size
+        return min(self.observations, 4**self.data.qubits - 1) if is_indirect else strings
 
     def chi_square(self, state: QuantumState, fitted: FloatArray) -> tuple[float, float] | None:
         """Return the chi-square of a state and its standard deviation for the true one; None if errors are unknown."""
-        if self.histogram is not None and self.histogram.min() >= 0.0:
+        if self.histogram is not None and self.histogram.counts.min() >= 0.0:
             return pearson_chi_square(self.histogram, self.problem.map.image(state.low_rank))
         if self.histogram is not None:
             assert self.problem.loss is not None
@@ -170,7 +177,7 @@ class Fit(ReprMixin):
 
     def add_figures(self) -> Fit:
         """Return the fit with its figures among the extras of the result."""
-        outcomes = {} if self.model.histogram is None else {"outcomes": int(self.model.histogram.size)}
+        outcomes = {} if self.model.histogram is None else {"outcomes": self.model.histogram.size}
         result = self.result.with_extras(
             qubits=self.data.qubits,
             measurements=self.data.size,

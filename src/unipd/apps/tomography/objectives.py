@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from unipd._typing import FloatArray
 from unipd._util import validate
-from unipd.apps.tomography.counts import BasisCounts
+from unipd.apps.tomography.counts import BasisCounts, Histogram
 from unipd.apps.tomography.measurements import standard_errors
 from unipd.atoms import apply
 from unipd.couplings import L2Ball, LeastSquares, MultinomialLikelihood, WeightedLeastSquares
@@ -111,7 +111,7 @@ def choose_count_objective(objective: str, counts: list[BasisCounts], *, limited
         return by_outcome if has_few_outcomes(counts) and not limited else "weighted"
     if objective in BY_OUTCOME and (limited or not has_few_outcomes(counts)):
         expected = f"no limits and at most {MOST_OUTCOMES} outcomes for {' and '.join(BY_OUTCOME)}"
-        raise InvalidInput("objective", expected, f"{len(counts)} bases of {len(counts[0].basis)} qubits")
+        raise InvalidInput("objective", expected, f"{len(counts)} bases of {counts[0].qubits} qubits")
     if objective == "likelihood" and is_quasi:
         raise InvalidInput("objective", '"gaussian" for quasi-counts (negative or fractional)', '"likelihood"')
     return objective
@@ -209,54 +209,51 @@ def is_noisy(data: PauliData, accuracy: float) -> bool:
 
 def has_few_outcomes(counts: list[BasisCounts]) -> bool:
     """Whether there are few enough outcomes to fit them one by one."""
-    return len(counts) << len(counts[0].basis) <= MOST_OUTCOMES
+    return sum(part.size for part in counts) <= MOST_OUTCOMES
 
 
-def smooth_frequencies(histogram: FloatArray) -> FloatArray:
+def smooth_frequencies(histogram: Histogram) -> FloatArray:
     """Return the frequencies with one count added to every outcome, so that none is zero.
 
-    >>> smooth_frequencies(np.array([[0.0, 8.0]]))
-    array([[0.1, 0.9]])
+    >>> smooth_frequencies(Histogram(np.array([0.0, 8.0]), np.array([2])))
+    array([0.1, 0.9])
     """
-    smoothed = histogram + PSEUDOCOUNT
-    return smoothed / smoothed.sum(axis=1, keepdims=True)
+    return (histogram.counts + PSEUDOCOUNT) / (histogram.shots + PSEUDOCOUNT * histogram.choices)
 
 
-def multinomial_variance(histogram: FloatArray, probabilities: FloatArray) -> FloatArray:
+def multinomial_variance(histogram: Histogram, probabilities: FloatArray) -> FloatArray:
     """Return p / N for every outcome, with p bounded from below by :data:`LEAST_COUNT` / N.
 
     On frequencies that sum to one in every basis these weights are those of the multinomial distribution.
     """
-    shots = histogram.sum(axis=1, keepdims=True)
-    return np.maximum(probabilities.reshape(histogram.shape), LEAST_COUNT / shots) / shots
+    return np.maximum(probabilities, LEAST_COUNT / histogram.shots) / histogram.shots
 
 
-def gaussian_variance(histogram: FloatArray) -> FloatArray:
+def gaussian_variance(histogram: Histogram) -> FloatArray:
     """Return h (1 - h) / N for every outcome, with h the frequency after :data:`GAUSSIAN_PSEUDOCOUNT` is added.
 
     ``cvxpy_gaussian_lstsq`` of qiskit-experiments uses the same weights. Estimates of pure states are good, those of
     states with a little noise too pure.
     """
-    shots = histogram.sum(axis=1, keepdims=True)
-    hedged = (np.maximum(histogram, 0.0) + GAUSSIAN_PSEUDOCOUNT) / (shots + GAUSSIAN_PSEUDOCOUNT * histogram.shape[1])
+    shots = histogram.shots
+    hedged = np.maximum(histogram.counts, 0.0) + GAUSSIAN_PSEUDOCOUNT
+    hedged = hedged / (shots + GAUSSIAN_PSEUDOCOUNT * histogram.choices)
     hedged = np.minimum(hedged, 1.0 - GAUSSIAN_PSEUDOCOUNT / (shots + 1.0))
     return hedged * (1.0 - hedged) / shots
 
 
-def outcome_problem(outcome_map: OutcomeMap, histogram: FloatArray, variance: FloatArray, **options: Any) -> Problem:
+def outcome_problem(outcome_map: OutcomeMap, histogram: Histogram, variance: FloatArray, **options: Any) -> Problem:
     """Return min 1/2 sum over outcomes of (A(X) - f)^2 / v over density matrices, with f the observed frequencies.
 
     ``options`` are those of the spectral oracle.
     """
-    frequencies = (histogram / histogram.sum(axis=1, keepdims=True)).reshape(-1)
-    loss = WeightedLeastSquares(1.0 / variance.reshape(-1))
-    return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, frequencies, loss)
+    sharp = Spectrahedron(outcome_map.domain[0], **options)
+    return Problem(sharp, outcome_map, histogram.frequencies, WeightedLeastSquares(1.0 / variance))
 
 
-def likelihood_problem(outcome_map: OutcomeMap, histogram: FloatArray, **options: Any) -> Problem:
+def likelihood_problem(outcome_map: OutcomeMap, histogram: Histogram, **options: Any) -> Problem:
     """Return the maximum-likelihood problem of the counts: min sum n log(f / p) over density matrices, p = A(X)."""
-    shots = np.broadcast_to(histogram.sum(axis=1, keepdims=True), histogram.shape)
-    loss = MultinomialLikelihood(histogram.reshape(-1), shots.reshape(-1))
+    loss = MultinomialLikelihood(histogram.counts, histogram.shots)
     return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, np.zeros(histogram.size), loss)
 
 
@@ -271,15 +268,15 @@ def linear_inversion(data: PauliData, strings: PauliMap) -> FloatArray:
     return vectors * np.sqrt(shares)
 
 
-def pearson_chi_square(histogram: FloatArray, probabilities: FloatArray) -> tuple[float, float]:
+def pearson_chi_square(histogram: Histogram, probabilities: FloatArray) -> tuple[float, float]:
     """Return sum (n - N p)^2 / (N p) over the outcomes, and its standard deviation for counts of these probabilities.
 
     Every term has mean 1 - p and, for a Poisson number with mean N p, variance 2 + 1 / (N p): also for rare outcomes.
 
-    >>> pearson_chi_square(np.array([[6.0, 2.0]]), np.array([[0.5, 0.5]]))[0]
+    >>> pearson_chi_square(Histogram(np.array([6.0, 2.0]), np.array([2])), np.array([0.5, 0.5]))[0]
     2.0
     """
-    expected = histogram.sum(axis=1, keepdims=True) * probabilities.reshape(histogram.shape)
-    possible = (expected > LEAST_EXPECTED) | (histogram > 0)
+    expected, seen = histogram.shots * probabilities, histogram.counts
+    possible = (expected > LEAST_EXPECTED) | (seen > 0)
     mean = np.maximum(expected[possible], LEAST_EXPECTED)
-    return float(np.sum((histogram[possible] - mean) ** 2 / mean)), math.sqrt(float(np.sum(2.0 + 1.0 / mean)))
+    return float(np.sum((seen[possible] - mean) ** 2 / mean)), math.sqrt(float(np.sum(2.0 + 1.0 / mean)))

@@ -26,7 +26,7 @@ from unipd.apps.tomography.measurements import (
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
-from unipd.maps.pauli import Confusion, confuse
+from unipd.maps.pauli import Confusion, apply_local
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count
 from unipd.memory import require_room_for_state
 
@@ -214,16 +214,16 @@ def random_bases(qubits: int, count: int, seed: int = 0) -> list[str]:
 
 
 def outcome_probabilities(state: QuantumState, basis: str, noise: Noise | None = None) -> FloatArray:
-    """Return the probability of every outcome in a basis, by index ``int(bits, 2)``.
+    """Return the probability of every outcome in a basis, by index ``int(bits, 2)``; I: a qubit is not measured.
 
     >>> outcome_probabilities(QuantumState([1, 1]), "X").round(12)
     array([1., 0.])
     """
-    if len(basis) != state.qubits or basis.strip("XYZ"):
-        raise InvalidInput("bases", f"bases of {state.qubits} letters X, Y, Z", repr(basis))
+    if len(basis) != state.qubits or basis.strip("IXYZ") or not basis.strip("I"):
+        raise InvalidInput("bases", f"bases of {state.qubits} letters X, Y, Z (I: not measured)", repr(basis))
     tensor = (state.eigenvectors * np.sqrt(state.eigenvalues)).reshape((2,) * state.qubits + (-1,))
     for axis, letter in enumerate(basis):
-        if letter != "Z":
+        if letter in _ROTATIONS:
             tensor = _apply_on_axis(_ROTATIONS[letter], tensor, axis)
     probabilities = np.sum(np.abs(tensor) ** 2, axis=-1)
     if noise is not None:
@@ -232,7 +232,8 @@ def outcome_probabilities(state: QuantumState, basis: str, noise: Noise | None =
             flips = np.array([[1.0 - noise.readout, noise.readout], [noise.readout, 1.0 - noise.readout]])
             for axis in range(state.qubits):
                 probabilities = _apply_on_axis(flips, probabilities, axis)
-    flat = np.maximum(probabilities.reshape(-1), 0.0)
+    unmeasured = tuple(axis for axis, letter in enumerate(basis) if letter == "I")
+    flat = np.maximum(probabilities.sum(axis=unmeasured).reshape(-1), 0.0)
     return flat / flat.sum()
 
 
@@ -248,7 +249,7 @@ def sample_bases(
     for basis, number in zip(bases, shots, strict=True):
         probabilities = outcome_probabilities(state, basis, noise)
         if confusion is not None:
-            probabilities = confuse(probabilities[np.newaxis], confusion)[0]
+            probabilities = apply_local(probabilities[np.newaxis], confusion)[0]
             probabilities = probabilities / probabilities.sum()
         counts = rng.multinomial(number, probabilities)
         seen = np.flatnonzero(counts)
@@ -269,10 +270,10 @@ def simulate_counts(
     number = validate.integer("shots", shots, minimum=1)
     rng = np.random.default_rng(seed)
     parts = sample_bases(state, chosen, [number] * len(chosen), rng, noise)
-    width = state.qubits
     return {
         part.basis: {
-            format(bits, f"0{width}b"): int(count) for bits, count in zip(part.outcomes, part.counts, strict=True)
+            format(bits, f"0{part.size.bit_length() - 1}b"): int(count)
+            for bits, count in zip(part.outcomes, part.counts, strict=True)
         }
         for part in parts
     }

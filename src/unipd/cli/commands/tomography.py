@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from zipfile import BadZipFile
 
 import typer
 
@@ -54,6 +55,14 @@ def tomography(
         option(
             "Counts: .json or .npy file of readout errors: one 2 x 2 matrix, one for each qubit (qubit 0 first), or "
             "one for all outcomes; entry (i, j) is the probability to read i in the state j.",
+            _DATA,
+        ),
+    ] = None,
+    povm: Annotated[
+        str | None,
+        option(
+            "Counts of other measurements than local bases: sic, pauli-6, or operators: .npy (outcomes x 2 x 2, or x "
+            "2^q x 2^q) or .npz (such an array by setting, or by letter of settings).",
             _DATA,
         ),
     ] = None,
@@ -131,7 +140,7 @@ def tomography(
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
     check_context(
         simulate is not None,
-        {"max-weight": max_weight, "max-paulis": max_paulis, "readout-matrix": readout_matrix},
+        {"max-weight": max_weight, "max-paulis": max_paulis, "readout-matrix": readout_matrix, "povm": povm},
         {"qubits": qubits, "measurements": measurements, "state-rank": state_rank, "shots": shots}
         | {"depolarising": depolarising, "readout": readout, "gaussian": gaussian, "save-data": save_data},
     )
@@ -156,7 +165,7 @@ def tomography(
     truth, title = None, "" if data is None else data.name
     with print_warnings(MeasurementWarning):
         if data is not None:
-            fit_file(estimator, data, max_weight, max_paulis, readout_matrix)
+            fit_file(estimator, data, max_weight, max_paulis, readout_matrix, povm)
         else:
             assert simulate is not None
             noise = Noise(shots, depolarising, readout, gaussian)
@@ -279,12 +288,27 @@ def read_readout(path: Path) -> Any:
         raise FileFormatError(str(path), f"not a file of matrices ({error})") from error
 
 
+def read_povm(text: str) -> Any:
+    """Return a POVM: its name, or the operators of a .npy or .npz file."""
+    import numpy as np
+
+    path = Path(text)
+    if path.suffix.lower() not in (".npy", ".npz"):
+        return text
+    try:
+        content = np.load(path, allow_pickle=False)
+        return {name: content[name] for name in content.files} if path.suffix.lower() == ".npz" else content
+    except (ValueError, EOFError, BadZipFile) as error:
+        raise FileFormatError(str(path), f"not a file of operators ({error})") from error
+
+
 def fit_file(
     estimator: PauliTomography,
     path: Path,
     max_weight: int | None,
     max_paulis: int | None,
     readout: Path | None = None,
+    povm: str | None = None,
 ) -> None:
     """Fit the content of a file: expectation values, or counts by basis."""
     from unipd.apps.tomography import as_counts
@@ -293,13 +317,14 @@ def fit_file(
     with translate_argument_names({"path": "DATA"}):
         content = current_communicator().read(read_pauli_data, path)
     if isinstance(content, PauliData):
-        if max_weight is not None or max_paulis is not None or readout is not None:
-            names = "--max-weight, --max-paulis, --readout-matrix"
+        if any(given is not None for given in (max_weight, max_paulis, readout, povm)):
+            names = "--max-weight, --max-paulis, --readout-matrix, --povm"
             raise InvalidInput(names, "a file of counts with these options", str(path))
         estimator.fit_data(content)
         return
+    operators = None if povm is None else current_communicator().read(read_povm, povm)
     try:
-        counts = as_counts(content)
+        counts = as_counts(content, operators)
     except InvalidInput as error:
         raise FileFormatError(str(path), str(error)) from error
     errors = None if readout is None else current_communicator().read(read_readout, readout)

@@ -4,7 +4,7 @@ In reading order:
 
 - ``strings``: Pauli strings as bit masks, labels, random sets (:func:`random_paulis`);
 - ``map``: :class:`PauliMap` and its adjoint, an operator with products;
-- ``outcomes``: :class:`OutcomeMap`, probabilities of all outcomes in local bases, through the Pauli map;
+- ``outcomes``: :class:`OutcomeMap`, probabilities of the outcomes of measurements, through the Pauli map;
 - ``dense``: few qubits, or many columns at once, by Walsh-Hadamard transforms and BLAS;
 - ``layout``: the order in which the compiled kernels visit the strings;
 - ``kernels``: the compiled kernels, with the algorithm; ``simd``: vectors and pointers for them.
@@ -12,22 +12,33 @@ In reading order:
 
 from unipd.maps.pauli.layout import longest_light
 from unipd.maps.pauli.map import DenseOperator, HermitianOperator, PauliMap, PauliOperator
-from unipd.maps.pauli.outcomes import Confusion, OutcomeMap, confuse, walsh_hadamard
+from unipd.maps.pauli.outcomes import (
+    Confusion,
+    Measurement,
+    OutcomeMap,
+    apply_local,
+    measure_basis,
+    pauli_coefficients,
+    walsh_hadamard,
+)
 from unipd.maps.pauli.strings import bit_count, default_count, masks, parse, phases, random_paulis, write
 
 __all__ = [
     "Confusion",
     "DenseOperator",
     "HermitianOperator",
+    "Measurement",
     "OutcomeMap",
     "PauliMap",
     "PauliOperator",
+    "apply_local",
     "bit_count",
-    "confuse",
     "default_count",
     "longest_light",
     "masks",
+    "measure_basis",
     "parse",
+    "pauli_coefficients",
     "phases",
     "random_paulis",
     "walsh_hadamard",

@@ -1,13 +1,26 @@
-"""Probabilities of the outcomes of measurements in local bases: Walsh-Hadamard transforms of Pauli expectations."""
+"""Probabilities of the outcomes of measurements, from the expectations of Pauli strings.
+
+The outcomes of a measurement of one qubit are positive matrices E_0, E_1, ... that sum to I. Their coefficients
+tr(E P) / 2, P = I, Z, X, Y, are a small matrix with a row for each outcome, and the probabilities of a product of such
+measurements are the Kronecker product of these matrices times the expectations of the strings that occur in it. In a
+local basis only I and its letter occur, and the product is a Walsh-Hadamard transform. A qubit that is not measured
+has the single outcome I. A measurement of all qubits together has one matrix over all strings.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.context import current_communicator
+from unipd._util.printing import ReprMixin
+from unipd.errors import InvalidInput
 from unipd.maps.base import Map
 from unipd.maps.pauli.dense import walsh_columns
 from unipd.maps.pauli.map import PauliMap
@@ -29,32 +42,198 @@ Confusion = tuple[FloatArray, ...] | FloatArray
 probability to read i in the state j, so that columns sum to one."""
 
 
-def confuse(values: FloatArray, confusion: Confusion, *, transpose: bool = False) -> FloatArray:
-    """Return M v (or M^T v) for every row v of outcomes, with M the confusion matrix.
+def apply_local(values: FloatArray, matrices: Confusion, *, transpose: bool = False) -> FloatArray:
+    """Return M v (or M^T v) for every row v, with M one matrix, or the Kronecker product of one for each qubit.
 
     >>> flips = np.array([[0.9, 0.2], [0.1, 0.8]])
-    >>> confuse(np.array([[0.0, 0.0, 1.0, 0.0]]), (np.eye(2), flips))
+    >>> apply_local(np.array([[0.0, 0.0, 1.0, 0.0]]), (np.eye(2), flips))
     array([[0.2, 0. , 0.8, 0. ]])
     """
-    if isinstance(confusion, np.ndarray):
-        return values @ (confusion if transpose else confusion.T)
-    tensor = values.reshape(-1, *(2,) * len(confusion))
-    for qubit, matrix in enumerate(confusion):
-        axis = len(confusion) - qubit
+    if isinstance(matrices, np.ndarray):
+        return values @ (matrices if transpose else matrices.T)
+    sizes = [matrix.shape[0 if transpose else 1] for matrix in reversed(matrices)]
+    tensor = values.reshape(-1, *sizes)
+    for qubit, matrix in enumerate(matrices):
+        axis = len(matrices) - qubit
         rows = np.tensordot(matrix.T if transpose else matrix, tensor, axes=(1, axis))
         tensor = np.moveaxis(rows, 0, axis)
-    return tensor.reshape(values.shape)
+    return tensor.reshape(values.shape[0], -1)
+
+
+NEGLIGIBLE = 1e-13
+"""Coefficients of a string below this are rounding: the string does not occur."""
+_HADAMARD = np.array([[0.5, 0.5], [0.5, -0.5]])
+_SINGLE = np.array([[[1, 0], [0, 1]], [[1, 0], [0, -1]], [[0, 1], [1, 0]], [[0, -1j], [1j, 0]]])
+"""I, Z, X, Y: by their number 2 x + z."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurement(ReprMixin):
+    """A measurement by the Pauli coefficients of its outcomes."""
+
+    qubits: int
+    """Number of qubits."""
+    matrices: tuple[FloatArray, ...] | FloatArray
+    """Outcomes x (I, Z, X, Y) for each qubit, qubit 0 first; or one matrix, outcomes x 4^q strings in the order of the
+    Kronecker product."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Numbers of outcomes, qubit 0 last; one number for a measurement of all qubits together."""
+        if isinstance(self.matrices, np.ndarray):
+            return (self.matrices.shape[0],)
+        return tuple(matrix.shape[0] for matrix in reversed(self.matrices))
+
+    @property
+    def size(self) -> int:
+        """Number of outcomes."""
+        return math.prod(self.shape)
+
+
+def pauli_coefficients(operators: Array) -> FloatArray:
+    """Return 2^-q tr(E P) for every operator E and every string P, in the order of the Kronecker product.
+
+    >>> pauli_coefficients(np.array([[[1.0, 0.0], [0.0, 0.0]]]))
+    array([[0.5, 0.5, 0. , 0. ]])
+    """
+    number, qubits = operators.shape[0], operators.shape[-1].bit_length() - 1
+    tensor: Any = operators.reshape(number, *(2,) * (2 * qubits))
+    for rest in range(qubits, 0, -1):  # the first axes of rows and columns that are left become letters, at the end
+        tensor = np.tensordot(tensor, _SINGLE, axes=((1, 1 + rest), (2, 1))) / 2.0
+    return np.ascontiguousarray(tensor.reshape(number, -1).real)
+
+
+@cache
+def measure_basis(label: str) -> Measurement:
+    """Return the measurement in a local basis, e.g. "XZ"; qubits with the letter I are not measured.
+
+    >>> measure_basis("IX").shape
+    (1, 2)
+    """
+    _, x, z = parse([label])
+    numbers = [2 * ((int(x[0]) >> qubit) & 1) + ((int(z[0]) >> qubit) & 1) for qubit in range(len(label))]
+    return Measurement(len(label), tuple(_letter_matrix(number) for number in numbers))
+
+
+@cache
+def _letter_matrix(number: int) -> FloatArray:
+    if number == 0:
+        return np.array([[1.0, 0.0, 0.0, 0.0]])
+    matrix = np.zeros((2, 4))
+    matrix[:, 0], matrix[:, number] = 0.5, (0.5, -0.5)
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Measurements with the same transform from expectations to probabilities."""
+
+    matrices: Confusion
+    """The transform: a matrix for each qubit, or one; without the strings that do not occur."""
+    strings: IntArray
+    """Keys (x << q | z) of the strings of each measurement, in the order of the columns."""
+    rows: IntArray
+    """Places of its outcomes among those of all measurements."""
+    confusion: FloatArray | None
+    """Readout errors of all qubits together."""
+
+    @cached_property
+    def is_walsh(self) -> bool:
+        """Whether the transform is that of Walsh and Hadamard."""
+        parts = self.matrices if isinstance(self.matrices, tuple) else (self.matrices,)
+        return all(np.array_equal(part, _HADAMARD) or part.shape == (1, 1) for part in parts)
+
+    def probabilities(self, values: FloatArray) -> FloatArray:
+        """Return the probabilities of the outcomes, for rows of expectations."""
+        found = walsh_hadamard(values) / values.shape[1] if self.is_walsh else apply_local(values, self.matrices)
+        return found if self.confusion is None else apply_local(found, self.confusion)
+
+    def adjoint(self, weights: FloatArray) -> FloatArray:
+        """Return the coefficients of the strings in sums of outcomes with these weights."""
+        if self.confusion is not None:
+            weights = apply_local(weights, self.confusion, transpose=True)
+        if self.is_walsh:
+            return walsh_hadamard(weights) / weights.shape[1]
+        return apply_local(weights, self.matrices, transpose=True)
+
+    def inverse(self) -> tuple[FloatArray, ...] | None:
+        """Return matrices that take frequencies to expectations; None where these do not determine every string.
+
+        A single one belongs to a measurement, or to readout errors, of all qubits together.
+        """
+        parts = self.matrices if isinstance(self.matrices, tuple) else (self.matrices,)
+        if self.confusion is not None:
+            parts = (self.confusion @ reduce(np.kron, reversed(parts)),)
+        if any(np.linalg.matrix_rank(part) < part.shape[1] for part in parts):
+            return None
+        return tuple(np.asarray(np.linalg.pinv(part), np.float64) for part in parts)
+
+
+class _Columns:
+    """The letters that occur in the matrices of measurements, each matrix examined once, readout errors included."""
+
+    def __init__(self, qubits: int, confusion: Confusion | None) -> None:
+        self.qubits, self.confusion = qubits, confusion
+        self._known: dict[tuple[int, int], tuple[FloatArray, IntArray, bytes]] = {}
+
+    def of_qubit(self, matrix: FloatArray, qubit: int) -> tuple[FloatArray, IntArray, bytes]:
+        """Return the matrix without the letters that do not occur, the keys of the others, and a mark of the matrix."""
+        if (id(matrix), qubit) not in self._known:
+            used = np.flatnonzero(np.any(np.abs(matrix) > NEGLIGIBLE, axis=0))
+            kept = matrix[:, used]
+            if isinstance(self.confusion, tuple) and matrix.shape[0] > 1:
+                kept = self.confusion[qubit] @ kept
+            self._known[id(matrix), qubit] = kept, self._keys(used, qubit), kept.tobytes()
+        return self._known[id(matrix), qubit]
+
+    def of_all(self, matrix: FloatArray) -> tuple[FloatArray, IntArray, bytes]:
+        """Return the same for a matrix over the strings of all qubits."""
+        used = np.flatnonzero(np.any(np.abs(matrix) > NEGLIGIBLE, axis=0))
+        keys = np.zeros_like(used)
+        for qubit in range(self.qubits):
+            keys |= self._keys((used >> 2 * qubit) & 3, qubit)
+        return matrix[:, used], keys, matrix.tobytes()
+
+    def _keys(self, letters: IntArray, qubit: int) -> IntArray:
+        return (((letters >> 1) << qubit) << self.qubits) | ((letters & 1) << qubit)
+
+
+def group_measurements(measurements: Sequence[Measurement], confusion: Confusion | None = None) -> list[Group]:
+    """Return the groups of measurements with the same transform.
+
+    >>> [group.strings.tolist() for group in group_measurements([measure_basis("Z"), measure_basis("X")])]
+    [[[0, 1], [0, 2]]]
+    """
+    columns = _Columns(measurements[0].qubits, confusion)
+    joint_errors = confusion if isinstance(confusion, np.ndarray) else None
+    collected: dict[Any, tuple[Confusion, list[IntArray], list[IntArray]]] = {}
+    end = 0
+    for measurement in measurements:
+        begin, end = end, end + measurement.size
+        if isinstance(measurement.matrices, np.ndarray):
+            matrices, keys, mark = columns.of_all(measurement.matrices)
+        else:
+            parts = [columns.of_qubit(matrix, qubit) for qubit, matrix in enumerate(measurement.matrices)]
+            matrices, mark = tuple(part[0] for part in parts), tuple(part[2] for part in parts)
+            keys = reduce(lambda high, low: (high[:, np.newaxis] | low).reshape(-1), [part[1] for part in parts[::-1]])
+        entry = collected.setdefault((measurement.shape, mark), (matrices, [], []))
+        entry[1].append(keys)
+        entry[2].append(np.arange(begin, end))
+    return [
+        Group(matrices, np.stack(keys), np.concatenate(rows), joint_errors)
+        for matrices, keys, rows in collected.values()
+    ]
 
 
 class OutcomeMap(Map):
-    """Probabilities of all outcomes in some local bases, A(X)_(B, s) = tr(Pi_(B, s) X), through the Pauli map.
+    """Probabilities of all outcomes of some measurements, A(X)_(M, s) = tr(E_(M, s) X), through the Pauli map.
 
-    With readout errors A(X) = M tr(Pi X): the probabilities of what is read.
+    With readout errors A(X) = M tr(E X): the probabilities of what is read.
 
     Parameters
     ----------
-    bases
-        Labels of the bases.
+    measurements
+        Labels of local bases (qubits with the letter I are not measured), or :class:`Measurement`.
     precision, threads
         As in :class:`~unipd.maps.pauli.PauliMap`.
     confusion
@@ -70,21 +249,28 @@ class OutcomeMap(Map):
 
     def __init__(
         self,
-        bases: list[str],
+        measurements: Sequence[str | Measurement],
         precision: str = "single",
         threads: int | None = None,
         confusion: Confusion | None = None,
     ) -> None:
-        qubits, x, z = parse(bases)
-        sets = np.arange(1 << qubits)
-        keys = ((sets & x[:, np.newaxis]) << qubits) | (sets & z[:, np.newaxis])
-        distinct, places = np.unique(keys, return_inverse=True)
-        self.places: IntArray = places.reshape(keys.shape).astype(np.int32)
-        """The Pauli string of every basis and set of its qubits."""
+        known = [measure_basis(entry) if isinstance(entry, str) else entry for entry in measurements]
+        qubits = known[0].qubits
+        if isinstance(confusion, np.ndarray) and any(entry.size != confusion.shape[0] for entry in known):
+            raise InvalidInput("readout", "a matrix for each qubit where some are not measured", "one for all outcomes")
+        self.groups = group_measurements(known, confusion)
+        """Measurements with the same transform."""
+        every = np.concatenate([group.strings.reshape(-1) for group in self.groups])
+        distinct, places = np.unique(every, return_inverse=True)
+        ends = np.cumsum([group.strings.size for group in self.groups])[:-1]
+        self.places: list[IntArray] = [
+            part.reshape(group.strings.shape).astype(np.int32)
+            for part, group in zip(np.split(places, ends), self.groups, strict=True)
+        ]
+        """For each group the string of every measurement and column."""
         pauli_map = PauliMap(qubits, distinct >> qubits, distinct & ((1 << qubits) - 1), precision, threads)
         self.pauli_map: PauliMap = current_communicator().distribute(pauli_map)
-        self.confusion = confusion
-        super().__init__(self.pauli_map.domain, (keys.size,), np.float64)
+        super().__init__(self.pauli_map.domain, (sum(entry.size for entry in known),), np.float64)
 
     @property
     def precision(self) -> str:
@@ -94,18 +280,30 @@ class OutcomeMap(Map):
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.places.nbytes + self.pauli_map.nbytes
+        return sum(part.nbytes for part in self.places) + self.pauli_map.nbytes
 
     def image(self, atom: Any) -> FloatArray:
-        """Return the probabilities, basis after basis, outcomes by index."""
-        values = np.asarray(self.pauli_map.image(atom), np.float64)
-        chances = walsh_hadamard(values[self.places]) / self.places.shape[1]
-        return (chances if self.confusion is None else confuse(chances, self.confusion)).reshape(-1)
+        """Return the probabilities, measurement after measurement, outcomes by index."""
+        return self.probabilities(np.asarray(self.pauli_map.image(atom), np.float64))
+
+    def probabilities(self, values: FloatArray) -> FloatArray:
+        """Return the probabilities from the expectations of the strings of the Pauli map."""
+        if len(self.groups) == 1:
+            return self.groups[0].probabilities(values[self.places[0]]).reshape(-1)
+        result = np.empty(self.codomain)
+        for group, places in zip(self.groups, self.places, strict=True):
+            result[group.rows] = group.probabilities(values[places]).reshape(-1)
+        return result
 
     def adjoint(self, dual: Array) -> Any:
-        """Return sum over outcomes of lam Pi as an operator: a sum of Pauli strings."""
-        weights = np.asarray(dual, np.float64).reshape(self.places.shape)
-        if self.confusion is not None:
-            weights = confuse(weights, self.confusion, transpose=True)
-        sums = walsh_hadamard(weights) / self.places.shape[1]
-        return self.pauli_map.adjoint(np.bincount(self.places.reshape(-1), sums.reshape(-1), self.pauli_map.x.size))
+        """Return sum over outcomes of lam E as an operator: a sum of Pauli strings."""
+        return self.pauli_map.adjoint(self.string_weights(np.asarray(dual, np.float64)))
+
+    def string_weights(self, dual: FloatArray) -> FloatArray:
+        """Return the coefficients of the strings of the Pauli map in the sum over outcomes of lam E."""
+        size = self.pauli_map.x.size
+        total = np.zeros(size)
+        for group, places in zip(self.groups, self.places, strict=True):
+            weights = dual[group.rows].reshape(places.shape[0], -1)
+            total += np.bincount(places.reshape(-1), group.adjoint(weights).reshape(-1), size)
+        return total
