@@ -40,7 +40,7 @@ def test_help_is_readable_at_80_columns(invoke, monkeypatch, name):
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
     assert max(map(len, lines)) <= 80
-    for word in ("<bool>", "<str>", "RANGE"):
+    for word in ("<bool>", "<int", "<float", "RANGE"):
         assert word not in result.stdout
     described = [line for line in lines if line.startswith("│ --")]
     assert all(len(line[line.rindex("  ", 0, 60) :]) > 20 for line in described)

@@ -17,8 +17,6 @@ from unipd._util.printing import print_to_stderr
 from unipd._version import __version__
 from unipd.cli import commands, exits
 
-_LABELS: dict[str, str] = {"int": "N", "float": "X", "Path": "FILE", "path": "FILE", "dir": "FOLDER", "str": "TEXT"}
-"""Placeholders for values by type."""
 _UsageError: Any = typer.BadParameter.__mro__[1]
 _HELP = """Universal primal-dual convex optimisation with linear minimization oracles and certified accuracy."""
 _CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in exits.MEANINGS.items())
@@ -31,13 +29,17 @@ Shell completion: unipd --install-completion
 
 
 class _Help:
-    """Short help, followed by a footer as it is written."""
+    """Help that ends with a footer as it is written."""
 
     footer = ""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, then the footer."""
-        shorten_help(self, ctx)
+        """Write the help, with paragraphs that the terminal wraps, then the footer."""
+        command: Any = self
+        command.help = unwrap_paragraphs(command.help or "")
+        for parameter in command.get_params(ctx):
+            if parameter.param_type_name == "option" and parameter.is_flag:
+                parameter.metavar = ""  # a switch has no value
         super().format_help(ctx, formatter)  # type: ignore[misc]
         formatter.write(self.footer)
 
@@ -48,13 +50,6 @@ def with_examples(kind: type[TyperCommand] | type[TyperGroup], *examples: str) -
     return type(kind.__name__, (_Help, kind), {"footer": footer})
 
 
-def shorten_help(command: Any, ctx: Any) -> None:
-    """Shorten a command's help for narrow terminals."""
-    command.help = unwrap_paragraphs(command.help or "")
-    for parameter in command.get_params(ctx):
-        _shorten_parameter(parameter)
-
-
 def unwrap_paragraphs(text: str) -> str:
     r"""Join the lines of every paragraph, to be wrapped by the terminal.
 
@@ -62,25 +57,6 @@ def unwrap_paragraphs(text: str) -> str:
     'One two.\n\nThree four.'
     """
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-
-
-def _shorten_parameter(parameter: Any) -> None:
-    """Shorten the type column: N instead of ``<int range> [x>=1]``, nothing for a switch.
-
-    Typer sizes that column by its longest entry, which squeezes the descriptions. Error messages still name ranges.
-    """
-    is_argument = parameter.param_type_name == "argument"
-    if is_argument and parameter.metavar is None:
-        parameter.metavar = str(parameter.name).upper()
-
-    def label(ctx: Any) -> str | None:
-        if is_argument or parameter.is_flag:
-            return None
-        kind = parameter.display_type(ctx).strip("<>").split()[0]
-        return parameter.metavar or _LABELS.get(kind, kind.upper())
-
-    parameter.display_type_rich = label
-    parameter._get_number_range_help_str = lambda: None
 
 
 class Stub(TyperCommand):

@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from importlib import util
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
-from typer.models import ArgumentInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from unipd._util.context import current_communicator
 from unipd._util.files import is_link_loop
@@ -60,6 +60,8 @@ METHODS = (
 """The methods of :data:`unipd.methods.METHODS`; importing that would load the solvers for ``--help``."""
 WEIGHTS = ("theory", "greedy")
 STANDARD_OUTPUT = "-"
+_LABELS: dict[Any, str] = {int: "N", float: "X", Path: "FILE", str: "TEXT"}
+"""Names of values in help, by type; switches have none."""
 PICTURES = (".png", ".svg", ".pdf")
 PROGRAMS = (".dat-s", ".dat", ".sdpa", ".mat")
 _SOLVER, _LIMITS, _CHECKPOINT, _OUTPUT, _LIVE = "Solver", "Limits", "Checkpoint", "Output", "Live page"
@@ -212,7 +214,7 @@ def common_options(
             for name, parameter in inspect.signature(function).parameters.items()
             if name != "options"
         ]
-        words = {parameter.name: _command_line_name(parameter) for parameter in (*own, *extra)}
+        words = {parameter.name: _name_parameter(parameter) for parameter in (*own, *extra)}
         title = function.__name__
 
         @functools.wraps(function)
@@ -247,11 +249,20 @@ def common_options(
     return decorate
 
 
-def _command_line_name(parameter: inspect.Parameter) -> str:
-    """Return the name of a parameter on the command line: PROBLEM, --noise-level."""
-    for declaration in getattr(parameter.annotation, "__metadata__", ()):
+def _name_parameter(parameter: inspect.Parameter) -> str:
+    """Return the name of a parameter on the command line: PROBLEM, --noise-level; give its value a short name in help.
+
+    Typer would write the type there, in a column as wide as the longest, which squeezes the descriptions.
+    """
+    kind, *declarations = get_args(parameter.annotation) or (parameter.annotation,)
+    for declaration in declarations:
         if isinstance(declaration, ArgumentInfo):
-            return str(declaration.metavar or parameter.name.upper())
+            declaration.metavar = declaration.metavar or parameter.name.upper()
+            return declaration.metavar
+        if isinstance(declaration, OptionInfo) and declaration.metavar is None:
+            kinds = (kind, *get_args(kind))
+            label = next((label for each, label in _LABELS.items() if each in kinds), None)
+            declaration.metavar = label if declaration.file_okay else "FOLDER"
     return f"--{parameter.name.replace('_', '-')}"
 
 
