@@ -6,22 +6,32 @@ import os
 import platform
 import re
 import sys
-from importlib import metadata, util
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 
+from unipd._util.lazy import can_compile
 from unipd._version import __version__
+from unipd.doctor.kernels import count_kept_kernels
 from unipd.doctor.report import NOTE, SKIP, Check, Report, require, run_check
 from unipd.memory import available_memory, size_text
 
 OPTIONAL = {
     "typer": "the command line (extra cli)",
     "rich": "progress bars and tables (extra cli)",
+    "threadpoolctl": "limiting BLAS threads (extra cli)",
     "matplotlib": "pictures (extra plot)",
     "pandas": "histories as DataFrames (extra data)",
-    "threadpoolctl": "limiting BLAS threads",
+    "pyarrow": "Parquet files (extra data)",
+    "scikit-learn": "the base classes of estimators (extra learn)",
+    "qics": "interior points (extra sdp)",
+    "cvxpy": "CVXPY models (extra cvxpy)",
+    "qiskit": "objects of Qiskit (extra quantum)",
+    "qutip": "objects of QuTiP (extra qutip)",
+    "mpi4py": "several processes (extra cluster)",
 }
+"""Distributions that unipd uses where they are installed, and what for."""
 
 
 def check_installation() -> Report:
@@ -34,6 +44,7 @@ def check_installation() -> Report:
             run_check("threads", _check_threads),
             run_check("BLAS", _check_blas),
             run_check("compiler", _check_compiler),
+            run_check("kernels", _check_kernels),
             run_check("memory", lambda: f"{size_text(available_memory())} available"),
             run_check("solve", _check_solve),
         )
@@ -53,9 +64,10 @@ def _check_package(name: str) -> str:
 
 
 def _check_optional(name: str, purpose: str) -> str | Check:
-    if util.find_spec(name) is None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return Check(name, SKIP, f"not installed: needed for {purpose}")
-    return metadata.version(name)
 
 
 def _least_version(name: str) -> str | None:
@@ -71,7 +83,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _check_threads() -> str:
     import numba
 
-    return f"numba uses {numba.get_num_threads()} of {os.cpu_count() or 1} cores"
+    limits = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.endswith("_NUM_THREADS")]
+    return ", ".join([f"numba uses {numba.get_num_threads()} of {os.cpu_count() or 1} cores", *limits])
 
 
 def _check_blas() -> str:
@@ -95,7 +108,19 @@ def _check_compiler() -> str | Check:
     folder = os.path.dirname(os.path.abspath(__file__))
     if "NUMBA_CACHE_DIR" not in os.environ and not os.access(folder, os.W_OK):
         return Check("compiler", NOTE, "works; the package folder is read-only, set NUMBA_CACHE_DIR to keep kernels")
-    return "numba compiles and runs"
+    from llvmlite import binding
+
+    llvm = ".".join(map(str, binding.llvm_version_info))
+    return f"numba compiles and runs, LLVM {llvm} for {binding.get_host_cpu_name()}"
+
+
+def _check_kernels() -> str | Check:
+    """Count the kernels that are compiled already."""
+    if not can_compile():
+        return Check("kernels", NOTE, "NumPy takes their place: NUMBA_DISABLE_JIT is set")
+    count = count_kept_kernels()
+    advice = "the others are compiled when they are first used, or by unipd doctor --compile"
+    return f"{count} compiled and kept; {advice}"
 
 
 def _sum_of_squares(values: Any) -> float:

@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+import numba
 import pytest
+
+from unipd.doctor.kernels import JOBS, _run_job
 
 DEMO = Path(__file__).parent.parent / "demo_command.py"
 
@@ -14,6 +17,34 @@ def test_installation(invoke):
     assert result.exit_code == 0, result.stderr
     assert content["ok"] is True
     assert {check["name"] for check in content["checks"]} >= {"python", "numpy", "threads", "BLAS", "compiler", "solve"}
+
+
+def test_the_report_has_what_an_issue_needs(invoke):
+    """Versions, also of optional packages, threads, BLAS, compiler and kernels, as plain lines."""
+    lines = dict(line.split(None, 2)[1:] for line in invoke("doctor").stdout.splitlines())
+    assert {"python", "numpy", "scipy", "numba", "matplotlib", "qics", "memory"} <= set(lines)
+    assert "NUM_THREADS" in lines["threads"]
+    assert "LLVM" in lines["compiler"]
+    assert "compiled and kept" in lines["kernels"]
+
+
+def test_kernels_are_compiled_ahead(invoke, monkeypatch):
+    jobs = {"nothing": lambda: None, "broken": lambda: 1 // 0, "sum": lambda: numba.njit(lambda x: x + 1)(2)}
+    monkeypatch.setattr("unipd.doctor.kernels.JOBS", jobs)
+    result = invoke("doctor", "--compile", "--json", "-")
+    nothing, broken, compiled = json.loads(result.stdout)["checks"]
+    assert result.exit_code == 1
+    assert nothing["detail"] == "all kept from before"
+    assert broken["outcome"] == "fail"
+    assert compiled["detail"].startswith("1 compiled in ")
+    assert invoke("doctor", "--compile", f"{DEMO}:problem").exit_code == 2
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_kernels_are_kept(name):
+    """What a job calls a second time is not compiled again."""
+    JOBS[name]()
+    assert _run_job(JOBS[name]) == "all kept from before"
 
 
 @pytest.mark.parametrize("name", ["problem", "make_problem"])

@@ -81,7 +81,7 @@ def solve(
     only=("seed", "threads", "json", "quiet", "log_file", "debug"),
     examples=(
         "unipd doctor",
-        "unipd doctor --json -",
+        "unipd doctor --compile",
         "unipd doctor mymodel.py:problem",
         "unipd doctor package.module:make_problem --seed 3",
     ),
@@ -91,16 +91,24 @@ def doctor(
         str | None,
         typer.Argument(help="Problem to check: MODULE:NAME or FILE.py:NAME, an object or a function that returns it."),
     ] = None,
+    compile: Annotated[
+        bool, option("Compile all kernels now, which otherwise happens on first use.", None, "--compile")
+    ] = False,
     *,
     options: Options,
 ) -> int:
     """Check the installation, or the parts of a problem: adjoint, oracle, coupling, scaling, memory.
 
-    The exit code is 0 if every check passes, 1 if the installation and 2 if the problem has a fault.
+    Without a problem the table has what a bug report needs: versions, threads, BLAS, compiler and kernels. The exit
+    code is 0 if every check passes, 1 if the installation and 2 if the problem has a fault.
     """
     from unipd import doctor
 
-    if problem is None:
+    if compile:
+        if problem is not None:
+            raise InvalidInput("--compile", "no problem with this option", problem)
+        report, fault = doctor.compile_kernels(), UNEXPECTED
+    elif problem is None:
         report, fault = doctor.check_installation(), UNEXPECTED
     else:
         report, fault = doctor.check(load_problem(problem), seed=options.seed), BAD_INPUT
