@@ -181,7 +181,7 @@ class Problem:
         The last term counts where the optimal value is (nearly) zero, to which no gap can be relative. Where f has no
         maximum on X, :attr:`_ray_objective` takes its place.
         """
-        unit = None if self.loss is None else self.loss.gap_unit
+        unit = self.coupling.gap_unit
         return max(abs(objective), self._loss_size, self._negligible) if unit is None else unit
 
     def relative_gap(self, objective: float, dual_bound: float) -> float:
@@ -193,8 +193,8 @@ class Problem:
         """phi(-b); for b = 0 phi of a vector of the size of A x, and 0 for a constraint."""
         if not self.has_penalty or self.loss_at_zero > 0.0:
             return self.loss_at_zero
-        if self.loss is not None and self.loss.gap_unit is not None:
-            return self.loss.gap_unit
+        if self.coupling.gap_unit is not None:
+            return self.coupling.gap_unit
         entry = self._image_size / math.sqrt(self.b.size)
         return max(self.coupling.penalty(np.full_like(self.b, entry)), 0.0)
 

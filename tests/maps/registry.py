@@ -150,6 +150,38 @@ def two_sided(rng: np.random.Generator, dtype: Any) -> Case:
     )
 
 
+def hermitian_matrices(rng: np.random.Generator, count: int, order: int) -> Any:
+    half = normal(rng, (count, order, order), np.complex128)
+    return half + half.conj().transpose(0, 2, 1)
+
+
+def channel_measurements(rng: np.random.Generator, dtype: Any) -> Case:
+    """Return measurements of some pairs; the variable is Hermitian, as Choi matrices are."""
+    inputs, outputs = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    states, effects = hermitian_matrices(rng, 3, inputs), hermitian_matrices(rng, 4, outputs)
+    pairs = rng.integers(0, 3, 6), rng.integers(0, 4, 6)
+    operators = [np.kron(states[i].T, effects[k]) for i, k in zip(*pairs, strict=True)]
+    return Case(
+        maps.ChannelMeasurements(states, effects, pairs),
+        lambda x: np.array([np.trace(operator @ hermitian_part(x)).real for operator in operators]),
+        np.complex128,
+    )
+
+
+def partial_trace(rng: np.random.Generator, dtype: Any) -> Case:
+    inputs, outputs = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    basis = [maps.channel.unpack(row) for row in np.eye(inputs * inputs)]
+    return Case(
+        maps.PartialTrace(inputs, outputs),
+        lambda x: np.array([np.vdot(np.kron(y, np.eye(outputs)), hermitian_part(x)).real for y in basis]),
+        np.complex128,
+    )
+
+
+def hermitian_part(x: Any) -> Any:
+    return 0.5 * (x + x.conj().T)
+
+
 def factor(rng: np.random.Generator, rows: int, dtype: Any) -> tuple[Any, Any]:
     columns = int(rng.integers(1, 6))
     dense = normal(rng, (rows, columns), dtype)
@@ -180,5 +212,7 @@ REGISTRY = {
         vertical_stack,
         array_stack,
         two_sided,
+        channel_measurements,
+        partial_trace,
     )
 }

@@ -70,6 +70,8 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
     """Whether phi (for a set its indicator) is a sum over the entries of r, so that derivatives are diagonal."""
     slack_radius: float | None = None
     """R of the slack block {|r_i| <= R} of the slack split, None for an unbounded block."""
+    gap_unit: float | None = None
+    """Unit of the gaps of a loss whose values mean something absolute (1 nat for a likelihood); None: relative gaps."""
 
     @property
     def is_equality(self) -> bool:
@@ -216,8 +218,6 @@ class ConvexLoss(CouplingBase):
         """Not homogeneous unless a subclass knows better."""
         return None
 
-    gap_unit: float | None = None
-    """Unit of the gaps of a loss whose values mean something absolute (1 nat for a likelihood); None: relative gaps."""
     cancellation: float = 0.0
     """Size of the terms that cancel in a value: its rounding error is relative to this where that is more."""
 

@@ -12,6 +12,7 @@ from unipd._util import validate
 from unipd._util.entrywise import scale_rows, total
 from unipd.couplings.base import ConvexLoss, require_real, require_shape
 from unipd.errors import InvalidInput
+from unipd.protocols import norm
 
 SMALLEST_PROBABILITY = 1e-30
 """Gradients are those at this probability where it is smaller: finite, also in single precision."""
@@ -141,11 +142,16 @@ class PoissonLikelihood(MultinomialLikelihood):
             raise InvalidInput("exposure", "positive numbers", "an entry <= 0")
         super().__init__(numbers, np.maximum(self.exposure, numbers))
         self.shots = self.exposure
+        self.cancellation = norm(self.counts)  # rounding errors of the terms are independent
         self._slopes = self.exposure
 
     def value(self, residual: Array) -> float:
-        """Return sum_i e_i p_i - n_i + n_i log(n_i / (e_i p_i))."""
-        return super().value(residual) + total(self.exposure * residual.astype(np.float64) - self.counts)
+        """Return sum_i e_i p_i - n_i + n_i log(n_i / (e_i p_i)), term by term: near the fit little cancels."""
+        seen, means = self._seen, self.exposure * residual.astype(np.float64)
+        if not np.all(means[seen] > 0.0):
+            return math.nan if np.isnan(means[seen]).any() else math.inf
+        ratios = means[seen] / self.counts[seen]
+        return total(self.counts[seen] * (ratios - 1.0 - np.log(ratios))) + total(means[~seen])
 
     def conjugate(self, dual: Array) -> float:
         """Return sum_i n_i log(e_i / (e_i - lam_i)); inf outside the domain."""

@@ -52,6 +52,8 @@ class Product(CouplingBase):
         self.sizes = tuple(validate.integer("sizes", size, minimum=1) for size in sizes)
         ends = np.cumsum(self.sizes).tolist()
         self._slices = tuple(slice(end - size, end) for end, size in zip(ends, self.sizes, strict=True))
+        units = {loss.gap_unit for loss in self._losses}
+        self.gap_unit = units.pop() if len(units) == 1 else None  # one that all losses have in common
 
     @property
     def is_loss(self) -> bool:
@@ -77,8 +79,6 @@ class Product(CouplingBase):
         known = all(weight is not None for weight in weights)
         return np.concatenate([np.full(n, w) for n, w in zip(self.sizes, weights, strict=True)]) if known else None
 
-    gap_unit: float | None = None
-    """Gaps of several parts are relative."""
     cancellation: float = 0.0
     """Rounding errors are those of the value."""
 

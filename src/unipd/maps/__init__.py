@@ -9,7 +9,8 @@ In reading order:
 - ``rank_one``, ``inner_products``: measurements Re <M_k, X> of a matrix by vectors or matrices;
 - ``coded_diffraction``: moduli of masked Fourier transforms (phase retrieval);
 - ``sampling``: sampled entries of a matrix (completion), with its compiled ``sampling_kernels``;
-- ``sdp``: the constraints of a semidefinite program; ``pauli``: Pauli measurements of quantum states.
+- ``sdp``: the constraints of a semidefinite program; ``pauli``: Pauli measurements of quantum states;
+- ``channel``: measurements of a quantum channel through its Choi matrix, partial traces.
 """
 
 from typing import TYPE_CHECKING
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING
 from unipd._util.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from unipd.maps import sdp
+    from unipd.maps import channel, sdp
     from unipd.maps.base import Map, OperatorSum, frobenius_bound, row_norms, row_norms_of
+    from unipd.maps.channel import ChannelMeasurements, PartialTrace
     from unipd.maps.coded_diffraction import CodedDiffraction
     from unipd.maps.compose import BlockMap, Composed, Stacked
     from unipd.maps.inner_products import InnerProducts
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "": ("sdp",),
+        "": ("channel", "sdp"),
         "base": ("Map", "OperatorSum", "frobenius_bound", "row_norms", "row_norms_of"),
+        "channel": ("ChannelMeasurements", "PartialTrace"),
         "coded_diffraction": ("CodedDiffraction",),
         "compose": ("BlockMap", "Composed", "Stacked"),
         "inner_products": ("InnerProducts",),
@@ -48,6 +51,7 @@ __getattr__, __dir__ = lazy_exports(
 
 __all__ = [
     "BlockMap",
+    "ChannelMeasurements",
     "CodedDiffraction",
     "Composed",
     "DenseMatrix",
@@ -57,6 +61,7 @@ __all__ = [
     "Map",
     "OperatorMap",
     "OperatorSum",
+    "PartialTrace",
     "PauliMap",
     "RankOneMeasurements",
     "SampledMatrix",
@@ -66,6 +71,7 @@ __all__ = [
     "Stacked",
     "TwoSidedMap",
     "as_map",
+    "channel",
     "frobenius_bound",
     "row_norms",
     "row_norms_of",

@@ -1,0 +1,274 @@
+"""Data of process tomography: input states, measurements, and counts or expectation values in the forms users have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray, IntArray
+from unipd._util import validate
+from unipd._util.printing import ReprMixin
+from unipd.apps.process_tomography.channel import kron_all, pauli_matrix
+from unipd.apps.tomography.counts import as_confusion, as_counts
+from unipd.apps.tomography.measurements import real_values
+from unipd.apps.tomography.state import as_state
+from unipd.errors import InvalidInput
+from unipd.maps.channel import ChannelMeasurements
+from unipd.maps.pauli import confuse
+
+_ROOT = np.sqrt(0.5)
+STATES: Mapping[str, Array] = {
+    "0": np.array([1, 0], np.complex128),
+    "1": np.array([0, 1], np.complex128),
+    "+": _ROOT * np.array([1, 1], np.complex128),
+    "-": _ROOT * np.array([1, -1], np.complex128),
+    "r": _ROOT * np.array([1, 1j]),
+    "l": _ROOT * np.array([1, -1j]),
+}
+"""The states of a label's letters, as in Qiskit: eigenstates of Z (0, 1), of X (+, -) and of Y (r, l)."""
+_OUTCOMES: Mapping[str, Sequence[Array]] = {
+    letter: [np.outer(STATES[name], STATES[name].conj()) for name in pair]
+    for letter, pair in (("X", "+-"), ("Y", "rl"), ("Z", "01"))
+}
+LOST = "lost"
+"""The outcome of shots without a result."""
+MINIMAL = "01+r"
+"""Letters of four states that span all density matrices of a qubit."""
+
+
+def prepared_state(label: str) -> Array:
+    """Return the density matrix of a label of letters 0, 1, +, -, r, l; the rightmost is qubit 0.
+
+    >>> prepared_state("+").real.round(9)
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    if not isinstance(label, str) or not label or label.strip("".join(STATES)):
+        raise InvalidInput("preparation", "a label of the letters 0, 1, +, -, r, l, one for each qubit", repr(label))
+    vector = kron_all([STATES[letter] for letter in label])
+    return np.outer(vector, vector.conj())
+
+
+def basis_effects(basis: str) -> Array:
+    """Return the projectors on the outcomes of a local basis, by index ``int(bits, 2)``.
+
+    >>> basis_effects("Z")[1].real
+    array([[0., 0.],
+           [0., 1.]])
+    """
+    if not isinstance(basis, str) or not basis or basis.strip("XYZ"):
+        raise InvalidInput("basis", "a letter X, Y or Z for every qubit", repr(basis))
+    return np.array([kron_all(parts) for parts in product(*(_OUTCOMES[letter] for letter in basis))])
+
+
+def all_preparations(qubits: int, letters: str = MINIMAL) -> list[str]:
+    """Return all labels of these letters.
+
+    >>> all_preparations(1)
+    ['0', '1', '+', 'r']
+    """
+    number = validate.integer("qubits", qubits, minimum=1)
+    return ["".join(label) for label in product(letters, repeat=number)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProcessData(ReprMixin):
+    """Measured pairs (input state, operator) with their counts or expectation values."""
+
+    states: Array
+    """Input states of shape (states, d_in, d_in); with an ancilla those that its outcomes leave, not normalised."""
+    effects: Array
+    """Measurement operators of shape (operators, d_out, d_out)."""
+    pairs: tuple[IntArray, IntArray]
+    """State and operator of every value."""
+    values: FloatArray
+    """Counts, or expectation values."""
+    settings: IntArray | None = None
+    """For counts: the experiment that each outcome belongs to, from 0 on."""
+    shots: FloatArray | None = None
+    """For counts: the shots of every experiment."""
+    stderr: FloatArray | None = None
+    """For expectation values: standard errors, if known."""
+
+    @property
+    def is_counts(self) -> bool:
+        """Whether the values are counts."""
+        return self.shots is not None
+
+    @property
+    def lost(self) -> FloatArray:
+        """Shots of every experiment that have no outcome."""
+        assert self.shots is not None
+        assert self.settings is not None
+        return self.shots - np.bincount(self.settings, self.values, self.shots.size)
+
+    @property
+    def row_shots(self) -> FloatArray:
+        """The shots behind every count."""
+        assert self.shots is not None
+        assert self.settings is not None
+        return self.shots[self.settings]
+
+    @property
+    def measurements(self) -> ChannelMeasurements:
+        """The map from Choi matrices to probabilities or expectation values."""
+        return ChannelMeasurements(self.states, self.effects, self.pairs)
+
+    def add_lost_level(self) -> ProcessData:
+        """Return the data for outputs with one more level, to which the state of a lost shot goes.
+
+        A map with tr_out J <= I is then a channel. For counts every experiment gets the outcome that the shot is lost.
+        """
+        effects = np.pad(self.effects, ((0, 0), (0, 1), (0, 1)))
+        if not self.is_counts:
+            return replace(self, effects=effects)
+        assert self.settings is not None
+        flag = np.zeros((1, *effects.shape[1:]), np.complex128)
+        flag[0, -1, -1] = 1.0
+        _, inverse = np.unique(self.settings, return_index=True)
+        inside, number = self.pairs[0][inverse], self.lost.size
+        return self._with_rows(np.concatenate([effects, flag]), inside, np.full(number, len(effects)), self.lost)
+
+    def _with_rows(self, effects: Array, states: IntArray, operators: IntArray, values: FloatArray) -> ProcessData:
+        assert self.settings is not None
+        return replace(
+            self,
+            effects=effects,
+            pairs=(np.concatenate([self.pairs[0], states]), np.concatenate([self.pairs[1], operators])),
+            values=np.concatenate([self.values, values]),
+            settings=np.concatenate([self.settings, np.arange(values.size)]),
+        )
+
+
+def counts_data(counts: Any, readout: Any = None) -> ProcessData:
+    """Return the data of counts ``{(preparation, basis): {bit-string: count}}``.
+
+    >>> counts_data({("0", "Z"): {"0": 9, "1": 1}}).values
+    array([9., 1.])
+    """
+    if not isinstance(counts, Mapping) or not counts:
+        expected = "a mapping of (preparation, basis) -> {bit-string: count}"
+        raise InvalidInput("counts", expected, validate.describe_type(counts))
+    if not all(isinstance(key, tuple) and len(key) == 2 for key in counts):
+        wrong = next(key for key in counts if not (isinstance(key, tuple) and len(key) == 2))
+        raise InvalidInput("counts", "pairs (preparation, basis) as keys", repr(wrong))
+    table, shots = _histogram([(f"{first}, {basis}", basis, outcomes) for (first, basis), outcomes in counts.items()])
+    preparations, bases = _number(first for first, _ in counts), _number(basis for _, basis in counts)
+    states = _same_size("preparation", [prepared_state(label) for label in preparations])
+    effects = read_effects(list(bases), readout)
+    chosen = np.array([preparations[first] for first, _ in counts]), np.array([bases[basis] for _, basis in counts])
+    outcomes = np.arange(table.shape[1])
+    pairs = np.repeat(chosen[0], outcomes.size), (chosen[1][:, None] * outcomes.size + outcomes).reshape(-1)
+    settings = np.repeat(np.arange(len(table)), outcomes.size)
+    return ProcessData(states, effects, pairs, table.reshape(-1), settings, shots)
+
+
+def ancilla_data(counts: Any, state: Any = None, readout: Any = None) -> ProcessData:
+    """Return the data of counts ``{basis: {bit-string: count}}`` measured on ancilla and output together.
+
+    Letters and bits of the ancilla come first (higher qubits). ``state`` of ancilla and input, in this order, was
+    prepared; by default it is maximally entangled.
+    """
+    if not isinstance(counts, Mapping) or not counts:
+        raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", validate.describe_type(counts))
+    table, shots = _histogram([(str(basis), basis, outcomes) for basis, outcomes in counts.items()])
+    qubits, half = len(next(iter(counts))), len(next(iter(counts))) // 2
+    size = 1 << half
+    rho = np.outer(np.eye(size), np.eye(size)) / size if state is None else as_state(state).density_matrix()
+    if qubits % 2 or rho.shape[0] != size * size:
+        expected = "bases of ancilla and output, as many letters for each, and a state of as many qubits"
+        raise InvalidInput("counts", expected, f"{qubits} letters, a state of dimension {rho.shape[0]}")
+    confusion = as_confusion(readout, qubits)
+    if isinstance(confusion, np.ndarray):
+        raise InvalidInput("readout", "readout errors of each qubit where there is an ancilla", "one for all outcomes")
+    parts = (None, None) if confusion is None else (confusion[half:], confusion[:half])
+    ancilla, output = _number(basis[:half] for basis in counts), _number(basis[half:] for basis in counts)
+    tensor = rho.reshape(size, size, size, size)
+    states = np.einsum("lab,bias->lis", read_effects(list(ancilla), parts[0]), tensor)
+    effects, outcomes = read_effects(list(output), parts[1]), np.arange(size)
+    first = np.array([ancilla[basis[:half]] for basis in counts])[:, None, None] * size + outcomes[:, None]
+    second = np.array([output[basis[half:]] for basis in counts])[:, None, None] * size + outcomes
+    pairs = tuple(np.ascontiguousarray(part).reshape(-1) for part in np.broadcast_arrays(first, second))
+    settings = np.repeat(np.arange(len(table)), table.shape[1])
+    return ProcessData(states, effects, (pairs[0], pairs[1]), table.reshape(-1), settings, shots)
+
+
+def expectation_data(
+    preparations: Any, paulis: Any, expectations: Any, shots: Any = None, stderr: Any = None
+) -> ProcessData:
+    """Return the data of expectation values tr(P E(rho)), one for each preparation and Pauli string.
+
+    Preparations are labels, or density matrices. Shots give standard errors.
+    """
+    given, strings = list(preparations), [str(label) for label in paulis]
+    values = real_values("expectations", expectations, len(strings))
+    if len(given) != len(strings):
+        raise InvalidInput("preparations", f"{len(strings)}, one for each Pauli string", f"{len(given)}")
+    wrong = next((label for label in strings if not label or label.strip("IXYZ")), None)
+    if wrong is not None:
+        raise InvalidInput("paulis", "strings of the letters I, X, Y, Z", repr(wrong))
+    if all(isinstance(label, str) for label in given):
+        labels = _number(given)
+        states, inside = [prepared_state(label) for label in labels], np.array([labels[label] for label in given])
+    else:
+        states, inside = [validate.finite_array("preparations", part, ndim=2) for part in given], np.arange(len(given))
+    names = _number(strings)
+    effects = _same_size("paulis", [pauli_matrix(label) for label in names])
+    errors = None if stderr is None else real_values("stderr", stderr, len(strings), spread=True)
+    if errors is None and shots is not None:
+        number = real_values("shots", shots, len(strings), spread=True)
+        if number.min() < 1.0:
+            raise InvalidInput("shots", "at least 1", f"{number.min():g}")
+        errors = np.sqrt(np.maximum(1.0 - values**2, 1.0 / number) / number)
+    if errors is not None and errors.min() <= 0.0:
+        raise InvalidInput("stderr", "positive numbers", f"{errors.min():g}")
+    pairs = inside, np.array([names[label] for label in strings])
+    return ProcessData(_same_size("preparations", states), effects, pairs, values, stderr=errors)
+
+
+def read_effects(bases: Sequence[str], readout: Any = None) -> Array:
+    """Return the operators of all outcomes of some bases, with readout errors folded in."""
+    effects = _same_size("basis", [basis_effects(basis) for basis in bases])
+    outcomes, size = effects.shape[1], effects.shape[2]
+    confusion = as_confusion(readout, size.bit_length() - 1) if not isinstance(readout, tuple) else readout
+    if confusion is not None:
+        rows = effects.transpose(0, 2, 3, 1).reshape(-1, outcomes)
+        mixed = confuse(rows.real, confusion) + 1j * confuse(rows.imag, confusion)
+        effects = mixed.reshape(-1, size, size, outcomes).transpose(0, 3, 1, 2)
+    return effects.reshape(-1, size, size)
+
+
+def _histogram(experiments: Sequence[tuple[str, Any, Any]]) -> tuple[FloatArray, FloatArray]:
+    """Return the counts of every outcome, and the shots, of experiments (name, basis, outcomes)."""
+    width = len(str(experiments[0][1]))
+    table, shots = np.zeros((len(experiments), 1 << width)), np.zeros(len(experiments))
+    for row, (name, basis, outcomes) in enumerate(experiments):
+        lost = outcomes.get(LOST, 0) if isinstance(outcomes, Mapping) else 0
+        plain = {key: value for key, value in outcomes.items() if key != LOST} if lost else outcomes
+        if len(str(basis)) != width:
+            raise InvalidInput("counts", f"bases of {width} letters", repr(basis))
+        part = as_counts({basis: plain})[0]
+        if part.is_quasi:
+            raise InvalidInput(f"counts[{name!r}]", "whole numbers, not negative", "quasi-counts")
+        np.add.at(table[row], part.outcomes, part.counts)
+        shots[row] = table[row].sum() + validate.nonnegative("lost", lost)
+    return table, shots
+
+
+def _number(labels: Iterable[Any]) -> dict[Any, int]:
+    """Return distinct labels with their places in order of appearance."""
+    places: dict[Any, int] = {}
+    for label in labels:
+        places.setdefault(label, len(places))
+    return places
+
+
+def _same_size(name: str, matrices: Sequence[Array]) -> Array:
+    sizes = {matrix.shape for matrix in matrices}
+    if len(sizes) > 1:
+        raise InvalidInput(name, "one number of qubits", "labels of several lengths")
+    return np.array(matrices)

@@ -1,0 +1,330 @@
+"""The estimator: from input states and measured outputs to a quantum channel with a certified fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import Array, FloatArray
+from unipd._util import validate
+from unipd.apps.process_tomography.channel import QuantumChannel, as_channel
+from unipd.apps.process_tomography.data import ProcessData, ancilla_data, counts_data, expectation_data
+from unipd.apps.process_tomography.descent import KrausDescent
+from unipd.apps.tomography import MeasurementWarning
+from unipd.couplings import Equality, LeastSquares, PoissonLikelihood, Product, WeightedLeastSquares
+from unipd.errors import InvalidInput, UnipdError
+from unipd.maps import Stacked
+from unipd.maps.channel import ChannelMeasurements, PartialTrace, pack, unpack_channel
+from unipd.problem import Problem
+from unipd.run import IterationInfo, Result, StoppingRule, solve
+from unipd.sharp import Spectrahedron
+from unipd.status import Status
+
+NATS, SHARE_OF_SHOTS = 0.01, 1e-8
+"""Default accuracy of a likelihood: so many nats, or this share of all shots, which double precision resolves."""
+RELATIVE_ACCURACY = 1e-6
+"""Default accuracy of least squares, relative to the loss at J = 0."""
+START_NOISE = 0.05
+"""White noise in the first point, so that no outcome is impossible there."""
+MOST_ROWS = 1024
+"""Largest size of the Choi matrix (five qubits), which is stored."""
+TRACES = ("preserving", "nonincreasing")
+
+
+class UndeterminedChannel(MeasurementWarning):
+    """The data do not determine the channel."""
+
+
+class ProcessTomography:
+    """Estimate a quantum channel: maximum likelihood from counts, least squares from expectation values.
+
+    The estimate is completely positive and trace preserving by construction. The fit is over all channels and is
+    certified by the dual bound of that convex problem, for counts in nats: no channel has a log-likelihood that is
+    larger by more than the gap.
+
+    Parameters
+    ----------
+    accuracy
+        Certified gap: for counts in nats (by default 0.01, or 1e-8 of all shots where that is more), for expectation
+        values relative to the loss at J = 0 (by default 1e-6).
+    rank
+        Largest number of Kraus operators. The fit then ends as ``local`` unless it is proven optimal among all
+        channels.
+    trace
+        "preserving", or "nonincreasing" for maps that may lose the state (tr_out J <= I).
+    stop, callback, verbose
+        As in :func:`unipd.solve`.
+
+    Attributes
+    ----------
+    channel_
+        The estimate, a :class:`QuantumChannel`.
+    result_
+        The solver's :class:`unipd.Result`, with the figures of the channel among its extras.
+    data_
+        The measurements.
+
+    Examples
+    --------
+    >>> from unipd.apps.process_tomography import simulate_process
+    >>> estimate = ProcessTomography().fit_counts(simulate_process("h", shots=2000))
+    >>> estimate.channel_.process_fidelity("h") > 0.99, estimate.result_.status.value
+    (True, 'solved')
+    """
+
+    def __init__(
+        self,
+        *,
+        accuracy: float | None = None,
+        rank: int | None = None,
+        trace: str = "preserving",
+        stop: StoppingRule | None = None,
+        callback: Callable[[IterationInfo], bool | None] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.accuracy = None if accuracy is None else validate.positive("accuracy", accuracy)
+        self.rank = None if rank is None else validate.integer("rank", rank, minimum=1)
+        self.trace = validate.choice("trace", trace, TRACES)
+        self.stop, self.callback, self.verbose = stop, callback, verbose
+        self._fit: tuple[ProcessData, QuantumChannel, Result] | None = None
+
+    def fit(
+        self, preparations: Any, paulis: Any, expectations: Any, shots: Any = None, stderr: Any = None
+    ) -> ProcessTomography:
+        """Estimate the channel from expectation values tr(P E(rho)) by least squares.
+
+        Parameters
+        ----------
+        preparations
+            The input state of each value: a label of letters 0, 1, +, -, r, l (qubit 0 at the right), or a density
+            matrix.
+        paulis
+            The Pauli string of each value.
+        expectations
+            The values.
+        shots, stderr
+            Shots or standard errors of the values (numbers for each, or one for all): residuals are weighted by them.
+        """
+        return self.fit_data(expectation_data(preparations, paulis, expectations, shots, stderr))
+
+    def fit_counts(self, counts: Any, *, readout: Any = None) -> ProcessTomography:
+        """Estimate the channel from counts by maximum likelihood.
+
+        Parameters
+        ----------
+        counts
+            ``{(preparation, basis): {bit-string: count}}``, e.g. ``{("0+", "XZ"): {"00": 480, "11": 520}}``, qubit 0
+            at the right. Any pairs, with any numbers of shots. Shots without a result are counted under "lost"; they
+            need ``trace="nonincreasing"``.
+        readout
+            Readout errors, as in :meth:`unipd.apps.tomography.PauliTomography.fit_counts`.
+        """
+        return self.fit_data(counts_data(counts, readout))
+
+    def fit_ancilla(self, counts: Any, *, state: Any = None, readout: Any = None) -> ProcessTomography:
+        """Estimate the channel from counts of ancilla and output, where the input was entangled with the ancilla.
+
+        Parameters
+        ----------
+        counts
+            ``{basis: {bit-string: count}}``; the left halves of bases and bit-strings belong to the ancilla.
+        state
+            The state of ancilla (left) and input that was prepared; maximally entangled by default.
+        readout
+            Readout errors of the qubits, qubit 0 first.
+        """
+        return self.fit_data(ancilla_data(counts, state, readout))
+
+    def fit_data(self, data: ProcessData) -> ProcessTomography:
+        """Estimate the channel from measurements in their general form."""
+        if data.states.shape[1] * data.effects.shape[1] > MOST_ROWS:
+            found = f"{data.states.shape[1] * data.effects.shape[1]}"
+            raise InvalidInput("data", f"a Choi matrix of at most {MOST_ROWS} rows (five qubits)", found)
+        if data.is_counts and self.trace == "preserving" and data.lost.max() > 0.0:
+            raise InvalidInput("counts", 'no lost shots (or trace="nonincreasing")', f"{data.lost.sum():g} lost")
+        warn_if_undetermined(data, self.rank, self.trace)
+        whole = data if self.trace == "preserving" else data.add_lost_level()
+        problem = process_problem(whole)
+        inputs = data.states.shape[1]
+        result = solve(
+            problem,
+            KrausDescent(rank=self._column_limit(data), initial=self._first_factor(whole, data), inputs=inputs),
+            accuracy=default_accuracy(data) if self.accuracy is None else self.accuracy,
+            stop=self.stop,
+            callback=self.callback,
+            verbose=self.verbose,
+        )
+        choi = result.x.dense().reshape(inputs, -1, inputs, whole.effects.shape[1])
+        outputs = data.effects.shape[1]
+        choi = choi[:, :outputs, :, :outputs].reshape(inputs * outputs, -1)
+        self._fit = data, QuantumChannel(choi, inputs), result
+        self._fit = data, self.channel_, result.with_extras(**self._figures())
+        return self
+
+    def _column_limit(self, data: ProcessData) -> int | None:
+        """Return the largest number of columns of the factor; those of a lost state are not limited."""
+        if self.rank is None or self.rank >= data.states.shape[1] * data.effects.shape[1]:
+            return None
+        return self.rank + (data.states.shape[1] if self.trace == "nonincreasing" else 0)
+
+    def _first_factor(self, whole: ProcessData, data: ProcessData) -> Array:
+        """Return a factor of linear inversion with white noise; lost states have columns of their own."""
+        factor = linear_inversion(data)
+        factor = factor if self.rank is None else factor[:, -self.rank :]
+        if whole is data:
+            return factor
+        inputs, outputs = data.states.shape[1], data.effects.shape[1]
+        rows = factor.reshape(inputs, outputs, -1)
+        padded = np.pad(rows, ((0, 0), (0, 1), (0, inputs)))
+        padded[np.arange(inputs), -1, rows.shape[2] + np.arange(inputs)] = np.sqrt(START_NOISE)
+        return padded.reshape(inputs * (outputs + 1), -1)
+
+    @property
+    def fitted(self) -> tuple[ProcessData, QuantumChannel, Result]:
+        """Data, channel and result."""
+        if self._fit is None:
+            raise UnipdError("no channel yet: call fit, fit_counts or fit_ancilla first")
+        return self._fit
+
+    @property
+    def data_(self) -> ProcessData:
+        """The measurements."""
+        return self.fitted[0]
+
+    @property
+    def channel_(self) -> QuantumChannel:
+        """The estimate."""
+        return self.fitted[1]
+
+    @property
+    def result_(self) -> Result:
+        """The solver's result."""
+        return self.fitted[2]
+
+    @property
+    def certified(self) -> str:
+        """What is proven about the estimate."""
+        if self.result_.status.success:
+            return "optimal over all channels"
+        return "local: limited number of Kraus operators" if self.result_.status is Status.LOCAL else "bound only"
+
+    def _figures(self) -> dict[str, Any]:
+        data, channel = self.data_, self.channel_
+        name = "likelihood" if data.is_counts else "least-squares" if data.stderr is None else "weighted"
+        figures = {
+            "qubits": channel.qubits,
+            "measurements": int(data.values.size),
+            "objective_name": name,
+            "certified": self.certified,
+            "rank": channel.rank,
+            "purity": channel.purity,
+            "unitarity": channel.unitarity,
+        }
+        if not data.is_counts:
+            return figures
+        chances = np.maximum(data.measurements.image(channel.choi), 0.0)
+        return figures | {"chi_square_per_dof": chi_square_per_dof(data, chances, channel)}
+
+    def summary(self, target: Any = None, *, diamond: bool = False) -> dict[str, Any]:
+        """Return the summary of the result; with a target also the fidelities, and on request the diamond distance."""
+        return {**self.result_.summary(), **({} if target is None else target_figures(self.channel_, target, diamond))}
+
+
+def target_figures(channel: QuantumChannel, target: Any, diamond: bool = False) -> dict[str, float]:
+    """Return process fidelity, average gate fidelity (of a unitary target) and, on request, the diamond distance."""
+    other = as_channel(target)
+    figures = {"process_fidelity": channel.process_fidelity(other)}
+    if other.rank == 1 and other.is_trace_preserving:
+        figures["average_gate_fidelity"] = channel.average_gate_fidelity(other)
+    return figures | ({"diamond_distance": channel.diamond_distance(other)} if diamond else {})
+
+
+def default_accuracy(data: ProcessData) -> float:
+    """Return the accuracy where none is requested."""
+    if data.shots is None:
+        return RELATIVE_ACCURACY
+    return max(NATS, SHARE_OF_SHOTS * float(data.shots.sum()))
+
+
+def process_problem(data: ProcessData) -> Problem:
+    """Return the template of the fit: J psd of trace d_in, tr_out J = I, and a loss of the measured values.
+
+    The loss of counts is the negative log-likelihood in Poisson's form, which is the multinomial one where the
+    probabilities of an experiment sum to one, as those of channels do, and whose gradient is smaller by far.
+    """
+    measure, inputs, outputs = data.measurements, data.states.shape[1], data.effects.shape[1]
+    if data.is_counts:
+        loss, b = PoissonLikelihood(data.values, data.row_shots), np.zeros_like(data.values)
+    else:
+        loss = LeastSquares() if data.stderr is None else WeightedLeastSquares(data.stderr**-2.0)
+        b = data.values
+    rows, identity = Stacked([PartialTrace(inputs, outputs), measure]), pack(np.eye(inputs))
+    coupling = Product([Equality(), loss], [identity.size, b.size])
+    return Problem(Spectrahedron(inputs * outputs, float(inputs)), rows, np.concatenate([identity, b]), coupling)
+
+
+def linear_inversion(data: ProcessData) -> Array:
+    """Return a factor of the least-squares solution, its negative part removed, with a little white noise.
+
+    Pairs that were not measured have the values of white noise.
+    """
+    measure, inputs, outputs = data.measurements, data.states.shape[1], data.effects.shape[1]
+    white = np.eye(inputs * outputs) / outputs
+    values = data.values / data.row_shots if data.is_counts else data.values
+    if data.settings is not None and np.any(data.lost > 0.0):
+        values = values / np.maximum(1.0 - data.lost / np.asarray(data.shots), 1e-300)[data.settings]
+    table = ChannelMeasurements(data.states, data.effects).image(white).reshape(measure.table_shape)
+    seen = measure.spread(np.ones_like(values))
+    table = np.where(seen > 0.0, measure.spread(values) / np.maximum(seen, 1.0), table)
+    packed = np.linalg.pinv(measure.states) @ table @ np.linalg.pinv(measure.effects).T
+    eigenvalues, vectors = np.linalg.eigh(unpack_channel(packed))
+    shares = np.maximum(eigenvalues, 0.0)
+    total = float(shares.sum()) or 1.0
+    return vectors * np.sqrt((1.0 - START_NOISE) * shares / total + START_NOISE / shares.size)
+
+
+def chi_square_per_dof(data: ProcessData, chances: FloatArray, channel: QuantumChannel) -> float:
+    """Return Pearson's chi-square over the degrees of freedom: outcomes less one an experiment, less parameters."""
+    shots = data.row_shots
+    expected = np.maximum(shots * chances, 1e-3)
+    chi_square = float(np.sum((data.values - expected) ** 2 / expected))
+    freedom = (
+        data.values.size - np.asarray(data.shots).size - parameter_count(channel.inputs, channel.outputs, channel.rank)
+    )
+    return chi_square / freedom if freedom > 0 else float("nan")
+
+
+def parameter_count(inputs: int, outputs: int, rank: int) -> int:
+    """Return the number of real parameters of channels with this many Kraus operators.
+
+    >>> parameter_count(2, 2, 1), parameter_count(2, 2, 4)
+    (3, 12)
+    """
+    return 2 * inputs * outputs * rank - rank**2 - inputs**2
+
+
+def warn_if_undetermined(data: ProcessData, rank: int | None, trace: str) -> None:
+    """Warn when the states or operators do not span their spaces, or pairs are fewer than parameters.
+
+    Of a channel the value of the identity is known.
+    """
+    inputs, outputs = data.states.shape[1], data.effects.shape[1]
+    measure = data.measurements
+    known = [pack(np.eye(outputs))] if trace == "preserving" else []
+    spans = [int(np.linalg.matrix_rank(part)) for part in (measure.states, np.array([*known, *measure.effects]))]
+    distinct = np.unique(np.ravel_multi_index(data.pairs, measure.table_shape)).size
+    needed = parameter_count(inputs, outputs, min(rank or inputs * outputs, inputs * outputs))
+    short = [
+        f"the {name} span {found} of {full} dimensions"
+        for name, found, full in zip(("input states", "measurements"), spans, (inputs**2, outputs**2), strict=True)
+        if found < full
+    ]
+    if distinct < needed:
+        short.append(f"{distinct} pairs for {needed} parameters")
+    if short and (rank is None or distinct < needed):
+        remedy = "" if rank is not None else "; limit the number of Kraus operators (rank), or measure more"
+        text = f"the data do not determine the channel: {', '.join(short)}{remedy}"
+        warnings.warn(text, UndeterminedChannel, stacklevel=3)
