@@ -9,10 +9,10 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd._util.blas import norm
 from unipd._util.entrywise import scale_rows, total
 from unipd.couplings.base import ConvexLoss, require_real, require_shape
 from unipd.errors import InvalidInput
-from unipd.protocols import norm
 
 SMALLEST_PROBABILITY = 1e-30
 """Gradients are those at this probability where it is smaller: finite, also in single precision."""

@@ -18,7 +18,7 @@ from unipd.apps.tomography.measurements import real_values
 from unipd.apps.tomography.state import as_state
 from unipd.errors import InvalidInput
 from unipd.maps.channel import ChannelMeasurements
-from unipd.maps.pauli import confuse
+from unipd.maps.pauli import apply_local
 
 _ROOT = np.sqrt(0.5)
 STATES: Mapping[str, Array] = {
@@ -236,9 +236,8 @@ def read_effects(bases: Sequence[str], readout: Any = None) -> Array:
     outcomes, size = effects.shape[1], effects.shape[2]
     confusion = as_confusion(readout, size.bit_length() - 1) if not isinstance(readout, tuple) else readout
     if confusion is not None:
-        rows = effects.transpose(0, 2, 3, 1).reshape(-1, outcomes)
-        mixed = confuse(rows.real, confusion) + 1j * confuse(rows.imag, confusion)
-        effects = mixed.reshape(-1, size, size, outcomes).transpose(0, 3, 1, 2)
+        rows: Any = effects.transpose(0, 2, 3, 1).reshape(-1, outcomes)
+        effects = apply_local(rows, confusion).reshape(-1, size, size, outcomes).transpose(0, 3, 1, 2)
     return effects.reshape(-1, size, size)
 
 

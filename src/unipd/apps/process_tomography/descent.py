@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.blas import inner
 from unipd._util.context import notify
 from unipd._util.entrywise import precision
 from unipd.apps.tomography.fixed_rank import PROMISING, REGULARISATION, SETTLED, FixedRank, drop_vanished_columns
@@ -30,7 +31,7 @@ from unipd.methods.factored.augmented_lagrangian import Evaluation, refresh_cert
 from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape
 from unipd.methods.factored.lbfgs import ROUNDING, lbfgs_steps
 from unipd.problem import Problem
-from unipd.protocols import Tracker, inner
+from unipd.protocols import Tracker
 from unipd.sharp.spectral.factors import SpectralFactors
 from unipd.status import Status
 
