@@ -34,21 +34,31 @@ print(at_most)
 # %%
 # Another :math:`\mathcal{K}`: all properties together within a ball around the target, or each within an interval.
 
-ball = unipd.solve(unipd.Problem(cheapest, A, target, couplings.L2Ball(0.5)), accuracy=1e-6)
-interval = unipd.solve(unipd.Problem(cheapest, A, target, couplings.Box(-0.1, 0.1)), accuracy=1e-6)
+ball = unipd.solve(
+    unipd.Problem(cheapest, A, target, couplings.L2Ball(0.5)), accuracy=1e-6
+)
+interval = unipd.solve(
+    unipd.Problem(cheapest, A, target, couplings.Box(-0.1, 0.1)), accuracy=1e-6
+)
 
 # %%
 # A loss instead of a constraint, and no price: as close to the (unreachable) target as possible.
 
-fit = unipd.Problem(sharp.Simplex(ingredients), A, target + 0.5, couplings.LeastSquares())
+fit = unipd.Problem(
+    sharp.Simplex(ingredients), A, target + 0.5, couplings.LeastSquares()
+)
 nearest = unipd.solve(fit, accuracy=1e-6)
 
 # %%
 # Several blocks: two blends whose properties add up, each with a price and a map of its own.
 
 blocks = [cheapest, sharp.Linear(2.0 * price, sharp.Simplex(ingredients, scale=0.5))]
-both = unipd.solve(unipd.Problem(blocks, [A, A[:, ::-1].copy()], 1.5 * target, "<="), accuracy=1e-6)
-print(f"two blends: {both.status.value}, price {both.objective:.3f}, certified to be at least {both.dual_bound:.3f}")
+both = unipd.solve(
+    unipd.Problem(blocks, [A, A[:, ::-1].copy()], 1.5 * target, "<="), accuracy=1e-6
+)
+print(
+    f"two blends: {both.status.value}, price {both.objective:.3f}, certified to be at least {both.dual_bound:.3f}"
+)
 
 # %%
 # The deviations from the target show what each coupling allows: below zero, a bounded length, a band, and anything at

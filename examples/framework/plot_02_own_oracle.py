@@ -45,11 +45,18 @@ curve = 0.15 + 0.85 / (1.0 + (np.arange(days) / 45.0) ** 3)
 noisy = curve + 0.06 * rng.standard_normal(days)
 noisy[rng.choice(days, 12, replace=False)] += 0.6
 identity = unipd.maps.Identity((days,))
-squares = unipd.solve(unipd.Problem(oracle, identity, noisy, unipd.couplings.LeastSquares()), accuracy=1e-6)
-absolute = unipd.solve(unipd.Problem(oracle, identity, noisy, unipd.couplings.Absolute()), accuracy=1e-6)
+squares = unipd.solve(
+    unipd.Problem(oracle, identity, noisy, unipd.couplings.LeastSquares()),
+    accuracy=1e-6,
+)
+absolute = unipd.solve(
+    unipd.Problem(oracle, identity, noisy, unipd.couplings.Absolute()), accuracy=1e-6
+)
 for name, result in (("least squares", squares), ("absolute deviations", absolute)):
     error = np.abs(result.x - curve).mean()
-    print(f"{name}: {result.status.value}, gap {result.gap:.0e} ({result.bound_kind}), mean error {error:.3f}")
+    print(
+        f"{name}: {result.status.value}, gap {result.gap:.0e} ({result.bound_kind}), mean error {error:.3f}"
+    )
 
 # %%
 # The bound is called *stated*: it rests on the word of a user-supplied oracle, which no run can prove.
@@ -59,6 +66,8 @@ axis.plot(noisy, ".", color="0.6", label="data with outliers")
 axis.plot(curve, color="0.3", linestyle=":", label="truth")
 axis.step(range(days), squares.x, where="mid", color="C0", label="least squares")
 axis.step(range(days), absolute.x, where="mid", color="C1", label="absolute deviations")
-axis.set(xlabel="day", ylabel="survival", title="Monotone fits with a twelve-line oracle")
+axis.set(
+    xlabel="day", ylabel="survival", title="Monotone fits with a twelve-line oracle"
+)
 axis.legend()
 plt.show()

@@ -22,7 +22,11 @@ class UnknownOffset(unipd.couplings.ConvexSet):
 
     def conjugate(self, dual):
         """Return 0 where the sum vanishes up to rounding, else infinity."""
-        return 0.0 if abs(dual.sum()) <= 1e-13 * dual.size * np.linalg.norm(dual) else np.inf
+        return (
+            0.0
+            if abs(dual.sum()) <= 1e-13 * dual.size * np.linalg.norm(dual)
+            else np.inf
+        )
 
 
 for check in unipd.doctor.check_coupling(UnknownOffset(), (7,)):
@@ -39,17 +43,28 @@ b = A @ truth + 3.0
 norm = unipd.sharp.L1NormSquared(200)
 aware = unipd.solve(unipd.Problem(norm, A, b, UnknownOffset()), accuracy=1e-8)
 naive = unipd.solve(unipd.Problem(norm, A, b, "="), accuracy=1e-6)
-print(f"with the baseline in K: {aware.status.value}, error {np.abs(aware.x - truth).max():.0e}")
+print(
+    f"with the baseline in K: {aware.status.value}, error {np.abs(aware.x - truth).max():.0e}"
+)
 print(f"recovered baseline: {(b - A @ aware.x).mean():.4f}")
 
 # %%
 # Forced to explain the baseline by spectra, the naive model uses sixty of them.
 
 figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.0), sharey=True)
-for axis, result, name in zip(axes, (naive, aware), ("A x = b", "A x = b + unknown offset"), strict=True):
+for axis, result, name in zip(
+    axes, (naive, aware), ("A x = b", "A x = b + unknown offset"), strict=True
+):
     used = int((np.abs(result.x) > 1e-3).sum())
     axis.stem(result.x, linefmt="C0-", markerfmt=" ", basefmt=" ")
-    axis.plot(np.flatnonzero(truth), truth[truth != 0], "o", fillstyle="none", color="C1", label="truth")
+    axis.plot(
+        np.flatnonzero(truth),
+        truth[truth != 0],
+        "o",
+        fillstyle="none",
+        color="C1",
+        label="truth",
+    )
     axis.set(title=f"{name}: {used} spectra", xlabel="spectrum")
 axes[0].set_ylabel("coefficient")
 axes[1].legend()

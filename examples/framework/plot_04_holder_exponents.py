@@ -36,8 +36,12 @@ def power_problem(power):
     oracle = sharp.EuclideanPower(size, power)
     A = rng.standard_normal((rows, size)) / np.sqrt(size)
     dual = rng.standard_normal(rows)
-    modulus = 2.0 ** (2.0 - power)  # <grad f(x) - grad f(y), x - y> >= modulus ||x - y||^q
-    nu, holder = theory.uniform_convexity_constant(power, modulus, float(np.linalg.norm(A, 2)))
+    modulus = 2.0 ** (
+        2.0 - power
+    )  # <grad f(x) - grad f(y), x - y> >= modulus ||x - y||^q
+    nu, holder = theory.uniform_convexity_constant(
+        power, modulus, float(np.linalg.norm(A, 2))
+    )
     return unipd.Problem(oracle, A, A @ oracle(-A.T @ dual).atom, "="), dual, nu, holder
 
 
@@ -50,7 +54,12 @@ def linear_problem():
     return problem, -solution.eqlin.marginals[:rows], 0.0, float(pdist(A.T).max())
 
 
-cases = {"0": linear_problem(), "1/3": power_problem(4.0), "1/2": power_problem(3.0), "1": power_problem(2.0)}
+cases = {
+    "0": linear_problem(),
+    "1/3": power_problem(4.0),
+    "1/2": power_problem(3.0),
+    "1": power_problem(2.0),
+}
 
 # %%
 # Every point of every curve lies below its theorem (the test suite asserts the same at every iteration).
@@ -58,14 +67,27 @@ cases = {"0": linear_problem(), "1/3": power_problem(4.0), "1/2": power_problem(
 figure, axes = plt.subplots(1, 4, figsize=(10.0, 3.2), sharey=True)
 k = np.arange(iterations)
 for axis, (label, (problem, dual, nu, holder)) in zip(axes, cases.items(), strict=True):
-    m_bar, distance = theory.smoothness_bound(nu, holder, eps), float(np.linalg.norm(dual))
-    for name, method, colour in (("UniPDGrad", unipd.UniPDGrad, "C0"), ("AccUniPDGrad", unipd.AccUniPDGrad, "C1")):
+    m_bar, distance = (
+        theory.smoothness_bound(nu, holder, eps),
+        float(np.linalg.norm(dual)),
+    )
+    for name, method, colour in (
+        ("UniPDGrad", unipd.UniPDGrad, "C0"),
+        ("AccUniPDGrad", unipd.AccUniPDGrad, "C1"),
+    ):
         states = islice(unipd.iterate(problem, method(eps=eps)), iterations)
-        measured = np.array([np.linalg.norm(state.image - problem.b) for state in states])
+        measured = np.array(
+            [np.linalg.norm(state.image - problem.b) for state in states]
+        )
         if method is unipd.UniPDGrad:
-            bound = [theory.unipdgrad_feasibility_bound(i, m_bar, eps, distance) for i in k]
+            bound = [
+                theory.unipdgrad_feasibility_bound(i, m_bar, eps, distance) for i in k
+            ]
         else:
-            bound = [theory.accunipdgrad_feasibility_bound(i, nu, m_bar, eps, distance) for i in k]
+            bound = [
+                theory.accunipdgrad_feasibility_bound(i, nu, m_bar, eps, distance)
+                for i in k
+            ]
         assert np.all(measured <= np.array(bound) + 1e-9)
         axis.loglog(k + 1, np.maximum(measured, 1e-12), color=colour, label=name)
         axis.loglog(k + 1, bound, color=colour, linestyle="--", linewidth=1.0)

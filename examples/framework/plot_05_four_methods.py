@@ -21,7 +21,9 @@ ball = unipd.sharp.L1Ball(1000, float(np.abs(truth).sum()))
 problem = unipd.Problem(ball, A, b, unipd.couplings.LeastSquares())
 universal = [unipd.UniPDGrad(eps=0.05), unipd.AccUniPDGrad(eps=0.05)]
 methods = [*universal, unipd.FrankWolfe("line-search"), unipd.Corrective()]
-outcome = unipd.compare(problem, methods, truth=None, accuracy=1e-6, stop=unipd.MaxIterations(400))
+outcome = unipd.compare(
+    problem, methods, truth=None, accuracy=1e-6, stop=unipd.MaxIterations(400)
+)
 print(outcome)
 
 # %%

@@ -26,7 +26,9 @@ def recovery_rate(measurements, nonzeros, trials=4):
     recovered = 0
     for _ in range(trials):
         truth = np.zeros(unknowns)
-        truth[rng.choice(unknowns, nonzeros, replace=False)] = rng.standard_normal(nonzeros)
+        truth[rng.choice(unknowns, nonzeros, replace=False)] = rng.standard_normal(
+            nonzeros
+        )
         A = rng.standard_normal((measurements, unknowns)) / np.sqrt(measurements)
         found = basis_pursuit(A, A @ truth, accuracy=1e-4)
         recovered += np.linalg.norm(found.x - truth) < 1e-3 * np.linalg.norm(truth)
@@ -46,11 +48,26 @@ truth[[7, 31, 62, 85]] = 1.0, -2.0, 0.7, 1.4
 A = rng.standard_normal((40, unknowns)) / np.sqrt(40)
 noise = 0.05 * rng.standard_normal(40)
 noisy = basis_pursuit(A, A @ truth + noise, noise=float(np.linalg.norm(noise)))
-print(f"with noise: {noisy.status.value}, error {np.linalg.norm(noisy.x - truth):.2f}, gap {noisy.gap:.0e}")
+print(
+    f"with noise: {noisy.status.value}, error {np.linalg.norm(noisy.x - truth):.2f}, gap {noisy.gap:.0e}"
+)
 
 figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.5))
-axes[0].stem(noisy.x, linefmt="C0-", markerfmt=" ", basefmt=" ", label="recovered from 40 noisy measurements")
-axes[0].plot(np.flatnonzero(truth), truth[truth != 0], "o", fillstyle="none", color="C1", label="truth")
+axes[0].stem(
+    noisy.x,
+    linefmt="C0-",
+    markerfmt=" ",
+    basefmt=" ",
+    label="recovered from 40 noisy measurements",
+)
+axes[0].plot(
+    np.flatnonzero(truth),
+    truth[truth != 0],
+    "o",
+    fillstyle="none",
+    color="C1",
+    label="truth",
+)
 axes[0].set(xlabel="coordinate", ylabel="value", ylim=(-2.4, 3.0))
 axes[0].legend(loc="upper left", fontsize="small")
 mesh = axes[1].pcolormesh(measurements, nonzeros, rates, cmap="cividis")
@@ -58,6 +75,11 @@ t = np.linspace(0.0, 4.0, 400)
 excess = 2.0 * ((1.0 + t**2) * norm.cdf(-t) - t * norm.pdf(t))
 threshold = [(s * (1.0 + t**2) + (unknowns - s) * excess).min() for s in nonzeros]
 axes[1].plot(threshold, nonzeros, color="white", linestyle="--")
-axes[1].set(xlabel="measurements", ylabel="nonzeros", xlim=(5, 95), title=f"share recovered, {unknowns} unknowns")
+axes[1].set(
+    xlabel="measurements",
+    ylabel="nonzeros",
+    xlim=(5, 95),
+    title=f"share recovered, {unknowns} unknowns",
+)
 figure.colorbar(mesh)
 plt.show()

@@ -17,9 +17,14 @@ from sklearn.datasets import load_sample_image
 import unipd
 
 rng = np.random.default_rng(0)
-china, flower = (load_sample_image(f"{name}.jpg").reshape(-1, 3) / 255.0 for name in ("china", "flower"))
+china, flower = (
+    load_sample_image(f"{name}.jpg").reshape(-1, 3) / 255.0
+    for name in ("china", "flower")
+)
 size = 60
-source, target = (pixels[rng.choice(len(pixels), size, replace=False)] for pixels in (china, flower))
+source, target = (
+    pixels[rng.choice(len(pixels), size, replace=False)] for pixels in (china, flower)
+)
 cost = ((source[:, None, :] - target[None, :, :]) ** 2).sum(axis=2)
 
 # %%
@@ -29,7 +34,9 @@ rows = [unipd.sharp.Linear(cost[i], unipd.sharp.Simplex(size)) for i in range(si
 problem = unipd.Problem(rows, [np.eye(size)] * size, np.ones(size), "=")
 result = unipd.solve(problem, accuracy=1e-5)
 plan = np.array([unipd.atoms.dense(row) for row in result.x.parts])
-print(f"{result.status.value}: cost {result.objective:.6f}, certified at least {result.dual_bound:.6f}")
+print(
+    f"{result.status.value}: cost {result.objective:.6f}, certified at least {result.dual_bound:.6f}"
+)
 
 # %%
 # SciPy's HiGHS, which gets the constraint matrix written out, agrees.
@@ -44,11 +51,21 @@ print(f"HiGHS: {exact.fun:.6f}")
 
 moved = plan @ target
 figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), width_ratios=[1.0, 1.9])
-axes[0].imshow(plan[np.argsort(source.sum(axis=1))][:, np.argsort(target.sum(axis=1))], cmap="gray_r", aspect="auto")
-axes[0].set(title="transport plan, by brightness", xlabel="colour of the flower", ylabel="colour of the temple")
+axes[0].imshow(
+    plan[np.argsort(source.sum(axis=1))][:, np.argsort(target.sum(axis=1))],
+    cmap="gray_r",
+    aspect="auto",
+)
+axes[0].set(
+    title="transport plan, by brightness",
+    xlabel="colour of the flower",
+    ylabel="colour of the temple",
+)
 photograph = load_sample_image("china.jpg")[::4, ::4] / 255.0
 near = np.exp(-((photograph[:, :, None, :] - source) ** 2).sum(axis=3) / 0.01) + 1e-12
-recoloured = np.clip(photograph + (near / near.sum(axis=2, keepdims=True)) @ (moved - source), 0.0, 1.0)
+recoloured = np.clip(
+    photograph + (near / near.sum(axis=2, keepdims=True)) @ (moved - source), 0.0, 1.0
+)
 axes[1].imshow(np.hstack([photograph, np.ones((len(photograph), 6, 3)), recoloured]))
 axes[1].set(title="the temple, and the temple in the colours of the flower")
 axes[1].axis("off")

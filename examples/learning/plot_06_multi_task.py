@@ -31,13 +31,20 @@ factors = unipd.maps.TwoSidedMap(unipd.maps.Identity((samples, tasks)), F, None)
 rows = np.repeat(np.arange(features)[:, None], tasks, axis=1)
 oracles = {
     "entries (l1)": unipd.sharp.L1Ball((features, tasks), float(np.abs(truth).sum())),
-    "rows (groups)": unipd.sharp.GroupBall(rows, float(np.linalg.norm(truth, axis=1).sum())),
-    "rank (nuclear)": unipd.sharp.NuclearBall((features, tasks), float(np.linalg.norm(truth, "nuc"))),
+    "rows (groups)": unipd.sharp.GroupBall(
+        rows, float(np.linalg.norm(truth, axis=1).sum())
+    ),
+    "rank (nuclear)": unipd.sharp.NuclearBall(
+        (features, tasks), float(np.linalg.norm(truth, "nuc"))
+    ),
 }
 estimates = {"least squares": np.linalg.lstsq(F, Y)[0]}
 for name, oracle in oracles.items():
     design, data = (factors, Y) if "rank" in name else (entries, Y.ravel())
-    result = unipd.solve(unipd.Problem(oracle, design, data, unipd.couplings.LeastSquares()), accuracy=1e-5)
+    result = unipd.solve(
+        unipd.Problem(oracle, design, data, unipd.couplings.LeastSquares()),
+        accuracy=1e-5,
+    )
     estimates[name] = unipd.atoms.dense(result.x)
     print(f"{name}: {result.status.value} by {result.method}, gap {result.gap:.0e}")
 
@@ -49,6 +56,8 @@ limit = np.abs(truth).max()
 for axis, (name, W) in zip(axes, {"truth": truth, **estimates}.items(), strict=True):
     error = np.linalg.norm(W - truth) / np.linalg.norm(truth)
     axis.imshow(W, cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto")
-    axis.set(title=name if name == "truth" else f"{name}\nerror {error:.2f}", xlabel="task")
+    axis.set(
+        title=name if name == "truth" else f"{name}\nerror {error:.2f}", xlabel="task"
+    )
 axes[0].set_ylabel("feature")
 plt.show()

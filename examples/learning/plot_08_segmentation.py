@@ -22,13 +22,19 @@ colours = image.reshape(-1, 3)
 # %%
 # Prices: how much better a pixel fits the background's colour than the flower's, from two patches.
 
-flower, leaves = image[18:24, 18:24].reshape(-1, 3).mean(axis=0), image[:6, :6].reshape(-1, 3).mean(axis=0)
+flower, leaves = (
+    image[18:24, 18:24].reshape(-1, 3).mean(axis=0),
+    image[:6, :6].reshape(-1, 3).mean(axis=0),
+)
 prices = ((colours - flower) ** 2).sum(axis=1) - ((colours - leaves) ** 2).sum(axis=1)
 index = np.arange(height * width).reshape(height, width)
 left = np.concatenate([index[:, :-1].ravel(), index[:-1].ravel()])
 right = np.concatenate([index[:, 1:].ravel(), index[1:].ravel()])
 smooth = 0.5 * np.exp(-((colours[left] - colours[right]) ** 2).sum(axis=1) / 0.1)
-found = minimise(CutFunction(Graph.of(height * width, left, right, smooth), prices=prices), accuracy=1e-3)
+found = minimise(
+    CutFunction(Graph.of(height * width, left, right, smooth), prices=prices),
+    accuracy=1e-3,
+)
 print(f"F(S) = {found.value:.4f}, no set is below {found.bound:.4f}")
 
 # %%
@@ -40,7 +46,9 @@ pictures = {
     "image": image,
     "prices": prices.reshape(height, width),
     "prices alone": (prices < 0).reshape(height, width),
-    "certified minimiser": np.where(inside.reshape(height, width)[..., None], image, 1.0),
+    "certified minimiser": np.where(
+        inside.reshape(height, width)[..., None], image, 1.0
+    ),
 }
 figure, axes = plt.subplots(1, 4, figsize=(10.0, 2.9))
 for axis, (title, picture) in zip(axes, pictures.items(), strict=True):

@@ -27,7 +27,12 @@ measured = unipd.maps.Sampling(rows, columns, shape)
 radii = np.linspace(0.3, 1.3, 14) * np.linalg.norm(truth, "nuc")
 previous, fit_error, hidden_error, spectra = None, [], [], []
 for radius in radii:
-    problem = unipd.Problem(unipd.sharp.NuclearBall(shape, radius), measured, b, unipd.couplings.LeastSquares())
+    problem = unipd.Problem(
+        unipd.sharp.NuclearBall(shape, radius),
+        measured,
+        b,
+        unipd.couplings.LeastSquares(),
+    )
     previous = unipd.solve(problem, accuracy=1e-4, start=previous)
     X = unipd.atoms.dense(previous.x)
     fit_error.append(np.sqrt(((X[known] - b) ** 2).mean()))
@@ -43,8 +48,14 @@ scale = radii / np.linalg.norm(truth, "nuc")
 axes[0].plot(scale, fit_error, "o-", label="known entries (with noise)")
 axes[0].plot(scale, hidden_error, "o-", label="hidden entries (the truth)")
 axes[0].axhline(noise, color="0.5", linestyle=":", label="noise level")
-axes[0].set(xlabel="radius / nuclear norm of the truth", ylabel="root mean squared error")
+axes[0].set(
+    xlabel="radius / nuclear norm of the truth", ylabel="root mean squared error"
+)
 axes[0].legend()
 axes[1].plot(scale, np.array(spectra))
-axes[1].set(xlabel="radius / nuclear norm of the truth", ylabel="singular values of X", title="rank 3, then noise")
+axes[1].set(
+    xlabel="radius / nuclear norm of the truth",
+    ylabel="singular values of X",
+    title="rank 3, then noise",
+)
 plt.show()

@@ -49,7 +49,9 @@ problem = unipd.Problem(
 )
 result = unipd.solve(problem, accuracy=1e-3)
 filled = to_image(unipd.atoms.dense(result.x)) + level
-print(f"{result.status.value}: gap {result.gap:.0e}, {result.counts.oracle_calls} oracle calls")
+print(
+    f"{result.status.value}: gap {result.gap:.0e}, {result.counts.oracle_calls} oracle calls"
+)
 
 # %%
 # The certificate says how much of the remaining error is the model's, not the solver's.

@@ -20,7 +20,9 @@ image = np.kron(load_digits().images[4] / 16.0, np.ones((2, 2)))
 x = image.reshape(-1).astype(complex)
 patterns = CodedDiffraction.random(x.size, 6)
 intensities = patterns.image(LowRank(x[:, None], x[:, None], np.ones(1)))
-noisy = intensities * (1.0 + 0.05 * np.random.default_rng(0).standard_normal(intensities.size))
+noisy = intensities * (
+    1.0 + 0.05 * np.random.default_rng(0).standard_normal(intensities.size)
+)
 
 # %%
 # From exact intensities the image is recovered to many digits; from noisy ones up to the noise. The global phase is

@@ -26,8 +26,13 @@ for axis, spread in zip(axes, spreads, strict=True):
     found = kmeans(points, 3, accuracy=1e-3)
     for label in range(3):
         axis.plot(*points[found.labels == label].T, "o", markersize=4)
-        axis.plot(*points[found.labels == label].mean(axis=0), "+", color="k", markersize=11)
+        axis.plot(
+            *points[found.labels == label].mean(axis=0), "+", color="k", markersize=11
+        )
     proven = 100.0 * (found.cost / found.sdp_bound - 1.0)
-    axis.set_title(f"cost {found.cost:.1f}\nat most {proven:.1f} % above the optimum", fontsize="small")
+    axis.set_title(
+        f"cost {found.cost:.1f}\nat most {proven:.1f} % above the optimum",
+        fontsize="small",
+    )
     axis.set(xticks=[], yticks=[])
 plt.show()

@@ -15,7 +15,9 @@ from unipd.reproduce import figure1_problem, plot_figure1, run_figure1
 problem = figure1_problem(7, seed=0)
 traces = run_figure1(problem, iterations=100)
 for trace in traces:
-    print(f"{trace.name:30s} {trace.history['objective'][-1]:.2e} after {len(trace.history)} iterations")
+    print(
+        f"{trace.name:30s} {trace.history['objective'][-1]:.2e} after {len(trace.history)} iterations"
+    )
 
 # %%
 # The accelerated method is ahead per iteration and per second; greedy weights pay off on this quadratic. Curves of the

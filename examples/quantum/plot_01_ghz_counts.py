@@ -18,7 +18,9 @@ estimate = PauliTomography().fit_counts(counts)
 observables = {"XXXX": "XXXX", "ZZII": "ZZII", "YYXX": "YYXX", "ZIII": "ZIII"}
 errors = estimate.bootstrap(20, target=target, observables=observables, seed=1)
 low, high = errors.interval("fidelity")
-print(f"fidelity {estimate.fidelity(target):.4f}, 95 % interval {low:.4f} to {high:.4f}; gap {estimate.gap_:.1e}")
+print(
+    f"fidelity {estimate.fidelity(target):.4f}, 95 % interval {low:.4f} to {high:.4f}; gap {estimate.gap_:.1e}"
+)
 
 # %%
 # Observables of the estimate with their intervals, beside their exact values.
@@ -27,9 +29,24 @@ figure, axis = plt.subplots(figsize=(6.0, 3.0))
 for k, name in enumerate(observables):
     low, high = errors.interval(name)
     axis.plot([k, k], [low, high], color="C0", linewidth=4.0, alpha=0.5)
-    axis.plot(k, estimate.expectation(name), "o", color="C0", label="estimate, 95 % interval" if k == 0 else None)
-    axis.plot(k, target.expectation(name), "_", color="C1", markersize=26, label="exact" if k == 0 else None)
-axis.set(xticks=range(len(observables)), xticklabels=list(observables), ylabel="expectation")
+    axis.plot(
+        k,
+        estimate.expectation(name),
+        "o",
+        color="C0",
+        label="estimate, 95 % interval" if k == 0 else None,
+    )
+    axis.plot(
+        k,
+        target.expectation(name),
+        "_",
+        color="C1",
+        markersize=26,
+        label="exact" if k == 0 else None,
+    )
+axis.set(
+    xticks=range(len(observables)), xticklabels=list(observables), ylabel="expectation"
+)
 axis.axhline(0.0, color="0.7", linewidth=0.8)
 axis.legend()
 plt.show()

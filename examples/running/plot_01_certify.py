@@ -35,5 +35,9 @@ assert np.all(excess >= -1e-6)
 
 figure, axis = plt.subplots()
 axis.loglog(sizes, np.maximum(excess, 1e-7), "o-")
-axis.set(xlabel="noise in the multipliers", ylabel="proved bound - optimum", title="Any multipliers prove something")
+axis.set(
+    xlabel="noise in the multipliers",
+    ylabel="proved bound - optimum",
+    title="Any multipliers prove something",
+)
 plt.show()
