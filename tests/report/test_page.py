@@ -4,6 +4,7 @@ import dataclasses
 import html
 import json
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 from report.runs import HOSTILE, hostile, save_and_load, solve_constrained, solve_infeasible, solve_least_squares
 from unipd import Status
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, MissingExtra
 from unipd.report import describe_certificate, render_page, run_data, write_report
+from unipd.report import page as page_module
 from unipd.report.certificate_text import BOUND_KINDS, MEANINGS
 from unipd.report.page import PAGE_POINTS, PANELS, page_content
 from unipd.run import COLUMNS, History, ProblemFacts, problem_facts
@@ -274,3 +276,13 @@ def test_curves_of_a_maximum_are_measured_from_its_own_bound():
     history = result.history.convert_values(lambda value: -value)
     mirrored = dataclasses.replace(result, **values, history=history, facts=facts)
     assert run_data("a", mirrored)["curves"]["residual"] == run_data("a", result)["curves"]["residual"]
+
+
+@pytest.mark.parametrize(
+    ("package", "forget"), [("jinja2", page_module._environment), ("plotly.offline", page_module._plotly)]
+)
+def test_a_missing_package_is_named(package, forget, monkeypatch):
+    forget.cache_clear()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=r"unipd\[report\]"):
+        render_page({"a": solve_least_squares("pairwise", 2)})

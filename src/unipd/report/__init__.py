@@ -5,7 +5,8 @@
 - ``certificate_text``: the certificate of a result in sentences;
 - ``page``, ``templates/``: the interactive page by Jinja2 and Plotly (the extra ``report``);
 - ``sections/``: what applications add to the page;
-- ``live_run``: the same page of runs that continue.
+- ``live_run``: the same page of runs that continue;
+- ``callbacks``: logs for TensorBoard and MLflow (the extra ``track``).
 
 Heavy packages are imported when a picture is drawn or a page written, not before.
 
@@ -15,6 +16,7 @@ An application hands its data to the page through its result: it puts arrays, nu
 shows the same as that of a fresh one. :func:`report_sections` returns the sections of a result.
 """
 
+from unipd.report.callbacks import MLflowCallback, TensorBoardCallback
 from unipd.report.certificate_text import describe_certificate
 from unipd.report.curves import compute_curves, decimate
 from unipd.report.live_run import LiveServer, RunCollector, is_checkpoint, load_checkpoint
@@ -28,9 +30,11 @@ __all__ = [
     "THEMES",
     "Figure",
     "LiveServer",
+    "MLflowCallback",
     "RunCollector",
     "Section",
     "Table",
+    "TensorBoardCallback",
     "check_path",
     "compute_curves",
     "decimate",
