@@ -1,6 +1,6 @@
-"""Do 95 % intervals cover? Ten experiments with known truth, each repeated, and the share of intervals that hold it.
+"""Do 95 % intervals cover? Twelve experiments with known truth, each repeated, and the share of intervals that hold it.
 
-    python benchmarks/tomography_coverage.py [--quick] [--repetitions N] [--replicates B] [--only CASE]
+    python benchmarks/tomography_coverage.py [--quick] [--repetitions N] [--replicates B] [--only CASE] [--save FILE]
 
 Intervals are those of the bootstrap for the fidelity with a target, an observable, the purity and the largest
 eigenvalue, and of unmeasured strings where there are any; beside them the certified range of the observable over all
@@ -21,16 +21,19 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from figures import note
+from figures import Archive, note
 from unipd.apps.tomography import (
     MeasurementWarning,
+    Noise,
     PauliTomography,
     QuantumState,
     all_bases,
+    as_counts,
     as_state,
     ghz,
     random_mixed,
@@ -38,8 +41,9 @@ from unipd.apps.tomography import (
     simulate_counts,
     w_state,
 )
+from unipd.maps.pauli import OutcomeMap
 
-RANGES = 25
+RANGES = 100
 """Repetitions whose certified ranges are computed too."""
 
 
@@ -60,6 +64,10 @@ class Case:
     """Number of random strings measured one by one; None for counts in all bases."""
     target: Callable[[int], QuantumState] | None = None
     """State of the fidelity; None for the first eigenvector of the true state."""
+    readout: float = 0.0
+    """Probability of a flipped bit, which the fit knows."""
+    povm: bool = False
+    """Whether every qubit is measured by a symmetric informationally complete POVM, instead of in bases."""
 
 
 CASES: dict[str, Case] = {
@@ -72,6 +80,12 @@ CASES: dict[str, Case] = {
     "random rank 2, 3 qubits, 1,000": Case(lambda s: random_mixed(3, 2, s), 3, 1000),
     "random pure + 20 %, 2 qubits, 200": Case(lambda s: with_white_noise(random_pure(2, s), 0.2), 2, 200),
     "random full rank, all 63 strings, 1,000": Case(lambda s: random_mixed(3, 8, s), 3, 1000, strings=63),
+    "GHZ-3 + 5 %, 5 % readout errors, 500": Case(
+        lambda s: with_white_noise(ghz(3), 0.05), 3, 500, target=lambda s: ghz(3), readout=0.05
+    ),
+    "random pure + 20 %, 2 qubits, SIC, 5,000": Case(
+        lambda s: with_white_noise(random_pure(2, s), 0.2), 2, 5000, povm=True
+    ),
     "random full rank, 44 of 63 strings, 10,000": Case(lambda s: random_mixed(3, 8, s), 3, 10_000, strings=44),
 }
 
@@ -83,9 +97,15 @@ def observable(qubits: int) -> dict[str, float]:
 def fit_once(case: Case, truth: QuantumState, repetition: int) -> tuple[PauliTomography, list[str]]:
     """Return the estimate of one experiment, and the strings that were not measured."""
     solver = PauliTomography(threads=1)
+    if case.povm:
+        keys = ["".join(digits) for digits in itertools.product("0123", repeat=case.qubits)]
+        measured = OutcomeMap([as_counts(dict.fromkeys(keys, 1), "sic")[0].measurement], "double")
+        drawn = np.random.default_rng(100 + repetition).multinomial(case.shots, measured.image(truth.low_rank))
+        return solver.fit_counts(dict(zip(keys, drawn.tolist(), strict=True)), povm="sic"), []
     if case.strings is None:
-        counts = simulate_counts(truth, all_bases(case.qubits), case.shots, seed=100 + repetition)
-        return solver.fit_counts(counts), []
+        noise = Noise(readout=case.readout)
+        counts = simulate_counts(truth, all_bases(case.qubits), case.shots, noise=noise, seed=100 + repetition)
+        return solver.fit_counts(counts, readout=case.readout or None), []
     labels = ["".join(letters) for letters in itertools.product("IXYZ", repeat=case.qubits)][1:]
     rng = np.random.default_rng(repetition)
     kept = set(rng.permutation(len(labels))[: case.strings].tolist())
@@ -126,7 +146,9 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=20)
     parser.add_argument("--resample", default="parametric", choices=("parametric", "basis"))
     parser.add_argument("--only", help="cases whose name contains this")
+    parser.add_argument("--save", type=Path, help="keep the repetitions here, and go on from there")
     options = parser.parse_args()
+    archive = Archive(options.save)
     if options.quick:
         options.repetitions, options.replicates, options.only = 2, 4, next(iter(CASES))
     warnings.simplefilter("ignore", MeasurementWarning)
@@ -134,12 +156,17 @@ def main() -> None:
     for name, case in CASES.items():
         if options.only and options.only not in name:
             continue
-        begun = time.process_time()
+
+        def repeat(repetition: int, case: Case = case) -> dict[str, Any]:
+            begun = time.process_time()
+            held = cover_once(case, repetition, options.replicates, options.resample)
+            return {**held, "seconds": time.process_time() - begun}
+
         rows = [
-            cover_once(case, repetition, options.replicates, options.resample)
-            for repetition in range(options.repetitions)
+            archive.compute(f"{name}|{number}|{options.replicates}|{options.resample}", lambda n=number: repeat(n))
+            for number in range(options.repetitions)
         ]
-        seconds = (time.process_time() - begun) / options.repetitions
+        seconds = float(np.mean([row["seconds"] for row in rows]))
         shares: dict[str, float] = {}
         for figure in ("fidelity", "O", "purity", "eigenvalue_1", "range", "joint range"):
             held = [row[figure] for row in rows if figure in row]

@@ -21,7 +21,6 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import argparse
 import itertools
-import json
 import math
 import time
 from collections.abc import Callable
@@ -32,7 +31,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from figures import note
+from figures import Archive, note
 from unipd.apps.tomography import (
     Noise,
     PauliTomography,
@@ -297,27 +296,6 @@ MOST_SCS_QUBITS = 4
 """Most qubits of ``cvxpy_gaussian_lstsq`` in the table of states: at five a fit takes seven seconds."""
 Key = tuple[int, str, int]
 """Qubits, state and shots: a row of the table of states."""
-
-
-class Archive:
-    """Rows of JSON in a file, kept from run to run: an interrupted table goes on where it stopped.
-
-    Without a file the rows are kept in memory.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        lines = path.read_text().splitlines() if path is not None and path.exists() else []
-        self.rows: dict[str, list[float]] = {row["key"]: row["values"] for row in map(json.loads, lines)}
-
-    def compute(self, key: str, call: Callable[[], list[float]]) -> list[float]:
-        """Return the values of a key, from the file if it has them."""
-        if key not in self.rows:
-            self.rows[key] = call()
-            if self.path is not None:
-                with self.path.open("a") as stream:
-                    stream.write(json.dumps({"key": key, "values": self.rows[key]}) + "\n")
-        return self.rows[key]
 
 
 def compare_states(sizes: list[int], seeds: int, archive: Archive) -> None:
