@@ -440,3 +440,28 @@ def test_counts_of_a_povm(invoke, tmp_path):
         assert result.exit_code == 2
         assert words in result.stderr
         assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_observables_without_a_state(invoke, tmp_path):
+    counts = simulate_counts(ghz(3), all_bases(3), 40, seed=1)
+    path = tmp_path / "counts.json"
+    path.write_text(json.dumps(counts))
+    words = ("shadows", path, "--observable", "ZZI", "--observable", "0.5*X0X1X2-Z0Z2", "--estimator", "matched")
+    result = invoke(*words, "--json", "-")
+    assert result.exit_code == 0, result.stderr
+    figures = json.loads(result.stdout)
+    assert (figures["qubits"], figures["shots"], figures["bases"]) == (3, 27 * 40, 27)
+    assert figures["observables"]["ZZI"]["value"] == 1.0
+    assert figures["observables"]["0.5*X0X1X2-Z0Z2"]["value"] == pytest.approx(-0.5)
+    table = invoke("shadows", path, "--observable", "ZZI")
+    assert "ZZI" in table.stdout
+    for arguments, message in (
+        (("--observable", "ZZ"), "--observable: expected strings of 3 letters"),
+        (("--observable", "Z9"), "--observable"),
+        (("--observable", "ZZI", "--batches", 40), "--batches"),
+        (("--observable", "ZZI", "--estimator", "mean"), "--estimator"),
+    ):
+        refused = invoke("shadows", path, *arguments)
+        assert refused.exit_code == 2
+        assert message in refused.stderr
+        assert len(refused.stderr.strip().splitlines()) == 1

@@ -22,6 +22,7 @@ objective (objectives), the rank and the method, and solves. The files in the or
 - :mod:`~unipd.apps.tomography.estimator`: :class:`PauliTomography`, the entry point;
 - :mod:`~unipd.apps.tomography.confidence`: certified ranges of observables, and what the data do not determine;
 - :mod:`~unipd.apps.tomography.bootstrap`: error bars of any figure, from repeated experiments;
+- :mod:`~unipd.apps.tomography.shadows`: observables without a state, for many qubits;
 - :mod:`~unipd.apps.tomography.simulate`: test states and simulated experiments.
 """
 
@@ -68,6 +69,7 @@ from unipd.apps.tomography.objectives import (
 )
 from unipd.apps.tomography.povm import pauli6_povm, sic_povm
 from unipd.apps.tomography.projected import Projected
+from unipd.apps.tomography.shadows import Shadow, ShadowEstimate, UnevenBases
 from unipd.apps.tomography.simulate import (
     STATES,
     Noise,
@@ -104,10 +106,13 @@ __all__ = [
     "Projected",
     "QuantumState",
     "QuasiCounts",
+    "Shadow",
+    "ShadowEstimate",
     "Simulation",
     "StateRange",
     "TooFewMeasurements",
     "UndeterminedState",
+    "UnevenBases",
     "all_bases",
     "as_confusion",
     "as_counts",

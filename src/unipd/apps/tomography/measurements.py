@@ -5,6 +5,7 @@ Also how many measurements a state takes, and warnings about too few or contradi
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -69,8 +70,9 @@ def as_pauli_sum(observable: Any, qubits: int) -> tuple[Paulis, Array]:
     Parameters
     ----------
     observable
-        A label, a mapping or a list of pairs from labels to coefficients, an object with ``paulis`` and ``coeffs`` such
-        as ``SparsePauliOp``, or anything that :func:`as_paulis` reads (with coefficients 1).
+        A label (also a short one, "Z0 Z3"), a mapping or a list of pairs from labels to coefficients, an object with
+        ``paulis`` and ``coeffs`` such as ``SparsePauliOp``, or anything that :func:`as_paulis` reads (with coefficients
+        1).
     qubits
         Number of qubits of the state.
 
@@ -83,12 +85,31 @@ def as_pauli_sum(observable: Any, qubits: int) -> tuple[Paulis, Array]:
     if isinstance(observable, Mapping):
         observable = list(observable.items())
     if isinstance(observable, (list, tuple)) and observable and all(_is_term(term) for term in observable):
-        observable, coefficients = [label for label, _ in observable], [number for _, number in observable]
+        coefficients = [number for _, number in observable]
+        observable = [expand_label(label, qubits) for label, _ in observable]
     else:
         coefficients = observable.coeffs if isinstance(observable, PauliSum) else None
-    paulis = as_paulis(observable, qubits)
+    paulis = as_paulis(expand_label(observable, qubits), qubits)
     numbers = np.ones(paulis.x.size) if coefficients is None else coefficients
     return paulis, validate.finite_array("observable", numbers, shape=paulis.x.shape)
+
+
+def expand_label(label: Any, qubits: int) -> Any:
+    """Return the label of a string that names its qubits, such as "X0 Z3"; other values as they are.
+
+    >>> expand_label("X0 Z3", 4), expand_label("IX", 2)
+    ('ZIIX', 'IX')
+    """
+    if not isinstance(label, str) or not any(mark.isdecimal() for mark in label):
+        return label
+    parts = re.findall(r"([IXYZ])(\d+)", label)
+    places = [int(place) for _, place in parts]
+    if re.sub(r"[IXYZ]\d+|\s", "", label) or len(set(places)) < len(places) or max(places) >= qubits:
+        raise InvalidInput("paulis", f"letters with distinct qubits below {qubits}, such as 'X0 Z3'", repr(label))
+    letters = ["I"] * qubits
+    for letter, place in parts:
+        letters[qubits - 1 - int(place)] = letter
+    return "".join(letters)
 
 
 def _is_term(term: Any) -> bool:

@@ -66,6 +66,7 @@ ENTRIES = (
     Entry("complete", "Complete a matrix from some of its entries.", _SOLVE, f"{__name__}.complete"),
     Entry("predict", "Predict ratings of pairs with a saved model.", _SOLVE, f"{__name__}.complete"),
     Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE, f"{__name__}.tomography"),
+    Entry("shadows", "Estimate observables from measurements in many bases.", _SOLVE, f"{__name__}.tomography"),
     Entry("show", "Show a saved result.", _STUDY, f"{__name__}.results"),
     Entry("report", "Write an HTML report of results: curves, certificate, settings.", _STUDY, f"{__name__}.results"),
     Entry("certify", "Certify a solution of a semidefinite program.", _STUDY, f"{__name__}.programs"),

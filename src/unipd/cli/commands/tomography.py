@@ -6,7 +6,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Generator
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from zipfile import BadZipFile
@@ -15,8 +15,8 @@ import typer
 
 from unipd._util.context import current_communicator
 from unipd.cli.exits import print_warnings, say, translate_argument_names
-from unipd.cli.options import Options, check_file, common_options, option
-from unipd.cli.output import emit, stopping_rule
+from unipd.cli.options import ALWAYS, Options, check_file, common_options, option
+from unipd.cli.output import OutputWriter, emit, stopping_rule
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
 
@@ -198,6 +198,50 @@ def tomography(
     )
 
 
+@common_options(
+    only=("json", *ALWAYS),
+    examples=(
+        "unipd shadows counts.json --observable Z0Z1 --observable '0.5*X0X1+0.5*Y0Y1'",
+        "unipd shadows counts.csv --observable XXII --estimator matched --json -",
+    ),
+)
+def shadows(
+    data: Annotated[Path, typer.Argument(help="Counts by basis: .csv with basis, outcome, count, or .json.")],
+    observable: Annotated[
+        list[str], option("A string or sum, e.g. ZZII, Z0Z1 or '0.5*X0X1+0.5*Z0Z1'; may be repeated.", _FIGURES)
+    ],
+    estimator: Annotated[
+        str,
+        option("median-of-means (random bases, guaranteed intervals) or matched (bases of any kind).", _FIGURES),
+    ] = "median-of-means",
+    level: Annotated[float, option("Confidence level of the intervals.", _FIGURES)] = 0.95,
+    batches: Annotated[int | None, option("Number of batches.", _FIGURES, min=2)] = None,
+    *,
+    options: Options,
+) -> int:
+    """Estimate observables from counts in many bases, without a state: classical shadows, for any number of qubits."""
+    from unipd.apps.tomography import MeasurementWarning, Shadow
+    from unipd.io.pauli import PauliData, read_pauli_data
+
+    sums = {text: parse_observable(text) for text in observable}
+    with translate_argument_names({"path": "DATA"}):
+        content = read_pauli_data(data)
+    if isinstance(content, PauliData):
+        raise InvalidInput("DATA", "counts by basis", "expectation values")
+    try:
+        shots = Shadow.from_counts(content)
+    except InvalidInput as error:
+        raise FileFormatError(str(data), str(error)) from error
+    names = {name: f"--{name}" for name in ("observable", "level", "batches", "estimator")} | {"paulis": "--observable"}
+    with print_warnings(MeasurementWarning), translate_argument_names(names):
+        found = shots.estimate(sums, estimator=estimator, level=level, batches=batches)
+    rows = [("qubits", str(shots.qubits)), ("shots", str(shots.size)), ("bases", str(shots.draws))]
+    rows += [(name, f"{part.value:.6g} in [{part.low:.6g}, {part.high:.6g}]") for name, part in found.items()]
+    figures = {name: asdict(part) for name, part in found.items()}
+    summary = {"qubits": shots.qubits, "shots": shots.size, "bases": shots.draws, "estimator": estimator}
+    return OutputWriter(options).finish(rows, {**summary, "observables": figures}, 0, f"{data.name}: {estimator}")
+
+
 @contextlib.contextmanager
 def progress_counter(name: str, total: int, *, quiet: bool) -> Generator[Callable[[int, int], None]]:
     """Yield a function of (done, total) that shows progress: a bar on a terminal, elsewhere a line every tenth."""
@@ -355,14 +399,15 @@ def read_target(text: str) -> QuantumState:
 def parse_observable(text: str) -> dict[str, float]:
     """Return the coefficients of a sum of Pauli strings.
 
-    >>> parse_observable("0.5*XX - ZZ"), parse_observable("XIZ")
-    ({'XX': 0.5, 'ZZ': -1.0}, {'XIZ': 1.0})
+    >>> parse_observable("0.5*XX - ZZ"), parse_observable("XIZ"), parse_observable("2*X0Z12+Z3")
+    ({'XX': 0.5, 'ZZ': -1.0}, {'XIZ': 1.0}, {'X0Z12': 2.0, 'Z3': 1.0})
     """
     terms: dict[str, float] = {}
     compact = text.replace(" ", "")
-    if not re.fullmatch(r"([+-]?(\d+\.?\d*([eE][+-]?\d+)?\*?)?[IXYZ]+)+", compact):
-        raise InvalidInput("--observable", "a sum such as 0.5*XX+0.5*ZZ", repr(text))
-    for sign, number, _, label in re.findall(r"([+-]?)(\d+\.?\d*([eE][+-]?\d+)?)?\*?([IXYZ]+)", compact):
+    term = r"([+-]?)(\d+\.?\d*([eE][+-]?\d+)?)?\*?((?:[IXYZ]\d+)+|[IXYZ]+)(?![^+-])"
+    if not re.fullmatch(f"({term})+", compact):
+        raise InvalidInput("--observable", "a sum such as 0.5*XX+0.5*ZZ, or of letters with qubits, X0X1", repr(text))
+    for sign, number, _, label in re.findall(term, compact):
         terms[label] = terms.get(label, 0.0) + float(f"{sign}{number or '1'}")
     return terms
 
