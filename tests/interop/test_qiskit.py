@@ -19,14 +19,14 @@ from unipd.errors import InvalidInput, UnipdError
 from unipd.interop import qiskit as bridge
 
 
-def arrays(counts):
+def arrays(counts, qubits=None):
     """Return the fitter's arrays for counts by basis, as qiskit-experiments passes them."""
-    qubits = len(next(iter(counts)))
+    qubits = qubits or len(next(iter(counts)))
     outcomes = np.zeros((1, len(counts), 2**qubits), int)
     for row, seen in zip(outcomes[0], counts.values(), strict=True):
         for bits, count in seen.items():
             row[int(bits, 2)] = count
-    bases = np.array([["ZXY".index(letter) for letter in basis[::-1]] for basis in counts])
+    bases = np.array([["ZXY".index(letter) for letter in basis[:qubits][::-1]] for basis in counts])
     return outcomes, outcomes[0].sum(axis=1), bases, np.zeros((len(counts), 0), int)
 
 
@@ -51,7 +51,7 @@ def test_the_fitter_takes_options():
 @pytest.mark.parametrize(
     "change",
     [
-        lambda a: (a[0], a[1], a[2], np.zeros((9, 1), int)),
+        lambda a: (a[0], a[1], a[2], np.zeros((8, 1), int)),
         lambda a: (np.concatenate([a[0], a[0]]), *a[1:]),
         lambda a: (a[0], a[1], a[2] + 3, a[3]),
         lambda a: (a[0][:, :, :2], *a[1:]),
@@ -59,7 +59,7 @@ def test_the_fitter_takes_options():
         lambda a: (0 * a[0], *a[1:]),
     ],
 )
-def test_what_is_not_a_state_tomography_is_refused(change):
+def test_arrays_that_do_not_fit_are_refused(change):
     data = arrays(simulate_counts(random_pure(2, seed=1), all_bases(2), 10, seed=2))
     with pytest.raises(InvalidInput):
         bridge.fitter(*change(data))
@@ -239,3 +239,52 @@ def test_the_mitigated_experiment_runs_with_the_fitter():
     assert not data.errors()
     table = data.analysis_results(dataframe=True).set_index("name")["value"]
     assert table["state_fidelity"] > 0.9
+
+
+@pytest.mark.parametrize("options", [{}, {"rank": 1, "accuracy": 1e-3}])
+def test_the_fitter_works_inside_process_tomography(options):
+    """Circuits of qiskit-experiments, run by Qiskit's sampler, fitted inside its analysis: a gate without symmetry."""
+    qiskit = pytest.importorskip("qiskit")
+    pytest.importorskip("qiskit_experiments")
+    from qiskit.primitives import StatevectorSampler
+    from qiskit.quantum_info import Choi, Operator, process_fidelity
+    from qiskit_experiments.framework import ExperimentData
+    from qiskit_experiments.library import ProcessTomography
+
+    gate = qiskit.QuantumCircuit(2)
+    gate.ry(0.4, 0)
+    gate.cx(0, 1)
+    gate.s(1)
+    experiment = ProcessTomography(gate)
+    circuits = experiment.circuits()
+    runs = StatevectorSampler(seed=1).run(circuits, shots=200).result()
+    data = [
+        {"counts": run.join_data().get_counts(), "shots": 200, "metadata": circuit.metadata}
+        for circuit, run in zip(circuits, runs, strict=True)
+    ]
+    records = ExperimentData(experiment)
+    records.add_data(data)
+    analysis = experiment.analysis
+    analysis.set_options(fitter=bridge.fitter, fitter_options=options)
+    results = analysis.run(records, replace_results=True).block_for_results()
+    assert not results.errors()
+    table = results.analysis_results(dataframe=True).set_index("name")["value"]
+    choi = table["state"]
+    assert isinstance(choi, Choi)
+    assert choi.is_cptp(atol=1e-6)
+    assert process_fidelity(choi, Operator(gate)) == pytest.approx(table["process_fidelity"], abs=1e-6)
+    assert table["process_fidelity"] > 0.97
+
+
+def test_process_arrays_without_bases_are_those_of_pauli():
+    from unipd.apps.process_tomography import all_preparations, as_channel, simulate_process
+
+    gate = np.kron(np.eye(2), np.diag([1, 1j])) @ as_channel("cx").kraus[0]
+    counts = simulate_process(gate, preparations=all_preparations(2), shots=300, seed=2)
+    outcomes, shots, bases, _ = arrays({f"{basis}|{label}": seen for (label, basis), seen in counts.items()}, 2)
+    prepared = np.array([["01+r".index(letter) for letter in label[::-1]] for label, _ in counts])
+    matrix, figures = bridge.fitter(outcomes, shots, bases, prepared)
+    assert figures["status"] == "solved"
+    assert np.real(np.vdot(as_channel(gate).choi, matrix)) / 16 > 0.97
+    with pytest.raises(InvalidInput, match="no limit of the strings"):
+        bridge.fitter(outcomes, shots, bases, prepared, max_weight=1)

@@ -1,4 +1,4 @@
-"""Qiskit: states as its objects, and a fitter for the tomography of qiskit-experiments.
+"""Qiskit: states as its objects, and a fitter for the tomography of qiskit-experiments, of states and processes.
 
 The conventions are Qiskit's everywhere: qubit 0 is the rightmost letter of a label and the rightmost bit of a
 bit-string, and ``int(bits, 2)`` is the index in a vector.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unipd._typing import Array, FloatArray
+from unipd.apps.process_tomography import ProcessTomography, prepared_state
+from unipd.apps.process_tomography.data import MINIMAL, basis_effects, tabulate_process
 from unipd.apps.tomography import BasisCounts, PauliTomography, as_state, has_few_outcomes
 from unipd.apps.tomography.fit import DEPOLARIZE_QUBITS
 from unipd.errors import FileFormatError, InvalidInput, MissingExtra
@@ -22,6 +24,7 @@ from unipd.maps.pauli import Measurement, measure_basis, pauli_coefficients
 
 if TYPE_CHECKING:
     from unipd.apps.tomography import QuantumState
+    from unipd.run import Result
 
 _LETTERS = "ZXY"
 """Letters of the indices of Qiskit's Pauli measurement basis."""
@@ -81,7 +84,7 @@ def fitter(
     max_paulis: int | None = None,
     **options: Any,
 ) -> tuple[Array, dict[str, Any]]:
-    """Fit a state inside ``StateTomographyAnalysis`` of qiskit-experiments.
+    """Fit a state or a channel inside ``StateTomographyAnalysis`` or ``ProcessTomographyAnalysis``.
 
     Select it with ``analysis.set_options(fitter=unipd.interop.qiskit.fitter, fitter_options={"accuracy": 1e-8})``.
 
@@ -94,9 +97,9 @@ def fitter(
     measurement_data
         Index of the Pauli basis (0 is Z, 1 is X, 2 is Y) of shape (bases, qubits), column k for qubit k.
     preparation_data
-        Empty: processes are not fitted.
+        For processes the index of each qubit's input state (0, 1, +, r), of shape (bases, qubits); else empty.
     measurement_basis, preparation_basis, measurement_qubits, preparation_qubits
-        Passed by the analysis. The operators of the measurement basis are fitted, so that of
+        Passed by the analysis. The operators of the bases are fitted, so that of
         ``MitigatedStateTomography``, which describes readout errors, needs nothing else.
     conditional_measurement_indices, conditional_preparation_indices
         Refused unless empty.
@@ -105,12 +108,13 @@ def fitter(
     options
         Options of :class:`~unipd.apps.tomography.PauliTomography`. The objective is "gaussian" by default, that of
         ``cvxpy_gaussian_lstsq``; "outcomes" is less biased for states with a little noise. ``accuracy`` and
-        ``depolarize`` are :data:`ACCURACY` and :data:`DEPOLARIZE` by default.
+        ``depolarize`` are :data:`ACCURACY` and :data:`DEPOLARIZE` by default. For processes those of
+        :class:`~unipd.apps.process_tomography.ProcessTomography`, which maximises the likelihood.
 
     Returns
     -------
     tuple
-        The density matrix, and a dictionary with its certificate.
+        The density or Choi matrix, and a dictionary with its certificate.
 
     Examples
     --------
@@ -121,11 +125,19 @@ def fitter(
     ((2, 2), 'unipd')
     """
     begun = time.perf_counter()
-    if np.size(preparation_data) or conditional_preparation_indices or preparation_qubits:
-        raise InvalidInput("preparation_data", "none (state tomography)", "a process to fit")
-    if conditional_measurement_indices or np.shape(outcome_data)[0] != 1:
-        raise InvalidInput("outcome_data", "one unconditional state", "conditional data")
+    if conditional_preparation_indices or conditional_measurement_indices or np.shape(outcome_data)[0] != 1:
+        raise InvalidInput("outcome_data", "one unconditional state or process", "conditional data")
     bases = np.asarray(measurement_data)
+    if np.size(preparation_data):
+        if max_weight is not None or max_paulis is not None:
+            raise InvalidInput("max_weight", "no limit of the strings of a process", "one")
+        effects, outcomes = _read_operators(measurement_basis, measurement_qubits, bases, _pauli_effects)
+        prepared = np.asarray(preparation_data)
+        states, inputs = _read_operators(preparation_basis, preparation_qubits, prepared, _pauli_states)
+        table = np.asarray(outcome_data)[0]
+        estimate = ProcessTomography(**options).fit_data(tabulate_process(states, inputs, effects, outcomes, table))
+        sizes = {"input_dims": (2,) * prepared.shape[1], "output_dims": (2,) * bases.shape[1]}
+        return estimate.channel_.choi, {**sizes, **_metadata(estimate.result_, begun)}
     povms = {} if measurement_basis is None else read_basis(measurement_basis, measurement_qubits, bases)
     counts = counts_of(np.asarray(outcome_data)[0], np.asarray(shot_data), bases, povms)
     limited = max_weight is not None or max_paulis is not None
@@ -134,10 +146,40 @@ def fitter(
     options.setdefault("depolarize", 0.0 if low_rank else DEPOLARIZE)
     options.setdefault("objective", "auto" if limited or not has_few_outcomes(counts) else "gaussian")
     estimate = PauliTomography(**options).fit_counts(counts, max_weight=max_weight, max_paulis=max_paulis)
-    figures = estimate.summary()
+    return estimate.state_.density_matrix(max_qubits=14), _metadata(estimate.result_, begun)
+
+
+def _metadata(result: Result, begun: float) -> dict[str, Any]:
+    figures = result.summary()
     chosen = ("status", "method", "objective", "dual_bound", "gap", "relative_residual", "rank", "iterations")
-    metadata = {"fitter": "unipd", "fitter_time": time.perf_counter() - begun, **{key: figures[key] for key in chosen}}
-    return estimate.state_.density_matrix(max_qubits=14), metadata
+    known = {key: figures[key] for key in chosen if key in figures}
+    return {"fitter": "unipd", "fitter_time": time.perf_counter() - begun, **known}
+
+
+def _read_operators(
+    basis: Any, qubits: Any, indices: Array, default: Callable[[tuple[int, ...]], Array]
+) -> tuple[Array, Array]:
+    """Return the operators of every distinct row of indices, and the place of each row among them."""
+    distinct, places = np.unique(indices, axis=0, return_inverse=True)
+    if basis is None:
+        return np.array([default(tuple(row)) for row in distinct.tolist()]), places.reshape(-1)
+    numbers = tuple(range(indices.shape[1])) if qubits is None else tuple(qubits)
+    if hasattr(basis, "outcome_shape"):
+        size = int(np.prod(basis.outcome_shape(numbers)))
+        found = [[np.asarray(basis.matrix(row, k, numbers)) for k in range(size)] for row in distinct.tolist()]
+    else:
+        found = [np.asarray(basis.matrix(row, numbers)) for row in distinct.tolist()]
+    return np.array(found, np.complex128), places.reshape(-1)
+
+
+def _pauli_effects(indices: tuple[int, ...]) -> Array:
+    """Return the projectors of Qiskit's Pauli measurement basis."""
+    return basis_effects("".join(_LETTERS[index] for index in reversed(indices)))
+
+
+def _pauli_states(indices: tuple[int, ...]) -> Array:
+    """Return the input state of Qiskit's Pauli preparation basis."""
+    return prepared_state("".join(MINIMAL[index] for index in reversed(indices)))
 
 
 def read_basis(basis: Any, qubits: Any, indices: Array) -> dict[tuple[int, int], FloatArray]:

@@ -160,11 +160,45 @@ def counts_data(counts: Any, readout: Any = None) -> ProcessData:
     preparations, bases = _number(first for first, _ in counts), _number(basis for _, basis in counts)
     states = _same_size("preparation", [prepared_state(label) for label in preparations])
     effects = read_effects(list(bases), readout)
-    chosen = np.array([preparations[first] for first, _ in counts]), np.array([bases[basis] for _, basis in counts])
-    outcomes = np.arange(table.shape[1])
-    pairs = np.repeat(chosen[0], outcomes.size), (chosen[1][:, None] * outcomes.size + outcomes).reshape(-1)
-    settings = np.repeat(np.arange(len(table)), outcomes.size)
-    return ProcessData(states, effects, pairs, table.reshape(-1), settings, shots)
+    inside, measured = (
+        np.array([labels[key[part]] for key in counts]) for part, labels in enumerate((preparations, bases))
+    )
+    groups = effects.reshape(len(bases), -1, *effects.shape[1:])
+    return replace(tabulate_process(states, inside, groups, measured, table), shots=shots)
+
+
+def tabulate_process(states: Array, inputs: IntArray, effects: Array, measured: IntArray, table: Any) -> ProcessData:
+    """Return the data of a table of counts, a row for each experiment and a column for each outcome.
+
+    Parameters
+    ----------
+    states
+        The distinct input states, of shape (states, d_in, d_in).
+    inputs
+        The state of each experiment.
+    effects
+        The operators of the outcomes of each distinct measurement, of shape (measurements, outcomes, d_out, d_out).
+    measured
+        The measurement of each experiment.
+    table
+        Counts of shape (experiments, outcomes).
+
+    Examples
+    --------
+    >>> one = np.eye(2)[None] / 2
+    >>> tabulate_process(one, np.array([0]), basis_effects("Z")[None], np.array([0]), [[3, 1]]).shots
+    array([4.])
+    """
+    counts = validate.real_array("table", table).astype(np.float64)
+    if counts.ndim != 2 or counts.shape != (len(inputs), effects.shape[1]) or len(measured) != len(inputs):
+        raise InvalidInput("table", f"counts of shape {(len(inputs), effects.shape[1])}", f"shape {counts.shape}")
+    if counts.min() < 0.0 or np.any(counts.sum(axis=1) <= 0.0):
+        raise InvalidInput("table", "counts of at least one shot in each experiment", "none, or negative ones")
+    outcomes = np.arange(counts.shape[1])
+    pairs = np.repeat(inputs, outcomes.size), (measured[:, None] * outcomes.size + outcomes).reshape(-1)
+    settings = np.repeat(np.arange(len(counts)), outcomes.size)
+    flat = effects.reshape(-1, *effects.shape[2:])
+    return ProcessData(states, flat, pairs, counts.reshape(-1), settings, counts.sum(axis=1))
 
 
 def ancilla_data(counts: Any, state: Any = None, readout: Any = None) -> ProcessData:
