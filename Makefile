@@ -8,14 +8,17 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types layers pytest docs docs-check format benchmark fuzz clean
+.PHONY: help demo test test-oldest lint types layers pytest docs docs-check format benchmark benchopt fuzz dist clean
 
 help:
 	@echo "make demo       the paper's methods, Frank-Wolfe and the default on a 10-qubit state; table, picture in out/"
 	@echo "make test       lint, types, layers, documentation and tests"
+	@echo "make test-oldest  the tests with the oldest supported versions (packaging/oldest.txt)"
 	@echo "make docs       the documentation as a site in out/site"
 	@echo "make format     apply the formatter and the safe fixes of the linter"
 	@echo "make benchmark  the quick form of every benchmark"
+	@echo "make benchopt   two benchmarks beside other packages, pages in out/benchopt"
+	@echo "make dist       wheel and source archive in out/dist"
 	@echo "make fuzz       random trials of the promises, SECONDS=600 SEED=0"
 	@echo "make clean      remove .venv, out and caches"
 
@@ -53,6 +56,36 @@ format: $(VENV)/dev.stamp
 benchmark: $(VENV)/dev.stamp
 	@$(ONE_THREAD) $(BIN)/python benchmarks/runner.py --quick
 
+# Copies, because benchopt writes its cache and pages beside the benchmark.
+benchopt: .venv-benchopt/stamp
+	@mkdir -p out/benchopt
+	@for name in low_rank_sdp nuclear_completion; do \
+	  cp -R benchmarks/benchopt/$$name out/benchopt/ && cd out/benchopt/$$name && rm -rf outputs && \
+	  $(ONE_THREAD) ../../../.venv-benchopt/bin/benchopt run . --config quick.yml --no-display --output quick && cd ../../..; \
+	done
+
+.venv-benchopt/stamp: pyproject.toml benchmarks/benchopt/requirements.txt
+	@echo "Setting up .venv-benchopt (once)"
+	@$(PYTHON) -m venv .venv-benchopt
+	@.venv-benchopt/bin/python -m pip -qq --disable-pip-version-check install --editable ".[sdp]" -r benchmarks/benchopt/requirements.txt
+	@touch $@
+
+# With the oldest Python that is at hand; folders that need packages beyond the extras are left out.
+OLDEST ?= $(firstword $(foreach version,3.10 3.11 3.12 3.13 3.14,$(if $(shell command -v python$(version)),python$(version))) $(PYTHON))
+test-oldest: .venv-oldest/stamp
+	@$(ONE_THREAD) .venv-oldest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist loadfile $(OLDEST_TESTS)
+
+OLDEST_TESTS ?= $(addprefix tests/,_util apps cli couplings doctor dual io maps methods run sharp spectral trackers test_imports.py test_problem.py)
+.venv-oldest/stamp: pyproject.toml packaging/oldest.txt
+	@echo "Setting up .venv-oldest with $(OLDEST) (once)"
+	@$(OLDEST) -m venv .venv-oldest
+	@.venv-oldest/bin/python -m pip -qq --disable-pip-version-check install --constraint packaging/oldest.txt \
+	  --editable ".[all,cvxpy]" pytest pytest-xdist pytest-timeout hypothesis networkx
+	@touch $@
+
+dist: $(VENV)/dev.stamp
+	@$(BIN)/python -m build --outdir out/dist .
+
 # The seed of a failure is printed: `make fuzz ONLY=units CASE=123` repeats it alone.
 SECONDS ?= 600
 SEED ?= 0
@@ -78,5 +111,5 @@ $(VENV)/dev.stamp: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/demo.stamp
 
 clean:
-	@rm -rf $(VENV) out .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-oldest .venv-benchopt out .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +

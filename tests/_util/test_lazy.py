@@ -23,7 +23,7 @@ from unipd.spectral.symmetric import csr_block, csr_three_term, lanczos_steps, r
 
 N, R = 40, 5
 rng = np.random.default_rng(0)
-SPARSE = sp.random_array((N, N), density=0.1, rng=rng, format="csr") + sp.eye_array(N, format="csr")
+SPARSE = sp.random_array((N, N), density=0.1, random_state=rng, format="csr") + sp.eye_array(N, format="csr")
 CSR = (SPARSE.indptr, SPARSE.indices, SPARSE.data)
 GROUPS = rng.integers(0, 7, N)
 PAIRS = rng.integers(0, N, (2, 90)).astype(np.uint32)

@@ -35,7 +35,7 @@ def test_incidence_refuses(indices):
 FEATURES = {
     "none": None,
     "array": np.random.default_rng(1).standard_normal((5, 3)),
-    "sparse": sp.random_array((5, 3), density=0.5, rng=np.random.default_rng(2)),
+    "sparse": sp.random_array((5, 3), density=0.5, random_state=np.random.default_rng(2)),
 }
 
 
