@@ -177,3 +177,14 @@ def test_a_complex_map_on_a_real_set_raises_an_error_with_the_remedy() -> None:
         unipd.Problem(simplex, A, b)
     stacked = unipd.Problem(simplex, np.vstack([A.real, A.imag]), np.concatenate([b.real, b.imag]))
     assert unipd.solve(stacked, accuracy=1e-6).status.success
+
+
+def test_a_block_that_is_nearly_orthogonal_to_b_does_not_loosen_the_gap():
+    """min 1/2 ||x + s z - b||^2 + ||x||^2 + ||z||^2: z alone would reach b at an arbitrary cost as <s, b> vanishes."""
+    rng = np.random.default_rng(0)
+    b, column = rng.standard_normal(20), rng.standard_normal((20, 1))
+    column -= (1.0 - 1e-13) * b[:, None] * float(b @ column[:, 0]) / float(b @ b)
+    blocks = unipd.sharp.Product([unipd.sharp.L2NormSquared(20), unipd.sharp.L2NormSquared(1)])
+    for coupling in (unipd.couplings.LeastSquares(), unipd.couplings.Equality()):
+        problem = unipd.Problem(blocks, [np.eye(20), column], b, coupling)
+        assert problem.scale(0.0) <= float(b @ b)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from unipd.apps.completion import ImplicitCompletion, MatrixCompletion
     from unipd.apps.files import load
     from unipd.apps.graphs.maxcut import MaxCut
+    from unipd.apps.learning import LowRankImputer
     from unipd.apps.sdp import SDP, certify
     from unipd.apps.tomography import PauliTomography
     from unipd.io.results import save
@@ -64,6 +65,7 @@ __all__ = [
     "Factored",
     "FrankWolfe",
     "ImplicitCompletion",
+    "LowRankImputer",
     "MatrixCompletion",
     "MaxCpuSeconds",
     "MaxCut",
@@ -122,6 +124,7 @@ _HOMES = {
     "unipd.apps.completion": ("ImplicitCompletion", "MatrixCompletion"),
     "unipd.apps.files": ("load",),
     "unipd.apps.graphs.maxcut": ("MaxCut",),
+    "unipd.apps.learning": ("LowRankImputer",),
     "unipd.apps.sdp": ("SDP", "certify"),
     "unipd.apps.tomography": ("PauliTomography",),
     "unipd.io.results": ("save",),

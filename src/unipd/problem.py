@@ -202,10 +202,13 @@ class Problem:
     def _negligible(self) -> float:
         """1e-4 of the size of f: max |f| over X, or :attr:`_ray_objective` where f has no maximum.
 
-        f = 0 under constraints has no unit, and then it is 1e-4 itself.
+        f = 0 under constraints has no unit, and then it is 1e-4 itself. With a loss, f without a maximum is at most
+        phi(-b) at a solution, which counts already.
         """
         if not self.has_penalty and self._objective_range == 0.0:
             return ZERO_OBJECTIVE
+        if self._objective_range is None and self.loss_at_zero > 0.0:
+            return 0.0
         size = self._ray_objective if self._objective_range is None else self._objective_range
         return ZERO_OBJECTIVE * size
 
@@ -223,7 +226,8 @@ class Problem:
     def _ray_objective(self) -> float:
         """The size of f at the least points that reach A x = b, where f has no maximum; 0 where it is not known.
 
-        It scales as f does. Every block is asked alone, along the ray A^* b: see :func:`_size_on_ray`.
+        It scales as f does. Every block is asked alone, along the ray A^* b: see :func:`_size_on_ray`. The least cost
+        counts, since a block that is nearly orthogonal to b would need an arbitrarily large point.
         """
         if self.norm_b == 0.0:
             return 0.0
@@ -241,7 +245,7 @@ class Problem:
             ]
         except OracleError:  # which the run meets as well, and explains
             return 0.0
-        return max((size for size in sizes if math.isfinite(size)), default=0.0)
+        return min((size for size in sizes if 0.0 < size < math.inf), default=0.0)
 
     @cached_property
     def typical_objective(self) -> float:

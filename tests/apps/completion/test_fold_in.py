@@ -107,3 +107,20 @@ def test_a_loaded_model_folds_like_the_estimator(ratings, tmp_path):
 def test_a_model_without_a_matrix(ratings):
     model = CompletionModel(1.0).fit((*ratings[:2], np.full(ratings[2].size, 3.0)))
     assert model.fold_in(([100], [5], [3.0])).predict([(100, 7)]) == pytest.approx(3.0)
+
+
+def test_folding_a_training_row_in_reproduces_its_fit_when_columns_are_centred():
+    """Centred columns make the item biases nearly orthogonal to the ratings, which must not loosen the gap."""
+    rng = np.random.default_rng(3)
+    table = rng.standard_normal((60, 4)) @ rng.standard_normal((4, 40)) + 0.5 * rng.standard_normal((60, 40))
+    known = rng.random(table.shape) < 0.7
+    table = np.where(known, table, np.nan)
+    table -= np.nanmean(table, axis=0)
+    rows, columns = np.nonzero(known)
+    model = CompletionModel(60.0, clip=False, accuracy=1e-6).fit((rows, columns, table[rows, columns]))
+    assert model.result_.status.success
+    scale = float(np.nansum((table - np.nanmean(table)) ** 2)) / 2.0
+    assert (model.objective_ - model.dual_bound_) / scale == pytest.approx(model.gap_, rel=1e-6)
+    before = model.predict((rows, columns))
+    model.fold_in((rows + 1000, columns, table[rows, columns]))
+    np.testing.assert_allclose(model.predict((rows + 1000, columns)), before, atol=1e-3)

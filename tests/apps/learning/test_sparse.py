@@ -18,7 +18,7 @@ pytest.importorskip("cvxpy")
 import cvxpy as cp
 from sklearn.utils.estimator_checks import check_estimator
 
-from unipd.apps.learning import NormConstrainedRegressor, basis_pursuit
+from unipd.apps.learning import NormConstrainedRegressor, NormConstrainedRegressorCV, basis_pursuit
 
 LOSSES = {"squared": lambda r: 0.5 * cp.sum_squares(r), "huber": lambda r: 0.5 * cp.sum(cp.huber(r))}
 
@@ -126,3 +126,39 @@ def test_scikit_learn_accepts_it() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(NormConstrainedRegressor(accuracy=1e-4))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_cross_validation_finds_the_radius_that_scikit_learn_finds(sparse: bool) -> None:
+    from sklearn.model_selection import GridSearchCV, KFold
+
+    X, y = sample(1)
+    folds, data = KFold(4, shuffle=True, random_state=0), sp.csr_array(X) if sparse else X
+    model = NormConstrainedRegressorCV(6, cv=folds, accuracy=1e-5).fit(data, y)
+    search = GridSearchCV(
+        NormConstrainedRegressor(accuracy=1e-5),
+        {"radius": model.radii_.tolist()},
+        cv=folds,
+        scoring="neg_mean_squared_error",
+    ).fit(data, y)
+    np.testing.assert_allclose(-search.cv_results_["mean_test_score"], model.mse_path_.mean(axis=1), rtol=1e-6)
+    assert model.radius_ == search.best_params_["radius"]
+    np.testing.assert_allclose(model.coef_, search.best_estimator_.coef_)
+    assert model.score(data, y) > 0.9
+
+
+def test_radii_of_the_path() -> None:
+    X, y = sample(1)
+    given = NormConstrainedRegressorCV([3.0, 1.0], cv=2).fit(X, y, np.ones(80))
+    assert given.radii_.tolist() == [1.0, 3.0]
+    largest = NormConstrainedRegressorCV(2, cv=2).fit(X, y).radii_[-1]
+    centred = X - X.mean(axis=0)
+    assert largest == pytest.approx(np.abs(np.linalg.lstsq(centred, y - y.mean(), rcond=None)[0]).sum(), rel=1e-4)
+    for wrong in ({"radii": [0.0, 1.0]}, {"radii": 0}, {"norm": sharp.L1Ball(20)}):
+        with pytest.raises(InvalidInput, match=next(iter(wrong))):
+            NormConstrainedRegressorCV(**wrong).fit(X, y)
+
+
+def test_scikit_learn_accepts_the_path() -> None:
+    checks = check_estimator(NormConstrainedRegressorCV(2, cv=2, accuracy=1e-3), on_fail=None, on_skip=None)
+    assert not [check for check in checks if check["status"] == "failed"]

@@ -69,6 +69,18 @@ class FittedModel(ReprMixin):
             out[part] = self._at(rows[part], columns[part])
         return self.clip(out)
 
+    def predict_all(self, rows: IntArray, *, seen: bool = True) -> FloatArray:
+        """Return the predictions, not clipped, of all items for users: -inf for rated ones unless ``seen``."""
+        known = np.flatnonzero(rows >= 0)
+        out = np.tile(self.mean + self.item_bias, (rows.size, 1))
+        users = rows[known]
+        out[known] += (self.left[users] * self.singular_values) @ self.right.T + self.user_bias[users, None]
+        if not seen:
+            starts, sizes = self.rated_starts[users], np.diff(self.rated_starts)[users]
+            places = np.arange(sizes.sum()) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+            out[np.repeat(known, sizes), self.rated_columns[places]] = -np.inf
+        return out
+
     def best_items(self, rows: IntArray, count: int, *, seen: bool = False) -> tuple[IntArray, FloatArray]:
         """Return the columns and predictions, not clipped, of the best items of users; NaN where none is left.
 
@@ -79,22 +91,10 @@ class FittedModel(ReprMixin):
         step = max(1, _CHUNK // len(self.items))
         for first in range(0, rows.size, step):
             part = slice(first, first + step)
-            predicted = self._all_items(rows[part], seen=seen)
+            predicted = self.predict_all(rows[part], seen=seen)
             best[part] = _largest(predicted, count)
             scores[part] = np.take_along_axis(predicted, best[part], axis=1)
         return best, np.where(np.isfinite(scores), scores, np.nan)
-
-    def _all_items(self, rows: IntArray, *, seen: bool) -> FloatArray:
-        """Return the predictions of all items for users, -inf for rated ones unless ``seen``."""
-        known = np.flatnonzero(rows >= 0)
-        out = np.tile(self.mean + self.item_bias, (rows.size, 1))
-        users = rows[known]
-        out[known] += (self.left[users] * self.singular_values) @ self.right.T + self.user_bias[users, None]
-        if not seen:
-            starts, sizes = self.rated_starts[users], np.diff(self.rated_starts)[users]
-            places = np.arange(sizes.sum()) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-            out[np.repeat(known, sizes), self.rated_columns[places]] = -np.inf
-        return out
 
     def clip(self, values: FloatArray) -> FloatArray:
         """Return predictions within the range."""

@@ -1,6 +1,7 @@
-"""Learning problems: regression (sparse recovery, norm constraints), svm, submodular (minimisation), clustering.
+"""Learning problems as estimators and functions.
 
-Modules are imported on first use: regression and svm need scikit-learn, the others do not.
+Regression (sparse recovery, norm constraints), svm with kernel_svm, imputer (missing values), submodular (minimisation)
+and clustering. Modules are imported on first use: regression, svm and imputer need scikit-learn, the others do not.
 """
 
 from typing import TYPE_CHECKING
@@ -9,7 +10,8 @@ from unipd._util.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from unipd.apps.learning.clustering import communities, kmeans, partition_program
-    from unipd.apps.learning.regression import NormConstrainedRegressor, basis_pursuit
+    from unipd.apps.learning.imputer import LowRankImputer
+    from unipd.apps.learning.regression import NormConstrainedRegressor, NormConstrainedRegressorCV, basis_pursuit
     from unipd.apps.learning.submodular import CutFunction
     from unipd.apps.learning.svm import SupportVectorClassifier
 
@@ -17,7 +19,8 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "clustering": ("communities", "kmeans", "partition_program"),
-        "regression": ("NormConstrainedRegressor", "basis_pursuit"),
+        "imputer": ("LowRankImputer",),
+        "regression": ("NormConstrainedRegressor", "NormConstrainedRegressorCV", "basis_pursuit"),
         "submodular": ("CutFunction",),
         "svm": ("SupportVectorClassifier",),
     },
@@ -26,7 +29,9 @@ __getattr__, __dir__ = lazy_exports(
 
 __all__ = [
     "CutFunction",
+    "LowRankImputer",
     "NormConstrainedRegressor",
+    "NormConstrainedRegressorCV",
     "SupportVectorClassifier",
     "basis_pursuit",
     "communities",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
+from scipy.sparse.linalg import lsqr
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
@@ -21,6 +22,7 @@ from unipd.sharp import L2Ball as L2Set
 try:
     from sklearn.base import BaseEstimator, RegressorMixin
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.model_selection import check_cv
     from sklearn.utils.validation import (
         _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
         check_is_fitted,
@@ -31,6 +33,12 @@ except ImportError as error:
 
 NORMS = {"l1": L1Ball, "l2": L2Set, "linf": LInfBall}
 LOSSES = {"squared": LeastSquares, "huber": Huber}
+ORDERS = {"l1": 1, "l2": 2, "linf": np.inf}
+"""The norms as NumPy calls them."""
+SMALLEST_RADIUS = 1e-3
+"""First radius of a path, as a share of the norm of the unconstrained solution."""
+LSQR_STEPS = 100
+"""Steps of the iteration for that norm, of which the order of magnitude is enough."""
 ROUNDING = 1e-12
 """A spread of y below this share of its size is rounding: y is constant."""
 
@@ -181,6 +189,100 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         if self.loss not in LOSSES:
             raise InvalidInput("loss", f"one of {', '.join(LOSSES)}, or a loss of unipd.couplings", repr(self.loss))
         return LOSSES[self.loss]()
+
+
+class NormConstrainedRegressorCV(NormConstrainedRegressor):
+    """:class:`NormConstrainedRegressor` with the radius chosen by cross-validation.
+
+    Every radius of a path is fitted on every fold; the one with the least mean squared error on the samples left out
+    is fitted to all samples.
+
+    Parameters
+    ----------
+    radii
+        The radii, or their number: then they grow geometrically, up to the norm of the least-squares solution (above
+        it the ball does not bind) and from a thousandth of it.
+    norm, loss, fit_intercept, accuracy
+        As in :class:`NormConstrainedRegressor`; ``norm`` is a name.
+    cv
+        Number of folds or a splitter, as in scikit-learn. Folds are contiguous by default: for sorted samples pass
+        ``KFold(5, shuffle=True)``.
+
+    Attributes
+    ----------
+    radius_, radii_
+        The radius chosen, and all radii in increasing order.
+    mse_path_
+        Mean squared errors on the samples left out, a row per radius and a column per fold.
+    coef_, intercept_, gap_, n_iter_, result_
+        Those of the final fit.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 20))
+    >>> model = NormConstrainedRegressorCV(10).fit(X, 2.0 * X[:, 3] - X[:, 7] + 0.5 * rng.standard_normal(60))
+    >>> 2.0 < model.radius_ < 4.0, model.mse_path_.shape
+    (True, (10, 5))
+    """
+
+    def __init__(
+        self,
+        radii: Any = 20,
+        norm: str = "l1",
+        loss: Any = "squared",
+        fit_intercept: bool = True,
+        accuracy: float = 1e-6,
+        cv: Any = None,
+    ) -> None:
+        self.radii = radii
+        self.norm = norm
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.accuracy = accuracy
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NormConstrainedRegressorCV:
+        """Choose the radius, fit to all samples and return the model."""
+        checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, accept_sparse="csr")
+        samples, target = checked
+        if not isinstance(self.norm, str) or self.norm not in NORMS:
+            raise InvalidInput("norm", f"one of {', '.join(NORMS)}: an oracle has no radius to choose", repr(self.norm))
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, samples, ensure_non_negative=True)
+        self.radii_ = self._radii(samples, target)
+        splitter: Any = check_cv(self.cv)
+        folds = list(splitter.split(samples, target))
+        self.mse_path_ = np.empty((self.radii_.size, len(folds)))
+        for row, radius in zip(self.mse_path_, self.radii_.tolist(), strict=True):
+            for place, (train, test) in enumerate(folds):
+                inner = None if weights is None else weights[train]
+                model = self._at(radius).fit(samples[train], target[train], inner)
+                errors = (model.predict(samples[test]) - target[test]) ** 2
+                row[place] = np.average(errors, weights=None if weights is None else weights[test])
+        self.radius_ = float(self.radii_[np.argmin(self.mse_path_.mean(axis=1))])
+        best = self._at(self.radius_).fit(samples, target, weights)
+        self.coef_, self.intercept_, self.result_ = best.coef_, best.intercept_, best.result_
+        self.gap_, self.n_iter_ = best.gap_, best.n_iter_
+        return self
+
+    def _at(self, radius: float) -> NormConstrainedRegressor:
+        return NormConstrainedRegressor(radius, self.norm, self.loss, self.fit_intercept, self.accuracy)
+
+    def _radii(self, samples: Any, target: Array) -> FloatArray:
+        """Return the radii in increasing order."""
+        if np.ndim(self.radii):
+            radii = np.sort(validate.real_array("radii", self.radii, ndim=1).astype(np.float64))
+            if not radii.size or radii[0] <= 0.0:
+                raise InvalidInput("radii", "positive numbers", repr(self.radii))
+            return radii
+        count = validate.integer("radii", self.radii, minimum=1)
+        if self.fit_intercept:
+            samples, target, _, _ = _centre(samples, target, None, LeastSquares())
+        free: Any = lsqr(samples, target, iter_lim=LSQR_STEPS)[0]
+        largest = float(np.linalg.norm(free, ORDERS[self.norm])) or 1.0
+        return largest * np.geomspace(SMALLEST_RADIUS, 1.0, count)
 
 
 def _centre(samples: Any, target: Array, weights: FloatArray | None, loss: Any) -> tuple[Any, Array, FloatArray, float]:

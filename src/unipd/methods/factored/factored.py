@@ -34,7 +34,7 @@ from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, unwrap
 from unipd.sharp.spectral.factors import Factors, NuclearNormFactors, SpectralFactors
-from unipd.spectral import has_compiled_lanczos
+from unipd.spectral import RESIDUAL, has_compiled_lanczos
 from unipd.status import Status
 
 LEAST_DECREASE = 0.3
@@ -218,6 +218,8 @@ class Factored:
         moved = refresh_certificate(problem, replace(moved, iteration=state.iteration + 1))
         decrease = state.here.value - moved.here.value
         if state.model.penalty == 0.0:
+            if _is_refuted(problem, state):
+                return certify_or_escape(problem, moved, is_refuted=True)
             gap = moved.certificate.absolute_gap
             is_descending = decrease >= LEAST_DECREASE * gap or gap <= target(problem, moved)
             return moved if is_descending else certify_or_escape(problem, moved)
@@ -327,15 +329,30 @@ def _is_nearly_feasible(state: FactoredState, previous: FactoredState, infeasibi
     return falls and FEASIBLE_SHARE * state.accuracy < infeasibility <= state.accuracy
 
 
-def certify_or_escape(problem: Problem, state: FactoredState) -> FactoredState:
-    """Call the oracle at the current dual vector: for the bound, and for a direction that the factor lacks."""
+def _is_refuted(problem: Problem, state: FactoredState) -> bool:
+    """Whether a bound by residuals claims the accuracy, and the run goes on: then its certificate has refuted it."""
+    certificate = state.certificate
+    return certificate.bound_kind == RESIDUAL and certificate.absolute_gap <= target(problem, state)
+
+
+def certify_or_escape(problem: Problem, state: FactoredState, *, is_refuted: bool = False) -> FactoredState:
+    """Call the oracle at the current dual vector: for the bound, and for a direction that the factor lacks.
+
+    A refuted bound is forgotten, and the oracle called for its strongest certificate.
+    """
     dual = state.model.complete_dual(state.here, state.factor).astype(problem.dtype, copy=False)
     eps = target(problem, state)
     loose = 0.0 if state.model.is_linear_on_spheres else 0.03 * abs(state.certificate.absolute_gap)
     tolerance = max(ORACLE_SHARE * eps, loose)
     if not math.isfinite(tolerance):
         tolerance = START_TOLERANCE * problem.typical_objective
-    state, point = certify_at(problem, state, dual, tolerance)
+    if is_refuted:
+        forgotten = replace(state.certificate, dual_bound=-math.inf, bound_kind="rigorous")
+        direction = double_direction(problem, dual)
+        point = evaluate(problem, dual, direction=direction, tolerance=ORACLE_SHARE * eps, certified=True)
+        state = with_bound(problem, replace(state, certificate=forgotten), point)
+    else:
+        state, point = certify_at(problem, state, dual, tolerance)
     here = state.here
     predicted = inner(dual, here.image - point.image) + here.cost - point.objective
     if predicted <= max(0.25 * eps, 2.0 * stationarity(state)):
