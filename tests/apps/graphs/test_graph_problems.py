@@ -7,7 +7,7 @@ import pytest
 
 from unipd.apps.graphs import bisect, cut_value
 from unipd.apps.graphs.theta import theta
-from unipd.apps.learning import communities, kmeans, partition_program
+from unipd.apps.learning import communities, kmeans, partition_program, solve_partition
 from unipd.errors import InvalidInput
 from unipd.io import Graph
 
@@ -76,6 +76,32 @@ def test_kmeans_labels_are_a_fixed_point_of_lloyd():
     assert found.sdp_bound <= found.cost
 
 
+@pytest.mark.parametrize("clusters", [1, 2, 4, 9])
+def test_the_partition_program_agrees_with_the_general_solver(clusters):
+    points = np.random.default_rng(clusters).standard_normal((9, 2))
+    cost = 0.5 * np.sum((points[:, None] - points) ** 2, axis=2)
+    fast, general = solve_partition(cost, clusters, 1e-6), partition_program(cost, clusters).solve(1e-6)
+    assert fast.status.success
+    assert fast.objective == pytest.approx(general.objective, rel=1e-4, abs=1e-6)
+    assert fast.dual_bound <= general.objective + 1e-5 * abs(general.objective) + 1e-9
+    np.testing.assert_allclose(fast.x.sum(axis=0), 1.0, atol=1e-9)
+    assert np.trace(fast.x) == pytest.approx(clusters)
+    assert np.linalg.eigvalsh(fast.x)[0] >= -1e-9
+
+
+def test_kmeans_is_at_least_as_good_as_scikit_learn():
+    sklearn = pytest.importorskip("sklearn")
+    from sklearn.cluster import KMeans
+    from sklearn.datasets import load_iris
+
+    points = load_iris().data
+    points = (points - points.mean(axis=0)) / points.std(axis=0)
+    found = kmeans(points, 4)
+    assert found.result.status.success
+    assert found.cost <= KMeans(4, n_init=20, random_state=0).fit(points).inertia_ * (1.0 + 1e-9), sklearn.__version__
+    assert 0.9 * found.cost < found.sdp_bound <= found.cost
+
+
 def test_communities_of_joined_cliques():
     blocks = [(i, j) for start in (0, 4) for i, j in itertools.combinations(range(start, start + 4), 2)]
     edges = np.array([*blocks, (0, 4)])
@@ -87,6 +113,8 @@ def test_communities_of_joined_cliques():
 def test_partition_is_refused_for_many_points():
     with pytest.raises(InvalidInput):
         partition_program(np.zeros((300, 300)), 2)
+    with pytest.raises(InvalidInput, match="at most 1000, got 1001"):
+        kmeans(np.zeros((1001, 1)), 2)
 
 
 def test_there_are_no_more_clusters_than_points():
