@@ -8,7 +8,7 @@ import pytest
 import unipd
 import unipd.io
 from report.runs import save_and_load, solve_constrained
-from unipd.apps.tomography import Noise, PauliTomography, simulate
+from unipd.apps.tomography import Noise, PauliTomography, ghz, report_data, simulate
 from unipd.report import report_sections
 from unipd.report.sections.base import to_plain
 
@@ -73,6 +73,26 @@ def test_observables_and_residuals_are_drawn_where_they_are_known(estimate):
     assert points["error_y"]["arrayminus"] == pytest.approx([0.2])
     assert figure_of(section, "Residuals by basis").traces[0]["y"] == [1.1]
     assert [figure.title for figure in section_of(estimate.result_, "State").figures] == ["Density matrix", "Spectrum"]
+
+
+def test_the_page_of_a_fit_has_target_error_bars_and_residuals(estimate, tmp_path):
+    errors = estimate.bootstrap(4, target=ghz(3), observables={"zz": "ZZI"}, seed=1)
+    result = estimate.result_.with_extras(**report_data(estimate.fit_, errors=errors))
+    section = section_of(result, "State")
+    first, second = figure_of(section, "Spectrum").traces
+    assert (first["name"], second["name"]) == ("estimate", "target")
+    assert first["error_y"]["array"][0] == pytest.approx(
+        errors.interval("eigenvalue_1")[1] - result.extras["eigenvalues"][0]
+    )
+    (points,) = figure_of(section, "Observables").traces
+    assert points["y"][0] == pytest.approx(errors.estimates["zz"])
+    low, high = errors.interval("zz")
+    assert points["error_y"]["array"][0] + points["error_y"]["arrayminus"][0] == pytest.approx(high - low)
+    assert list(figure_of(section, "Residuals by basis").traces[0]["x"]) == ["weight 1", "weight 2", "weight 3"]
+    rows = dict(section.tables[0].rows)
+    assert "[" in rows["fidelity"]
+    estimate.report(tmp_path / "fit.html", errors=errors)
+    assert "Residuals by basis" in (tmp_path / "fit.html").read_text(encoding="utf-8")
 
 
 def test_a_saved_model_shows_the_radii_that_were_tried(tmp_path):

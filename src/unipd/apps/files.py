@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from unipd.io import results
@@ -14,7 +15,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     A result (:class:`unipd.Result`) can be plotted, polished (``unipd.polish(problem, result)``) and continued from
     (``unipd.solve(problem, start=result)``) like a fresh one, with the problem built again. A completion model
     (:class:`unipd.MatrixCompletion`, ``unipd complete --out``) predicts, recommends and goes on with ``partial_fit``;
-    its result is ``result_``.
+    its result is ``result_``. The ``state`` of a tomography (``unipd tomography --out``) is its
+    :class:`~unipd.apps.tomography.QuantumState`.
 
     Examples
     --------
@@ -26,6 +28,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     3
     """
     result = results.load(path)
+    if {"eigenvalues", "eigenvectors", "purity"} <= set(result.extras):
+        from unipd.apps.tomography import as_state
+
+        return replace(result, note=result.message, state=as_state(result))
     if "completion" not in result.extras:
         return result
     from unipd.apps.completion.saved_model import restore_model

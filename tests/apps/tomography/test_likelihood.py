@@ -156,6 +156,18 @@ def test_chi_square_is_near_its_degrees_of_freedom():
     assert PauliTomography(threads=1).fit_counts(wrong).chi_square_per_dof_ > 2
 
 
+def test_residuals_name_the_wrong_basis():
+    counts = simulate_counts(random_mixed(3, 8, 1), all_bases(3), 500, seed=1)
+    counts["XYZ"] = simulate_counts(ghz(3), ["ZZZ"], 500, seed=1)["ZZZ"]
+    found = PauliTomography(threads=1).fit_counts(counts).fit_.residuals_by_basis()
+    residuals = dict(zip(found["bases"], found["residuals"], strict=True))
+    assert max(residuals, key=residuals.get) == "XYZ"
+    assert residuals.pop("XYZ") > 3
+    assert 0.5 < np.median(list(residuals.values())) < 1.5
+    exact = PauliTomography(threads=1).fit(["X", "Y", "Z"], [0.6, 0.0, 0.0])
+    assert exact.fit_.residuals_by_basis() is None
+
+
 def test_six_qubits_from_few_bases_are_certified():
     counts = simulate_counts(random_mixed(6, 64, 1), random_bases(6, 40, seed=1), 200, seed=2)
     with pytest.warns(UndeterminedState):

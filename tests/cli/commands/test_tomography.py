@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+import unipd
 from unipd.apps.tomography import all_bases, ghz, sic_povm, simulate, simulate_counts
 from unipd.cli.commands.tomography import progress_counter, read_readout, read_target
 from unipd.errors import InvalidInput
@@ -422,6 +423,20 @@ def assert_refused(result, *words):
 def test_a_memory_limit_that_leaves_no_room_is_named(invoke):
     done = invoke("tomography", "--simulate", "random", "--qubits", 9, "--memory-limit", "1MB")
     assert_refused(done, "a state of 9 qubits needs about", "0 B are available of the limit of 1 MB")
+
+
+def test_a_saved_state_is_loaded_as_a_state(invoke, tmp_path):
+    out = tmp_path / "state.npz"
+    figures = run(invoke, "--simulate", "ghz", "--qubits", 3, "--shots", 500, "--observable", "ZZI", "--out", out)
+    loaded = unipd.load(out)
+    assert loaded.state.fidelity(ghz(3)) == pytest.approx(figures["fidelity"])
+    assert loaded.state.expectation("ZZI") == pytest.approx(figures["ZZI"])
+    assert loaded.message == figures["message"]
+    assert loaded.extras["observables"]["names"] == ("ZZI",)
+    again = unipd.load(unipd.save(loaded, tmp_path / "again.npz"))
+    assert again.state.purity == pytest.approx(loaded.state.purity)
+    assert invoke("report", out, "--out", tmp_path / "page.html").exit_code == 0
+    assert "Residuals by basis" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_counts_of_a_povm(invoke, tmp_path):

@@ -26,7 +26,14 @@ objective (objectives), the rank and the method, and solves. The files in the or
 - :mod:`~unipd.apps.tomography.simulate`: test states and simulated experiments.
 """
 
-from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap, interval_of, read_replicates, replicates_file
+from unipd.apps.tomography.bootstrap import (
+    Bootstrap,
+    bootstrap,
+    interval_of,
+    read_replicates,
+    replicates_file,
+    report_data,
+)
 from unipd.apps.tomography.confidence import StateRange, is_identified, residual_noise, state_range
 from unipd.apps.tomography.counts import (
     BasisCounts,
@@ -145,6 +152,7 @@ __all__ = [
     "random_pure",
     "read_replicates",
     "replicates_file",
+    "report_data",
     "residual_noise",
     "shot_variance",
     "sic_povm",

@@ -182,6 +182,55 @@ class Bootstrap(ReprMixin):
         return self._ranges[name, level]
 
 
+def report_data(
+    fit: Fit, *, target: Any = None, observables: Mapping[str, Any] | None = None, errors: Bootstrap | None = None
+) -> dict[str, Any]:
+    """Return what a report of a fit shows, as extras of its result: the state, figures, residuals, observables.
+
+    ``eigenvalues`` and ``eigenvectors``; ``residuals_by_basis`` (:meth:`Fit.residuals_by_basis`); with a target
+    ``fidelity`` and ``target_eigenvalues``; with a bootstrap ``NAME_stderr``, ``NAME_low`` and ``NAME_high`` of every
+    figure; ``observables``: their ``names``, ``values``, and the ends ``low`` and ``high`` of their intervals, which
+    are the values themselves without a bootstrap.
+
+    Parameters
+    ----------
+    fit
+        A fit, ``fit_`` of :class:`~unipd.apps.tomography.PauliTomography`.
+    target
+        State for the fidelity; that of the bootstrap by default.
+    observables
+        Sums of Pauli strings by name; those of the bootstrap by default.
+    errors
+        A bootstrap of the fit.
+
+    Examples
+    --------
+    >>> from unipd.apps.tomography import PauliTomography
+    >>> estimate = PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.7], shots=1000)
+    >>> data = report_data(estimate.fit_, target=[1, 0], observables={"x": "X"})
+    >>> round(data["fidelity"], 2), data["residuals_by_basis"]["bases"], data["observables"]["names"]
+    (0.85, ('weight 1',), ('x',))
+    """
+    goal = errors.target if target is None and errors is not None else None if target is None else as_state(target)
+    named = dict(errors.observables if observables is None and errors is not None else observables or {})
+    rows = errors.summary() if errors is not None and errors.replicates >= 2 else {}
+    state = fit.state
+    extras: dict[str, Any] = {"eigenvalues": state.eigenvalues, "eigenvectors": state.eigenvectors}
+    if goal is not None:
+        extras |= {"fidelity": state.fidelity(goal), "target_eigenvalues": goal.eigenvalues}
+    extras |= {f"{name}_{part}": row[part] for name, row in rows.items() for part in ("stderr", "low", "high")}
+    residuals = fit.residuals_by_basis()
+    if residuals is not None:
+        extras["residuals_by_basis"] = residuals
+    if named:
+        values = {name: real_expectation(sum_, state) for name, sum_ in named.items()}
+        ends = {
+            end: tuple(rows.get(name, {end: value})[end] for name, value in values.items()) for end in ("low", "high")
+        }
+        extras["observables"] = {"names": tuple(values), "values": tuple(values.values()), **ends}
+    return extras
+
+
 Figure: TypeAlias = Callable[[QuantumState], float]
 """A function of a state."""
 

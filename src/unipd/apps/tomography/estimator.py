@@ -10,7 +10,7 @@ from typing import Any
 
 from unipd._typing import FloatArray
 from unipd._util import validate
-from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap
+from unipd.apps.tomography.bootstrap import Bootstrap, bootstrap, report_data
 from unipd.apps.tomography.confidence import StateRange, state_range
 from unipd.apps.tomography.counts import BasisCounts, as_counts
 from unipd.apps.tomography.fit import fit_counts, fit_data
@@ -324,6 +324,16 @@ class PauliTomography:
         import unipd
 
         return unipd.report.plot_tomography(self.fit_, path, **options)
+
+    def report(self, path: str, *, title: str | None = None, **options: Any) -> Any:
+        """Write an HTML page of the fit: certificate, state, spectrum, observables, residuals by basis.
+
+        ``options`` are ``target``, ``observables`` and ``errors`` of :func:`unipd.apps.tomography.report_data`.
+        """
+        import unipd
+
+        result = self.result_.with_extras(**report_data(self.fit_, **options))
+        return unipd.report.write_report({title or "tomography": result}, path, title=title)
 
     def __repr__(self) -> str:
         fitted = "" if self._fit is None else f", {self._fit.state!r}"

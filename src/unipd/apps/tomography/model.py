@@ -13,10 +13,10 @@ from unipd._typing import Array, FloatArray
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.counts import BasisCounts, Histogram
 from unipd.apps.tomography.measurements import count_strings, parameter_count, standard_errors
-from unipd.apps.tomography.objectives import pearson_chi_square
+from unipd.apps.tomography.objectives import LEAST_EXPECTED, pearson_chi_square
 from unipd.apps.tomography.state import QuantumState
 from unipd.io.pauli import PauliData
-from unipd.maps.pauli import OutcomeMap, PauliMap
+from unipd.maps.pauli import OutcomeMap, PauliMap, bit_count
 from unipd.methods import Method
 from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, StoppingRule
@@ -24,6 +24,8 @@ from unipd.status import Status
 
 LEAST_FREEDOM = 0.5
 """Degrees of freedom, as a share of the parameters, from which on chi-square per degree of freedom is reported."""
+SHOWN_BASES = 100
+"""Bases whose residuals are shown, at most."""
 _COMPLETE = (Status.LOCAL, Status.STALLED, Status.LINE_SEARCH_FAILED)
 """Ends of a fit short of its accuracy that neither a limit nor the user caused."""
 
@@ -174,6 +176,30 @@ class Fit(ReprMixin):
             return {}
         ratio = chi_square[0] / freedom
         return {"chi_square": chi_square[0], "degrees_of_freedom": freedom, "chi_square_per_dof": ratio}
+
+    def residuals_by_basis(self) -> dict[str, Any] | None:
+        """Return ``bases`` and, for each, ``residuals``: the root mean square difference of data and fit, in errors.
+
+        About 1 where the model explains a basis. Expectation values are grouped by the weight of their strings, and of
+        very many bases the worst are returned. None where errors are unknown.
+        """
+        if self.counts is None or self.model.histogram is None:
+            errors = standard_errors(self.data)
+            if errors is None:
+                return None
+            weights = bit_count(self.data.x | self.data.z)
+            squares = ((self.fitted - self.data.expectations) / errors) ** 2
+            levels = np.unique(weights[weights > 0])
+            names = [f"weight {weight}" for weight in levels]
+            values = np.array([math.sqrt(float(np.mean(squares[weights == weight]))) for weight in levels])
+        else:
+            histogram, names = self.model.histogram, [part.basis for part in self.counts]
+            mean = np.maximum(histogram.shots * self.model.problem.map.image(self.state.low_rank), LEAST_EXPECTED)
+            starts = np.cumsum(histogram.sizes) - histogram.sizes
+            sums = np.add.reduceat((histogram.counts - mean) ** 2 / mean, starts)
+            values = np.sqrt(sums / np.maximum(histogram.sizes - 1, 1))
+        shown = np.sort(np.argsort(-values, kind="stable")[:SHOWN_BASES])
+        return {"bases": tuple(names[place] for place in shown), "residuals": tuple(values[shown].tolist())}
 
     def add_figures(self) -> Fit:
         """Return the fit with its figures among the extras of the result."""

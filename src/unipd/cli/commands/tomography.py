@@ -134,7 +134,14 @@ def tomography(
     The accuracy is a certified duality gap; for exact data it bounds the relative residual. The fidelity is that with
     --target, with --simulate by default that with the true state.
     """
-    from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, make_state, read_replicates
+    from unipd.apps.tomography import (
+        MeasurementWarning,
+        Noise,
+        PauliTomography,
+        make_state,
+        read_replicates,
+        report_data,
+    )
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
@@ -176,15 +183,17 @@ def tomography(
     state, result, options = estimator.state_, estimator.result_, replace(options, accuracy=estimator.result_.accuracy)
     if options.verbose:
         say(f"objective {estimator.objective_name_}, rank: {estimator.fit_.rank_choice}")
-    result = result.with_extras(eigenvalues=state.eigenvalues, eigenvectors=state.eigenvectors)
     goal = truth if target is None else saved or make_state(target, state.qubits)
     if goal is not None:
         if goal.qubits != state.qubits:
             raise InvalidInput("--target", f"a state of {state.qubits} qubits", f"{goal.qubits} qubits")
         name = "simulated state" if target is None else target
-        result = result.with_extras(fidelity=state.fidelity(goal), fidelity_target=name)
+        result = result.with_extras(fidelity_target=name)
     with translate_argument_names({"observable": "--observable", "paulis": "--observable"}):
-        result = result.with_extras(**{name: float(state.expectation(sum_).real) for name, sum_ in sums.items()})
+        extras = report_data(estimator.fit_, target=goal, observables=sums)
+        result = result.with_extras(
+            **extras, **dict(zip(sums, extras.get("observables", {}).get("values", ()), strict=True))
+        )
     errors: Bootstrap | None = None
     if bootstrap is not None and result.status is not Status.INTERRUPTED:
         result, errors = _add_error_bars(result, estimator, bootstrap, goal, sums, resample, options)
@@ -422,15 +431,15 @@ def _add_error_bars(
     options: Options,
 ) -> tuple[Result, Bootstrap]:
     """Return the result with the figures of a bootstrap; its status says whether that was interrupted."""
+    from unipd.apps.tomography import report_data
+
     named = {"target": target, "observables": observables, "resample": resample}
     with progress_counter("bootstrap", replicates, quiet=options.quiet) as progress:
         bootstrap = estimator.bootstrap(
             replicates, seed=options.seed, threads=options.threads, progress=progress, **named
         )
     if bootstrap.replicates >= 2:
-        parts = ("stderr", "low", "high")
-        rows = bootstrap.summary().items()
-        result = result.with_extras(**{f"{name}_{part}": row[part] for name, row in rows for part in parts})
+        result = result.with_extras(**report_data(estimator.fit_, errors=bootstrap))
         if bootstrap.undetermined_figures or bootstrap.range_figures:
             undetermined = ", ".join((*bootstrap.range_figures, *bootstrap.undetermined_figures))
             result = result.with_extras(undetermined=undetermined)

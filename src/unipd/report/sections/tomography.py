@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -33,7 +34,7 @@ def tomography_section(result: Result) -> Section | None:
         return None
     figures = [
         _city_figure(state),
-        spectrum_figure("Spectrum", {"estimate": state.eigenvalues}, label="eigenvalue", log=state.rank > 6),
+        _spectrum(result, state),
     ]
     observables, residuals = (result.extras.get(name) for name in ("observables", "residuals_by_basis"))
     if isinstance(observables, dict):
@@ -113,6 +114,25 @@ def _boxes(block: Array) -> tuple[Array, Array, Array, list[str]]:
     triangles = np.array(_FACES) + 8 * np.arange(heights.size)[:, np.newaxis, np.newaxis]
     texts = [f"{value.real:.4f} {value.imag:+.4f}i" for value in block.reshape(-1)]
     return corners.reshape(-1, 3), triangles.reshape(-1, 3), np.repeat(angles, 8), texts
+
+
+def _spectrum(result: Result, state: QuantumState) -> Figure:
+    """Return the eigenvalues of the estimate, with intervals where a bootstrap gave them, and those of the target."""
+    spectra = {"estimate": state.eigenvalues}
+    if "target_eigenvalues" in result.extras:
+        spectra["target"] = result.extras["target_eigenvalues"]
+    figure = spectrum_figure("Spectrum", spectra, label="eigenvalue", log=state.rank > 6)
+    ends = [
+        (result.extras.get(f"eigenvalue_{place}_low"), result.extras.get(f"eigenvalue_{place}_high"))
+        for place in range(1, state.rank + 1)
+    ]
+    if ends[0][0] is not None:
+        values = np.sort(state.eigenvalues)[::-1]
+        above = [None if high is None else max(0.0, high - e) for e, (_, high) in zip(values, ends, strict=True)]
+        below = [None if low is None else max(0.0, e - low) for e, (low, _) in zip(values, ends, strict=True)]
+        bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
+        figure = replace(figure, traces=[{**figure.traces[0], "error_y": bars}, *figure.traces[1:]])
+    return figure
 
 
 def _observables_figure(content: dict[str, Any]) -> Figure:
