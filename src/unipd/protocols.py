@@ -8,31 +8,7 @@ nor :class:`unipd.couplings.ConvexSet` or ``ConvexLoss`` is adapted, with their 
 Sharp oracle: required ``__call__``, ``value``, ``objective``, ``support``, ``contains``, ``maximum``, ``shape``,
 ``exact``, ``degree``, ``linear``.
 
-==========================  ==========================================  =========================
-optional                    gives                                       default
-==========================  ==========================================  =========================
-``call_certified``          the strongest affordable certificate        ``__call__``
-``best_vertices``           pricing of many atoms in one pass           None: one atom per call
-``factors``                 the factored (Burer-Monteiro) method        None: not factorable
-``linear_cost``             C of a linear objective                     None
-``coordinates``             coordinate descent                          None: not by coordinates
-``squared_nuclear_weight``  the barrier method                          None: another f or X
-``cost_map``                <C, x> and A x together, C + A^* lam        None: one after the other
-``quadratic_diagonal``      the curvature of a quadratic objective      None
-``is_strictly_convex``      quasi-Newton steps before atoms ("auto")    False
-``inner_oracles``           the oracles inside this one                 ()
-``block_oracles``           one model per block (corrective method)     (): one block
-``runs_user_code``          further checks of the answers               False
-``hermitian``               matrices as factors, Hermitian or not       None: not such a set
-``certification``           parameters of certified spectral bounds     None
-``atom_entries``            entries of an atom, for memory forecasts    None: all entries of x
-``real_only``               complex maps are refused                    False
-``takes_operators``         directions may be operators                 True
-``has_membership_test``     warm starts at points of other problems     True
-``display_value``           the sign and offset of reported values      the value itself
-``checkpoint_identity``     what a checkpoint compares                  None: the object
-==========================  ==========================================  =========================
-
+==========================  ==========================================  ==================
 Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``.
 
 ========================  ==========================================  =========================
@@ -345,6 +321,13 @@ class OracleDefaults(_Oracle):
 
     def coordinates(self) -> Any:
         """Return X and f by coordinates (:class:`unipd.sharp.Coordinates`), or None when they have no such form."""
+        return None
+
+    def equations(self, places: Any) -> Any:
+        """Return E and e where {x >= 0 : E x = e} are the points of X that are zero outside some flat entries, or None.
+
+        As (values, (rows, columns), e): the nonzeros of E and their places, with one column for each of the entries.
+        """
         return None
 
     def factors(self) -> Any:

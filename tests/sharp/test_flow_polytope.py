@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import unipd
 from unipd.atoms import SparsePoint
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, OracleError
 from unipd.sharp import FlowPolytope
 
 from .models import paths
@@ -71,11 +74,60 @@ def test_long_paths_need_no_recursion() -> None:
     assert oracle.value(np.ones(count)).value == count
 
 
-def test_a_cycle_is_named() -> None:
-    with pytest.raises(InvalidInput, match=r"cycle through node [123]"):
-        FlowPolytope([0, 1, 2, 3, 3], [1, 2, 3, 1, 4], source=0, sink=4)
-    with pytest.raises(InvalidInput, match="cycle through node 1"):
-        FlowPolytope([0, 1], [1, 1], source=0, sink=1)
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**16))
+def test_cycles_and_nonnegative_lengths(seed: int) -> None:
+    """Against the shortest of all simple paths, with parallel edges, self-loops and lengths of zero."""
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, 5, (12, 2))
+    tails, heads = np.append(ends[:, 0], [1, 2]), np.append(ends[:, 1], [2, 1])
+    lengths = rng.integers(0, 4, tails.size).astype(float)
+    graph = networkx.MultiDiGraph()
+    graph.add_nodes_from(range(5))
+    graph.add_edges_from((tail, head, {"length": w}) for tail, head, w in zip(tails, heads, lengths, strict=True))
+    if not networkx.has_path(graph, 0, 4):
+        with pytest.raises(InvalidInput, match="a path from node 0 reaches"):
+            FlowPolytope(tails, heads, 0, 4, nodes=5)
+        return
+    oracle = FlowPolytope(tails, heads, 0, 4, nodes=5)
+    answer = oracle(-lengths)
+    assert answer.value == -networkx.shortest_path_length(graph, 0, 4, "length")
+    assert answer.value == oracle.value(-lengths).value
+    assert oracle.contains(answer.atom.dense())
+    assert answer.atom.inner(-lengths) == answer.value
+    potentials = oracle.potentials(-lengths)
+    used = np.isfinite(potentials[tails])
+    assert (potentials[heads[used]] >= potentials[tails[used]] - lengths[used]).all()
+
+
+def test_negative_lengths_on_a_cycle_are_refused_by_name() -> None:
+    oracle = FlowPolytope([0, 1, 2, 3, 3], [1, 2, 3, 1, 4], source=0, sink=4)
+    with pytest.raises(OracleError, match=r"edge 1, from node 1 to 2, has the negative length -0.5"):
+        oracle(np.array([-1.0, 0.5, 0.0, -1.0, 0.0]))
+    assert oracle.support(np.array([1.0, 0.5, 0.0, -1.0, 0.0])) == 1.5  # no cycle gains
+    assert oracle.support(np.array([1.0, 0.5, 0.6, -1.0, 0.0])) == np.inf
+
+
+def test_capacities_on_two_way_streets() -> None:
+    """Route two units over a grid of two-way streets with capacities; the optimum by a linear program."""
+    rng, side = np.random.default_rng(1), 6
+    nodes = np.arange(side * side).reshape(side, side)
+    pairs = np.concatenate(
+        [np.stack([a.ravel(), b.ravel()], 1) for a, b in [(nodes[:-1], nodes[1:]), (nodes[:, :-1], nodes[:, 1:])]]
+    )
+    tails, heads = np.append(pairs[:, 0], pairs[:, 1]), np.append(pairs[:, 1], pairs[:, 0])
+    costs, capacity = rng.uniform(1.0, 2.0, tails.size), np.full(tails.size, 0.7)
+    flows = [FlowPolytope(tails, heads, 0, side * side - 1), FlowPolytope(tails, heads, side * side - 1, 0)]
+    blocks = [unipd.sharp.Linear(costs, flow) for flow in flows]
+    problem = unipd.Problem(blocks, [unipd.maps.Identity(tails.size)] * 2, capacity, "<=")
+    result = unipd.solve(problem, accuracy=1e-7)
+    values, places, right = flows[0].equations(np.arange(tails.size))
+    balance = scipy.sparse.csc_array((values, places))
+    both = scipy.sparse.block_diag([balance, balance])
+    limits = scipy.sparse.hstack([scipy.sparse.eye_array(tails.size)] * 2)
+    best = scipy.optimize.linprog(np.tile(costs, 2), limits, capacity, both, np.append(right, -right))
+    assert result.status.success
+    assert result.objective == pytest.approx(best.fun, rel=1e-6)
 
 
 @pytest.mark.parametrize(

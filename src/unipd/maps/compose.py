@@ -194,6 +194,17 @@ class RowScaled(Map):
         """Return A^* (D lam)."""
         return self.inner.adjoint(self.factors * dual)
 
+    def columns(self, places: Any) -> Any:
+        """Return the columns of A times the factors."""
+        part, factors = self.inner.columns(places), self.factors.reshape(-1, 1)
+        return (
+            scipy.sparse.csc_array(part * factors)
+            if scipy.sparse.issparse(part)
+            else None
+            if part is None
+            else part * factors
+        )
+
     def row_norms(self) -> FloatArray | None:
         """Return the factors times the norms of A's rows."""
         norms = row_norms(self.inner)

@@ -276,6 +276,11 @@ class Identity(Map):
         """Return lam."""
         return dual
 
+    def columns(self, places: Any) -> Any:
+        """Return unit vectors, compressed."""
+        entries = (np.ones(places.size, self.dtype), places, np.arange(places.size + 1))
+        return scipy.sparse.csc_array(entries, shape=(math.prod(self.codomain), places.size))
+
 
 _ACCEPTED = "a NumPy array, a SciPy sparse matrix, an operator with matvec and rmatvec, a unipd map, or a list of those"
 

@@ -24,7 +24,7 @@ from unipd.methods.base import (
 
 if TYPE_CHECKING:
     from unipd.methods.coordinate.coordinate import CoordinateDescent
-    from unipd.methods.corrective.corrective import Corrective
+    from unipd.methods.corrective.corrective import Corrective, MemoryBound
     from unipd.methods.factored.factored import Factored
     from unipd.methods.frank_wolfe import AwayStepFrankWolfe, BlendedPairwise, PairwiseFrankWolfe
     from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe
@@ -39,7 +39,7 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "coordinate.coordinate": ("CoordinateDescent",),
-        "corrective.corrective": ("Corrective",),
+        "corrective.corrective": ("Corrective", "MemoryBound"),
         "factored.factored": ("Factored",),
         "frank_wolfe": ("AwayStepFrankWolfe", "BlendedPairwise", "PairwiseFrankWolfe"),
         "frank_wolfe.frank_wolfe": ("FrankWolfe",),
@@ -63,6 +63,7 @@ __all__ = [
     "Counts",
     "Factored",
     "FrankWolfe",
+    "MemoryBound",
     "Method",
     "NormBarrier",
     "PairwiseFrankWolfe",

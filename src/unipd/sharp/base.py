@@ -96,10 +96,10 @@ class Sharp(Membership, ReprMixin, OracleDefaults, ABC):
     takes_operators: bool = False
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Withdraw inherited pricing and coordinates from a class with its own maximiser: X may be another set."""
+        """Withdraw inherited descriptions of X from a class with its own maximiser: X may be another set."""
         super().__init_subclass__(**options)
         if vars(cls).keys() & {"maximiser", "__call__"}:
-            for name in {"best_vertices", "coordinates"} - vars(cls).keys():
+            for name in {"best_vertices", "coordinates", "equations"} - vars(cls).keys():
                 setattr(cls, name, getattr(OracleDefaults, name))
 
     def __init__(self, shape: int | Shape) -> None:

@@ -49,6 +49,12 @@ class Birkhoff(Sharp):
         count = self.shape[0]
         return SparsePoint(self.shape, rows * count + columns, np.ones(count, direction.dtype))
 
+    def equations(self, places: Any) -> Any:
+        """Return the sums of the rows and columns."""
+        order = self.shape[0]
+        lines = np.concatenate([places // order, order + places % order])
+        return np.ones(lines.size), (lines, np.tile(np.arange(places.size), 2)), np.ones(2 * order)
+
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x >= 0 and every row and column sums to 1."""
         point = self._point(x)

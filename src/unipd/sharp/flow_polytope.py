@@ -1,24 +1,28 @@
-"""Unit flows on an acyclic graph: the shortest-path polytope."""
+"""Unit flows on a directed graph: the shortest-path polytope."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
 from unipd._util import validate
 from unipd._util.lazy import compile_lazily
 from unipd.atoms import SparsePoint
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, OracleError
 from unipd.sharp.base import SharpSet
 
 
 class FlowPolytope(SharpSet):
-    """Unit flows from a source to a sink on a directed acyclic graph, the convex hull of the paths between them.
+    """Unit flows from a source to a sink on a directed graph; on an acyclic one, the convex hull of the paths.
 
     x has one entry per edge. [y]^# is the indicator of the path with the largest total y, found by dynamic
-    programming in topological order in time linear in the number of edges.
+    programming in topological order in time linear in the number of edges. A graph with cycles also carries
+    circulations, and X is unbounded: there every y must be nonpositive, that is -y a vector of lengths, and Dijkstra's
+    method finds the shortest path (SciPy). Nonnegative costs with capacities, A x <= b for a nonnegative A, are of this
+    kind; a positive entry of y is refused.
 
     Parameters
     ----------
@@ -34,6 +38,12 @@ class FlowPolytope(SharpSet):
     >>> diamond = FlowPolytope([0, 0, 1, 2], [1, 2, 3, 3], source=0, sink=3)
     >>> diamond(np.array([1.0, 2.0, 1.0, 4.0])).atom.dense()
     array([0., 1., 0., 1.])
+
+    With edges in both directions, y = -length:
+
+    >>> street = FlowPolytope([0, 1, 1, 2, 0], [1, 0, 2, 1, 2], source=0, sink=2)
+    >>> street(-np.array([1.0, 1.0, 1.0, 1.0, 3.0])).atom.dense()
+    array([1., 0., 1., 0., 0.])
     """
 
     real_only = True
@@ -48,7 +58,11 @@ class FlowPolytope(SharpSet):
         self.source, self.sink = self._node("source", source), self._node("sink", sink)
         if self.source == self.sink:
             raise InvalidInput("sink", "a node other than the source", repr(sink))
-        self._useful = self._sorted_edges()
+        order = self._topological_order()
+        self._network = _Network(self.tails, self.heads, self.nodes) if order.size < self.nodes else None
+        self._useful = self._sorted_edges(order) if self._network is None else np.zeros(0, np.intp)
+        if self._network is not None and not np.isfinite(self._longest(np.zeros(self.size))[0][self.sink]):
+            raise self._no_path()
 
     @property
     def atom_entries(self) -> int:
@@ -62,7 +76,9 @@ class FlowPolytope(SharpSet):
         return SparsePoint(self.shape, path, np.ones(path.size, direction.dtype))
 
     def peak(self, direction: Array) -> float:
-        """Return the length of the longest path."""
+        """Return the length of the longest path; infinity where a cycle has a positive length."""
+        if self._network is not None and direction.max() > 0.0:
+            return -self._network.least_length(-direction.astype(np.float64), self.source, self.sink)
         return float(self._longest(direction)[0][self.sink])
 
     def potentials(self, direction: Any) -> FloatArray:
@@ -72,6 +88,15 @@ class FlowPolytope(SharpSet):
         path, with equality along the longest one.
         """
         return self._longest(self._validate_direction(direction))[0]
+
+    def equations(self, places: Any) -> Any:
+        """Return the balances of the nodes that the edges at these places meet."""
+        ends = np.concatenate([self.tails[places], self.heads[places], [self.source, self.sink]])
+        nodes, rows = np.unique(ends, return_inverse=True)
+        balance = np.zeros(nodes.size)
+        balance[rows[-2:]] = 1.0, -1.0
+        count = places.size
+        return np.repeat([1.0, -1.0], count), (rows[:-2], np.tile(np.arange(count), 2)), balance
 
     def contains(self, x: Any, tolerance: float = 1e-9) -> bool:
         """Whether x >= 0, one unit leaves the source and enters the sink, and flow is conserved elsewhere."""
@@ -85,7 +110,25 @@ class FlowPolytope(SharpSet):
 
     def _longest(self, direction: Array) -> tuple[FloatArray, IntArray]:
         lengths = np.ascontiguousarray(direction, np.float64)
+        if self._network is not None:
+            self._require_lengths(-lengths)
+            distance, last = self._network.shortest_paths(-lengths, self.source)
+            return -distance, last
         return longest_paths(lengths, self._useful, self.tails, self.heads, self.source, self.nodes)
+
+    def _require_lengths(self, lengths: FloatArray) -> None:
+        """Raise where an edge has a negative length."""
+        edge = int(np.argmin(lengths))
+        if lengths[edge] < 0.0:
+            ends = f"edge {edge}, from node {self.tails[edge]} to {self.heads[edge]}"
+            raise OracleError(
+                f"{ends}, has the negative length {lengths[edge]:.4g} in a graph with cycles: "
+                "FlowPolytope needs costs >= 0 and couplings whose multipliers keep lengths nonnegative "
+                '(capacities "<="), or an acyclic graph'
+            )
+
+    def _no_path(self) -> InvalidInput:
+        return InvalidInput("sink", f"a node that a path from node {self.source} reaches", repr(self.sink))
 
     def _node(self, name: str, node: Any) -> int:
         number = validate.integer(name, node, minimum=0)
@@ -93,11 +136,9 @@ class FlowPolytope(SharpSet):
             raise InvalidInput(name, f"a node below {self.nodes}", repr(node))
         return number
 
-    def _sorted_edges(self) -> IntArray:
+    def _sorted_edges(self, order: IntArray) -> IntArray:
         """Return the edges that lie on a path from source to sink, sorted by the topological place of their tail."""
-        by_tail = np.argsort(self.tails, kind="stable")
         place = np.empty(self.nodes, np.int64)
-        order = self._order(by_tail)
         place[order] = np.arange(self.nodes)
         edges = np.argsort(place[self.tails], kind="stable")
         zeros = np.zeros(self.size)
@@ -105,7 +146,7 @@ class FlowPolytope(SharpSet):
         by_head = np.argsort(-place[self.heads], kind="stable")
         before = self._reachable_nodes(by_head, self.heads, self.tails, self.sink, zeros)
         if not after[self.sink]:
-            raise InvalidInput("sink", f"a node that a path from node {self.source} reaches", repr(self.sink))
+            raise self._no_path()
         return edges[after[self.tails[edges]] & before[self.heads[edges]]]
 
     def _reachable_nodes(
@@ -113,26 +154,52 @@ class FlowPolytope(SharpSet):
     ) -> Array:
         return np.isfinite(longest_paths(zeros, edges, tails, heads, root, self.nodes)[0])
 
-    def _order(self, by_tail: IntArray) -> IntArray:
+    def _topological_order(self) -> IntArray:
+        """Return the nodes in topological order, fewer than all when there is a cycle."""
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.tails, minlength=self.nodes))))
-        order = topological_order(starts, self.heads[by_tail])
-        if order.size < self.nodes:
-            node = self._on_cycle(order)
-            raise InvalidInput("heads", "an acyclic graph", f"a cycle through node {node}")
-        return order
+        return topological_order(starts, self.heads[np.argsort(self.tails, kind="stable")])
 
-    def _on_cycle(self, order: IntArray) -> int:
-        """Return a node on a cycle: go against the edges among the nodes without a place until one repeats."""
-        left = np.ones(self.nodes, bool)
-        left[order] = False
-        inside = np.flatnonzero(left[self.tails] & left[self.heads])
-        into = dict(zip(self.heads[inside].tolist(), self.tails[inside].tolist(), strict=True))
-        seen: set[int] = set()
-        node = int(np.flatnonzero(left)[0])
-        while node not in seen:
-            seen.add(node)
-            node = into[node]
-        return node
+
+class _Network:
+    """A graph with cycles in SciPy's form: one edge between two nodes, the shortest of those given."""
+
+    def __init__(self, tails: IntArray, heads: IntArray, nodes: int) -> None:
+        pairs = tails * nodes + heads
+        self._order = np.argsort(pairs, kind="stable")
+        ordered = pairs[self._order]
+        self._first = np.flatnonzero(np.diff(ordered, prepend=-1))
+        self._pairs, self.nodes = ordered[self._first], nodes
+
+    def shortest_paths(self, lengths: FloatArray, source: int) -> tuple[FloatArray, IntArray]:
+        """Return the distance from the source to every node (inf: out of reach) and the last edge of the path there."""
+        from scipy.sparse.csgraph import dijkstra
+
+        distance, before = dijkstra(self._matrix(lengths), indices=source, return_predecessors=True)
+        reached = np.flatnonzero(before >= 0)
+        last = np.full(self.nodes, -1, np.int64)
+        chosen = np.searchsorted(self._pairs, before[reached].astype(np.int64) * self.nodes + reached)
+        last[reached] = self._shortest_edges(lengths)[chosen]
+        return distance, last
+
+    def least_length(self, lengths: FloatArray, source: int, sink: int) -> float:
+        """Return the least length of a walk from source to sink, -inf where a cycle has a negative length."""
+        from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
+
+        try:
+            return float(bellman_ford(self._matrix(lengths), indices=source)[sink])
+        except NegativeCycleError:
+            return -np.inf
+
+    def _matrix(self, lengths: FloatArray) -> Any:
+        least = np.minimum.reduceat(lengths[self._order], self._first)
+        starts = np.searchsorted(self._pairs, np.arange(self.nodes + 1) * self.nodes)
+        return scipy.sparse.csr_array((least, self._pairs % self.nodes, starts), shape=(self.nodes, self.nodes))
+
+    def _shortest_edges(self, lengths: FloatArray) -> IntArray:
+        """Return the shortest edge of every pair of nodes, the first among equals."""
+        sizes = np.diff(self._first, append=self._order.size)
+        pair = np.repeat(np.arange(sizes.size), sizes)
+        return self._order[np.lexsort((lengths[self._order], pair))[self._first]]
 
 
 def _ends(name: str, nodes: Any) -> IntArray:

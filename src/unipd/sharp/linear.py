@@ -68,6 +68,11 @@ class Linear(ReprMixin, OracleDefaults):
         return (self.oracle,)
 
     @property
+    def atom_entries(self) -> int | None:
+        """Those of the set's atoms."""
+        return self.oracle.atom_entries
+
+    @property
     def degree(self) -> float | None:
         """The set's degree when c = 0, else None."""
         return self.oracle.degree if self._zero else None
@@ -96,6 +101,10 @@ class Linear(ReprMixin, OracleDefaults):
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the set's best vertices at y - c."""
         return self.oracle.best_vertices(direction - self.cost, count, above)
+
+    def equations(self, places: Any) -> Any:
+        """Return the equations of the set."""
+        return self.oracle.equations(places)
 
     def factors(self) -> Any:
         """Return the set's factored form; the cost enters through the gradient. None beside another objective."""

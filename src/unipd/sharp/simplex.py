@@ -49,6 +49,11 @@ class Simplex(SharpSet):
         """Return every entry as a group of weight one, nonnegative, with the sum a."""
         return Coordinates.of_entries(self.size, lower=0.0, budget=self.scale, is_tight=True)
 
+    def equations(self, places: Any) -> Any:
+        """Return the sum of the entries."""
+        count = places.size
+        return np.ones(count), (np.zeros(count, np.intp), np.arange(count)), np.array([self.scale])
+
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the vertices a e_i with the largest y_i."""
         flat = direction.reshape(-1)

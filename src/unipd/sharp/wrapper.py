@@ -102,6 +102,10 @@ class Wrapper:
         """Return None: a wrapper may change the answers, and with them the vertices."""
         return None
 
+    def equations(self, places: Any) -> Any:
+        """Return None: a wrapper may change the set."""
+        return None
+
     def factors(self) -> Any:
         """Return None: a wrapper may change the set."""
         return None
@@ -174,6 +178,10 @@ class Counted(Wrapper):
     def best_vertices(self, direction: Array, count: int, above: float) -> list[Any] | None:
         """Return the oracle's best vertices."""
         return self.oracle.best_vertices(direction, count, above)
+
+    def equations(self, places: Any) -> Any:
+        """Return the oracle's equations."""
+        return self.oracle.equations(places)
 
     def factors(self) -> Any:
         """Return the oracle's factored form."""

@@ -221,6 +221,7 @@ def test_merging_keeps_the_point() -> None:
         np.testing.assert_allclose(left, right)
 
 
+@pytest.mark.filterwarnings("ignore::unipd.methods.MemoryBound")
 @pytest.mark.parametrize("memory", [2, 3])
 def test_memory_is_bounded_in_every_block(memory: int) -> None:
     problem = product_problem(6, Equality())

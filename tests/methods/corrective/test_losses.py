@@ -69,6 +69,7 @@ def test_single_precision_stays_single(name: str) -> None:
     assert result.dual.dtype == result.image.dtype == np.float32
 
 
+@pytest.mark.filterwarnings("ignore::unipd.methods.MemoryBound")
 def test_memory_is_shared_by_the_blocks() -> None:
     problem, _ = regression(couplings.Absolute())
     for state in islice(unipd.iterate(problem, Corrective(memory=20)), 25):

@@ -8,7 +8,8 @@ It collects atoms of X in a bundle, which models the dual function g from below,
 4. the bundle is pruned to its memory, and the new atoms enter.
 
 Read corrective (the method), model (the bundle), master and quadratic_program (Newton steps on the weights),
-dual_master (the master of many blocks, by semismooth Newton steps on lam).
+dual_master (the master of many blocks, by semismooth Newton steps on lam), linear_master (linear programs with many
+rows, exactly).
 """
 
 from typing import TYPE_CHECKING
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING
 from unipd._util.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from unipd.methods.corrective.corrective import Corrective, CorrectiveState, price_vertices
+    from unipd.methods.corrective.corrective import Corrective, CorrectiveState, MemoryBound, price_vertices
     from unipd.methods.corrective.dual_master import DualMaster, minimize_dual
+    from unipd.methods.corrective.linear_master import LinearModel
     from unipd.methods.corrective.master import Master, solve_master
     from unipd.methods.corrective.model import Bundle, Columns, has_blocks
     from unipd.methods.corrective.quadratic_program import (
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "corrective": ("Corrective", "CorrectiveState", "price_vertices"),
+        "corrective": ("Corrective", "CorrectiveState", "MemoryBound", "price_vertices"),
         "dual_master": ("DualMaster", "minimize_dual"),
+        "linear_master": ("LinearModel",),
         "master": ("Master", "solve_master"),
         "model": ("Bundle", "Columns", "has_blocks"),
         "quadratic_program": (
@@ -51,7 +54,9 @@ __all__ = [
     "Corrective",
     "CorrectiveState",
     "DualMaster",
+    "LinearModel",
     "Master",
+    "MemoryBound",
     "block_averages",
     "block_starts",
     "has_blocks",

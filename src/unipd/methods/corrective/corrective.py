@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +29,7 @@ from unipd.methods.base import (
     target_eps,
 )
 from unipd.methods.corrective.dual_master import solve_dual_master
+from unipd.methods.corrective.linear_master import LinearModel
 from unipd.methods.corrective.master import solve_master
 from unipd.methods.corrective.model import FEW_ATOMS, Bundle
 from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
@@ -50,6 +52,10 @@ _ROUNDING_BY_BYTES = {4: 1e-3, 8: 1e-9}
 """Relative rounding errors to allow for, by the bytes of a real number."""
 
 
+class MemoryBound(UserWarning):
+    """The corrective method has as many atoms in use as it may keep."""
+
+
 @dataclass(frozen=True)
 class CorrectiveState(State):
     """State of the corrective method."""
@@ -66,11 +72,17 @@ class CorrectiveState(State):
     """Requested absolute accuracy."""
     first_smoothness: float
     """The first M, for the record; 0 without a proximal term."""
+    linear: LinearModel | None = None
+    """The model of a linear program with many rows; None where masters have a proximal term."""
+    memory: int = FEW_ATOMS
+    """Atoms that may be kept, of every block where they have models of their own."""
+    is_merging: bool = False
+    """Whether more atoms than that were in use at some iteration, and light ones have been merged."""
 
     @property
     def resolved_options(self) -> dict[str, Any]:
-        """The absolute accuracy and the first M."""
-        return {"eps": self.eps, "smoothness": self.first_smoothness}
+        """The absolute accuracy, the first M and the number of atoms."""
+        return {"eps": self.eps, "smoothness": self.first_smoothness, "memory": self.memory}
 
     @property
     def absolute_accuracy(self) -> float:
@@ -151,6 +163,8 @@ class Corrective:
             null_steps=0,
             eps=eps,
             first_smoothness=smoothness,
+            linear=LinearModel.of(problem, point),
+            memory=atoms_per_block(problem, bundle, self.memory or atoms_to_keep(bundle, 1)),
         )
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CorrectiveState:
@@ -177,12 +191,13 @@ class Corrective:
     def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
         """Solve the master, price atoms at its multiplier, move the centre or stay, and update the bundle."""
         # 1: the master over the atoms collected so far gives the primal point and lam
-        bundle, dual = optimize_weights(problem, state.bundle, state.centre, state.smoothness, state.eps)
+        bundle, dual, linear = solve_masters(problem, state)
         image, cost, tracker = bundle.image(problem), bundle.objective(), bundle.tracker()
 
         # 2: the oracle prices atoms at lam, and gives G(lam) and hence a bound
         tolerance = ORACLE_SHARE * state.eps
-        point, others = price_atoms(problem, bundle, dual, tolerance)
+        most = problem.b.size if linear is not None and linear.penalty else MOST_PRICED
+        point, others = price_atoms(problem, bundle, dual, tolerance, most)
         model, value = bundle.lower_model(problem, dual), _dual_objective(problem, point)
         require_maximum(problem, model, point, tolerance, bundle.extent)
         measures = measure_point(problem, tracker, image, cost)
@@ -205,6 +220,12 @@ class Corrective:
         smoothness = state.smoothness * prox_factor(problem, bundle, change)
         least = min(state.smoothness, least_smoothness(problem, norm(image - problem.b)))
         memory = self.memory or atoms_to_keep(bundle, int(np.count_nonzero(bundle.weights)))
+        memory = atoms_per_block(problem, bundle, memory)
+        is_merging = state.is_merging or warn_if_binding(bundle, memory)
+
+        if linear is not None:
+            is_infeasible = measures.infeasibility > _SMALL_SHARE * relative_eps(problem, state.eps, cost)
+            linear = linear.advance(problem, is_infeasible, point, *others)
 
         return CorrectiveState(
             iteration=state.iteration + 1,
@@ -225,20 +246,35 @@ class Corrective:
             null_steps=null_steps,
             eps=state.eps,
             first_smoothness=state.first_smoothness,
+            linear=linear,
+            memory=memory,
+            is_merging=is_merging,
         )
 
 
-def optimize_weights(
-    problem: Problem, bundle: Bundle, centre: Array, smoothness: float, eps: float
-) -> tuple[Bundle, Array]:
-    """Solve the master: exactly where the bundle keeps its Gram matrix, else in the dual with a proximal term."""
+def solve_masters(problem: Problem, state: CorrectiveState) -> tuple[Bundle, Array, LinearModel | None]:
+    """Solve the master; return the bundle at its solution, the multiplier, and the linear model that gave them.
+
+    The master is exact for linear programs with many rows, once some atoms are known; exact around the centre where the
+    bundle keeps its Gram matrix; and elsewhere solved in the dual with a proximal term in the weights.
+    """
+    bundle, centre, linear = state.bundle, state.centre, state.linear
+    if linear is not None and state.iteration >= linear.first_iteration:
+        if linear.penalty == 0.0:
+            linear = linear.with_penalty(problem, state.dual, bundle.objective())
+        point = linear.solve(problem)
+        if point is not None:
+            return Bundle.of(problem, point, by_block=bundle.by_block), point.dual, linear
+        linear = None
     if bundle.gram is None:
-        return solve_dual_master(problem, bundle, centre, smoothness, eps)
-    return solve_master(problem, bundle, centre, smoothness, MASTER_SHARE * eps)
+        return *solve_dual_master(problem, bundle, centre, state.smoothness, state.eps), linear
+    return *solve_master(problem, bundle, centre, state.smoothness, MASTER_SHARE * state.eps), linear
 
 
-def price_atoms(problem: Problem, bundle: Bundle, dual: Array, tolerance: float) -> tuple[DualPoint, list[DualPoint]]:
-    """Call the oracle at lam; return its answer, and further vertices above the model where they cost little."""
+def price_atoms(
+    problem: Problem, bundle: Bundle, dual: Array, tolerance: float, most: int
+) -> tuple[DualPoint, list[DualPoint]]:
+    """Call the oracle at lam; return its answer, and up to ``most`` vertices above the model where they cost little."""
     start: Any = None if bundle.by_block else bundle.atoms[-1]
     if bundle.by_block or not problem.map.has_cheap_images:
         return evaluate(problem, dual, tolerance=tolerance, start=start), []
@@ -246,7 +282,7 @@ def price_atoms(problem: Problem, bundle: Bundle, dual: Array, tolerance: float)
         direction = problem.map.adjoint(-dual)
     point = evaluate(problem, dual, direction=direction, tolerance=tolerance, start=start)
     model = bundle.lower_model(problem, dual)
-    return point, price_vertices(problem, dual, direction, MOST_PRICED, above=model)[1:]
+    return point, price_vertices(problem, dual, direction, most, above=model)[1:]
 
 
 def price_vertices(
@@ -282,8 +318,7 @@ def recertify(problem: Problem, certificate: Certificate, tolerance: float) -> t
 def add_atoms(problem: Problem, bundle: Bundle, points: tuple[DualPoint, ...], memory: int) -> Bundle:
     """Prune the bundle to make room for new atoms, then add them, the best one first."""
     if bundle.by_block:  # one point has an atom per block
-        each = memory if problem.coupling.dual_sign is not None else max(2, memory // bundle.count)
-        return bundle.prune(each - 1, points[0].dual).with_atoms(problem, points[0])
+        return bundle.prune(memory - 1, points[0].dual).with_atoms(problem, points[0])
     points = points[: max(1, memory // 4)]
     return bundle.prune(memory - len(points), points[0].dual).with_atoms(problem, *points)
 
@@ -299,6 +334,27 @@ def atoms_to_keep(bundle: Bundle, in_use: int) -> int:
     rows = bundle.columns.rows
     affordable = (math.sqrt(rows**2 + 12.0 * MEMORY_BUDGET / 8.0) - rows) / 6.0
     return max(FEW_ATOMS, int(min(IDLE_SHARE * in_use, IDLE_SHARE * rows, affordable)))
+
+
+def atoms_per_block(problem: Problem, bundle: Bundle, memory: int) -> int:
+    """Return the atoms that a model may keep; blocks under a loss other than least squares share them."""
+    is_shared = bundle.by_block and problem.coupling.dual_sign is None
+    return max(2, memory // bundle.count) if is_shared else memory
+
+
+def warn_if_binding(bundle: Bundle, memory: int) -> bool:
+    """Warn, and return True, when a model has as many atoms in use as may be kept: the next one makes it merge some."""
+    in_use = int(np.bincount(bundle.blocks, bundle.weights > 0.0).max())
+    if in_use < memory:
+        return False
+    where = " in a block" if bundle.by_block else ""
+    warnings.warn(
+        f"corrective: memory= allows {memory} atoms{where}, and all are in use: light ones are merged, which slows "
+        "convergence down; allow more with Corrective(memory=...) or --memory",
+        MemoryBound,
+        stacklevel=2,
+    )
+    return True
 
 
 def _dual_objective(problem: Problem, point: DualPoint) -> float:
