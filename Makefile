@@ -83,8 +83,13 @@ OLDEST_TESTS ?= $(addprefix tests/,_util apps cli couplings doctor dual io maps 
 	  --editable ".[all,cvxpy]" pytest pytest-xdist pytest-timeout hypothesis networkx
 	@touch $@
 
+# The wheel is tried in an environment of its own, without extras.
 dist: $(VENV)/dev.stamp
+	@rm -rf out/dist out/venv
 	@$(BIN)/python -m build --outdir out/dist .
+	@$(PYTHON) -m venv out/venv
+	@out/venv/bin/python -m pip -qq --disable-pip-version-check install out/dist/*.whl
+	@cd out && $(ONE_THREAD) venv/bin/python ../packaging/check_wheel.py
 
 # The seed of a failure is printed: `make fuzz ONLY=units CASE=123` repeats it alone.
 SECONDS ?= 600

@@ -11,12 +11,13 @@ from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from unipd._typing import Array
-from unipd.errors import InvalidInput
+from unipd.errors import InvalidInput, MissingExtra
 from unipd.methods import Counts
 from unipd.report.page import page_content, render_page
 from unipd.run import Result
@@ -154,6 +155,9 @@ class LiveServer:
     """
 
     def __init__(self, source: Source, port: int = 0, title: str = "Live run") -> None:
+        for package in ("jinja2", "plotly"):
+            if find_spec(package) is None:  # here, not in the server's thread
+                raise MissingExtra(package, "report", "a live page")
         self.source, self.title = source, title
         self.done = False
         self._lock = threading.Lock()

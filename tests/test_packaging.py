@@ -1,0 +1,46 @@
+"""Packaging files agree with pyproject.toml: lower bounds, licences, and versions of the recipe."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import unipd
+
+ROOT = Path(__file__).parent.parent
+PROJECT = (ROOT / "pyproject.toml").read_text()
+NO_DEPENDENCIES = ("docs", "dev", "all")
+"""Extras of developers, or made of others."""
+
+
+def requirements(*left_out: str) -> dict[str, str]:
+    """Return the lower bound of each dependency, by the name of the package."""
+    lists = re.findall(r"^(\w+) = \[(.*?)\]$", PROJECT, re.MULTILINE | re.DOTALL)
+    text = " ".join(content for name, content in lists if name not in left_out)
+    return dict(re.findall(r'"([A-Za-z][\w-]*)(?:\[\w+\])?>=([\d.]+)[^"]*"', text))
+
+
+def test_the_oldest_versions_are_the_lower_bounds():
+    lines = (ROOT / "packaging" / "oldest.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if "==" in line)
+    bounds = requirements()
+    assert {"numpy", "scipy", "numba", "typer", "scikit-learn"} <= pinned.keys()
+    for name, version in pinned.items():
+        if name in bounds:
+            assert (version + ".0.0").startswith(bounds[name] + "."), name
+
+
+@pytest.mark.parametrize("name", requirements(*NO_DEPENDENCIES, "requires", "select", "ignore"))
+def test_the_licence_of_every_dependency_is_listed(name):
+    rows = [line.split("|") for line in (ROOT / "packaging" / "README.md").read_text().splitlines() if "|" in line]
+    listed = {
+        each.split()[0]: row[3].strip() for row in rows if len(row) == 5 for each in row[1].split(",") if each.strip()
+    }
+    assert listed[name]
+
+
+def test_the_recipe_builds_this_version():
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text()
+    assert f'version: "{unipd.__version__}"' in recipe
+    for name in ("numpy", "scipy", "numba", "typer", "rich", "threadpoolctl"):
+        assert f"- {name} >={requirements()[name]}" in recipe
