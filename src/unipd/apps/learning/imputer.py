@@ -53,7 +53,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     radius
-        Nuclear norm of the matrix in the units of the second fit, or "auto": chosen by validation on held-out values.
+        Nuclear norm of the matrix in both fits, or "auto": chosen for each by validation on held-out values.
     accuracy
         Certified duality gap of the fit, relative to the loss of the column means.
     random_state
@@ -102,13 +102,13 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise InvalidInput("X", "a known value in every column", f"none in column {int(np.argmin(known.any(0)))}")
         self.mean_, spread = _standards(table)
         entries = (table - self.mean_) / spread
-        first = self._fit(entries, _correlate(entries), FIRST_STRENGTH, FIRST_ACCURACY, "auto")
+        first = self._fit(entries, _correlate(entries), FIRST_STRENGTH, FIRST_ACCURACY)
         predicted = first.predict_all(first.users.positions(np.arange(len(table))))
         noise = _noise_levels(entries - predicted)
         completed = np.where(known, entries, predicted) / noise
         covariance = completed.T @ completed / len(table)
         self.scale_ = noise * spread
-        fitted = self._fit(entries / noise, covariance, STRENGTH, self.accuracy, self.radius)
+        fitted = self._fit(entries / noise, covariance, STRENGTH, self.accuracy)
         if not self.result_.status.success:
             warnings.warn(f"the gap is {self.gap_:.1e}: {self.result_.message}", ConvergenceWarning, stacklevel=2)
         self._model = _without_rows(fitted)
@@ -137,12 +137,12 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _fit(self, entries: Array, covariance: Array, strength: float, accuracy: float, radius: Any) -> FittedModel:
+    def _fit(self, entries: Array, covariance: Array, strength: float, accuracy: float) -> FittedModel:
         """Return the model of the known entries, which favours the directions of large covariance."""
         rows, columns = np.nonzero(~np.isnan(entries))
         limit = self.max_seconds
         model = MatrixCompletion(
-            radius,
+            self.radius,
             side_information=True,
             user_ridge=ROW_RIDGE,
             item_ridge=5.0,
