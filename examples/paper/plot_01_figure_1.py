@@ -10,10 +10,10 @@ by the universal methods and Frank-Wolfe. Dashed curves choose the weight (or st
 qubits, the figure is ``unipd reproduce fig1``.
 """
 
-from unipd.reproduce import figure1_problem, plot_figure1, run_figure1
+from unipd.reproduce import figure1_experiment, plot_figure1, run_figure1
 
-problem = figure1_problem(7, seed=0)
-traces = run_figure1(problem, iterations=100)
+problem, truth = figure1_experiment(7, seed=0)
+traces = run_figure1(problem, truth, iterations=100)
 for trace in traces:
     print(
         f"{trace.name:30s} {trace.history['objective'][-1]:.2e} after {len(trace.history)} iterations"

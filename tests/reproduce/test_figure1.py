@@ -1,20 +1,22 @@
 """The paper's figure 1."""
 
 import csv
+import itertools
 
 import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
 
+import unipd
 from unipd.errors import InvalidInput
-from unipd.reproduce import figure1_problem, plot_figure1, run_figure1, write_figure1
+from unipd.reproduce import figure1_experiment, figure1_problem, plot_figure1, run_figure1, write_figure1
 from unipd.reproduce.figure1 import COLUMNS, DEFAULT, METHODS, ORACLE_ACCURACY, summarize_trace
 
 
 @pytest.fixture(scope="module")
 def traces():
-    return run_figure1(figure1_problem(6, seed=0), iterations=120)
+    return run_figure1(*figure1_experiment(6, seed=0), iterations=120)
 
 
 def test_the_order_of_the_methods_is_the_papers(traces):
@@ -37,13 +39,36 @@ def test_the_table_has_every_iteration(traces, tmp_path):
     with open(tmp_path / "fig1.csv", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 6 * 120
-    assert set(rows[0]) == {"method", *COLUMNS}
+    assert set(rows[0]) == {"method", *COLUMNS, "relative_error"}
+    assert float(rows[119]["relative_error"]) == pytest.approx(traces[0].merit[-1])
     last = rows[119]
     assert last["method"] == "UniPDGrad"
     assert float(last["objective"]) == pytest.approx(traces[0].history["objective"][-1])
 
 
-def test_the_picture_has_six_curves_in_two_panels(traces, tmp_path):
+def test_the_merit_is_the_relative_error_of_the_point():
+    problem, truth = figure1_experiment(3, seed=1)
+    exact = truth.density_matrix()
+    for contestant in (*METHODS[:5:2], DEFAULT):
+        (trace,) = run_figure1(problem, truth, iterations=6, methods=[contestant])
+        last = list(
+            itertools.islice(
+                unipd.iterate(problem, contestant.method, accuracy=ORACLE_ACCURACY, tracker="dense"), len(trace.history)
+            )
+        )[-1]
+        expected = np.linalg.norm(np.asarray(unipd.atoms.dense(last.primal.point())) - exact)
+        assert trace.merit[-1] == pytest.approx(expected, rel=1e-3, abs=1e-6)
+        assert summarize_trace(trace)["relative_error"] == trace.merit[-1]
+
+
+def test_errors_follow_the_objective(traces):
+    for trace in traces:
+        assert trace.merit[-1] < 0.5 * trace.merit[0]
+    final = {trace.name: trace.merit[-1] for trace in traces}
+    assert final["AccUniPDGrad"] < final["Frank-Wolfe, line search"] < final["Frank-Wolfe"]
+
+
+def test_the_picture_has_six_curves_in_four_panels(traces, tmp_path):
     figure = plot_figure1(traces, tmp_path / "fig1.png", title="a title")
     assert (tmp_path / "fig1.png").stat().st_size > 5000
     for axes in figure.axes:

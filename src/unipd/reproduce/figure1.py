@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from unipd._typing import FloatArray
 from unipd._util import validate
-from unipd.apps.tomography import PAPER_EPS, Paulis, pauli_map, simulate, tomography_problem
+from unipd.apps.tomography import PAPER_EPS, Paulis, QuantumState, pauli_map, simulate, tomography_problem
 from unipd.errors import InvalidInput
 from unipd.methods import AccUniPDGrad, FrankWolfe, UniPDGrad
 from unipd.problem import Problem
@@ -15,11 +19,12 @@ from unipd.report import style
 from unipd.report.curves import positive_or_nan
 from unipd.reproduce.comparison import Contestant, Progress, Trace, run_trace, write_table
 from unipd.spectral import Engine
+from unipd.trackers.atoms import HasAtoms
 
 ORACLE_ACCURACY = 1e-6
 """Accuracy of the eigenvectors of the Frank-Wolfe methods, relative to 1/2 ||b||^2."""
 COLUMNS = ("iteration", "seconds", "objective", "oracle_calls", "trials", "matvecs")
-"""Columns of the CSV file."""
+"""Columns of the CSV file from the history of a run; the last one is the relative error."""
 METHODS = (
     Contestant("UniPDGrad", "uni", False, UniPDGrad(eps=PAPER_EPS), paper_trials=1.978),
     Contestant("AccUniPDGrad", "acc", False, AccUniPDGrad(eps=PAPER_EPS), paper_trials=1.057),
@@ -38,13 +43,47 @@ def figure1_problem(qubits: int, seed: int = 0, threads: int | None = None) -> P
 
     All methods share one accurate eigensolver, as in the paper.
     """
-    data = simulate("random", qubits, seed=seed, threads=threads).data
+    return figure1_experiment(qubits, seed, threads)[0]
+
+
+def figure1_experiment(qubits: int, seed: int = 0, threads: int | None = None) -> tuple[Problem, QuantumState]:
+    """Return the problem of :func:`figure1_problem` and the state that was measured, its solution."""
+    experiment = simulate("random", qubits, seed=seed, threads=threads)
+    data = experiment.data
     measured = pauli_map(Paulis(qubits, data.x, data.z), threads=threads)
-    return tomography_problem(measured, data, "least-squares", engine=Engine())
+    return tomography_problem(measured, data, "least-squares", engine=Engine()), experiment.state
+
+
+def measure_error(truth: QuantumState) -> Callable[[Any], float]:
+    """Return the function of a method's state that is ||X - X*||_F / ||X*||_F for a pure X* = v v^*.
+
+    With the columns of X = sum_i w_i l_i l_i^* split into l = a v + r, r orthogonal to v, its square is
+    (sum w |r|^2)^2 + 2 |sum w a^* r|^2 + ||sum w r r^*||^2 for X of trace one: nothing cancels, and nothing of the size
+    of X is formed.
+    """
+    vector = truth.eigenvectors[:, 0]
+
+    def error(state: Any) -> float:
+        primal: Any = state.primal
+        if isinstance(primal, HasAtoms):
+            parts: list[tuple[Any, float]] = list(zip(primal.atoms, primal.weights.tolist(), strict=True))
+        else:
+            parts = [(primal.point(), 1.0)]
+        columns = np.concatenate([atom.left for atom, _ in parts], axis=1)
+        weights = np.concatenate([np.real(atom.weights) * weight for atom, weight in parts]).astype(np.float64)
+        along = vector.conj() @ columns
+        rest = columns - np.outer(vector, along)
+        gram = (rest.conj().T @ rest) * np.sqrt(np.outer(weights, weights))
+        cross = rest @ (weights * along.conj())
+        lost = float(np.trace(gram).real)
+        return math.sqrt(lost**2 + 2.0 * float(np.vdot(cross, cross).real) + float(np.sum(np.abs(gram) ** 2)))
+
+    return error
 
 
 def run_figure1(
     problem: Problem,
+    truth: QuantumState | None = None,
     *,
     iterations: int = 100,
     time_limit: float | None = None,
@@ -56,13 +95,15 @@ def run_figure1(
     Parameters
     ----------
     problem
-        The problem, from :func:`figure1_problem`.
+        The problem, from :func:`figure1_problem` or :func:`figure1_experiment`.
+    truth
+        Its solution; the merit of a run is then the relative error of X, otherwise the objective.
     iterations, time_limit
         Iterations and seconds of each method.
     methods
         The methods; the paper's six by default.
     progress
-        Called with the method's name, the iteration and the objective.
+        Called with the method's name, the iteration and the merit.
 
     Examples
     --------
@@ -75,9 +116,9 @@ def run_figure1(
         run_trace(
             problem,
             contestant,
-            lambda state: float(state.certificate.objective),
+            (lambda state: float(state.certificate.objective)) if truth is None else measure_error(truth),
             accuracy=ORACLE_ACCURACY,
-            tracker="image",
+            tracker="image" if truth is None else "atoms",
             iterations=limit,
             time_limit=time_limit,
             progress=progress,
@@ -88,13 +129,23 @@ def run_figure1(
 
 def summarize_trace(trace: Trace) -> dict[str, Any]:
     """Return the figures at the end of a run, with the paper's trials per iteration."""
-    return {**trace.summary(), "paper_trials_per_iteration": trace.contestant.paper_trials}
+    error = {"relative_error": float(trace.merit[-1])} if has_errors(trace) else {}
+    return {**trace.summary(), **error, "paper_trials_per_iteration": trace.contestant.paper_trials}
+
+
+def has_errors(trace: Trace) -> bool:
+    """Whether the merit of a run is the relative error of X, not the objective."""
+    return not np.array_equal(trace.merit, trace.history["objective"])
 
 
 def write_figure1(traces: Sequence[Trace], path: str | os.PathLike[str]) -> None:
-    """Write the curves to a CSV file, one row per method and iteration."""
-    curves = (((trace.name,), [trace.history[name] for name in COLUMNS]) for trace in traces)
-    write_table(path, ("method", *COLUMNS), curves)
+    """Write the curves to a CSV file, one row per method and iteration; the relative error is NaN where unknown."""
+
+    def columns(trace: Trace) -> list[FloatArray]:
+        errors = trace.merit if has_errors(trace) else np.full(len(trace.history), np.nan)
+        return [*(trace.history[name] for name in COLUMNS), errors]
+
+    write_table(path, ("method", *COLUMNS, "relative_error"), (((trace.name,), columns(trace)) for trace in traces))
 
 
 def plot_figure1(
@@ -105,7 +156,9 @@ def plot_figure1(
     theme: str = "light",
     title: str | None = None,
 ) -> Any:
-    """Draw the objective against iterations and seconds; runs with a line search are dashed, as in the paper.
+    """Draw objective and relative error against iterations and seconds; runs with a line search are dashed.
+
+    The errors are drawn where they are known, as in the paper.
 
     Parameters
     ----------
@@ -123,17 +176,21 @@ def plot_figure1(
     colours, inches = style.check_look(width, theme, path)
     if not traces:
         raise InvalidInput("traces", "at least one run", "none")
-    wide = inches >= style.WIDE
-    figure = style.new_figure(inches, (0.5 if wide else 1.6) * inches, colours)
-    panels = figure.subplots(*((1, 2) if wide else (2, 1)), sharey=True)
+    wide, rows = inches >= style.WIDE, 2 if all(has_errors(trace) for trace in traces) else 1
+    figure = style.new_figure(inches, rows * (0.5 if wide else 1.6) * inches, colours)
+    panels: Any = figure.subplots(
+        *((rows, 2) if wide else (2 * rows, 1)), sharey="row" if wide else False, squeeze=False
+    )
     families = list(dict.fromkeys(trace.contestant.family for trace in traces))
-    for axes, column, label in zip(panels, ("iteration", "seconds"), ("iterations", "seconds"), strict=True):
+    names = ("objective  $\\frac{1}{2}||A(X) - b||^2$", "relative error  $||X - X^*|| / ||X^*||$")
+    for place, axes in enumerate(panels.reshape(-1)):
+        column, label = (("iteration", "iterations"), ("seconds", "seconds"))[place % 2]
         axes.set_xscale("log")
         axes.set_yscale("log")
         for trace in traces:
             axes.plot(
                 trace.history[column],
-                positive_or_nan(trace.history["objective"]),
+                positive_or_nan(trace.history["objective"] if place < 2 else trace.merit),
                 color=colours.cycle[families.index(trace.contestant.family)],
                 linestyle="--" if trace.contestant.has_line_search else "-",
                 linewidth=1.3,
@@ -144,9 +201,9 @@ def plot_figure1(
             )
         axes.set_xlabel(label)
         style.dress(axes, colours)
-    for axes in panels[: 1 if wide else 2]:
-        axes.set_ylabel("objective  $\\frac{1}{2}||A(X) - b||^2$")
-    style.legend(panels[0], colours, title=title, columns=3 if wide else 1)
+        if not wide or place % 2 == 0:
+            axes.set_ylabel(names[place // 2])
+    style.legend(panels[0, 0], colours, title=title, columns=3 if wide else 1)
     return style.finish(figure, path)
 
 

@@ -60,13 +60,13 @@ def fig1(
 ) -> int:
     """Compare UniPDGrad, AccUniPDGrad (both also with greedy weights) and Frank-Wolfe on noiseless tomography.
 
-    Writes fig1.png (objective against iterations and seconds) and fig1.csv, and compares the line-search trials per
-    iteration with the paper's 1.978 and 1.057. --time-limit applies to each method.
+    Writes fig1.png (objective and relative error against iterations and seconds) and fig1.csv, and compares the
+    line-search trials per iteration with the paper's 1.978 and 1.057. --time-limit applies to each method.
     """
     from unipd.reproduce.figure1 import (
         DEFAULT,
         METHODS,
-        figure1_problem,
+        figure1_experiment,
         plot_figure1,
         run_figure1,
         summarize_trace,
@@ -74,23 +74,25 @@ def fig1(
     )
 
     files = _output_files(folder, "fig1")
-    problem = figure1_problem(qubits, options.seed, options.threads)
+    problem, truth = figure1_experiment(qubits, options.seed, options.threads)
     traces = run_figure1(
         problem,
+        truth,
         iterations=iterations,
         time_limit=options.time_limit,
         methods=(*METHODS, DEFAULT) if default else METHODS,
-        progress=_progress_printer("objective", ".3g", options),
+        progress=_progress_printer("relative error", ".3g", options),
     )
     title = f"{qubits} qubits, {problem.b.size} Pauli measurements"
     methods = [summarize_trace(trace) for trace in traces]
-    rows = [("method", "iterations", "seconds", "objective", "gap", "products", "trials/iteration", "paper")]
+    rows = [("method", "iterations", "seconds", "objective", "relative error", "gap", "products", "trials", "paper")]
     rows += [
         (
             row["method"],
             str(row["iterations"]),
             format_value(row["seconds"], 3),
             format_value(row["objective"], 3),
+            format_value(row["relative_error"], 3),
             format_value(row["gap"], 2),
             str(row["matvecs"]),
             _format_trials(row["trials_per_iteration"]),
