@@ -302,3 +302,12 @@ def test_likelihoods_are_solved_to_an_absolute_gap_in_nats():
     assert result.status.success
     assert result.gap == result.objective - result.dual_bound <= 1e-3
     assert result.dual_bound <= loss.value(components @ weights) <= result.objective + 1e-9
+
+
+def test_poisson_values_near_the_fit_are_accurate():
+    """The value is of second order at the fit, and so is what is left of it after rounding."""
+    counts, deviation = np.full(4, 1e12), 1e-7 * np.array([1.0, -1.0, 2.0, -2.0])
+    loss = PoissonLikelihood(counts, exposure=4e12)
+    expected = float(np.sum(counts * (deviation - np.log1p(deviation))))
+    assert loss.value(0.25 * (1.0 + deviation)) == pytest.approx(expected, abs=1e-3)
+    assert loss.value(np.full(4, 0.25)) == 0.0

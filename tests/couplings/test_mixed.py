@@ -9,7 +9,16 @@ import pytest
 
 import unipd
 from unipd import Problem, Status, solve
-from unipd.couplings import Absolute, AtMost, Equality, Huber, L2Ball, LeastSquares, Product
+from unipd.couplings import (
+    Absolute,
+    AtMost,
+    Equality,
+    Huber,
+    L2Ball,
+    LeastSquares,
+    MultinomialLikelihood,
+    Product,
+)
 from unipd.doctor import check_coupling
 from unipd.errors import InvalidInput
 from unipd.maps import DenseMatrix
@@ -141,3 +150,15 @@ def test_rows_are_equilibrated_and_losses_keep_their_units() -> None:
     assert scaled.rows is not None
     assert np.all(scaled.rows.factors[-LOSSES:] == 1.0)
     assert solve(scaled, accuracy=1e-6).objective == pytest.approx(plain.objective, rel=1e-4)
+
+
+def test_a_likelihood_under_constraints_keeps_its_unit():
+    """Gaps are in nats where all losses have that unit, and relative where one has none."""
+    likelihood = MultinomialLikelihood([3.0, 1.0], shots=4)
+    assert Product([Equality(), likelihood], [1, 2]).gap_unit == 1.0
+    assert Product([likelihood, LeastSquares()], [2, 1]).gap_unit is None
+    assert Product([Equality(), AtMost()], [1, 1]).gap_unit is None
+    rows = np.vstack([np.ones((1, 2)), np.eye(2)])
+    coupling = Product([Equality(), likelihood], [1, 2])
+    problem = Problem(unipd.sharp.Box([0.0, 0.0], [1.0, 1.0]), rows, [1.0, 0.0, 0.0], coupling)
+    assert problem.scale(1e6) == 1.0

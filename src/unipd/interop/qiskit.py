@@ -53,11 +53,10 @@ def to_qiskit(state: QuantumState, *, max_qubits: int = 12) -> Any:
     return information.DensityMatrix(state.density_matrix(max_qubits=max_qubits))
 
 
-def read_circuit_state(path: str | os.PathLike[str]) -> QuantumState:
-    """Return the state that the first circuit of a QPY file prepares from all zeros; final measurements are removed."""
+def read_circuit(path: str | os.PathLike[str]) -> Any:
+    """Return the first circuit of a QPY file, without its final measurements."""
     try:
         qpy: Any = import_module("qiskit.qpy")
-        information: Any = import_module("qiskit.quantum_info")
     except ImportError as error:
         raise MissingExtra("qiskit", "quantum", "a .qpy file") from error
     with open(path, "rb") as stream:
@@ -65,7 +64,13 @@ def read_circuit_state(path: str | os.PathLike[str]) -> QuantumState:
             circuit = qpy.load(stream)[0]
         except Exception as error:  # Qiskit raises errors of many kinds for damaged files
             raise FileFormatError(os.fspath(path), f"not a QPY file that Qiskit reads ({error})") from error
-    return as_state(information.Statevector(circuit.remove_final_measurements(inplace=False)))
+    return circuit.remove_final_measurements(inplace=False)
+
+
+def read_circuit_state(path: str | os.PathLike[str]) -> QuantumState:
+    """Return the state that the first circuit of a QPY file prepares from all zeros."""
+    circuit = read_circuit(path)
+    return as_state(import_module("qiskit.quantum_info").Statevector(circuit))
 
 
 def fitter(

@@ -194,6 +194,14 @@ def _shorten(value: float) -> float | int:
 
 
 def _read_csv(name: str, limits: Limits | None) -> PauliData | Counts:
+    columns, lines = read_columns(name, limits)
+    if set(columns) == set(COUNT_COLUMNS):
+        return _collect_counts(name, columns, lines[1:])
+    return _Columns(name, "line", lines[1:], lines[0]).assemble(columns)
+
+
+def read_columns(name: str, limits: Limits | None) -> tuple[dict[str, list[str]], list[int]]:
+    """Return the columns of a text file by their names in lower case, and the lines of the header and of the rows."""
     cells: list[list[str]] = []
     lines: list[int] = []
     try:
@@ -219,22 +227,19 @@ def _read_csv(name: str, limits: Limits | None) -> PauliData | Counts:
     for row, line in zip(cells, lines, strict=True):
         if len(row) != len(header):
             raise FileFormatError(name, f"expected {len(header)} cells, got {len(row)}", line)
-    columns = {key: [row[column] for row in cells[1:]] for column, key in enumerate(header)}
-    if set(header) == set(COUNT_COLUMNS):
-        return _collect_counts(name, columns, lines[1:])
-    return _Columns(name, "line", lines[1:], lines[0]).assemble(columns)
+    return {key: [row[column] for row in cells[1:]] for column, key in enumerate(header)}, lines
 
 
 def _collect_counts(name: str, columns: Mapping[str, list[str]], lines: Sequence[int]) -> Counts:
     """Return the counts of rows (basis, outcome, count); bases and bit-strings are checked where they are used."""
     counts: Counts = {}
     for basis, outcome, cell, line in zip(*(columns[key] for key in COUNT_COLUMNS), lines, strict=True):
-        number = _as_float(cell)
+        number = as_float(cell)
         if number is None or not np.isfinite(number):
-            raise FileFormatError(name, f"expected a number for count, got {_quote(cell)}", line)
+            raise FileFormatError(name, f"expected a number for count, got {quote(cell)}", line)
         outcomes = counts.setdefault(basis, {})
         if outcome in outcomes:
-            raise FileFormatError(name, f"the outcome {_quote(outcome)} of basis {_quote(basis)} occurs twice", line)
+            raise FileFormatError(name, f"the outcome {quote(outcome)} of basis {quote(basis)} occurs twice", line)
         outcomes[outcome] = int(number) if number.is_integer() else number
     if not counts:
         raise FileFormatError(name, "no counts")
@@ -359,20 +364,20 @@ class _Columns:
             raise FileFormatError(self.name, "no measurements")
         for row, label in enumerate(labels):
             if not isinstance(label, str) or not label or label.strip("IXYZ"):
-                raise self._error(row, f"expected a Pauli string of the letters I, X, Y, Z, got {_quote(label)}")
+                raise self._error(row, f"expected a Pauli string of the letters I, X, Y, Z, got {quote(label)}")
             if len(label) != len(labels[0]):
                 first = f"{len(labels[0])} letters as in {self.place} {self.numbers[0]}"
-                raise self._error(row, f"expected a Pauli string of {first}, got {_quote(label)}")
+                raise self._error(row, f"expected a Pauli string of {first}, got {quote(label)}")
         require_room_for_state(len(labels[0]), len(labels))
         return parse(labels)
 
     def _parse_numbers(self, columns: Mapping[str, Any], key: str) -> FloatArray | None:
         if key not in columns:
             return None
-        numbers = [_as_float(cell) for cell in columns[key]]
+        numbers = [as_float(cell) for cell in columns[key]]
         if None in numbers:
             row = numbers.index(None)
-            raise self._error(row, f"expected a number for {key}, got {_quote(columns[key][row])}")
+            raise self._error(row, f"expected a number for {key}, got {quote(columns[key][row])}")
         return np.array(numbers, np.float64)
 
     def _error(self, row: int, problem: str) -> FileFormatError:
@@ -382,13 +387,15 @@ class _Columns:
         return FileFormatError(self.name, f"{self.place} {number}: {problem}")
 
 
-def _as_float(cell: Any) -> float | None:
+def as_float(cell: Any) -> float | None:
+    """Return a cell as a number, None if it is none."""
     try:
         return None if isinstance(cell, bool) else float(cell)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _quote(value: Any) -> str:
+def quote(value: Any) -> str:
+    """Return a value in quotes, at most 40 characters of it."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."

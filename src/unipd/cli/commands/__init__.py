@@ -67,6 +67,7 @@ ENTRIES = (
     Entry("predict", "Predict ratings of pairs with a saved model.", _SOLVE, f"{__name__}.complete"),
     Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE, f"{__name__}.tomography"),
     Entry("shadows", "Estimate observables from measurements in many bases.", _SOLVE, f"{__name__}.tomography"),
+    Entry("process", "Estimate a quantum channel from input states and outputs.", _SOLVE, f"{__name__}.process"),
     Entry("show", "Show a saved result.", _STUDY, f"{__name__}.results"),
     Entry("report", "Write an HTML report of results: curves, certificate, settings.", _STUDY, f"{__name__}.results"),
     Entry("certify", "Certify a solution of a semidefinite program.", _STUDY, f"{__name__}.programs"),

@@ -1,0 +1,173 @@
+"""``unipd process``: estimate a quantum channel from input states and measured outputs, real or simulated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unipd.cli.exits import print_warnings, translate_argument_names
+from unipd.cli.options import WRITING, Options, check_file, common_options, option
+from unipd.cli.output import emit, stopping_rule
+from unipd.errors import FileFormatError, InvalidInput
+
+if TYPE_CHECKING:
+    from unipd.apps.process_tomography import ProcessTomography, QuantumChannel
+
+_DATA, _SIMULATION, _MODEL, _FIGURES = "Data", "Simulation", "Model", "Figures"
+
+
+@common_options(
+    only=("seed", "time_limit", "max_iterations", *WRITING),
+    examples=(
+        "unipd process counts.csv --target cx --out channel.npz",
+        "unipd process counts.csv --rank 2 --readout 0.02 --json -",
+        "unipd process bell-pairs.csv --ancilla --target h --diamond",
+        "unipd process --simulate cx --depolarizing 0.02 --shots 1000",
+        "unipd process --simulate random --qubits 2 --save-data counts.csv",
+    ),
+)
+def process(
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Text file with the columns preparation, basis, outcome, count, or preparation, pauli, expectation[, "
+            "shots | stderr]; with --ancilla counts of basis, outcome, count."
+        ),
+    ] = None,
+    ancilla: Annotated[
+        bool, option("The input was half of maximally entangled pairs; bases begin with the other halves.", _DATA)
+    ] = False,
+    readout: Annotated[float, option("Probability that a bit is read wrongly.", _DATA, min=0.0, max=0.49)] = 0.0,
+    simulate: Annotated[
+        str | None,
+        option("Simulate this channel: a gate, random, unitary, depolarizing, damping or dephasing.", _SIMULATION),
+    ] = None,
+    qubits: Annotated[int | None, option("Number of qubits.", _SIMULATION)] = None,
+    shots: Annotated[int, option("Shots of each pair of preparation and basis.", _SIMULATION, min=1)] = 1000,
+    depolarizing: Annotated[float, option("Depolarizing noise after the channel.", _SIMULATION)] = 0.0,
+    loss: Annotated[float, option("Share of all shots that are lost.", _SIMULATION)] = 0.0,
+    save_data: Annotated[Path | None, option("Write the simulated counts to this .csv file.", _SIMULATION)] = None,
+    rank: Annotated[int | None, option("Largest number of Kraus operators.", _MODEL, min=1)] = None,
+    trace: Annotated[str, option("preserving or nonincreasing.", _MODEL)] = "preserving",
+    accuracy: Annotated[
+        float | None,
+        option("Certified gap: of counts in nats (default 0.01), of values relative (default 1e-6).", _MODEL),
+    ] = None,
+    target: Annotated[
+        str | None,
+        option(
+            "Fidelities with this channel: a gate, a .npy file (unitary or Kraus operators), a .qpy circuit.", _FIGURES
+        ),
+    ] = None,
+    diamond: Annotated[bool, option("Diamond distance from the target.", _FIGURES)] = False,
+    *,
+    options: Options,
+) -> int:
+    """Estimate a quantum channel: maximum likelihood from counts, least squares from expectation values.
+
+    The gap is certified over all channels. With --out the Choi matrix is among the extras of the result.
+    """
+    from unipd.apps.process_tomography import ProcessTomography, UndeterminedChannel, as_channel
+    from unipd.apps.process_tomography.estimator import target_figures
+
+    if (data is None) == (simulate is None):
+        raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
+    if diamond and target is None and simulate is None:
+        raise InvalidInput("--diamond", "--target with this option", "none")
+    goal = None if target is None else read_target(target)
+    stop = stopping_rule(options)
+    lossy = "nonincreasing" if simulate is not None and loss > 0.0 else trace
+    with translate_argument_names({"trace": "--trace"}):
+        estimator = ProcessTomography(accuracy=accuracy, rank=rank, trace=lossy, stop=stop, verbose=not options.quiet)
+    with print_warnings(UndeterminedChannel):
+        if data is not None:
+            fit_file(estimator, data, ancilla, readout)
+        else:
+            assert simulate is not None
+            truth = _fit_simulation(estimator, simulate, qubits, shots, depolarizing, loss, readout, save_data, options)
+            goal = truth if goal is None else goal
+    channel, result = estimator.channel_, estimator.result_
+    result = result.with_extras(choi=channel.choi, eigenvalues=channel.eigenvalues)
+    if goal is not None:
+        with translate_argument_names({"target": "--target"}):
+            figures = target_figures(channel, as_channel(goal), diamond)
+        result = result.with_extras(**figures, fidelity_target=target or simulate)
+    title = f"{simulate if data is None else data.name}: {channel.qubits} qubits, {estimator.data_.values.size} values"
+    return emit(result, replace(options, accuracy=result.accuracy), title=title)
+
+
+def fit_file(estimator: ProcessTomography, path: Path, ancilla: bool, readout: float) -> None:
+    """Fit the channel to the data of a file."""
+    from unipd.io.pauli import read_pauli_data
+    from unipd.io.process import ProcessExpectations, read_process_data
+
+    errors = readout or None
+    try:
+        if ancilla:
+            counts: Any = read_pauli_data(path)
+            if not isinstance(counts, dict):
+                raise FileFormatError(str(path), "expected counts of basis, outcome, count")
+            estimator.fit_ancilla(counts, readout=errors)
+            return
+        found = read_process_data(path)
+        if isinstance(found, ProcessExpectations):
+            if readout:
+                raise InvalidInput("--readout", "counts with this option", "expectation values")
+            estimator.fit(*found)
+            return
+        estimator.fit_counts(found, readout=errors)
+    except InvalidInput as error:
+        if error.argument.startswith("--"):
+            raise
+        raise FileFormatError(str(path), str(error)) from error
+
+
+def _fit_simulation(
+    estimator: ProcessTomography,
+    name: str,
+    qubits: int | None,
+    shots: int,
+    depolarizing: float,
+    loss: float,
+    readout: float,
+    save_data: Path | None,
+    options: Options,
+) -> QuantumChannel:
+    """Fit the channel to a simulated experiment, and return the true one."""
+    from unipd.apps.process_tomography import make_channel, noisy_channel, simulate_process
+    from unipd.io.process import write_process_counts
+
+    check_file("--save-data", save_data, (".csv",))
+    names = {"channel": "--simulate", "qubits": "--qubits", "depolarizing": "--depolarizing", "loss": "--loss"}
+    with translate_argument_names(names):
+        clean = make_channel(name, qubits, seed=options.seed)
+        truth = noisy_channel(clean, depolarizing=depolarizing, loss=loss)
+    counts = simulate_process(truth, shots=shots, readout=readout, seed=options.seed)
+    if save_data is not None:
+        write_process_counts(counts, save_data)
+    estimator.fit_counts(counts, readout=readout or None)
+    return clean
+
+
+def read_target(text: str) -> Any:
+    """Return the target: the name of a gate, or the matrices or the circuit of a file."""
+    import numpy as np
+
+    from unipd.apps.process_tomography import GATES
+
+    path = Path(text)
+    if text in GATES:
+        return text
+    if path.suffix.lower() not in (".npy", ".qpy"):
+        raise InvalidInput("--target", f"one of {', '.join(GATES)}, or a .npy or .qpy file", repr(text))
+    if path.suffix.lower() == ".qpy":
+        from unipd.interop.qiskit import read_circuit
+
+        return read_circuit(path)
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise FileFormatError(str(path), f"not a file of matrices ({error})") from error

@@ -1,0 +1,92 @@
+"""Data of process tomography as text: counts of input states and bases, or expectation values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from unipd._typing import FloatArray
+from unipd._util.files import write_text
+from unipd.errors import FileFormatError
+from unipd.io.limits import Limits
+from unipd.io.pauli import as_float, quote, read_columns
+
+COUNT_COLUMNS = ("preparation", "basis", "outcome", "count")
+VALUE_COLUMNS = ("preparation", "pauli", "expectation")
+NOISE_COLUMNS = ("shots", "stderr")
+
+ProcessCounts: TypeAlias = dict[tuple[str, str], dict[str, int]]
+"""Counts by (preparation, basis) and outcome."""
+
+
+class ProcessExpectations(NamedTuple):
+    """Expectation values of Pauli strings in the outputs of prepared states."""
+
+    preparations: list[str]
+    paulis: list[str]
+    expectations: FloatArray
+    shots: FloatArray | None
+    stderr: FloatArray | None
+
+
+def read_process_data(
+    path: str | os.PathLike[str], *, limits: Limits | None = None
+) -> ProcessCounts | ProcessExpectations:
+    """Read a text file with the columns preparation, basis, outcome, count, or preparation, pauli, expectation.
+
+    Labels are checked where they are used. Expectation values may have a column shots or stderr.
+    """
+    name = os.fspath(path)
+    columns, lines = read_columns(name, limits)
+    if not lines[1:]:
+        raise FileFormatError(name, "no measurements")
+    if set(columns) == set(COUNT_COLUMNS):
+        return _collect_counts(name, columns, lines[1:])
+    if not set(VALUE_COLUMNS) <= set(columns) <= {*VALUE_COLUMNS, *NOISE_COLUMNS}:
+        expected = f"expected the columns {', '.join(COUNT_COLUMNS)}, or {', '.join(VALUE_COLUMNS)} and perhaps shots"
+        raise FileFormatError(name, f"{expected} or stderr, got {', '.join(columns)}", lines[0])
+    numbers = {
+        key: np.array([_number(name, key, cell, line) for cell, line in zip(columns[key], lines[1:], strict=True)])
+        for key in ("expectation", *NOISE_COLUMNS)
+        if key in columns
+    }
+    return ProcessExpectations(
+        columns["preparation"], columns["pauli"], numbers["expectation"], numbers.get("shots"), numbers.get("stderr")
+    )
+
+
+def write_process_counts(counts: Mapping[tuple[str, str], Mapping[str, int]], path: str | os.PathLike[str]) -> None:
+    """Write counts as a text file, a row for each outcome that was seen."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COUNT_COLUMNS)
+    for (preparation, basis), outcomes in counts.items():
+        writer.writerows((preparation, basis, outcome, count) for outcome, count in outcomes.items())
+    write_text(Path(path), text.getvalue())
+
+
+def _collect_counts(name: str, columns: Mapping[str, list[str]], lines: Sequence[int]) -> ProcessCounts:
+    counts: ProcessCounts = {}
+    for preparation, basis, outcome, cell, line in zip(*(columns[key] for key in COUNT_COLUMNS), lines, strict=True):
+        number = _number(name, "count", cell, line)
+        if number < 0.0 or not number.is_integer():
+            raise FileFormatError(name, f"expected a whole number for count, got {quote(cell)}", line)
+        outcomes = counts.setdefault((preparation, basis), {})
+        if outcome in outcomes:
+            place = f"of preparation {quote(preparation)} and basis {quote(basis)}"
+            raise FileFormatError(name, f"the outcome {quote(outcome)} {place} occurs twice", line)
+        outcomes[outcome] = int(number)
+    return counts
+
+
+def _number(name: str, column: str, cell: Any, line: int) -> float:
+    number = as_float(cell)
+    if number is None or not np.isfinite(number):
+        raise FileFormatError(name, f"expected a number for {column}, got {quote(cell)}", line)
+    return number
