@@ -153,6 +153,8 @@ def solve(
     options
         Options of a method given by name, e.g. ``weights="greedy"``.
 
+    Notes
+    -----
     Ctrl-C ends the run and returns the incumbent with status ``INTERRUPTED``; during the first iteration, when there is
     no point yet, the ``KeyboardInterrupt`` is raised. Runs ended by a callback or by a limit on time or oracle calls
     return the incumbent too: the point with the smallest sum of relative infeasibility and gap, measured against the

@@ -299,6 +299,8 @@ def bootstrap(
     progress
         Called with (done, total) after every replicate, by one thread at a time.
 
+    Notes
+    -----
     Inside a :class:`unipd.Checkpoint` finished replicates are stored next to its file and not drawn again.
 
     Examples
