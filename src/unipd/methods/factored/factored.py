@@ -63,7 +63,7 @@ SINGLE_ENTRIES = 1 << 20
 """Entries of a factor with fixed rows from which it may be stored in single precision."""
 SINGLE_ACCURACY = 1e-4
 """Smallest relative accuracy for which it is: its rounding limits the stationarity to about 1e-7."""
-NEWTON_ARRAYS, LBFGS_ARRAYS = 12, 10
+NEWTON_ARRAYS, LBFGS_ARRAYS = 11, 10
 """Arrays of the factor's shape that a run holds: with Newton steps, and besides quasi-Newton pairs (measured)."""
 LARGEST_GAMMA, FIRST_GAMMA, SMALLEST_GAMMA = 0.5, 1e-2, 1e-8
 """Weights of an escape atom: the largest, the first when the line search finds none, and when to give up."""
