@@ -5,11 +5,13 @@ This module imports CVXPY, and is itself imported on first use.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-from unipd.apps.sdp import ConeProgram, Cones, ConeSolution, Primal, SdpData
+from unipd.apps.sdp import SDP, ConeProgram, Cones, ConeSolution, Primal, SdpData
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.run import MaxIterations, MaxSeconds
+from unipd.run import MaxIterations, MaxSeconds, Result
 from unipd.status import Status
 
 try:
@@ -108,16 +110,21 @@ class Solver(ConicSolver):
     def solve_via_data(
         self, data: Any, warm_start: bool, verbose: bool, solver_opts: Any, solver_cache: Any = None
     ) -> ConeSolution:
-        """Solve the cone program that CVXPY has made."""
-        del warm_start, solver_cache  # interior points and factored methods start afresh
+        """Solve the cone program that CVXPY has made, from the last solution of the model where that fits."""
         options = dict(solver_opts)
+        program, cache = read_program(data), {} if solver_cache is None else solver_cache
+        last: Result | None = cache.get(self.name())
+        if warm_start and last is not None and is_start(program.form.data, last):
+            options.setdefault("start", last)
         options.pop("use_quad_obj", None)
         limits = [LIMITS[name](options.pop(name)) for name in LIMITS if options.get(name) is not None]
         for limit in limits:
             options["stop"] = options["stop"] | limit if "stop" in options else limit
-        return read_program(data).solve(
-            options.pop("accuracy", ACCURACY), method=self.method, verbose=verbose, **options
-        )
+        accuracy = options.pop("accuracy", ACCURACY)
+        solution = program.solve(accuracy, method=self.method, verbose=verbose, **options)
+        if solution.x is not None:
+            cache[self.name()] = solution.result
+        return solution
 
     def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
         """Return CVXPY's solution: status, value, variables, dual values and statistics."""
@@ -141,8 +148,37 @@ class Solver(ConicSolver):
         return Solution(status, solution.value + inverse_data[settings.OFFSET], variables, duals, attributes)
 
 
-def convert_sdp(problem: Any) -> tuple[SdpData, bool, float]:
-    """Return the data of a CVXPY model, whether it is a maximisation, and the constant of its objective."""
+def is_start(data: SdpData, last: Result) -> bool:
+    """Whether a solution has the shape of a program's: CVXPY may have stated a changed model in another form."""
+    return last.x is not None and last.x.shape[0] == data.order and last.dual.size == data.size
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelSDP(SDP):
+    """The program of a CVXPY model; a solution is written into the model."""
+
+    model: Any = None
+    """The ``cvxpy.Problem``."""
+    form: Primal | None = None
+    """Its variables in terms of those of the program."""
+    reductions: tuple[Any, Any] = (None, None)
+    """CVXPY's solving chain and what inverts it."""
+
+    def solve(self, accuracy: float = 1e-6, method: Any = "auto", **options: Any) -> Result:
+        """Solve the program as :meth:`SDP.solve` does, and write values, dual values and status into the model.
+
+        The model stays as it is where CVXPY's solver would raise: the run has stalled far from a solution.
+        """
+        assert self.form is not None
+        result = super().solve(accuracy, method, **options)
+        solution = self.form.program.read_result(self.form, result)
+        with suppress(SolverError):
+            self.model.unpack_results(solution, *self.reductions)
+        return result
+
+
+def convert_sdp(problem: Any) -> ModelSDP:
+    """Return the program of a CVXPY model."""
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", "a cvxpy.Problem", type(problem).__name__)
     if not problem.variables():
@@ -151,7 +187,7 @@ def convert_sdp(problem: Any) -> tuple[SdpData, bool, float]:
         if parameter.value is None:
             raise InvalidInput("problem", "a value for every parameter", f"{parameter.name()} without one")
     try:
-        data, _, inverse_data = problem.get_problem_data(Solver())
+        data, chain, inverse_data = problem.get_problem_data(Solver())
     except (DCPError, SolverError) as error:
         expected = "a convex model in continuous variables with linear, second-order and PSD constraints"
         raise InvalidInput("problem", expected, str(error)) from None
@@ -160,4 +196,11 @@ def convert_sdp(problem: Any) -> tuple[SdpData, bool, float]:
         raise InvalidInput("problem", "at least one linear constraint besides the cones of variables", "none")
     maximise = isinstance(problem.objective, Maximize)
     constant = form.constant + float(inverse_data[-1][settings.OFFSET])
-    return form.data, maximise, -constant if maximise else constant
+    return ModelSDP(
+        form.data,
+        maximise,
+        -constant if maximise else constant,
+        model=problem,
+        form=form,
+        reductions=(chain, inverse_data),
+    )

@@ -186,3 +186,21 @@ def test_parameters_may_change(solver):
 def test_cvxpy_is_imported_on_first_use():
     code = "import sys, unipd; assert 'cvxpy' not in sys.modules; unipd.cvxpy.Solver(); assert 'cvxpy' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_changed_models_start_from_the_last_solution(solver):
+    random = np.random.default_rng(3)
+    weights = np.triu(random.random((60, 60)) < 0.2, 1) * 1.0
+    cost, X = cp.Parameter((60, 60), symmetric=True), cp.Variable((60, 60), PSD=True)
+    cost.value = weights + weights.T
+    problem = cp.Problem(cp.Minimize(cp.trace(cost @ X)), [cp.diag(X) == 1])
+
+    def solve(warm_start):
+        problem.solve(solver=solver, accuracy=1e-5, warm_start=warm_start)
+        return problem.value, problem.solver_stats.extra_stats.counts.matvecs
+
+    solve(True)
+    cost.value = 1.001 * cost.value + 1e-3 * np.eye(60)
+    cold, warm = solve(False), solve(True)
+    assert warm[0] == pytest.approx(cold[0], rel=1e-4)
+    assert warm[1] < 0.7 * cold[1]

@@ -83,6 +83,45 @@ def test_nonnegative_variables_are_one_block():
     assert result.objective == pytest.approx(problem.solve(solver="CLARABEL"), abs=1e-5)
 
 
+def read_duals(problem):
+    """Return the dual values of all constraints, one after another."""
+    return np.concatenate([np.ravel(constraint.dual_value) for constraint in problem.constraints])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_solution_fills_variables_and_dual_values(seed):
+    problem, variables = random_problem(seed)
+    result = SDP.from_cvxpy(problem).solve(1e-7)
+    assert problem.status == "optimal"
+    assert problem.value == pytest.approx(result.objective, rel=1e-9)
+    assert problem.solver_stats.extra_stats is result
+    assert all(constraint.violation().max() <= 1e-5 for constraint in problem.constraints)
+    values, duals = [variable.value for variable in variables], read_duals(problem)
+    problem.solve(solver="CLARABEL")
+    assert all(
+        value == pytest.approx(variable.value, abs=1e-2) for value, variable in zip(values, variables, strict=True)
+    )
+    assert duals == pytest.approx(read_duals(problem), abs=1e-3)
+
+
+def test_models_without_a_solution_get_its_status():
+    X = cp.Variable((2, 2), PSD=True)
+    problem = cp.Problem(cp.Minimize(cp.trace(X)), [X[0, 0] == 1, X[1, 1] == 1, X[0, 1] == 2])
+    assert SDP.from_cvxpy(problem).solve(1e-6).status is Status.INFEASIBLE
+    assert problem.status == "infeasible"
+    assert X.value is None
+
+
+def test_free_variables_norms_and_second_order_cones_are_converted():
+    x, X = cp.Variable(3), cp.Variable((3, 3), symmetric=True)
+    limits = [cp.lambda_max(X) <= 2, cp.norm(x - np.arange(3.0)) <= 1, X[0] == x, cp.normNuc(X) <= 9]
+    problem = cp.Problem(cp.Minimize(cp.sum(x) + cp.sum_squares(x) - X[1, 2]), limits)
+    result = SDP.from_cvxpy(problem).solve(1e-6)
+    found = x.value
+    assert result.objective == pytest.approx(problem.solve(solver="CLARABEL"), abs=1e-5)
+    assert found == pytest.approx(x.value, abs=1e-3)
+
+
 def test_variables_keep_their_values():
     problem, (X, _, _) = random_problem(0)
     X.value = np.eye(4)

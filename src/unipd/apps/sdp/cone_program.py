@@ -124,8 +124,10 @@ class ConeProgram:
 
     def solve(self, accuracy: float, **options: Any) -> ConeSolution:
         """Solve the program, with the options of :meth:`SDP.solve`."""
-        form = self.form
-        result = SDP(form.data).solve(accuracy, **options)
+        return self.read_result(self.form, SDP(self.form.data).solve(accuracy, **options))
+
+    def read_result(self, form: Primal | Dual, result: Result) -> ConeSolution:
+        """Return the solution that the result of one of the two forms gives."""
         status = result.status
         if isinstance(form, Dual) and status in (Status.INFEASIBLE, Status.UNBOUNDED):
             status = Status.UNBOUNDED if status is Status.INFEASIBLE else Status.INFEASIBLE

@@ -164,7 +164,8 @@ class SDP:
         """Return the program of a CVXPY problem with linear, second-order and PSD constraints.
 
         Blocks are the cones of the model: the variables without bounds that remain, nonnegative ones, second-order
-        cones and psd matrices. :class:`unipd.cvxpy.Solver` solves a model and writes its variables.
+        cones and psd matrices. :meth:`solve` also fills ``value`` of the model's variables, ``dual_value`` of its
+        constraints and its status, as :class:`unipd.cvxpy.Solver` does inside CVXPY.
 
         >>> import cvxpy
         >>> X, t = cvxpy.Variable((2, 2), PSD=True), cvxpy.Variable(nonneg=True)
@@ -173,7 +174,7 @@ class SDP:
         """
         import unipd
 
-        return cls(*unipd.cvxpy.convert_sdp(problem))
+        return unipd.cvxpy.convert_sdp(problem)
 
     @property
     def order(self) -> int:
