@@ -6,7 +6,7 @@ from scipy.linalg import block_diag
 
 from apps.sdp.checks import check, reference
 from unipd import Status
-from unipd.apps.sdp import SDP, analyse
+from unipd.apps.sdp import SDP, TraceBound, analyse
 from unipd.io import SdpaProblem
 
 
@@ -158,6 +158,26 @@ def test_completion_by_the_nuclear_norm_needs_no_trace_bound():
     check(program, result, 1e-6)
     assert result.extras["trace_bound"] is None
     assert result.objective == pytest.approx(reference(program), rel=1e-5)
+
+
+def test_a_guessed_trace_leaves_no_trace_in_the_bound():
+    """The factored method needs a trace bound; with C positive definite its multipliers prove a bound for every X."""
+    program = nuclear_completion(14, 12)
+    result = program.solve(1e-6, "factored")
+    check(program, result, 1e-6)
+    assert result.extras["trace_bound"] is None
+    assert result.bound_kind == "rigorous"
+    assert np.linalg.eigvalsh(program.slack(result.dual).toarray())[0] >= -1e-13
+    assert result.objective == pytest.approx(reference(program), rel=1e-5)
+
+
+def test_programs_that_penalise_the_trace_begin_with_few_columns():
+    program = nuclear_completion(40, 40, rank=2)
+    assert program.data.penalises_trace
+    analysis = analyse(program.data)
+    guess = TraceBound(100.0, False, "a guess")
+    assert analysis.method(None, 0, guess).rank == 20 < np.sqrt(2 * program.data.size)
+    assert not lyapunov().data.penalises_trace
 
 
 def truss(nodes=3, bars=6):

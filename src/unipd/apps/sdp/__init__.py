@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from unipd.apps.sdp.certificate import certify, find_combination
     from unipd.apps.sdp.cone_program import ConeProgram, Cones, ConeSolution, Primal
     from unipd.apps.sdp.cones import TruncatedCone, measure_margins, measure_size
-    from unipd.apps.sdp.data import Block, SdpData
+    from unipd.apps.sdp.data import Block, SdpData, TraceBound
     from unipd.apps.sdp.embedding import ConicForm
     from unipd.apps.sdp.formats import data_from_sdpa, data_from_sedumi, sdpa_from_data, sedumi_from_data
     from unipd.apps.sdp.formulation import analyse, bound_from_diagonals
@@ -41,7 +41,7 @@ __getattr__, __dir__ = lazy_exports(
         "certificate": ("certify", "find_combination"),
         "cone_program": ("ConeProgram", "Cones", "ConeSolution", "Primal"),
         "cones": ("TruncatedCone", "measure_margins", "measure_size"),
-        "data": ("Block", "SdpData"),
+        "data": ("Block", "SdpData", "TraceBound"),
         "embedding": ("ConicForm",),
         "formats": ("data_from_sdpa", "data_from_sedumi", "sdpa_from_data", "sedumi_from_data"),
         "formulation": ("analyse", "bound_from_diagonals"),
@@ -65,6 +65,7 @@ __all__ = [
     "Primal",
     "SdpData",
     "Solver",
+    "TraceBound",
     "TruncatedCone",
     "analyse",
     "bound_from_diagonals",

@@ -13,7 +13,14 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.apps.sdp.cones import DENSE_ORDER, combine_to_identity, make_admissible, measure_margins, measure_size
+from unipd.apps.sdp.cones import (
+    DENSE_ORDER,
+    combine_to_identity,
+    has_dense_blocks,
+    make_admissible,
+    measure_margins,
+    measure_size,
+)
 from unipd.apps.sdp.data import NONNEGATIVE, PSD, SECOND_ORDER, SdpData, TraceBound
 from unipd.apps.sdp.formulation import analyse
 from unipd.apps.sdp.interior_point import TRACE_MULTIPLE
@@ -126,7 +133,7 @@ class Prover:
     """Bound on the size of X for bounds that hold for no X otherwise; NaN for none."""
 
     def __post_init__(self) -> None:
-        if self.is_rounding_counted and not _is_dense(self.data):
+        if self.is_rounding_counted and not has_dense_blocks(self.data):
             raise InvalidInput("rigorous", f"psd blocks of order at most {DENSE_ORDER}", f"order {self.data.order}")
 
     def prove(self, dual: Array, preference: float) -> Proof:
@@ -146,7 +153,7 @@ class Prover:
     def measure(self, dual: Array) -> Proof:
         """Return -b^T y with the margin of the slack: a proof if that is not negative."""
         data, used = self.data, dual != 0.0
-        if _is_dense(data):
+        if has_dense_blocks(data):
             margins, kind = measure_margins(data.blocks, data.slack(dual)), RIGOROUS
         else:
             opposite = data.cost_and_constraints.adjoint(np.concatenate([[-1.0], -dual]))
@@ -202,17 +209,11 @@ def find_combination(data: SdpData) -> tuple[float, Array, float] | None:
     else:
         level, z = combine_to_identity(data)
         z = z / data.norms
-    if not _is_dense(data):
+    if not has_dense_blocks(data):
         return (level, z, 1.0) if trace is not None else None
     whole = data.cost_and_constraints.adjoint(np.concatenate([[level], z]))
     margin = float(measure_margins(data.blocks, whole)[data.is_bounding].min(initial=math.inf))
     return (level, z, margin) if margin > 0.0 else None
-
-
-def _is_dense(data: SdpData) -> bool:
-    """Whether psd blocks are factorised as arrays; larger ones are known by their products alone."""
-    largest = max([0, *(block.size for block in data.blocks if block.kind == PSD)])
-    return largest <= DENSE_ORDER or not data.is_psd
 
 
 def _read_dual(data: SdpData, dual: Any) -> tuple[Array, Any]:

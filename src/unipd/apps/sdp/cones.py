@@ -42,6 +42,12 @@ def split_blocks(blocks: Sequence[Block], operator: Any) -> list[Array]:
     return parts
 
 
+def has_dense_blocks(data: SdpData) -> bool:
+    """Whether psd blocks are factorised as arrays; larger ones are known by their products alone."""
+    largest = max([0, *(block.size for block in data.blocks if block.kind == PSD)])
+    return largest <= DENSE_ORDER or not data.is_psd
+
+
 def measure_margins(blocks: Sequence[Block], operator: Any) -> Array:
     """Return for each block a proved lower bound on how far S lies inside the dual cone, negative outside.
 

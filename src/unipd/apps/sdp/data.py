@@ -122,6 +122,13 @@ class SdpData:
         return np.array([block.kind != FREE for block in self.blocks]) & self.is_used
 
     @cached_property
+    def penalises_trace(self) -> bool:
+        """Whether C is diagonal and positive, as for a nuclear norm: the cost of X bounds its trace."""
+        is_diagonal = self.cost.row == self.cost.col
+        entries = np.bincount(self.cost.row, self.cost.value, minlength=self.order)
+        return self.is_psd and bool(is_diagonal.all()) and bool((entries > 0.0).all())
+
+    @cached_property
     def equal(self) -> Array:
         """Which constraints are equations."""
         return self.lower == self.upper

@@ -33,6 +33,8 @@ REGULARISATION = 5.0
 """Of the preconditioner: multipliers hide the scales of the columns, so they are hardly evened out."""
 LEAST_FIXED_COLUMNS = 12
 """Fewest initial columns of R with rows of fixed length, enough for graphs of a few hundred nodes."""
+TRACE_COLUMNS = 20
+"""Initial columns of R where the cost bounds the trace: programs such as least nuclear norms are to have low rank."""
 COLUMNS_PER_ROOT = 0.4
 """Columns of R with rows of fixed length suffice when they are this, times n^0.14, over the root of the accuracy."""
 MEMORY = 15
@@ -152,6 +154,7 @@ class Analysis:
         else:
             factors = SpectralFactors(order, 0, trace.value, not trace.fixed, REGULARISATION)
             enough = math.ceil(math.sqrt(2 * self.reduced.size)) + 1  # some optimal X has at most this rank (Pataki)
+            enough = min(enough, TRACE_COLUMNS) if self.data.penalises_trace else enough
             columns = min(rank or enough, order)
             method = Factored(rank=columns, seed=seed, memory=MEMORY, factors=factors)
         if start is None or start.x is None:

@@ -18,6 +18,8 @@ from unipd.apps.sdp.cones import (
     ConicCost,
     ConicProblem,
     TruncatedCone,
+    combine_to_identity,
+    has_dense_blocks,
     make_admissible,
     measure_margins,
     measure_size,
@@ -44,6 +46,7 @@ from unipd.problem import Problem, ratio
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
 from unipd.run.result import problem_facts
 from unipd.run.stopping import RemainingBudget
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
 
 if TYPE_CHECKING:
@@ -79,6 +82,8 @@ TOO_LARGE = (
     "(and come arbitrarily near), or no solution (and an infimum that is not attained)."
 )
 """... and what is said then."""
+SLACK_MARGIN = 1e-12
+"""A slack is moved inside the cone by this share of its size, so that a factorisation can prove it."""
 NOMINAL_MULTIPLE = 1e12
 """Multiple of the trace that b requires to which X is limited for form's sake where nothing bounds it."""
 
@@ -159,11 +164,12 @@ class Solver:
         if self.method != "auto" or self.trace_bound is not None:
             return self._solve_factored(analysis, trace, self.stop)
         seconds = estimate_seconds(data)
-        if trace is None and seconds <= MOST_SECONDS:
+        is_low_rank = data.penalises_trace and seconds > QUICK_SECONDS
+        if trace is None and seconds <= MOST_SECONDS and not is_low_rank:
             return self._solve_interior(self.stop)
-        if trace is None or seconds > MOST_SECONDS or not has_interior_points():
+        if seconds > MOST_SECONDS or not has_interior_points():
             return self._solve_factored(analysis, trace, self.stop)
-        if seconds <= QUICK_SECONDS and not trace.fixed:
+        if seconds <= QUICK_SECONDS and not (trace is not None and trace.fixed):
             return self._hand_over(self._solve_interior, lambda stop: self._solve_factored(analysis, trace, stop))
         rule = FallbackRule(seconds)
         return self._hand_over(
@@ -207,11 +213,42 @@ class Solver:
             stop = _remaining_budget(stop, result)
         assert total is not None
         if total.status is not Status.INFEASIBLE:
-            return total
+            return self._drop_guess(total)
         message = (
             f"No X of trace at most {excluded:.4g} is feasible (proved); give a larger trace bound if you know one."
         )
         return downgrade(total, Status.STALLED, message)
+
+    def _drop_guess(self, result: Result) -> Result:
+        """Return a solved result with multipliers that prove its bound for X of any trace, where a combination does.
+
+        S + s (level C + A^*(z)) is a multiple of the slack of (y + s z) / (1 + s level).
+        """
+        data, sign = self.program.data, -1.0 if self.program.maximise else 1.0
+        if not (result.status.success and has_dense_blocks(data)):
+            return result
+        level, z = combine_to_identity(data)
+        z = z / data.norms
+        margin = float(measure_margins(data.blocks, data.cost_and_constraints.adjoint(np.append(level, z))).min())
+        slack = data.slack(result.dual)
+        lacking = SLACK_MARGIN * float(np.abs(slack.diagonal()).max()) - float(
+            measure_margins(data.blocks, slack).min()
+        )
+        if margin <= 0.0:
+            return result
+        step = max(lacking, 0.0) / margin
+        dual = (result.dual + step * z) / (1.0 + step * level)
+        bottom, bound = float(measure_margins(data.blocks, data.slack(dual)).min()), -data.support_of_bounds(dual)
+        objective = sign * (result.objective - self.program.constant)
+        gap = ratio(objective - bound, problem_facts(result).scale or 1.0)
+        if bottom < 0.0 or gap > self.accuracy:
+            return result
+        errors = dimacs_errors(data, data.violation(result.image), dual, result.x, bottom, objective)
+        trace = TraceBound(math.inf, False, "the slack matrix is psd")
+        bound = sign * bound + self.program.constant
+        extras = describe_point(result.x, errors, trace)
+        proved = replace(result, dual=dual, dual_bound=bound, gap=gap, extras=extras, bound_kind=RIGOROUS)
+        return replace(proved, note=Status.SOLVED.message)
 
     def _solve_template(self, analysis: Analysis, trace: TraceBound, stop: StoppingRule | None) -> Result:
         problem = analysis.problem(trace, self.program.maximise, self.program.constant)
