@@ -246,7 +246,7 @@ class Solver:
         errors = dimacs_errors(data, data.violation(result.image), dual, result.x, bottom, objective)
         trace = TraceBound(math.inf, False, "the slack matrix is psd")
         bound = sign * bound + self.program.constant
-        extras = describe_point(result.x, errors, trace)
+        extras = describe_point(data, result.x, dual, errors, trace)
         proved = replace(result, dual=dual, dual_bound=bound, gap=gap, extras=extras, bound_kind=RIGOROUS)
         return replace(proved, note=Status.SOLVED.message)
 
