@@ -132,6 +132,44 @@ def test_links_to_files_lead_somewhere(document: str) -> None:
         assert built or (path.parent / link).exists(), link
 
 
+def contents(page: Path) -> list[Path]:
+    """Return the pages that the tables of contents of a page list; made pages (gallery, commands) have no source."""
+    tables = re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    entries = [line.strip() for table in tables for line in table.splitlines() if line.strip() and line[0] != ":"]
+    return [source for entry in entries if (source := page.parent / f"{entry}.md").exists()]
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    reached, waiting = set[Path](), [ROOT / "docs" / "index.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached:
+            reached.add(page)
+            waiting += contents(page)
+    assert {str(page.relative_to(ROOT)) for page in reached} == set(PAGES)
+
+
+@pytest.mark.parametrize("document", PAGES)
+def test_pictures_and_galleries_that_are_named_exist(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for picture in re.findall(r"\{image\} (\S+)|!\[[^\]]*\]\((\S+)\)", text):
+        assert (ROOT / document).parent.joinpath("".join(picture)).exists(), picture
+    for script in re.findall(r"gallery/(\w+/plot_\w+)\.rst", text):
+        assert (ROOT / "examples" / f"{script}.py").exists(), script
+
+
+def test_the_words_that_searchers_use_are_on_the_front_page_and_in_the_readme() -> None:
+    for document in ("README.md", "docs/index.md"):
+        text = (ROOT / document).read_text(encoding="utf-8").lower()
+        for words in ("linear minimization oracle", "conditional gradient", "frank-wolfe", "duality gap"):
+            assert words in " ".join(text.split()), (document, words)
+
+
+def test_the_changelog_is_one_screen() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if line.startswith("- ")]) <= 20
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_make_targets_that_are_mentioned_exist(document: str) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
 import pytest
+
+import unipd
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("plot_*.py"))
@@ -29,3 +32,21 @@ def test_a_script_draws_a_picture(script: str, tmp_path: Path, monkeypatch, caps
     pyplot.close("all")
     assert figures
     assert all(figure.axes for figure in figures)
+    if script == "framework/plot_01_template.py":
+        check_template(names)
+
+
+def check_template(names: dict) -> None:
+    """The page that readers copy from: every problem of it is solved, and every bound is one."""
+    results = [value for value in names.values() if isinstance(value, unipd.Result)]
+    assert len(results) >= 4
+    for result in results:
+        assert result.status.success
+        assert result.dual_bound <= result.objective + 1e-5 * abs(result.objective)
+
+
+def test_a_script_has_a_title_and_ends_in_a_picture() -> None:
+    for script in SCRIPTS:
+        text = (EXAMPLES / script).read_text(encoding="utf-8")
+        assert re.match(r'r?"""\n(.+)\n(=+)\n', text), script
+        assert text.rstrip().endswith("plt.show()") or "figure = " in text.split("# %%")[-1], script
