@@ -23,7 +23,11 @@ def data():
 def figure(data):
     said = []
     found = run_figure2(*data, iterations=6, precision=1e-9, progress=lambda *line: said.append(line))
-    assert len(said) == 6 * len(found.traces)
+    names = [name for name, _, _ in said]
+    assert said[0][:2] == ("optimum of (a)", 0)  # before anything is solved
+    references = [name for name in names if name.startswith("optimum of")]
+    assert set(references) == {"optimum of (a)", "optimum of (b)"}
+    assert len(names) == len(references) + 6 * len(found.traces)
     return found
 
 
@@ -74,7 +78,9 @@ def test_table(figure, tmp_path):
 def test_limits(data):
     with pytest.raises(InvalidInput, match="iterations"):
         run_figure2(*data, iterations=0)
-    assert all(len(trace.history) == 1 for trace in run_figure2(*data, time_limit=0.0).traces)
+    limited = run_figure2(*data, time_limit=0.0)
+    assert all(len(trace.history) == 1 for trace in limited.traces)
+    assert all(optimum.iterations <= 1 for optimum in limited.optima.values())
 
 
 def test_the_clock_shows_the_method_alone(data, monkeypatch):
@@ -105,9 +111,10 @@ def test_picture(figure, tmp_path):
     pytest.importorskip("matplotlib")
     picture = plot_figure2(figure, tmp_path / "fig2.svg", title="made-up ratings")
     assert (tmp_path / "fig2.svg").stat().st_size > 1000
-    top, bottom = picture.axes[0], picture.axes[2]
-    assert [axes.get_title(loc="left")[0] for axes in picture.axes] == ["A", "B", "C", "D"]
-    assert (len(top.lines), len(bottom.lines)) == (8, 10)
+    top, middle, bottom = picture.axes[0], picture.axes[2], picture.axes[4]
+    assert [axes.get_title(loc="left")[0] for axes in picture.axes] == list("ABCDEF")
+    assert (len(top.lines), len(middle.lines), len(bottom.lines)) == (8, 3, 10)
+    np.testing.assert_allclose(middle.lines[0].get_ydata(), figure.traces[5].history["infeasibility"])
     drawn = bottom.lines[7]
     np.testing.assert_allclose(drawn.get_ydata(), figure.traces[7].merit)
     assert drawn.get_linestyle() == "--"

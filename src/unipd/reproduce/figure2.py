@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from unipd.protocols import TrackerDefaults
 from unipd.report import style
 from unipd.report.curves import decimate, positive_or_nan
 from unipd.reproduce.comparison import Contestant, Progress, Trace, run_trace, write_table
-from unipd.run import MaxIterations, Result, solve
+from unipd.run import MaxIterations, MaxSeconds, Result, solve
 from unipd.spectral import PRECISION, fixed_tolerance_engine
 
 EPS = 1e-3
@@ -40,7 +41,13 @@ FAMILIES = {"fw": 1, "uni": 2, "acc": 0}
 HIGHEST = 2.2
 """Largest test error shown, as a multiple of the best."""
 _MARKS = 6
-_PANELS = ("objective, by iterations", "objective, by seconds", "test error, by iterations", "test error, by seconds")
+_PANELS = tuple(
+    f"{what}, by {unit}"
+    for what in ("objective", "infeasibility of (b)", "test error")
+    for unit in ("iterations", "seconds")
+)
+REFERENCES = {BALL: "optimum of (a)", NORM: "optimum of (b)"}
+"""Names of the reference solves in progress reports."""
 
 
 def contestants(norm_eps: float) -> tuple[Contestant, ...]:
@@ -106,11 +113,12 @@ def run_figure2(
     shape, radius
         Shape of the matrix, and kappa of formulation (a).
     iterations, time_limit
-        Limits of each run. Its clock excludes two warm-up iterations, test errors and progress.
+        Limits of each run; the time limit holds for each of the two reference solves, too. The clock of a run
+        excludes two warm-up iterations, test errors and progress.
     precision
         Largest relative residual of the oracle's singular vectors; None for the tolerance each method requests.
     progress
-        Called with a run's name, the iteration and the test error.
+        Called with a run's name, the iteration and the test error; first for the reference solves.
     """
     limit = validate.integer("iterations", iterations, minimum=1)
     data = (train.users, train.items, train.values, shape)
@@ -121,15 +129,26 @@ def run_figure2(
         BALL: ball.problem(radius, fixed_tolerance_engine(precision)),
         NORM: norm_problem(*data, precision=precision),
     }
-    norm = norm_problem(*data, precision=None)
-    norm_method = factored_norm_method(ball, norm, min(_NORM_COLUMNS, *shape))
-    optima = {
-        BALL: solve_completion(ball, radius, SolverOptions(accuracy=REFERENCE_ACCURACY)),
-        NORM: solve(norm, norm_method, accuracy=NORM_ACCURACY, stop=MaxIterations(_NORM_STEPS)),
-    }
 
     def test_error(predictions: Array) -> float:
         return root_mean_square(predictions - test.values)[1]
+
+    def reporter(formulation: str) -> Callable[[Any], None]:
+        """Return the callback of a reference solve, which is announced at once."""
+        name, say = REFERENCES[formulation], progress or (lambda *_: None)
+        say(name, 0, test_error(start.image))
+        return lambda info: say(name, info.iteration, test_error(sampling.image(info.state.primal.point())))
+
+    norm = norm_problem(*data, precision=None)
+    norm_method = factored_norm_method(ball, norm, min(_NORM_COLUMNS, *shape))
+    norm_limit = (
+        MaxIterations(_NORM_STEPS) if time_limit is None else MaxIterations(_NORM_STEPS) | MaxSeconds(time_limit)
+    )
+    options = SolverOptions(accuracy=REFERENCE_ACCURACY, seconds=time_limit, callback=reporter(BALL))
+    optima = {
+        BALL: solve_completion(ball, radius, options),
+        NORM: solve(norm, norm_method, accuracy=NORM_ACCURACY, stop=norm_limit, callback=reporter(NORM)),
+    }
 
     norm_eps = NORM_EPS_SHARE * radius**2 / train.values.size
     traces = [
@@ -190,7 +209,10 @@ def plot_figure2(
     theme: str = "light",
     title: str | None = None,
 ) -> Any:
-    """Draw the relative objective residual and the test error of every run.
+    """Draw the relative objective residual and the test error of every run, and the infeasibility of those of (b).
+
+    Iterates of (b) approach A(X) = b only slowly: their objective is a residual of the solution's as long as the
+    infeasibility is small.
 
     As in the paper, dashed runs use a line search for the weights (or the step size); empty markers are
     formulation (a), the nuclear ball, and filled ones (b), the squared nuclear norm.
@@ -209,11 +231,13 @@ def plot_figure2(
     matplotlib.figure.Figure
     """
     colours, inches = style.check_look(width, theme, path)
-    figure = style.new_figure(inches, (0.8 if inches >= style.WIDE else 1.7) * inches, colours)
-    panels = figure.subplots(2, 2, sharey="row", sharex="col")
+    figure = style.new_figure(inches, (1.1 if inches >= style.WIDE else 2.3) * inches, colours)
+    panels = figure.subplots(3, 2, sharey="row", sharex="col")
     for place, column in enumerate(("iteration", "seconds")):
-        top, bottom = panels[0][place], panels[1][place]
+        top, middle, bottom = (row[place] for row in panels)
         for trace in figure2.traces:
+            if trace.contestant.formulation == NORM:
+                _draw(middle, trace, column, positive_or_nan(trace.history["infeasibility"]), colours, labelled=False)
             _draw(top, trace, column, positive_or_nan(residual(figure2, trace)), colours, labelled=False)
             _draw(bottom, trace, column, trace.merit, colours, labelled=place == 0)
         for letter, formulation in (("a", BALL), ("b", NORM)):
@@ -222,16 +246,18 @@ def plot_figure2(
             error = figure2.test_errors[formulation]
             bottom.axhline(error, color=colours.faint, linewidth=0.9, linestyle=dots, label=label)
         bottom.set_xlabel({"iteration": "iterations", "seconds": "seconds"}[column])
-        for axes in (top, bottom):
+        for axes in (top, middle, bottom):
             style.set_horizontal(axes, [trace.history[column] for trace in figure2.traces], "log", whole=False)
             style.dress(axes, colours)
         top.set_yscale("log")
+        middle.set_yscale("log")
     panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
-    panels[1][0].set_ylabel("RMSE on the test ratings")
-    for letter, axes, name in zip("ABCD", panels.flat, _PANELS, strict=True):
+    panels[1][0].set_ylabel(r"$\|A(X) - b\|\,/\,\|b\|$")
+    panels[2][0].set_ylabel("RMSE on the test ratings")
+    for letter, axes, name in zip("ABCDEF", panels.flat, _PANELS, strict=True):
         axes.set_title(f"{letter}  {name}", loc="left", fontsize=7, color=colours.ink)
-    _set_error_axis(panels[1][0], figure2)
-    style.legend(panels[1][0], colours, title=title, columns=3 if inches >= style.WIDE else 1)
+    _set_error_axis(panels[2][0], figure2)
+    style.legend(panels[2][0], colours, title=title, columns=3 if inches >= style.WIDE else 1)
     return style.finish(figure, path)
 
 
