@@ -6,11 +6,13 @@ for light and for dark pages.
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from matplotlib.figure import Figure
 import unipd
 from unipd import sharp, theory
 from unipd.apps.graphs import maxcut_program
+from unipd.apps.graphs.theta import theta
+from unipd.apps.learning.svm import SupportVectorClassifier
 from unipd.apps.tomography import Noise, PauliTomography, simulate
 from unipd.io import Graph
 from unipd.report import THEMES, style
@@ -261,7 +265,85 @@ def _forecast(size: int, tracker: str) -> float:
     return float(unipd.memory.forecast(problem, tracker).total)
 
 
-PICTURES = (state, convergence, growth, oracles, duality, methods, accuracy, memory)
+def radius(theme: Theme) -> Figure:
+    """Draw the validation error of a completion model along its path of radii, and its singular values."""
+    rng = np.random.default_rng(0)
+    left, right = rng.standard_normal((200, 3)), rng.standard_normal((100, 3))
+    users, items = np.divmod(rng.choice(20_000, 4000, replace=False), 100)
+    values = (left[users] * right[items]).sum(axis=1) + 0.5 * rng.standard_normal(4000)
+    model = unipd.MatrixCompletion().fit((users, items, values))
+    figure, (one, two) = new_figure(7.0, 2.7, theme, 2)
+    path = np.array(sorted(model.path_))
+    one.plot(path[:, 0], path[:, 1], color=theme.cycle[0], marker="o", markersize=4.0)
+    one.axvline(model.radius_, color=theme.faint, linestyle="--", linewidth=0.9, label="chosen")
+    one.set(xlabel="radius of the nuclear ball", ylabel="validation RMSE")
+    legend(one, theme, loc="upper center")
+    spectrum = model.arrays()["singular_values"]
+    two.semilogy(np.arange(1, spectrum.size + 1), spectrum, "o", color=theme.cycle[0], markersize=3.0)
+    two.set(xlabel="index", ylabel="singular value of the model", xlim=(0.0, 40.0))
+    return figure
+
+
+def complementarity(theme: Theme) -> Figure:
+    """Draw the eigenvalues of X and Z of a theta program: their product vanishes at a solution."""
+    rng = np.random.default_rng(1)
+    ends = np.array([(i, j) for i in range(30) for j in range(i) if rng.random() < 0.3]).T
+    result = theta(Graph.of(30, *ends, np.ones(ends.shape[1])), accuracy=1e-8)
+    primal = np.zeros(30)
+    weights = np.linalg.svd(result.x.left * np.sqrt(result.x.weights), compute_uv=False)[:30] ** 2
+    primal[: weights.size] = weights
+    dual = np.sort(result.extras["slack_eigenvalues"])
+    figure, (axes,) = new_figure(4.6, 2.7, theme)
+    index = np.arange(1, 31)
+    axes.semilogy(index, np.maximum(primal, 1e-12), "o", color=theme.cycle[0], markersize=4.0, label="eigenvalues of X")
+    axes.semilogy(index, np.maximum(dual, 1e-12), "s", color=theme.cycle[1], markersize=4.0, label="eigenvalues of Z")
+    axes.set(xlabel="index", ylim=(1e-13, 100.0))
+    legend(axes, theme, loc="center right")
+    return figure
+
+
+def margins(theme: Theme) -> Figure:
+    """Draw the boundary of a nu-SVM and its support vectors."""
+    rng = np.random.default_rng(3)
+    points = rng.standard_normal((80, 2)) + np.repeat([[-1.6, 0.0], [1.6, 0.4]], 40, axis=0)
+    labels = np.repeat([-1, 1], 40)
+    model = SupportVectorClassifier(nu=0.3).fit(points, labels)
+    figure, (axes,) = new_figure(4.2, 3.0, theme)
+    x, y = np.meshgrid(np.linspace(-5, 5, 200), np.linspace(-3.5, 3.5, 150))
+    score = model.decision_function(np.stack([x.ravel(), y.ravel()], axis=1)).reshape(x.shape)
+    axes.contour(x, y, score, [0.0], colors=[theme.ink], linewidths=1.2)
+    for place, label in enumerate((-1, 1)):
+        axes.plot(*points[labels == label].T, "o", color=theme.cycle[place], markersize=4.0)
+    axes.plot(*points[model.support_].T, "o", markersize=8.0, markerfacecolor="none", markeredgecolor=theme.faint)
+    axes.set(xlim=(-5, 5), ylim=(-3.5, 3.5), xticks=[], yticks=[])
+    axes.grid(visible=False)
+    return figure
+
+
+PICTURES = (
+    *(state, convergence, growth),
+    *(oracles, duality, methods, accuracy, memory),
+    *(radius, complementarity, margins),
+)
+
+
+def photograph_report(theme: str) -> None:
+    """Write a picture of a report page, by Chromium through Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    experiment = simulate("ghz", 3, noise=Noise(shots=300, depolarising=0.1), seed=1)
+    result = PauliTomography(method="accunipdgrad", accuracy=1e-4).fit_data(experiment.data).result_
+    with TemporaryDirectory() as folder, sync_playwright() as steering:
+        page_file = unipd.report.write_report({"AccUniPDGrad": result}, Path(folder) / "page.html", title="A GHZ state")
+        place = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
+        browser = steering.chromium.launch(executable_path=place, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1000, "height": 1420}, color_scheme=theme)
+        page.goto(page_file.as_uri())
+        page.wait_for_timeout(3000)
+        page.evaluate("document.getElementById('convergence').scrollIntoView()")
+        page.wait_for_timeout(500)
+        page.screenshot(path=HERE / f"report-{theme}.png")
+        browser.close()
 
 
 def main(names: list[str]) -> None:
@@ -270,6 +352,9 @@ def main(names: list[str]) -> None:
         if not names or draw.__name__ in names:
             for name, theme in THEMES.items():
                 draw(theme).savefig(HERE / f"{draw.__name__}-{name}.png", dpi=DPI, metadata={"Software": None})
+    if not names or "report" in names:
+        for name in THEMES:
+            photograph_report(name)
 
 
 if __name__ == "__main__":
