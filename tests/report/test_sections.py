@@ -105,6 +105,16 @@ def test_a_saved_model_shows_the_radii_that_were_tried(tmp_path):
     (path,) = figure_of(section, "Choice of the radius").traces
     np.testing.assert_allclose(np.sort(path["x"]), sorted(radius for radius, _ in model.path_))
     assert section.tables[0].rows[0] == ("training", f"{saved.extras['rmse_train']:.5g}")
+    assert float(section.tables[0].rows[1][1]) == pytest.approx(min(error for _, error in model.path_), rel=1e-4)
+    residuals = figure_of(section, "Residuals").traces[0]
+    assert sum(residuals["y"]) == values.size
+    _, groups = figure_of(section, "Calibration").traces
+    assert np.mean(groups["y"]) == pytest.approx(values.mean(), rel=0.02)
+    assert np.abs(groups["x"] - groups["y"]).max() < 0.1 * np.ptp(values)
+    best = section.tables[1].rows[0]
+    scores = {str(item): model.predict([(999, item)])[0] for item in range(20)}
+    assert float(best[1]) == pytest.approx(max(scores.values()), abs=2e-3)
+    assert scores[best[0]] == max(scores.values())
 
 
 def test_saved_results_show_the_same(program, tmp_path):

@@ -1,4 +1,4 @@
-"""Matrix completion: errors, the path of radii, and singular values."""
+"""Matrix completion: errors, the path of radii, singular values, calibration, residuals and the top items."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from unipd._typing import FloatArray
+from unipd.apps.completion.saved_model import restore_model
+from unipd.errors import UnipdError
 from unipd.report.sections.base import COLOURS, Figure, Section, Table, spectrum_figure
 from unipd.run import Result
 
-ERRORS = (("rmse_train", "training"), ("rmse_validation", "validation"), ("rmse_test", "test"))
+ERRORS = (("rmse_train", "training"), ("rmse_test", "test"))
 """Root mean squared errors among the extras, and the ratings they belong to."""
+MOST_RATINGS = 100_000
+"""Ratings at most of which predictions are computed for the page."""
+GROUPS = 10
+"""Groups of ratings of similar prediction."""
+TOP = 10
+"""Items in the table of the best rated ones."""
 
 
 def completion_section(result: Result) -> Section | None:
@@ -21,19 +30,28 @@ def completion_section(result: Result) -> Section | None:
     extras = result.extras
     if not {"users", "items", "rmse_train"} <= set(extras):
         return None
-    rows = [(name, f"{extras[key]:.5g}") for key, name in ERRORS if extras.get(key) is not None]
-    model: Any = extras.get("completion", {})
+    errors = {name: float(extras[key]) for key, name in ERRORS if extras.get(key) is not None}
+    content: Any = extras.get("completion", {})
     figures: list[Figure] = []
-    if "singular_values" in model:
-        figures.append(spectrum_figure("Singular values", {"model": model["singular_values"]}, label="singular value"))
-    path = np.asarray(model.get("estimator", {}).get("fit", {}).get("path", ()), dtype=np.float64)
+    path = np.asarray(content.get("estimator", {}).get("fit", {}).get("path", ()), dtype=np.float64)
     if len(path):
+        errors["validation, at the radius chosen"] = float(path[:, 1].min())
         figures.append(_path_figure(path, float(extras["radius"])))
+    if "singular_values" in content:
+        figures.append(
+            spectrum_figure("Singular values", {"model": content["singular_values"]}, label="singular value")
+        )
+    tables = [Table(("ratings", "RMSE"), [(name, f"{error:.5g}") for name, error in errors.items()])]
+    pairs = _predict_ratings(result)
+    if pairs is not None:
+        figures += [_calibration_figure(*pairs), _residual_figure(*pairs)]
+    if {"item_bias", "items", "mean"} <= set(content):
+        tables.append(_top_items(content))
     size = f"{extras['users']:,} users, {extras['items']:,} items, {extras.get('ratings', 0):,} ratings."
-    return Section("Model", [size], [Table(("ratings", "RMSE"), rows)], figures)
+    return Section("Model", [size], tables, figures)
 
 
-def _path_figure(path: Any, chosen: float) -> Figure:
+def _path_figure(path: FloatArray, chosen: float) -> Figure:
     """Return the validation error against the radius."""
     ordered = path[np.argsort(path[:, 0])]
     trace = {"x": ordered[:, 0], "y": ordered[:, 1], "mode": "lines+markers", "line": {"color": COLOURS[0]}}
@@ -44,3 +62,58 @@ def _path_figure(path: Any, chosen: float) -> Figure:
         "shapes": [{**mark, "line": {"color": "@faint", "dash": "dot"}}],
     }
     return Figure("Choice of the radius", [trace], layout, "the dotted line is the radius chosen")
+
+
+def _predict_ratings(result: Result) -> tuple[FloatArray, FloatArray] | None:
+    """Return (predictions, ratings) of the training data, or of an even sample; None where they are not stored."""
+    content: Any = result.extras.get("completion", {})
+    if "estimator" not in content:
+        return None
+    try:
+        model = restore_model(result, "the result")
+    except UnipdError:
+        return None
+    ratings = model.fit_.data.ratings()
+    count = len(ratings.values)
+    some = np.linspace(0, count - 1, min(count, MOST_RATINGS)).astype(int)
+    pairs = np.stack([ratings.users[some], ratings.items[some]], axis=1)
+    return np.asarray(model.predict(pairs), np.float64), np.asarray(ratings.values[some], np.float64)
+
+
+def _calibration_figure(predicted: FloatArray, actual: FloatArray) -> Figure:
+    """Return the mean rating of groups of equal size against their mean prediction."""
+    groups = [group for group in np.array_split(np.argsort(predicted, kind="stable"), GROUPS) if group.size]
+    x, y = (np.array([values[group].mean() for group in groups]) for values in (predicted, actual))
+    ends = [float(min(x.min(), y.min())), float(max(x.max(), y.max()))]
+    traces = [
+        {"x": ends, "y": ends, "mode": "lines", "line": {"color": "@faint", "dash": "dot"}, "hoverinfo": "skip"},
+        {"x": x, "y": y, "mode": "markers+lines", "line": {"color": COLOURS[0]}, "marker": {"size": 8}},
+    ]
+    layout = {
+        "xaxis": {"title": {"text": "mean prediction"}},
+        "yaxis": {"title": {"text": "mean rating"}},
+        "showlegend": False,
+    }
+    return Figure(
+        "Calibration", traces, layout, "ten groups of training ratings by prediction; on the dotted line they agree"
+    )
+
+
+def _residual_figure(predicted: FloatArray, actual: FloatArray) -> Figure:
+    """Return the distribution of rating minus prediction."""
+    heights, edges = np.histogram(actual - predicted, bins=40)
+    bars = {"type": "bar", "x": 0.5 * (edges[1:] + edges[:-1]), "y": heights, "marker": {"color": COLOURS[0]}}
+    layout = {
+        "xaxis": {"title": {"text": "rating minus prediction"}},
+        "yaxis": {"title": {"text": "ratings"}},
+        "bargap": 0,
+    }
+    return Figure("Residuals", [bars], layout, "of the training ratings")
+
+
+def _top_items(content: Any) -> Table:
+    """Return the items that the model rates best for a user without ratings."""
+    scores = float(content["mean"]) + np.asarray(content["item_bias"], np.float64)
+    best = np.argsort(-scores, kind="stable")[:TOP]
+    rows = [(str(np.asarray(content["items"])[place]), f"{scores[place]:.3f}") for place in best]
+    return Table(("item", "predicted"), rows, "Best items for a user without ratings")
