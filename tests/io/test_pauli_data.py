@@ -256,3 +256,35 @@ def test_labels_of_too_many_qubits_get_a_forecast(tmp_path):
     (tmp_path / "b.csv").write_text(f"pauli,expectation\n{'X' * 300},0.5\n")
     with pytest.raises(InvalidInput, match="at most 28"):
         read_pauli_data(tmp_path / "b.csv")
+
+
+def test_results_of_qiskit_are_read(tmp_path):
+    def entry(counts, **header):
+        return {"shots": 10, "success": True, "data": {"counts": counts}, "header": {"name": "circuit-7", **header}}
+
+    results = [
+        entry({"0x0": 6, "0x3": 4}, name="ghz_XZ"),
+        entry({"0x1": 10}, metadata={"m_idx": [0, 2], "clbits": [0, 1]}),
+        entry({"00": 3, "11": 7}, metadata={"basis": "ZZ"}),
+        entry({"0x3": 5}, name="XZ"),
+    ]
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({"backend_name": "simulator", "results": results}))
+    expected = {"XZ": {"00": 6, "11": 9}, "YZ": {"01": 10}, "ZZ": {"00": 3, "11": 7}}
+    assert read_pauli_data(path) == expected
+    for wrong in (entry({"0x0": 6}), {"data": {}}, entry({"0x0": "many"}, name="XZ"), entry([1], name="XZ"), 5):
+        path.write_text(json.dumps({"results": [results[0], wrong]}))
+        with pytest.raises(FileFormatError, match="result 2: expected header and data"):
+            read_pauli_data(path)
+
+
+def test_a_result_of_qiskit_makes_the_round_trip(tmp_path):
+    result = pytest.importorskip("qiskit.result").Result
+    experiments = pytest.importorskip("qiskit.result.models")
+    data = experiments.ExperimentResultData(counts={"0x0": 6, "0x3": 4})
+    part = experiments.ExperimentResult(
+        shots=10, success=True, data=data, header={"name": "bell_XX", "memory_slots": 2}
+    )
+    whole = result(results=[part], backend_name="simulator")
+    (tmp_path / "bell.json").write_text(json.dumps(whole.to_dict(), default=str))
+    assert read_pauli_data(tmp_path / "bell.json") == {"XX": {"00": 6, "11": 4}}

@@ -6,10 +6,13 @@ bit-string, and ``int(bits, 2)`` is the index in a vector.
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,21 +57,30 @@ def to_qiskit(state: QuantumState, *, max_qubits: int = 12) -> Any:
 
 
 def read_circuit(path: str | os.PathLike[str]) -> Any:
-    """Return the first circuit of a QPY file, without its final measurements."""
+    """Return a circuit without its final measurements.
+
+    The file is QPY (its first circuit) or, with the ending .qasm, OpenQASM 2 or 3 (which needs qiskit-qasm3-import).
+    """
     try:
-        qpy: Any = import_module("qiskit.qpy")
+        qiskit: Any = import_module("qiskit")
     except ImportError as error:
-        raise MissingExtra("qiskit", "quantum", "a .qpy file") from error
-    with open(path, "rb") as stream:
-        try:
-            circuit = qpy.load(stream)[0]
-        except Exception as error:  # Qiskit raises errors of many kinds for damaged files
-            raise FileFormatError(os.fspath(path), f"not a QPY file that Qiskit reads ({error})") from error
+        raise MissingExtra("qiskit", "quantum", "a circuit") from error
+    content, is_text = Path(path).read_bytes(), Path(path).suffix.lower() == ".qasm"
+    try:
+        if not is_text:
+            circuit: Any = import_module("qiskit.qpy").load(io.BytesIO(content))[0]
+        elif re.search(rb"OPENQASM\s+2", content):
+            circuit = qiskit.QuantumCircuit.from_qasm_str(content.decode())
+        else:
+            circuit = import_module("qiskit.qasm3").loads(content.decode())
+    except Exception as error:  # Qiskit raises errors of many kinds for damaged files
+        kind = "an OpenQASM" if is_text else "a QPY"
+        raise FileFormatError(os.fspath(path), f"not {kind} file that Qiskit reads ({error})") from error
     return circuit.remove_final_measurements(inplace=False)
 
 
 def read_circuit_state(path: str | os.PathLike[str]) -> QuantumState:
-    """Return the state that the first circuit of a QPY file prepares from all zeros."""
+    """Return the state that a circuit prepares from all zeros; final measurements are removed."""
     circuit = read_circuit(path)
     return as_state(import_module("qiskit.quantum_info").Statevector(circuit))
 

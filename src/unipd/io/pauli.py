@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -133,7 +134,8 @@ def read_pauli_data(path: str | os.PathLike[str], *, limits: Limits | None = Non
       qubit 0. Or the columns ``basis, outcome, count``, e.g. ``XZ,01,480``, for counts.
     - ``.json``: a list of objects with these names, or one object with a list under each name, or
       ``{"counts": {"XZ": {"00": 480, "11": 520}}}`` for raw counts by basis (or these counts alone), which are
-      returned as they are.
+      returned as they are; or a Qiskit ``Result`` (``json.dumps(result.to_dict())``), with the basis of each circuit in
+      its metadata (``basis``, or ``m_idx`` of qiskit-experiments) or at the end of its name ("ghz_XXZ").
     - ``.npz``: arrays of these names, ``pauli`` as strings or replaced by the masks ``x`` and ``z`` (integers, bit b
       is qubit b) with a number ``qubits``. Pickled content is refused.
 
@@ -254,6 +256,8 @@ def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
         raise FileFormatError(name, f"not JSON ({error})") from error
     if isinstance(content, dict) and "counts" in content:
         return _check_counts(name, content["counts"])
+    if isinstance(content, dict) and isinstance(content.get("results"), list):
+        return _check_counts(name, _read_results(name, content["results"]))
     if isinstance(content, dict) and content and all(isinstance(part, dict) for part in content.values()):
         return _check_counts(name, content)
     if isinstance(content, dict) and {"pauli", "expectation"} <= set(content):
@@ -269,6 +273,39 @@ def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
         expected = 'a list of {"pauli": ..., "expectation": ...}, an object of such lists, or {"counts": ...}'
         raise FileFormatError(name, f"expected {expected}")
     return _Columns(name, "record", range(1, sys.maxsize)).assemble(columns)
+
+
+def _read_results(name: str, results: list[Any]) -> Counts:
+    """Return the counts of a Qiskit ``Result`` (``result.to_dict()``); shots of the same basis are added.
+
+    The basis of a circuit is ``basis`` or ``m_idx`` (qiskit-experiments: 0 is Z, 1 is X, 2 is Y, qubit 0 first) of its
+    metadata, or the word of letters I, X, Y, Z that its name ends with.
+    """
+    counts: Counts = {}
+    for number, entry in enumerate(results, start=1):
+        _add_result(f"{name}: result {number}", entry, counts)
+    return counts
+
+
+def _add_result(place: str, entry: Any, counts: Counts) -> None:
+    try:
+        basis, found = _basis_of(entry["header"]), entry["data"]["counts"]
+        part = counts.setdefault(basis, {})
+        for key, count in found.items():
+            bits = format(int(key, 16), f"0{len(basis)}b") if key.lower().startswith("0x") else key
+            part[bits] = part.get(bits, 0) + count
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        expected = "header and data.counts, with the basis in the header's metadata (basis, m_idx) or name"
+        raise FileFormatError(place, f"expected {expected}") from None
+
+
+def _basis_of(header: Mapping[str, Any]) -> str:
+    metadata = header.get("metadata") or {}
+    if "basis" in metadata:
+        return str(metadata["basis"])
+    if "m_idx" in metadata:
+        return "".join("ZXY"[index] for index in reversed(metadata["m_idx"]))
+    return re.findall(r"(?:^|[^A-Za-z])([IXYZ]+)$", str(header["name"]))[0]
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -109,6 +109,10 @@ def test_a_circuit_as_target(invoke, tmp_path):
         with (tmp_path / f"{name}.qpy").open("wb") as stream:
             qpy.dump(circuit, stream)
         assert read_target(str(tmp_path / f"{name}.qpy")).expectation("IIZ") == pytest.approx(-1.0)
+    (tmp_path / "two.qasm").write_text('OPENQASM 2.0;\ninclude "qelib1.inc";\nqreg q[3];\nx q[0];\n')
+    (tmp_path / "three.qasm").write_text('OPENQASM 3.0;\ninclude "stdgates.inc";\nqubit[3] q;\nx q[0];\n')
+    for name in ("two", "three"):
+        assert read_target(str(tmp_path / f"{name}.qasm")).expectation("IIZ") == pytest.approx(-1.0)
     (tmp_path / "data.csv").write_text("pauli,expectation\nIIZ,-1\nIZI,1\nZII,1\n")
     figures = run(invoke, tmp_path / "data.csv", "--target", tmp_path / "measured.qpy", "--accuracy", 1e-8)
     assert figures["fidelity"] == pytest.approx(1.0, abs=1e-4)
@@ -120,6 +124,8 @@ def test_a_circuit_as_target(invoke, tmp_path):
     # one line, since the target is read before the fit
     assert_refused(invoke(*words, tmp_path / "damaged.qpy"), "damaged.qpy", "not a QPY file")
     assert_refused(invoke(*words, tmp_path / "missing.qpy"), "missing.qpy")
+    (tmp_path / "damaged.qasm").write_text("OPENQASM 2.0; qubits")
+    assert_refused(invoke(*words, tmp_path / "damaged.qasm"), "damaged.qasm", "not an OpenQASM file")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".json"])

@@ -18,16 +18,18 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util.blas import inner, norm
 from unipd.atoms import apply
-from unipd.dual import oracle_errors
+from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, primal_certificate
 from unipd.methods.factored import AugmentedLagrangian, Factored, FactoredState, Memory, stationarity
 from unipd.methods.factored.augmented_lagrangian import refresh_certificate, target
-from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape
+from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape, with_bound
 from unipd.methods.factored.lbfgs import lbfgs_steps
 from unipd.problem import Problem
 from unipd.protocols import Tracker
+from unipd.sharp import Spectrahedron
 from unipd.sharp.spectral.factors import SpectralFactors, random_block
+from unipd.sharp.wrapper import unwrap_counter
 from unipd.status import Status
 
 PROMISING = 10.0
@@ -40,6 +42,8 @@ VANISHED = 1e-8
 """Columns with a smaller share of the trace are dropped, in groups of at least a third of all."""
 WIDTH = 64
 """Columns of a factor without a limit on its rank, where none is given to start from; escapes add others."""
+DENSE_SIZE = 1 << 9
+"""Size up to which all eigenvalues are computed where a search misses the largest."""
 POWER_STEPS = 6
 """Products of the block power iteration that finds the first factor of a fit of limited rank."""
 
@@ -146,8 +150,22 @@ class FixedRank(Factored):
         if is_limited:
             return replace(certified, failure=Status.LOCAL)
         predicted = inner(moved.here.dual, moved.image - point.image)
+        if predicted < 0.25 * certified.certificate.absolute_gap:  # a search confined to a cluster of eigenvalues
+            point = call_dense_oracle(problem, moved.here.dual, point)
+            certified = with_bound(problem, certified, point)
+            predicted = inner(moved.here.dual, moved.image - point.image)
         escaped = rank_one_escape(problem, certified, point) if predicted > 0.25 * eps else certified
         return replace(escaped, failure=Status.STALLED if is_stuck and escaped.factor is certified.factor else None)
+
+
+def call_dense_oracle(problem: Problem, dual: Array, point: DualPoint) -> DualPoint:
+    """Return the oracle's point for the whole matrix of -A^*(lam) where that is small, else the point that is known."""
+    if problem.map.domain[0] > DENSE_SIZE or type(unwrap_counter(problem.sharp)) is not Spectrahedron:
+        return point
+    with oracle_errors:
+        slope: Any = problem.map.adjoint(-dual)
+        matrix = apply(slope, np.eye(problem.map.domain[0], dtype=slope.dtype))
+    return evaluate(problem, dual, direction=0.5 * (matrix + matrix.conj().T), tolerance=0.0)
 
 
 def drop_vanished_columns(state: FactoredState) -> FactoredState:

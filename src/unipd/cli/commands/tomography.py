@@ -107,7 +107,10 @@ def tomography(
     ] = None,
     target: Annotated[
         str | None,
-        option("Fidelity with this state: ghz, w, or a .npy, .npz (a saved state) or .qpy (a circuit) file.", _FIGURES),
+        option(
+            "Fidelity with this state: ghz, w, or a .npy, .npz (a saved state), .qpy or .qasm (a circuit) file.",
+            _FIGURES,
+        ),
     ] = None,
     observable: Annotated[
         list[str] | None,
@@ -391,9 +394,9 @@ def read_target(text: str) -> QuantumState:
     from unipd.apps.tomography import as_state
 
     path = Path(text)
-    if path.suffix.lower() not in (".npy", ".npz", ".qpy"):
-        raise InvalidInput("--target", f"{', '.join(_TARGETS)}, or a .npy, .npz or .qpy file", repr(text))
-    if path.suffix.lower() == ".qpy":
+    if path.suffix.lower() not in (".npy", ".npz", ".qpy", ".qasm"):
+        raise InvalidInput("--target", f"{', '.join(_TARGETS)}, or a .npy, .npz, .qpy or .qasm file", repr(text))
+    if path.suffix.lower() in (".qpy", ".qasm"):
         from unipd.interop.qiskit import read_circuit_state
 
         return read_circuit_state(path)
