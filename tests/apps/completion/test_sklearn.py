@@ -37,6 +37,11 @@ EXPECTED = dict.fromkeys(
         "check_fit2d_1feature",
         "check_dict_unchanged",
         "check_fit2d_predict1d",
+        "check_supervised_y_2d",
+        "check_regressors_int",
+        "check_regressors_train",
+        "check_regressors_no_decision_function",
+        "check_regressor_data_not_an_array",
     ),
     IDENTIFIERS,
 )
@@ -170,3 +175,19 @@ def test_generators_as_random_state():
     seeds = [check_parameters(unipd.MatrixCompletion(random_state=np.random.default_rng(3))).seed for _ in range(2)]
     assert seeds[0] == seeds[1] != check_parameters(unipd.MatrixCompletion(random_state=np.random.RandomState(3))).seed
     assert check_parameters(unipd.MatrixCompletion(random_state=None)).seed == 0
+
+
+def test_regressors_can_be_combined_and_searched(pairs):
+    from sklearn.base import is_regressor
+    from sklearn.ensemble import VotingRegressor
+    from sklearn.model_selection import GridSearchCV, KFold
+
+    pairs, values = pairs
+    parts = [(f"radius {radius:g}", unipd.MatrixCompletion(radius)) for radius in (10.0, 40.0)]
+    assert all(is_regressor(part) for _, part in parts)
+    vote = VotingRegressor(parts).fit(pairs, values)
+    single = np.mean([part.fit(pairs, values).predict(pairs) for _, part in parts], axis=0)
+    np.testing.assert_allclose(vote.predict(pairs), single)
+    folds = KFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(unipd.MatrixCompletion(), {"radius": [1e-3, 20.0]}, cv=folds).fit(pairs, values)
+    assert search.best_params_["radius"] == 20.0

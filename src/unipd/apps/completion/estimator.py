@@ -78,8 +78,8 @@ class MatrixCompletion(CompletionModel, EstimatorBase):
     accuracy
         Requested duality gap, relative to the loss of the mean alone.
     rank
-        Initial number of columns of the factors, 64 by default and 48 with side information. It grows as needed and
-        does not limit the rank of X.
+        Initial number of columns of the factors, 64 by default, 48 with side information and 16 for more than a million
+        ratings. It grows as needed and does not limit the rank of X.
     validation_fraction, random_state
         Share of the ratings held out for "auto", and the random seed (or a NumPy generator; None for 0).
     max_seconds
@@ -129,8 +129,11 @@ class MatrixCompletion(CompletionModel, EstimatorBase):
     """
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: pairs of identifiers are not a feature matrix."""
+        """Return scikit-learn's tags: a regressor whose samples are pairs of identifiers, not a feature matrix."""
+        from sklearn.utils import RegressorTags
+
         tags: Any = super().__sklearn_tags__()
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True

@@ -54,6 +54,8 @@ SEARCH_SHARE = 0.75
 SEARCH_CUT = "The time limit ended the search for a radius; the fit uses the best one tried."
 PLAIN_DEFAULTS: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5, "rank": 64}
 """Defaults of the plain model."""
+MANY_RATINGS, RANK_OF_MANY = 1_000_000, 16
+"""With more ratings the default initial rank is lower: every column costs a pass over them, and factors widen anyway."""
 SIDE_DEFAULTS: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35, "rank": 48}
 """Defaults with side information."""
 
@@ -127,7 +129,7 @@ class CompletionModel(Recommender):
         ratings = X if isinstance(X, Shard) else as_ratings(X, y)
         data = index_local_ratings(ratings, parameters.duplicates or "last", *names)
         _warn_of_content(data, parameters.duplicates)
-        fit = fit_data(data, self._add_features(parameters, data, features))
+        fit = fit_data(data, self._adapt_parameters(parameters, data, features))
         self._features, self._folded, self.n_features_in_ = features, None, 2
         return self._set_fit(fit)
 
@@ -151,7 +153,7 @@ class CompletionModel(Recommender):
         users, items = before.data.users.union(more.users), before.data.items.union(more.items)
         earlier = before.data.ratings()
         data = index_ratings(join_ratings(earlier, more), users, items)
-        parameters = self._add_features(parameters, data, self._features, complete=False)
+        parameters = self._adapt_parameters(parameters, data, self._features, complete=False)
         start = None if before.start is None else reindex_warm_start(before.start, before.data, data, self._features)
         self._folded = None
         return self._set_fit(fit_data(data, parameters, start, before.radius))
@@ -206,11 +208,13 @@ class CompletionModel(Recommender):
         self.gap_, self.n_iter_ = result.gap, result.iterations
         return self
 
-    def _add_features(
+    def _adapt_parameters(
         self, parameters: Parameters, data: IndexedRatings, given: tuple[Any, Any], *, complete: bool = True
     ) -> Parameters:
-        """Return the parameters with the features of the users and items of the data."""
+        """Return the parameters with the features of the users and items, and with a low rank for very many ratings."""
         settings = parameters.settings
+        if self.rank is None and data.values.size > MANY_RATINGS:
+            parameters = replace(parameters, options=replace(parameters.options, rank=RANK_OF_MANY))
         named = zip(("user_features", "item_features"), given, (data.users, data.items), strict=True)
         for name, features, index in named:
             if features is None:
