@@ -55,7 +55,7 @@ SEARCH_CUT = "The time limit ended the search for a radius; the fit uses the bes
 PLAIN_DEFAULTS: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5, "rank": 64}
 """Defaults of the plain model."""
 MANY_RATINGS, RANK_OF_MANY = 1_000_000, 16
-"""With more ratings the default initial rank is lower: every column costs a pass over them, and factors widen anyway."""
+"""With more ratings the default initial rank is lower: every column costs a pass over them, and factors can widen."""
 SIDE_DEFAULTS: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35, "rank": 48}
 """Defaults with side information."""
 
