@@ -43,6 +43,8 @@ def same(one, two):
     st.booleans(),
 )
 def test_together_is_one_by_one(seed, count, size, kind, cost_kind, method, coarse):
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":  # which multiplies scalars of two precisions otherwise
+        cost_kind = kind
     rng = np.random.default_rng(seed)
     scale = float(rng.choice([0.1, 1.0, 3.7]))
 

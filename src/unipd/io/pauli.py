@@ -168,10 +168,10 @@ def write_pauli_data(data: PauliData, path: str | os.PathLike[str]) -> None:
     """
     target, kind = Path(path), _file_format(os.fspath(path))
     columns = {"expectation": data.expectations, "shots": data.shots, "stderr": data.stderr}
-    known = {key: values for key, values in columns.items() if values is not None}
+    known: dict[str, Any] = {key: values for key, values in columns.items() if values is not None}
     if kind == ".npz":
         with atomic_write(target) as stream:
-            np.savez(stream, allow_pickle=False, qubits=np.array(data.qubits), x=data.x, z=data.z, **known)
+            np.savez(stream, qubits=np.array(data.qubits), x=data.x, z=data.z, **known)
         return
     lists = {"pauli": data.labels(), **{key: [_shorten(value) for value in values] for key, values in known.items()}}
     if kind == ".json":

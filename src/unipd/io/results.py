@@ -92,7 +92,7 @@ def save(
     text = json.dumps(_header(final, packer), allow_nan=False)
     arrays: Any = {**packer.arrays, "header": np.frombuffer(text.encode(), np.uint8)}
     with atomic_write(target) as stream:
-        np.savez(stream, allow_pickle=False, **arrays)
+        np.savez(stream, **arrays)
     return target
 
 
