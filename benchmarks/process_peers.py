@@ -109,7 +109,7 @@ def run_row(qubits: int, kind: str, seeds: int, shots: int, peers: bool) -> None
             seconds, estimate = measure(fit)
             bound = estimate.result_.dual_bound if name == "all channels" else bound
             row = (seconds, *judge(estimate.channel_.choi, truth, problem, bound))
-            figures.setdefault(f"unipd, {name} ({estimate.result_.status.value})", []).append(row)
+            figures.setdefault(f"unipd, {name}", []).append(row)
             note(f"{qubits} qubits, {kind}, {name}, seed {seed}", seconds, "CPU s", GOALS.get((qubits, name)))
         for name in PEERS if peers else ():
             seconds, choi = measure(lambda name=name, counts=counts: fit_by_peer(name, counts, qubits))

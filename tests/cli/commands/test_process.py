@@ -140,3 +140,10 @@ def test_errors_name_the_line(tmp_path):
     path.write_text("preparation,basis,outcome,count\n0,Z,0,3\n0,Z,1,many\n")
     with pytest.raises(FileFormatError, match="line 3"):
         read_process_data(path)
+
+
+def test_error_bars(invoke):
+    figures = run(invoke, "--simulate", "h", "--depolarizing", 0.1, "--shots", 300, "--bootstrap", 5)
+    low, high = figures["process_fidelity_low"], figures["process_fidelity_high"]
+    assert 0.8 < low < figures["process_fidelity"] < high <= 1.0
+    assert low < 0.925 < high

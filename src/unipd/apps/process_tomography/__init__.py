@@ -10,10 +10,12 @@ In the order to read:
 - :mod:`~unipd.apps.process_tomography.data`: counts and expectation values, with or without an ancilla;
 - :mod:`~unipd.apps.process_tomography.estimator`: :class:`ProcessTomography`, the problem and the entry point;
 - :mod:`~unipd.apps.process_tomography.descent`: the method, quasi-Newton steps over Kraus operators;
+- :mod:`~unipd.apps.process_tomography.bootstrap`: error bars of any figure of the channel;
 - :mod:`~unipd.apps.process_tomography.diamond`: the diamond distance with certified bounds;
 - :mod:`~unipd.apps.process_tomography.simulate`: test channels and simulated experiments.
 """
 
+from unipd.apps.process_tomography.bootstrap import ChannelBootstrap, bootstrap
 from unipd.apps.process_tomography.channel import GATES, QuantumChannel, as_channel
 from unipd.apps.process_tomography.data import (
     ProcessData,
@@ -38,6 +40,7 @@ from unipd.apps.process_tomography.simulate import (
 __all__ = [
     "CHANNELS",
     "GATES",
+    "ChannelBootstrap",
     "DiamondDistance",
     "KrausDescent",
     "ProcessData",
@@ -47,6 +50,7 @@ __all__ = [
     "all_preparations",
     "ancilla_data",
     "as_channel",
+    "bootstrap",
     "counts_data",
     "diamond_distance",
     "expectation_data",

@@ -212,7 +212,7 @@ class QuantumChannel(ReprMixin):
         other = as_channel(target)
         self._require_same_size(other)
         roots = [vectors * np.sqrt(values) for values, vectors in (self._spectrum, other._spectrum)]
-        return float(np.linalg.norm(roots[0].conj().T @ roots[1], "nuc") ** 2) / self.inputs**2
+        return min(1.0, float(np.linalg.norm(roots[0].conj().T @ roots[1], "nuc") ** 2) / self.inputs**2)
 
     def average_gate_fidelity(self, target: Any) -> float:
         """Return (d F + p) / (d + 1): the mean over pure inputs of the fidelity with a unitary target's output.

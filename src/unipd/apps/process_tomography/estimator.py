@@ -10,6 +10,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
+from unipd.apps.process_tomography.bootstrap import ChannelBootstrap, bootstrap
 from unipd.apps.process_tomography.channel import QuantumChannel, as_channel
 from unipd.apps.process_tomography.data import ProcessData, ancilla_data, counts_data, expectation_data
 from unipd.apps.process_tomography.descent import KrausDescent
@@ -227,6 +228,22 @@ class ProcessTomography:
             return figures
         chances = np.maximum(data.measurements.image(channel.choi), 0.0)
         return figures | {"chi_square_per_dof": chi_square_per_dof(data, chances, channel)}
+
+    def clone(self) -> ProcessTomography:
+        """Return an estimator with the same settings that has not been fitted, and prints nothing."""
+        return ProcessTomography(accuracy=self.accuracy, rank=self.rank, trace=self.trace)
+
+    def bootstrap(self, replicates: int = 100, *, seed: int = 0) -> ChannelBootstrap:
+        """Return the channels of repeated experiments, from which any figure of the channel gets an interval.
+
+        Parameters
+        ----------
+        replicates
+            Number of repeated experiments.
+        seed
+            Seed of their outcomes.
+        """
+        return bootstrap(self, replicates, seed=seed)
 
     def summary(self, target: Any = None, *, diamond: bool = False) -> dict[str, Any]:
         """Return the summary of the result; with a target also the fidelities, and on request the diamond distance."""

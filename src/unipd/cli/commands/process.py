@@ -63,6 +63,9 @@ def process(
         ),
     ] = None,
     diamond: Annotated[bool, option("Diamond distance from the target.", _FIGURES)] = False,
+    bootstrap: Annotated[
+        int | None, option("Error bars (95 %) from this many repeated experiments.", _FIGURES, min=2)
+    ] = None,
     *,
     options: Options,
 ) -> int:
@@ -95,8 +98,22 @@ def process(
         with translate_argument_names({"target": "--target"}):
             figures = target_figures(channel, as_channel(goal), diamond)
         result = result.with_extras(**figures, fidelity_target=target or simulate)
+    if bootstrap is not None:
+        result = result.with_extras(**_error_bars(estimator, goal, bootstrap, options.seed))
     title = f"{simulate if data is None else data.name}: {channel.qubits} qubits, {estimator.data_.values.size} values"
     return emit(result, replace(options, accuracy=result.accuracy), title=title)
+
+
+def _error_bars(estimator: ProcessTomography, goal: Any, replicates: int, seed: int) -> dict[str, float]:
+    """Return 95 % intervals of the unitarity, the purity and the process fidelity."""
+    errors = estimator.bootstrap(replicates, seed=seed)
+    figures: dict[str, Any] = {"unitarity": lambda channel: channel.unitarity, "purity": lambda channel: channel.purity}
+    if goal is not None:
+        figures["process_fidelity"] = lambda channel: channel.process_fidelity(goal)
+    bars: dict[str, float] = {}
+    for name, figure in figures.items():
+        bars[f"{name}_low"], bars[f"{name}_high"] = errors.interval(figure, limits=(0.0, 1.0))
+    return bars
 
 
 def fit_file(estimator: ProcessTomography, path: Path, ancilla: bool, readout: float) -> None:

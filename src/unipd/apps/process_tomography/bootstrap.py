@@ -1,0 +1,87 @@
+"""Error bars of any figure of a channel: the channels of repeated experiments (parametric bootstrap)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from unipd._typing import FloatArray
+from unipd._util import validate
+from unipd._util.printing import ReprMixin
+from unipd.apps.process_tomography.channel import QuantumChannel
+from unipd.apps.process_tomography.data import ProcessData
+from unipd.apps.tomography import interval_of
+from unipd.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChannelBootstrap(ReprMixin):
+    """The channels fitted to repeated experiments, and intervals of any figure of the channel."""
+
+    channels: tuple[QuantumChannel, ...]
+    """The channel of each replicate."""
+    estimate: QuantumChannel
+    """The channel whose experiment was repeated."""
+
+    def values(self, figure: Callable[[QuantumChannel], float]) -> FloatArray:
+        """Return a figure of every replicate."""
+        return np.array([float(figure(channel)) for channel in self.channels])
+
+    def interval(
+        self,
+        figure: Callable[[QuantumChannel], float],
+        level: float = 0.95,
+        limits: tuple[float, float] = (-np.inf, np.inf),
+    ) -> tuple[float, float]:
+        """Return a confidence interval of a figure, widened by the bias that the replicates show.
+
+        Parameters
+        ----------
+        figure
+            A function of a channel, e.g. ``lambda channel: channel.process_fidelity("cx")``.
+        level
+            Probability of the interval.
+        limits
+            Smallest and largest value that the figure can have.
+        """
+        return interval_of(self.values(figure), float(figure(self.estimate)), level, limits)
+
+
+def resample(data: ProcessData, channel: QuantumChannel, rng: np.random.Generator) -> ProcessData:
+    """Return the data of a repeated experiment: outcomes of the channel with the shots, or errors, of the data."""
+    exact = data.measurements.image(channel.choi)
+    if data.shots is None:
+        if data.stderr is None:
+            raise InvalidInput("data", "counts, or expectation values with shots or standard errors", "neither")
+        return replace(data, values=exact + data.stderr * rng.standard_normal(exact.size))
+    assert data.settings is not None
+    values, order = np.zeros_like(data.values), np.argsort(data.settings, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(data.settings))[:-1])
+    for row, shots in zip(rows, data.shots, strict=True):
+        chances = np.maximum(exact[row], 0.0)
+        missing = max(0.0, 1.0 - float(chances.sum())) if np.any(data.lost > 0.0) else 0.0
+        values[row] = rng.multinomial(round(float(shots)), [*chances, missing] / (chances.sum() + missing))[:-1]
+    return replace(data, values=values)
+
+
+def bootstrap(estimator: Any, replicates: int = 100, *, seed: int = 0) -> ChannelBootstrap:
+    """Repeat the experiment of a fitted :class:`ProcessTomography` and fit again.
+
+    >>> from unipd.apps.process_tomography import ProcessTomography, simulate_process
+    >>> estimate = ProcessTomography().fit_counts(simulate_process("h", shots=500))
+    >>> low, high = bootstrap(estimate, 5).interval(lambda channel: channel.process_fidelity("h"))
+    >>> 0.9 < low < high
+    True
+    """
+    number, rng = validate.integer("replicates", replicates, minimum=2), np.random.default_rng(seed)
+    fits: list[QuantumChannel] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what they say about the data was said at the fit
+        for _ in range(number):
+            again = estimator.clone().fit_data(resample(estimator.data_, estimator.channel_, rng))
+            fits.append(again.channel_)
+    return ChannelBootstrap(tuple(fits), estimator.channel_)
