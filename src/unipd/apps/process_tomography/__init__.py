@@ -15,7 +15,7 @@ In the order to read:
 - :mod:`~unipd.apps.process_tomography.simulate`: test channels and simulated experiments.
 """
 
-from unipd.apps.process_tomography.bootstrap import ChannelBootstrap, bootstrap
+from unipd.apps.process_tomography.bootstrap import ChannelBootstrap
 from unipd.apps.process_tomography.channel import GATES, QuantumChannel, as_channel
 from unipd.apps.process_tomography.data import (
     ProcessData,
@@ -50,7 +50,6 @@ __all__ = [
     "all_preparations",
     "ancilla_data",
     "as_channel",
-    "bootstrap",
     "counts_data",
     "diamond_distance",
     "expectation_data",
