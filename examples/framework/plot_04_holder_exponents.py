@@ -4,7 +4,7 @@ Adapting to an unknown Hölder exponent
 
 The dual gradient satisfies :math:`\lVert \nabla g(u) - \nabla g(v) \rVert \le M_\nu \lVert u - v \rVert^\nu` for some
 :math:`\nu \in [0, 1]`. For :math:`f(x) = \lVert x \rVert^q / q` it is :math:`\nu = 1/(q - 1)`, for a linear
-:math:`f` on a bounded set :math:`\nu = 0`. The methods are told nothing of it; their line search adapts. Theorem 4.2
+:math:`f` on a bounded set :math:`\nu = 0`. The methods do not know it; their line search adapts. Theorem 4.2
 bounds the infeasibility of AccUniPDGrad by
 
 .. math:: \operatorname{dist}(A \bar{x}_k - b, \mathcal{K}) =

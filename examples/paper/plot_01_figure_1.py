@@ -2,7 +2,7 @@ r"""
 Figure 1: quantum tomography
 ============================
 
-The paper's first experiment in small: a random pure state of seven qubits from noiseless Pauli expectations,
+The paper's first experiment on small data: a random pure state of seven qubits from noiseless Pauli expectations,
 
 .. math:: \min \tfrac12 \lVert A(X) - b \rVert^2 \quad \text{over} \quad X \succeq 0,\ \operatorname{tr} X = 1,
 

@@ -2,7 +2,7 @@ r"""
 Figure 2: matrix completion
 ===========================
 
-The paper's second experiment in small: ratings generated from a matrix of rank three, completed in two formulations.
+The paper's second experiment on small data: ratings generated from a matrix of rank three, completed in two formulations.
 Formulation (a) is a least-squares fit over a nuclear ball, which Frank-Wolfe handles too; formulation (b), least
 nuclear norm squared subject to a bounded residual, is out of its reach, and natural for the universal methods. With
 MovieLens it is ``unipd reproduce fig2``.
