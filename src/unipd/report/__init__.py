@@ -16,16 +16,37 @@ An application hands its data to the page through its result: it puts arrays, nu
 shows the same as that of a fresh one. :func:`report_sections` returns the sections of a result.
 """
 
-from unipd.report.callbacks import MLflowCallback, TensorBoardCallback
-from unipd.report.certificate_text import describe_certificate
-from unipd.report.curves import compute_curves, decimate
-from unipd.report.live_run import LiveServer, RunCollector, is_checkpoint, load_checkpoint
-from unipd.report.page import render_page, write_report
-from unipd.report.panels import run_data
-from unipd.report.pictures import plot_comparison, plot_convergence, plot_methods, plot_spectrum, spectrum_of
-from unipd.report.sections import Figure, Section, Table, report_sections
-from unipd.report.style import THEMES, check_path
-from unipd.report.tomography import plot_tomography
+from typing import TYPE_CHECKING
+
+from unipd._util.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from unipd.report.callbacks import MLflowCallback, TensorBoardCallback
+    from unipd.report.certificate_text import describe_certificate
+    from unipd.report.curves import compute_curves, decimate
+    from unipd.report.live_run import LiveServer, RunCollector, is_checkpoint, load_checkpoint
+    from unipd.report.page import render_page, write_report
+    from unipd.report.panels import run_data
+    from unipd.report.pictures import plot_comparison, plot_convergence, plot_methods, plot_spectrum, spectrum_of
+    from unipd.report.sections import Figure, Section, Table, report_sections
+    from unipd.report.style import THEMES, check_path
+    from unipd.report.tomography import plot_tomography
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "callbacks": ("MLflowCallback", "TensorBoardCallback"),
+        "certificate_text": ("describe_certificate",),
+        "curves": ("compute_curves", "decimate"),
+        "live_run": ("LiveServer", "RunCollector", "is_checkpoint", "load_checkpoint"),
+        "page": ("render_page", "write_report"),
+        "panels": ("run_data",),
+        "pictures": ("plot_comparison", "plot_convergence", "plot_methods", "plot_spectrum", "spectrum_of"),
+        "sections": ("Figure", "Section", "Table", "report_sections"),
+        "style": ("THEMES", "check_path"),
+        "tomography": ("plot_tomography",),
+    },
+)
 
 __all__ = [
     "THEMES",
