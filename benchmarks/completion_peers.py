@@ -1,6 +1,6 @@
-"""Completion against Surprise, cmfrec and implicit: fit times, prediction errors, NDCG@10; and formulation (b).
+"""Completion against Surprise, cmfrec, myFM and implicit: times, memory, errors, NDCG@10; and formulation (b).
 
-    python benchmarks/completion_peers.py [--quick] [--split ub] [--limit SECONDS]
+    python benchmarks/completion_peers.py [--quick] [--split ub] [--limit SECONDS] [--only NAME]
 
 MovieLens 100K; ``--quick`` takes synthetic ratings. The peers have the settings that a search on a part of ub.base
 found best for them (SVD: 50 factors, 100 epochs, regularisation 0.1; CMF: 40 factors, lambda 15), and their time is
@@ -9,13 +9,16 @@ predicts a part of the ratings once before its clock starts, so that nothing is 
 All begin with the ratings as NumPy arrays; what a peer makes of them counts as its fit. Wall and CPU seconds of
 the configured threads, fit and prediction separately. NDCG@10 has relevance from 4 stars on and leaves out items rated
 in training; a model of ratings recommends the items with the highest predictions, which is not what it is fitted for.
-implicit's ALS has 64 factors and its defaults otherwise, with the ratings as weights. Then the least squared nuclear
+implicit's ALS has 64 factors and its defaults otherwise, with the ratings as weights; myFM is a Bayesian factorisation
+machine with rank 10 and 200 samples. The peak memory is that of the whole process, so it tells a contestant's own need
+with ``--only``, which runs one of them and nothing else. Without it, then the least squared nuclear
 norm that fits all ratings, min (1/n) ||X||_*^2 subject to A(X) = b, certified to 1 %.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -166,11 +169,36 @@ def cmfrec_cmf() -> Fit:
     return fit
 
 
+def myfm_gibbs() -> Fit:
+    """Import myFM and return its fit: a Bayesian factorisation machine on indicators of users and items."""
+    from myfm import MyFMGibbsRegressor
+
+    def fit(train: Ratings) -> Predict:
+        sizes = int(train.users.max()) + 1, int(train.items.max()) + 1
+
+        def indicators(pairs: Ratings) -> Any:
+            blocks = []
+            for names, size in zip((pairs.users, pairs.items), sizes, strict=True):
+                known = names < size
+                places = (np.flatnonzero(known), names[known])
+                blocks.append(sp.csr_matrix((np.ones(known.sum()), places), shape=(len(pairs), size)))
+            return sp.hstack(blocks).tocsr()
+
+        groups = [np.full(size, group) for group, size in enumerate(sizes)]
+        model: Any = MyFMGibbsRegressor(rank=10, random_seed=0)
+        model.fit(indicators(train), train.values, n_iter=200, grouping=np.concatenate(groups).tolist())
+        low, high = train.values.min(), train.values.max()
+        return lambda test: np.asarray(model.predict(indicators(test)), np.float64).clip(low, high)
+
+    return fit
+
+
 CONTESTANTS: dict[str, Callable[[], Fit]] = {
     "unipd": estimator,
     "unipd, side structure": lambda: estimator(side_information=True),
     "Surprise SVD, tuned": surprise_svd,
     "cmfrec CMF, tuned": cmfrec_cmf,
+    "myFM, rank 10": myfm_gibbs,
     "unipd, implicit": implicit_unipd,
     "implicit ALS, 64 factors": implicit_als,
     "most popular items": popularity,
@@ -190,13 +218,15 @@ class Clock:
         return time.perf_counter() - self._wall, time.process_time() - self._cpu
 
 
-def compare(train: Ratings, test: Ratings, split: str, shape: tuple[int, int]) -> None:
-    """Print errors, NDCG, and the times of fits and predictions."""
+def compare(train: Ratings, test: Ratings, split: str, shape: tuple[int, int], only: str | None = None) -> None:
+    """Print errors, NDCG, the times of fits and predictions, and the peak memory; ``only`` one contestant if given."""
     few = train.where(np.arange(train.values.size) % WARM_UP == 0)
     print(f"{'':24s} {'':>10s} {'':>8s} {'fit':>17s} {'prediction':>17s}")
-    times = f"{'wall s':>8s} {'CPU s':>8s} {'wall s':>8s} {'CPU s':>8s}"
+    times = f"{'wall s':>8s} {'CPU s':>8s} {'wall s':>8s} {'CPU s':>8s} {'peak MB':>8s}"
     print(f"{'imported and warm':24s} {'test RMSE':>10s} {'NDCG@10':>8s} {times}")
     for name, prepare in CONTESTANTS.items():
+        if only not in (None, name):
+            continue
         try:
             fit = prepare()
         except ImportError as missing:
@@ -212,7 +242,8 @@ def compare(train: Ratings, test: Ratings, split: str, shape: tuple[int, int]) -
         error = float(np.sqrt(np.mean((predicted - test.values) ** 2)))
         gain = ranking(predict, train, test, shape)
         shown = "-" if name in RANKERS else f"{error:.4f}"
-        figures = f"{wall:8.2f} {cpu:8.2f} {later[0]:8.2f} {later[1]:8.2f}"
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000.0
+        figures = f"{wall:8.2f} {cpu:8.2f} {later[0]:8.2f} {later[1]:8.2f} {peak:8.0f}"
         print(f"{name:24s} {shown:>10s} {gain:8.4f} {figures}", flush=True)
         goal = GOALS.get(name)
         note(f"{split}, {name}: fit", wall, "s", None if goal is None else 10.0)
@@ -250,14 +281,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--split", default="ub", help="ua, ub, u1, ..., u5")
     parser.add_argument("--limit", type=float, default=200.0, help="seconds for formulation (b)")
+    parser.add_argument("--only", choices=tuple(CONTESTANTS), help="one contestant, for its memory")
     given = parser.parse_args()
     if not given.quick and completion_data.find_movielens() is None:
         raise SystemExit("MovieLens 100K is not here: unipd data movielens-100k (or --quick)")
     train, test, shape = instance(given.quick, given.split)
     title = "synthetic ratings" if given.quick else f"MovieLens 100K, {given.split}"
     print(f"{title}: {train.values.size} ratings")
-    compare(train, test, "synthetic" if given.quick else given.split, shape)
-    least_norm(train, shape, not given.quick and given.split == "ub", given.limit)
+    compare(train, test, "synthetic" if given.quick else given.split, shape, given.only)
+    if given.only is None:
+        least_norm(train, shape, not given.quick and given.split == "ub", given.limit)
 
 
 if __name__ == "__main__":

@@ -115,6 +115,11 @@ def test_a_saved_model_shows_the_radii_that_were_tried(tmp_path):
     scores = {str(item): model.predict([(999, item)])[0] for item in range(20)}
     assert float(best[1]) == pytest.approx(max(scores.values()), abs=2e-3)
     assert scores[best[0]] == max(scores.values())
+    assert f"rank {model.rank_}" in section.sentences[1]
+    assert section.sentences[2] == "Side information was not used."
+    user, items = section.tables[2].rows[0]
+    assert int(user) == np.argmax(np.bincount(rows))
+    assert items.split(" ")[0] == str(model.recommend(int(user), 1)[0][0])
 
 
 def test_saved_results_show_the_same(program, tmp_path):

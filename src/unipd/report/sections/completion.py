@@ -20,6 +20,8 @@ GROUPS = 10
 """Groups of ratings of similar prediction."""
 TOP = 10
 """Items in the table of the best rated ones."""
+MOST_USERS, FEW = 5, 3
+"""Users with recommendations on the page, those with the most ratings, and the items of each."""
 
 
 def completion_section(result: Result) -> Section | None:
@@ -42,13 +44,48 @@ def completion_section(result: Result) -> Section | None:
             spectrum_figure("Singular values", {"model": content["singular_values"]}, label="singular value")
         )
     tables = [Table(("ratings", "RMSE"), [(name, f"{error:.5g}") for name, error in errors.items()])]
-    pairs = _predict_ratings(result)
-    if pairs is not None:
-        figures += [_calibration_figure(*pairs), _residual_figure(*pairs)]
+    model = _restore(result)
     if {"item_bias", "items", "mean"} <= set(content):
         tables.append(_top_items(content))
+    if model is not None:
+        pairs = _predict_ratings(model)
+        figures += [_calibration_figure(*pairs), _residual_figure(*pairs)]
+        tables.append(_recommendations(model))
     size = f"{extras['users']:,} users, {extras['items']:,} items, {extras.get('ratings', 0):,} ratings."
-    return Section("Model", [size], tables, figures)
+    return Section("Model", [size, *_describe(extras, model)], tables, figures)
+
+
+def _describe(extras: Any, model: Any) -> list[str]:
+    """Return what the matrix is: its rank, its radius, and whether side information was used."""
+    if "radius" not in extras or "rank" not in extras:
+        return []
+    matrix = f"The matrix has rank {extras['rank']} and lies in a nuclear ball of radius {extras['radius']:.5g}."
+    if model is None:
+        return [matrix]
+    return [matrix, f"Side information was {'used' if model.side_information else 'not used'}."]
+
+
+def _restore(result: Result) -> Any:
+    """Return the estimator in a result; None where its ratings are not stored."""
+    if "estimator" not in result.extras.get("completion", {}):
+        return None
+    try:
+        return restore_model(result, "the result")
+    except UnipdError:
+        return None
+
+
+def _recommendations(model: Any) -> Table:
+    """Return the best items that the users with the most ratings have not rated."""
+    counts = np.bincount(model.fit_.data.rows, minlength=len(model.users_))
+    busiest = model.users_[np.argsort(-counts, kind="stable")[:MOST_USERS]]
+    items, scores = model.recommend(busiest, FEW)
+    best = [
+        ", ".join(f"{item} ({score:.3g})" for item, score in zip(*row, strict=True) if np.isfinite(score))
+        for row in zip(items.tolist(), scores.tolist(), strict=True)
+    ]
+    rows = [(str(user), text) for user, text in zip(busiest.tolist(), best, strict=True)]
+    return Table(("user", "recommended items (predicted)"), rows, "For the users with the most ratings")
 
 
 def _path_figure(path: FloatArray, chosen: float) -> Figure:
@@ -64,15 +101,8 @@ def _path_figure(path: FloatArray, chosen: float) -> Figure:
     return Figure("Choice of the radius", [trace], layout, "the dotted line is the radius chosen")
 
 
-def _predict_ratings(result: Result) -> tuple[FloatArray, FloatArray] | None:
-    """Return (predictions, ratings) of the training data, or of an even sample; None where they are not stored."""
-    content: Any = result.extras.get("completion", {})
-    if "estimator" not in content:
-        return None
-    try:
-        model = restore_model(result, "the result")
-    except UnipdError:
-        return None
+def _predict_ratings(model: Any) -> tuple[FloatArray, FloatArray]:
+    """Return (predictions, ratings) of the training data, or of an even sample."""
     ratings = model.fit_.data.ratings()
     count = len(ratings.values)
     some = np.linspace(0, count - 1, min(count, MOST_RATINGS)).astype(int)
