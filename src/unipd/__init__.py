@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unipd.apps.tomography import PauliTomography
     from unipd.io.results import save
     from unipd.methods import (
+        CGAL,
         AccUniPDGrad,
         AwayStepFrankWolfe,
         BlendedPairwise,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from unipd.status import Status
 
 __all__ = [
+    "CGAL",
     "SDP",
     "AccUniPDGrad",
     "Accuracy",
@@ -130,7 +132,7 @@ _HOMES = {
     "unipd.io.results": ("save",),
     "unipd.methods": (
         *("AccUniPDGrad", "UniPDGrad", "QuasiNewton", "Restarts", "Rescaling"),
-        *("CoordinateDescent", "Corrective", "Factored"),
+        *("CGAL", "CoordinateDescent", "Corrective", "Factored"),
         *("AwayStepFrankWolfe", "BlendedPairwise", "FrankWolfe", "PairwiseFrankWolfe"),
     ),
     "unipd.problem": ("Problem",),

@@ -1,4 +1,4 @@
-"""The paper's theorems as functions of plain numbers, with the errata of the paper corrected.
+"""The paper's theorems as functions of plain numbers, with the errata of the paper corrected; bounds for CGAL.
 
 ``nu`` is the Hölder exponent of grad g and ``holder`` its constant M_nu (paper, (8)); ``eps`` is the accuracy
 given to the method; ``k`` counts iterations from 0 as the paper does.
@@ -68,6 +68,56 @@ def accunipdgrad_feasibility_bound(k: int, nu: float, m_bar: float, eps: float, 
     """Return the bound on dist(A xbar_k - b, K) in Theorem 4.2; ``distance`` = ||lam_0 - lam^*||."""
     growth = _accelerated_growth(k, nu)
     return 16.0 * m_bar * distance / growth + math.sqrt(8.0 * m_bar * eps / growth)
+
+
+def cgal_objective_bound(k: int, penalty: float, diameter: float, dual_norm: float) -> float:
+    """Return the upper bound on f(x_{k+1}) - f^* after k >= 1 iterations of CGAL, for K = {0} and exact oracles.
+
+    With Delta_i = f(x_i) + <y_i, u_i> + (beta_{i-1}/2) ||u_i||^2 - f^* and u_i = A x_i - b, the two step rules give
+    Delta_{i+1} <= (1 - eta_i) Delta_i + eta_i^2 beta_{i+1} D^2, hence Delta_{k+1} <= 4 beta_0 D^2 / sqrt(k + 1); the
+    least value of the terms in u_{k+1} is -||y_{k+1}||^2 / (2 beta_k). From below f(x) - f^* >= -||y^*|| ||u||.
+
+    Parameters
+    ----------
+    k
+        Iterations.
+    penalty
+        beta_0.
+    diameter
+        D_k of the dual steps.
+    dual_norm
+        ||y_{k+1}||.
+
+    Examples
+    --------
+    >>> cgal_objective_bound(3, 1.0, 1.0, 2.0)
+    3.0
+    """
+    return (4.0 * penalty * diameter**2 + 0.5 * dual_norm**2 / penalty) / math.sqrt(k + 1)
+
+
+def cgal_feasibility_bound(k: int, penalty: float, diameter: float, dual_norm: float, solution_norm: float) -> float:
+    """Return the bound on ||A x_{k+1} - b|| that goes with :func:`cgal_objective_bound`.
+
+    Parameters
+    ----------
+    k
+        Iterations.
+    penalty
+        beta_0.
+    diameter
+        D_k of the dual steps.
+    dual_norm
+        ||y_{k+1}||.
+    solution_norm
+        ||y^*||.
+
+    Examples
+    --------
+    >>> round(cgal_feasibility_bound(7, 1.0, 1.0, 0.0, 0.0), 12)
+    1.0
+    """
+    return (2.0 * (dual_norm + solution_norm) / penalty + math.sqrt(8.0) * diameter) / math.sqrt(k + 1)
 
 
 def _dual_norm_factor(dual_norm: float, constant: float) -> float:

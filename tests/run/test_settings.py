@@ -21,7 +21,7 @@ MATRICES = unipd.Problem(
     sharp.Spectrahedron(5), maps.DenseMatrix(random.standard_normal((4, 25)), domain=(5, 5)), np.full(4, 0.1), "="
 )
 RUNS: dict[str, tuple[unipd.Problem, Any]] = {
-    **{name: (CONSTRAINED, name) for name in ("auto", "unipdgrad", "accunipdgrad", "corrective")},
+    **{name: (CONSTRAINED, name) for name in ("auto", "unipdgrad", "accunipdgrad", "corrective", "cgal")},
     **{name: (LOSS, name) for name in ("frank-wolfe", "away-step", "pairwise", "blended-pairwise")},
     "restarts": (CONSTRAINED, unipd.Restarts(unipd.AccUniPDGrad())),
     "rescaling": (CONSTRAINED, unipd.Rescaling(unipd.UniPDGrad())),

@@ -128,6 +128,9 @@ def cases() -> dict[str, Case]:
     for method in ("away-step", "pairwise", "blended-pairwise"):
         found[method] = (vector_problem, method, "auto")
         found[f"{method}, float32"] = (lambda: vector_problem(np.float32), method, "auto")
+    for tracker in ("dense", "atoms", "image"):
+        found[f"cgal, {tracker}"] = (constrained_problem, "cgal", tracker)
+    found["cgal, sketch"] = (cut_problem, "cgal", "sketch")
     found["corrective"] = (vector_problem, "corrective", "auto")
     found["corrective, constrained"] = (constrained_problem, "corrective", "auto")
     found["corrective, matrix"] = (spectral_problem, "corrective", "auto")

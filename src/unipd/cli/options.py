@@ -52,6 +52,7 @@ METHODS = (
     "away-step",
     "pairwise",
     "blended-pairwise",
+    "cgal",
     "corrective",
     "coordinate",
     "factored",

@@ -1,9 +1,9 @@
 """Methods: an initial state and a step each; the loop of :mod:`unipd.run` does the rest.
 
 Read base (state, certificate, what a method is), universal/ (the paper's Algorithms 1 and 2), frank_wolfe/,
-corrective/, coordinate/ and factored/, norm_barrier (the least nuclear norm of small matrices), wrappers/ (methods
-around a method), and auto (which method a problem gets). step_size holds the steps along a segment that several of
-them take.
+corrective/, coordinate/ and factored/, norm_barrier (the least nuclear norm of small matrices), cgal, wrappers/
+(methods around a method), and auto (which method a problem gets). step_size holds the steps along a segment that
+several of them take.
 """
 
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from unipd.methods.base import (
 )
 
 if TYPE_CHECKING:
+    from unipd.methods.cgal import CGAL
     from unipd.methods.coordinate.coordinate import CoordinateDescent
     from unipd.methods.corrective.corrective import Corrective, MemoryBound
     from unipd.methods.factored.factored import Factored
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
+        "cgal": ("CGAL",),
         "coordinate.coordinate": ("CoordinateDescent",),
         "corrective.corrective": ("Corrective", "MemoryBound"),
         "factored.factored": ("Factored",),
@@ -53,6 +55,7 @@ __getattr__, __dir__ = lazy_exports(
 )
 
 __all__ = [
+    "CGAL",
     "METHODS",
     "AccUniPDGrad",
     "AwayStepFrankWolfe",

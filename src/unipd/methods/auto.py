@@ -24,6 +24,7 @@ _HOMES: dict[str, tuple[ModuleType, str]] = {
     "away-step": (frank_wolfe, "AwayStepFrankWolfe"),
     "pairwise": (frank_wolfe, "PairwiseFrankWolfe"),
     "blended-pairwise": (frank_wolfe, "BlendedPairwise"),
+    "cgal": (methods, "CGAL"),
     "coordinate": (coordinate, "CoordinateDescent"),
     "corrective": (corrective, "Corrective"),
     "factored": (factored, "Factored"),

@@ -118,10 +118,10 @@ def solve(
         The template: oracle, map, right-hand side, coupling.
     method
         A name ("auto", "unipdgrad", "accunipdgrad", "quasi-newton", "corrective", "coordinate", "factored", "barrier",
-        "frank-wolfe", "away-step", "pairwise", "blended-pairwise") or a method object; "auto" is the factored method
-        for spectral sets, coordinate descent for smooth losses over l1 balls and their kin, the quasi-Newton one where
-        f or X is strictly convex (with restarts of the accelerated one where the coupling rules that out), and the
-        corrective one elsewhere.
+        "frank-wolfe", "away-step", "pairwise", "blended-pairwise", "cgal") or a method object; "auto" is the factored
+        method for spectral sets, coordinate descent for smooth losses over l1 balls and their kin, the quasi-Newton
+        one where f or X is strictly convex (with restarts of the accelerated one where the coupling rules that out),
+        and the corrective one elsewhere.
     accuracy
         Relative, and independent of the units of the data: infeasibility and |gap| are at most this, as
         :class:`~unipd.Result` defines them.

@@ -27,6 +27,7 @@ from unipd.apps.tomography.projected import Projected, ProjectedState
 from unipd.errors import UnipdError
 from unipd.io import Graph
 from unipd.methods import Factored, Method, State
+from unipd.methods.cgal import CGALState
 from unipd.methods.coordinate import CoordinateDescent, CoordinateState
 from unipd.methods.corrective.corrective import CorrectiveState
 from unipd.methods.factored.augmented_lagrangian import FactoredState
@@ -69,6 +70,7 @@ EXAMPLES: dict[type[State], tuple[Callable[[], Problem], Method]] = {
     FrankWolfeState: (vector_problem, unipd.FrankWolfe()),
     ActiveSetState: (vector_problem, unipd.PairwiseFrankWolfe()),
     CoordinateState: (vector_problem, CoordinateDescent(working_set=1)),
+    CGALState: (constrained_problem, unipd.CGAL()),
     CorrectiveState: (constrained_problem, unipd.Corrective()),
     NormBarrierState: (norm_problem, NormBarrier()),
     FactoredState: (cut_problem, Factored(inner_steps=2, rank=2)),

@@ -133,6 +133,8 @@ def choose_methods(subject: Problem | SDP, names: Sequence[str] | None) -> Seque
     applicable = list(METHODS[1:])
     if not isinstance(subject, Problem) or subject.loss is None:
         applicable = [name for name in applicable if name not in LOSS_METHODS]
+    if not isinstance(subject, Problem) or subject.has_penalty or not subject.linear:
+        applicable.remove("cgal")
     if isinstance(subject, Problem) and not is_factorable(subject.sharp):
         applicable.remove("factored")
     if not (isinstance(subject, Problem) and has_smooth_dual(subject.sharp) and has_sign_cone(subject)):
