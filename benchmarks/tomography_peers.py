@@ -292,7 +292,7 @@ def iterate_r_rho_r(counts: dict[str, dict[str, int]], nats: float = 0.01, steps
     return nearest_state(factor @ factor.conj().T)
 
 
-SLOW = {("Qiskit Gaussian", 5): 0, ("Qiskit Gaussian", 4): 20, ("R-rho-R", 5): 20}
+SLOW = {("Qiskit Gaussian", 5): 0, ("Qiskit Gaussian", 4): 20, ("R-rho-R", 5): 20, ("rank auto", 5): 20}
 """Most experiments of peers that take longest in the table of states: at five qubits SCS takes seven seconds a fit."""
 Key = tuple[int, str, int]
 """Qubits, state and shots: a row of the table of states."""
