@@ -192,7 +192,7 @@ class Shadow:
             raise InvalidInput("batches", text, f"{number} batches of {self.draws} bases")
         packed = PackedShots(self, number)
         if chosen == "matched":
-            return {name: _matched(packed, *part, level) for name, part in terms.items()}
+            return {name: _mean_of_matches(packed, *part, level) for name, part in terms.items()}
         if not self.is_even():
             text = 'the bases were not drawn uniformly at random: use the estimator "matched"'
             warnings.warn(text, UnevenBases, stacklevel=2)
@@ -317,7 +317,7 @@ def _median_of_means(packed: PackedShots, labels: list[str], numbers: FloatArray
     return ShadowEstimate(constant + value, stderr, low, high, fewest, level)
 
 
-def _matched(packed: PackedShots, labels: list[str], numbers: FloatArray, level: float) -> ShadowEstimate:
+def _mean_of_matches(packed: PackedShots, labels: list[str], numbers: FloatArray, level: float) -> ShadowEstimate:
     """Return the sum of mean signs over matching shots; its error by the deviations of the batches (delta method)."""
     deviations, value, fewest = np.zeros(packed.shots.size), 0.0, int(packed.shots.sum())
     for label, number in zip(labels, numbers.tolist(), strict=True):
