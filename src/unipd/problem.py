@@ -97,6 +97,10 @@ class Problem:
         self.norm_b = norm(self.b)
         if not math.isfinite(self.norm_b):
             raise InvalidInput("b", "a finite ||b||^2 (rescale A and b)", "an overflow")
+        if self.norm_b**2 < sys.float_info.min and self.b.any():  # else nothing would be left of any violation
+            raise InvalidInput(
+                "b", "zero, or a ||b||^2 within the floating-point range (rescale A and b)", "an underflow"
+            )
         self.epsilon = float(np.finfo(self.b.dtype).eps)
         self.is_single = self.epsilon > _DOUBLE_EPSILON
         """Whether A and b are in single precision."""

@@ -10,6 +10,7 @@ import pytest
 import unipd
 from unipd import Status, couplings, sharp
 from unipd.atoms import dense
+from unipd.errors import InvalidInput
 
 UNITS = [1e-12, 1e-6, 1e-3, 1e3, 1e6, 1e12]
 RANDOM = np.random.default_rng(0)
@@ -185,3 +186,13 @@ def test_a_user_supplied_oracle_needs_no_maximum_in_any_unit(unit: float, offset
     result = unipd.solve(unipd.Problem(oracle, A, B, "="), accuracy=1e-7)
     assert result.status is known.status is Status.SOLVED
     assert result.objective / unit - offset == pytest.approx(known.objective, abs=1e-5)
+
+
+@pytest.mark.parametrize("coupling", ["=", couplings.LeastSquares()])
+def test_data_whose_squares_vanish_are_refused(coupling: Any) -> None:
+    """At 1e-200 every violation would round to zero, and every point would be solved."""
+    with pytest.raises(InvalidInput, match="an underflow"):
+        unipd.Problem(sharp.Simplex(3), 1e-200 * np.eye(3), 1e-200 * np.ones(3), coupling)
+    small = unipd.solve(unipd.Problem(sharp.Simplex(3), 1e-120 * np.eye(3), 1e-120 * np.full(3, 1 / 3), "="))
+    np.testing.assert_allclose(small.x, 1 / 3, rtol=1e-3)
+    unipd.Problem(sharp.Simplex(3), np.eye(3), np.zeros(3), coupling)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.corruption import corrupt_checkpoint
+from support.corruption import corrupt_checkpoint, exchange_in_checkpoint
 from support.runs import cases
 from unipd import MaxIterations, solve
 from unipd.errors import CheckpointMismatch, FileFormatError, OracleError
@@ -38,3 +38,24 @@ def test_a_run_goes_on_from_senseless_content_or_refuses_it(name: str, limit: in
             continue  # numbers of the right kind, and yet so large that the iterates overflow
     assert refused
     assert [message for message in refused if path.name not in message] == []
+
+
+@pytest.mark.parametrize("limit", [2, 4])
+@pytest.mark.parametrize(
+    ("case", "name", "value"),
+    [
+        ("accunipdgrad, float32", "seconds", {"$array": 0}),
+        ("accunipdgrad, float32", "seconds", "nan"),
+        ("accunipdgrad, float32", "counts", {"$array": 0}),
+        ("unipdgrad, sketch, rectangular", "rank", 10**9),
+    ],
+)
+def test_values_that_fail_late_are_refused_by_name(
+    case: str, name: str, value: object, limit: int, tmp_path: Path
+) -> None:
+    (problem, method, tracker), path = CASES[case], tmp_path / "file.ckpt"
+    run = functools.partial(solve, problem(), method, tracker=tracker, accuracy=1e-9, checkpoint=path)
+    run(stop=MaxIterations(2))
+    path.write_bytes(exchange_in_checkpoint(path.read_bytes(), name, value))
+    with pytest.raises(FileFormatError, match=path.name):
+        run(stop=MaxIterations(limit), resume=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -56,15 +57,32 @@ def corrupt_archive(content: bytes, rng: np.random.Generator) -> bytes:
 
 def corrupt_checkpoint(content: bytes, rng: np.random.Generator) -> bytes:
     """Return a checkpoint with a bent header, its length and digest right."""
-    begin = len(MAGIC) + 8
-    end = begin + int.from_bytes(content[len(MAGIC) : begin], "little")
-    header = json.loads(content[begin:end])
-    if rng.random() < 0.2:
-        header = corrupt(header, rng)
-    else:  # anywhere in what the runs hold, most of which lies deep
-        places = _places(header["runs"])
+
+    def change(header: Any) -> Any:
+        if rng.random() < 0.2:
+            return corrupt(header, rng)
+        places = _places(header["runs"])  # anywhere in what the runs hold, most of which lies deep
         holder, key = places[int(rng.integers(len(places)))]
         holder[key] = ODD[int(rng.integers(len(ODD)))]
-    header = json.dumps(header).encode()
+        return header
+
+    return _edit_checkpoint(content, change)
+
+
+def exchange_in_checkpoint(content: bytes, name: str, value: Any) -> bytes:
+    """Return a checkpoint with another value wherever its runs have one of this name."""
+
+    def change(header: Any) -> Any:
+        for holder, key in [place for place in _places(header["runs"]) if place[1] == name]:
+            holder[key] = value
+        return header
+
+    return _edit_checkpoint(content, change)
+
+
+def _edit_checkpoint(content: bytes, change: Callable[[Any], Any]) -> bytes:
+    begin = len(MAGIC) + 8
+    end = begin + int.from_bytes(content[len(MAGIC) : begin], "little")
+    header = json.dumps(change(json.loads(content[begin:end]))).encode()
     body = MAGIC + len(header).to_bytes(8, "little") + header + content[end:-32]
     return body + hashlib.sha256(body).digest()

@@ -323,7 +323,8 @@ class Run:
             if certificate is not state.certificate:
                 self.state = fast_replace(state, certificate=certificate)
         if self._record is not None:
-            self._save(self._record, seconds)
+            with self._refuse_checkpoint():
+                self._save(self._record, seconds)
         may_stop = self.status is None and (self._communicator.size > 1 or request.pending)
         if may_stop and is_stop_requested(self._communicator):
             self._interrupt()
@@ -353,6 +354,10 @@ class Run:
 
     def result(self, *, failed: bool = False) -> Result:
         """Return the result: the last point or the incumbent, measured, with its status; an oracle may have failed."""
+        with self._refuse_checkpoint():
+            return self._result(failed)
+
+    def _result(self, failed: bool) -> Result:
         assert self.state is not None
         assert self.status is not None
         state = self.termination.count_work(self.state)
@@ -361,11 +366,10 @@ class Run:
             state = self.incumbent.with_incumbent(state)
         verify = self.status not in HURRIED_STATUSES and not failed
         try:
-            with self._refuse_checkpoint():
-                end = self._conclude(state, self.status, verify)
+            end = self._conclude(state, self.status, verify)
         except OracleError as error:  # found by the final check, so that nothing is solved
             self.status = Status.STOPPED if self.status.success else self.status
-            error.result = self.result(failed=True)
+            error.result = self._result(failed=True)
             raise
         return Result(
             status=end.status,
@@ -415,15 +419,16 @@ class Run:
                 raise TypeError(f"a status {saved.status!r}")
             self.termination.recall(saved.memory)
             self.incumbent.recall(saved.memory.get("best"), saved.state)
-            self._start_time -= saved.seconds
+            seconds = validate.nonnegative("seconds", saved.seconds)
+            self._start_time -= seconds
             cpu = float(self.history.first_and_last("cpu_seconds")[1]) if len(self.history) else 0.0
         self._start_cpu -= cpu
         if saved.status is None:
             return
-        self._start_time = self._communicator.now() - saved.seconds
+        self._start_time = self._communicator.now() - seconds
         with record.wrap_errors():
             seen = self.termination.count_work(saved.state)
-            status, _ = self.termination.decide(IterationInfo(self.problem, seen, saved.seconds, self.history, cpu))
+            status, _ = self.termination.decide(IterationInfo(self.problem, seen, seconds, self.history, cpu))
             self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
         self.status = saved.status if saved.status.is_conclusive or saved.state.failure is not None else status
 

@@ -188,10 +188,10 @@ class RunRecord:
 
     @contextlib.contextmanager
     def wrap_errors(self) -> Generator[None]:
-        """Refuse the file for any error inside the block, except those of the oracle and of memory."""
+        """Refuse the file for any error inside the block, except those of the oracle, of memory and of the disk."""
         try:
             yield
-        except (OracleError, MemoryError):
+        except (OracleError, MemoryError, OSError):
             raise
         except Exception as error:
             problem = f"this version cannot resume from the checkpoint ({type(error).__name__}: {error})"
@@ -212,7 +212,7 @@ class RunRecord:
     def drop_work_data(self) -> None:
         """Keep only what the result needs: another run starts."""
         if self._snapshot is not None:
-            self._record = encode_snapshot(self._snapshot, self._problem, self._fingerprint, for_result=True)
+            self._record = self._encode(self._snapshot, for_result=True)
             self._snapshot = None
 
     def interrupt(self) -> None:
@@ -224,7 +224,12 @@ class RunRecord:
         if self._record is not None:
             return self._record
         assert self._snapshot is not None
-        return encode_snapshot(self._snapshot, self._problem, self._fingerprint)
+        return self._encode(self._snapshot)
+
+    def _encode(self, snapshot: Snapshot, *, for_result: bool = False) -> Record:
+        """Return a record of the snapshot; what cannot be written of a resumed run came with its file."""
+        with contextlib.nullcontext() if self.restored_snapshot is None else self.wrap_errors():
+            return encode_snapshot(snapshot, self._problem, self._fingerprint, for_result=for_result)
 
 
 class CheckpointWarning(UserWarning):

@@ -25,7 +25,7 @@ from unipd._typing import Array
 from unipd.atoms import Blocks, LowRank, SparsePoint
 from unipd.errors import InvalidInput
 from unipd.memory import AdaptedTracker
-from unipd.methods import Certificate, State
+from unipd.methods import Certificate, Counts, State
 from unipd.methods.factored.lbfgs import Memory
 from unipd.protocols import SharpAnswer
 from unipd.status import Status
@@ -98,6 +98,7 @@ _PLAIN: dict[Any, Any] = {
     "Status | None": (Status, types.NoneType),
     "Atom": (np.ndarray, SparsePoint, LowRank, Blocks),
     "Certificate": Certificate,
+    "Counts": Counts,
     "State": State,
 }
 """Annotations of fields that are checked when a file is read: an edited file may hold anything."""
@@ -324,6 +325,9 @@ def _take_sketch(tracker: SketchTracker) -> Fields:
 
 def _make_sketch(content: Fields) -> SketchTracker:
     collected = content.pop("collected")
+    shape, drawn = content["shape"], collected["_range"]
+    if not (_is_array(drawn, 2) and len(shape) == 2 and shape[0] == len(drawn) and content["rank"] <= drawn.shape[1]):
+        raise ValueError("a sketch whose shape and rank do not match its numbers")
     tracker = SketchTracker(content.pop("shape"), content.pop("rank"), **content)
     vars(tracker).update(collected)
     return tracker
