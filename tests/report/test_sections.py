@@ -63,6 +63,15 @@ def test_a_city_has_the_entries_of_the_state(estimate):
     assert max(int(np.max(mesh[side])) for side in "ijk") == corners - 1
 
 
+@pytest.mark.parametrize(
+    ("chi_square", "words"),
+    [(100.0, "as expected"), (130.0, "as expected"), (200.0, "more than the noise"), (40.0, "less than the noise")],
+)
+def test_chi_square_is_judged_by_its_own_spread(estimate, chi_square, words):
+    result = estimate.result_.with_extras(chi_square=chi_square, degrees_of_freedom=100)
+    assert words in section_of(result, "State").sentences[0]
+
+
 def test_observables_and_residuals_are_drawn_where_they_are_known(estimate):
     known = {"names": ["<Z>"], "values": [0.5], "low": [0.3], "high": [0.6]}
     result = estimate.result_.with_extras(observables=known, residuals_by_basis={"bases": ["X"], "residuals": [1.1]})

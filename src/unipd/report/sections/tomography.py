@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -17,6 +18,8 @@ from unipd.run import Result
 
 PHASES = ((0.0, "#e69f00"), (0.25, "#cc79a7"), (0.5, "#0072b2"), (0.75, "#009e73"), (1.0, "#e69f00"))
 """Colours of the phases from -pi to pi, the same at both ends."""
+USUAL_SIGMAS = 3.0
+"""Standard deviations of chi-square up to which the fit is as good as the noise allows."""
 _WIDTH = 0.7
 _FACES = ((0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6),
           (3, 0, 4), (3, 4, 7))  # fmt: skip
@@ -54,12 +57,14 @@ def _state_of(result: Result) -> QuantumState | None:
 
 
 def _sentences(result: Result) -> list[str]:
-    ratio = result.extras.get("chi_square_per_dof")
-    if ratio is None:
+    """Return whether chi-square is within what its own spread, sqrt(2 degrees of freedom), explains."""
+    chi_square, freedom = (result.extras.get(name) for name in ("chi_square", "degrees_of_freedom"))
+    if chi_square is None or not freedom:
         return []
-    verdict = "as expected of the noise" if 0.5 < ratio < 1.5 else "more" if ratio >= 1.5 else "less"
-    suffix = "" if 0.5 < ratio < 1.5 else " than the noise explains"
-    return [f"The data differ from the fitted state by {ratio:.3g} times their degrees of freedom, {verdict}{suffix}."]
+    sigmas = (chi_square - freedom) / math.sqrt(2.0 * freedom)
+    is_usual = abs(sigmas) <= USUAL_SIGMAS
+    verdict = "as expected of the noise" if is_usual else f"{'more' if sigmas > 0 else 'less'} than the noise explains"
+    return [f"Chi-square is {chi_square / freedom:.3g} times its degrees of freedom ({sigmas:+.1f} sigma): {verdict}."]
 
 
 def _figure_rows(result: Result) -> list[tuple[str, str]]:
