@@ -124,3 +124,8 @@ def test_data_of_extreme_scales_give_an_answer_or_our_error(method: str, scale: 
             with contextlib.suppress(UnipdError):
                 given = unipd.Problem(unipd.sharp.Simplex(3), matrix, right, coupling)
                 assert unipd.solve(given, method, stop=FEW).iterations >= 1
+
+
+def test_an_integer_beyond_the_floating_point_range_is_refused():
+    with pytest.raises(InvalidInput, match="accuracy: expected a finite number, got one beyond"):
+        unipd.solve(unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5]), accuracy=10**5000)

@@ -137,6 +137,7 @@ def test_messages_are_short(invoke, tmp_path):
     ("name", "content", "words"),
     [
         ("counts.json", '{"counts": {"X": {"0": 1%s}}}' % ("0" * 300), "at most 2^53 shots"),
+        ("counts.json", '{"counts": {"X": {"0": 1%s}}}' % ("0" * 400), "beyond the floating-point range"),
         ("counts.json", '{"counts": {"X": {"0": 9223372036854775807, "1": 9223372036854775807}}}', "2^53"),
         ("data.csv", "pauli,expectation,shots\nX,0.5,1e300\n", "line 2: the number of shots 1e+300"),
     ],

@@ -109,6 +109,8 @@ def number(name: str, value: Any) -> float:
         result = float(value)
     except (TypeError, ValueError) as error:
         raise InvalidInput(name, "a number", repr(value)) from error
+    except OverflowError as error:  # an int with hundreds of digits
+        raise InvalidInput(name, "a finite number", "one beyond the floating-point range") from error
     if not math.isfinite(result):
         raise InvalidInput(name, "a finite number", repr(value))
     return result

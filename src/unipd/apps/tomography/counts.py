@@ -217,10 +217,7 @@ def _read_bits(basis: str, width: int, key: Any) -> int:
 def _read_count(basis: str, scale: float, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InvalidInput(f"counts[{basis!r}]", "numbers", repr(value))
-    number = float(value) * scale
-    if not math.isfinite(number):
-        raise InvalidInput(f"counts[{basis!r}]", "finite numbers", repr(value))
-    return number
+    return validate.number(f"counts[{basis!r}]", value) * scale
 
 
 def as_confusion(readout: Any, qubits: int) -> Confusion | None:
