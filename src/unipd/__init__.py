@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unipd.apps.files import load
     from unipd.apps.graphs.maxcut import MaxCut
     from unipd.apps.learning import LowRankImputer
+    from unipd.apps.process_tomography import ProcessTomography
     from unipd.apps.sdp import SDP, certify
     from unipd.apps.tomography import PauliTomography
     from unipd.io.results import save
@@ -77,6 +78,7 @@ __all__ = [
     "PairwiseFrankWolfe",
     "PauliTomography",
     "Problem",
+    "ProcessTomography",
     "QuasiNewton",
     "Rescaling",
     "Restarts",
@@ -128,6 +130,7 @@ _HOMES = {
     "unipd.apps.graphs.maxcut": ("MaxCut",),
     "unipd.apps.learning": ("LowRankImputer",),
     "unipd.apps.sdp": ("SDP", "certify"),
+    "unipd.apps.process_tomography": ("ProcessTomography",),
     "unipd.apps.tomography": ("PauliTomography",),
     "unipd.io.results": ("save",),
     "unipd.methods": (

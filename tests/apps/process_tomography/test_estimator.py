@@ -22,7 +22,7 @@ from unipd.apps.process_tomography import (
     random_unitary,
     simulate_process,
 )
-from unipd.apps.tomography import QuantumState, all_bases, simulate_counts
+from unipd.apps.tomography import QuantumState, all_bases, random_bases, simulate_counts
 from unipd.errors import InvalidInput, UnipdError
 
 PAULIS = {"X": [[0, 1], [1, 0]], "Y": [[0, -1j], [1j, 0]], "Z": [[1, 0], [0, -1]], "I": [[1, 0], [0, 1]]}
@@ -201,6 +201,21 @@ class TestRank:
         assert limited.channel_.is_trace_preserving
         assert limited.result_.dual_bound <= free.result_.objective <= limited.result_.objective
         assert limited.channel_.process_fidelity(unitary) > 0.99
+
+    def test_few_settings_determine_a_unitary(self):
+        unitary = random_unitary(8, seed=1)
+        preparations, bases = all_preparations(3)[::3], random_bases(3, 9, 1)
+        counts = simulate_process(unitary, preparations=preparations, bases=bases, shots=500, seed=1)
+        estimate = ProcessTomography(rank=1).fit_counts(counts)
+        assert estimate.channel_.process_fidelity(unitary) > 0.99
+
+    def test_inputs_that_leave_a_part_of_the_space_unknown(self):
+        """The first point of few operators would lose inputs that were never prepared."""
+        counts = simulate_process(random_unitary(8, seed=1), preparations=["000", "111", "+++"], shots=200, seed=1)
+        with pytest.warns(UndeterminedChannel):
+            estimate = ProcessTomography(rank=1).fit_counts({key: counts[key] for key in list(counts)[::20]})
+        assert estimate.channel_.is_trace_preserving
+        assert estimate.channel_.rank == 1
 
     def test_enough_operators_are_certified(self):
         channel = make_channel("damping", 1, strength=0.4)

@@ -35,6 +35,9 @@ from unipd.protocols import Tracker
 from unipd.sharp.spectral.factors import SpectralFactors
 from unipd.status import Status
 
+SINGULAR = 1e-24
+"""Eigenvalues of tr_out R R^* are at least this share of the largest: a singular trial step stays finite."""
+
 
 @dataclass(frozen=True)
 class KrausFactors(SpectralFactors):
@@ -60,7 +63,7 @@ class KrausFactors(SpectralFactors):
         """Return the eigenvalues and eigenvectors of tr_out R R^*."""
         rows = factor.reshape(self.inputs, -1)
         values, vectors = np.linalg.eigh(rows @ rows.conj().T)
-        return np.maximum(values, np.finfo(np.float64).tiny), vectors
+        return np.maximum(values, SINGULAR * values[-1]), vectors
 
     def pull_back(self, slope: Array, factor: Array) -> Array:
         """Return the gradient in R of a function whose gradient in W is ``slope``.

@@ -22,6 +22,7 @@ from unipd.maps.channel import ChannelMeasurements, PartialTrace, pack, unpack_c
 from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, StoppingRule, solve
 from unipd.sharp import Spectrahedron
+from unipd.sharp.spectral.factors import random_block
 from unipd.status import Status
 
 NATS, SHARE_OF_SHOTS = 0.01, 1e-8
@@ -174,7 +175,7 @@ class ProcessTomography:
     def _first_factor(self, whole: ProcessData, data: ProcessData) -> Array:
         """Return a factor of linear inversion with white noise; lost states have columns of their own."""
         factor = linear_inversion(data)
-        factor = factor if self.rank is None else factor[:, -self.rank :]
+        factor = factor if self.rank is None else make_regular(factor[:, -self.rank :], data.states.shape[1])
         if whole is data:
             return factor
         inputs, outputs = data.states.shape[1], data.effects.shape[1]
@@ -301,6 +302,15 @@ def linear_inversion(data: ProcessData) -> Array:
     shares = np.maximum(eigenvalues, 0.0)
     total = float(shares.sum()) or 1.0
     return vectors * np.sqrt((1.0 - START_NOISE) * shares / total + START_NOISE / shares.size)
+
+
+def make_regular(factor: Array, inputs: int) -> Array:
+    """Return the factor, with a little random noise where tr_out R R^* is nearly singular, which no channel has."""
+    rows = factor.reshape(inputs, -1)
+    values = np.linalg.eigvalsh(rows @ rows.conj().T)
+    if values[0] >= START_NOISE * values.mean():
+        return factor
+    return factor + np.sqrt(START_NOISE) * random_block(factor, factor.shape[1], seed=0)
 
 
 def chi_square_per_dof(data: ProcessData, chances: FloatArray, channel: QuantumChannel) -> float:
