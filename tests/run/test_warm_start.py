@@ -115,3 +115,19 @@ def test_a_result_with_more_rows_is_refused() -> None:
     longer = solve(program(b=np.append(B, ROW @ POINT), matrix=np.vstack([A, ROW])), accuracy=1e-4)
     with pytest.raises(unipd.errors.InvalidInput, match="start"):
         solve(program(), start=longer)
+
+
+def test_a_path_of_linear_programs_with_many_rows_is_never_slower_than_cold() -> None:
+    random = np.random.default_rng(2)
+    matrix, cost = random.standard_normal((200, 1000)), np.linspace(0.0, 1.0, 1000)
+
+    def along_path(share: float) -> Problem:
+        inside = np.full(1000, share / 1000) + (1.0 - share) * np.eye(1000)[0]
+        return Problem(Linear(cost, Simplex(1000)), matrix, matrix @ inside, "=")
+
+    warm = solve(along_path(0.05), accuracy=1e-6)
+    for share in (0.055, 0.06, 0.07):
+        cold = solve(along_path(share), accuracy=1e-6)
+        warm = solve(along_path(share), accuracy=1e-6, start=warm)
+        assert warm.status is cold.status is Status.SOLVED
+        assert warm.iterations <= cold.iterations

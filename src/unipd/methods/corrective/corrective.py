@@ -186,7 +186,13 @@ class Corrective:
             units = np.sqrt(np.maximum(costs, 0.0)) if bundle.conic else 1.0
             weights = np.append(0.0, units * np.array(warm.weights)[heaviest])
             bundle = bundle.at(weights if bundle.conic else weights / weights.sum())
-        return replace(first, bundle=bundle, counts=first.counts.plus(matvecs=len(points)))
+        return replace(
+            first,
+            bundle=bundle,
+            counts=first.counts.plus(matvecs=len(points)),
+            eps=min(first.eps, target_eps(problem, self.eps, accuracy, bundle.objective())),  # f near the solution
+            linear=None if first.linear is None else first.linear.warm_start(problem, *points),
+        )
 
     def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
         """Solve the master, price atoms at its multiplier, move the centre or stay, and update the bundle."""

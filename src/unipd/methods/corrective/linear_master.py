@@ -75,6 +75,10 @@ class LinearModel:
             used += [start + _support(part) for start, part in zip(starts, parts, strict=False)]
         return replace(self, support=np.unique(np.concatenate(used)))
 
+    def warm_start(self, problem: Problem, *points: DualPoint) -> LinearModel:
+        """Return the model with the atoms of an earlier run: with them, the first master need not wait."""
+        return replace(self.with_atoms(problem, *points), first_iteration=EARLY)
+
     def with_penalty(self, problem: Problem, dual: Array, objective: float) -> LinearModel:
         """Return the model with a penalty well above the multipliers met so far."""
         largest = float(np.abs(dual).max())
