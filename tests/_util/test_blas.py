@@ -175,3 +175,11 @@ def test_threads_of_blas_stay_asleep() -> None:
     if "no threads" in run.stdout:
         pytest.skip("this BLAS has one thread")
     assert run.stdout == ""
+
+
+def test_products_of_column_major_matrices():
+    first, second = np.random.default_rng(0).standard_normal((2, 300, 200))
+    expected = float(np.sum(first * second))
+    for one in (first, np.asfortranarray(first)):
+        for other in (second, np.asfortranarray(second)):
+            assert blas.dot(one, other) == pytest.approx(expected, rel=1e-12)

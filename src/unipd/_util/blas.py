@@ -34,6 +34,8 @@ def dot(first: Array, second: Array) -> Any:
     """
     if first.size <= ENTRIES:
         return vdot(first, second).item()
+    if first.flags.f_contiguous and second.flags.f_contiguous:
+        first, second = first.T, second.T  # whose entries are flat without a copy
     one = first.reshape(-1)
     other = second.reshape(one.shape)
     if _are_complex(one, other):
