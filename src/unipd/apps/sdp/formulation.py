@@ -35,7 +35,7 @@ LEAST_FIXED_COLUMNS = 12
 """Fewest initial columns of R with rows of fixed length, enough for graphs of a few hundred nodes."""
 TRACE_COLUMNS = 20
 """Initial columns of R where the cost bounds the trace: programs such as least nuclear norms are to have low rank."""
-COLUMNS_PER_ROOT = 0.4
+COLUMNS_PER_ROOT = 0.44
 """Columns of R with rows of fixed length suffice when they are this, times n^0.14, over the root of the accuracy."""
 MEMORY = 15
 """Pairs of the quasi-Newton directions of an augmented Lagrangian."""
@@ -216,10 +216,11 @@ def fixed_diagonal_columns(order: int, accuracy: float) -> int:
     """Return the initial columns of R with rows of fixed length.
 
     Optimal ranks grow about as n^0.4. At a lower rank r the relative gap is about 0.12 n^0.28 / r^2 (measured on random
-    graphs of average degree 6, n from 2 * 10^4 to 10^6), so that a low accuracy needs fewer columns on large graphs.
+    graphs of average degree 6, n from 2 * 10^4 to 10^6), so that a low accuracy needs fewer columns on large graphs: so
+    many that this leaves a third of the accuracy for the descent and for the error of the certificate.
 
     >>> fixed_diagonal_columns(1000, 1e-6), fixed_diagonal_columns(2**20, 1e-6), fixed_diagonal_columns(2**20, 1e-3)
-    (20, 257, 89)
+    (20, 257, 97)
     """
     optimal = max(math.ceil(2.0 * math.log2(order)), math.ceil(order**0.4))
     enough = math.ceil(COLUMNS_PER_ROOT * order**0.14 / math.sqrt(accuracy))
