@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EXCLUDED_MULTIPLE = 1e6
 """Multipliers prove infeasibility if they exclude X of this multiple of the trace that b requires, or of any trace."""
-RAY_RESIDUAL = 1e-6
+RAY_RESIDUAL = 1e-8
 """Change of the constraints along a ray, as a share of that of the objective (matrices of unit norm)."""
 NEGLIGIBLE_VIOLATION = 1e-3
 """A point that violates the constraints by at most this, relative to b, counts as nearly feasible."""
