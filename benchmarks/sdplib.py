@@ -2,7 +2,8 @@
 
     python benchmarks/sdplib.py [FILE ...] [--solvers unipd csdp qics scs clarabel] [--limit 100] [--quick]
 
-FILEs are in SDPA format; by default all *.dat-s in sdplib and structural of $UNIPD_DATA. Every solver runs in a process
+FILEs are in SDPA or SeDuMi format (these are converted to SDPA first, for all solvers alike); by default all *.dat-s in
+sdplib and structural and *.mat.gz in dimacs of $UNIPD_DATA. Every solver runs in a process
 of its own, asked for 1e-6 (CSDP: its default), and leaves X and y in a file; CPU seconds are those of the process, from
 its start to its end. The DIMACS errors are computed here, from the data and those files, with the slack Z = sum y_i F_i
 - F_0 formed anew. A program is solved if all of them are at most the accuracy; nearly, if at most ten times that. A
@@ -32,6 +33,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from figures import note
+from unipd.apps.sdp import SDP
+from unipd.apps.sdp.program import is_sedumi_name
 from unipd.io import SdpaProblem, read_sdpa
 
 ACCURACY = 1e-6
@@ -305,6 +308,26 @@ def summarise(results: dict[str, dict[str, Outcome]], limit: float) -> None:
         print(f"{'mean, CPU s':12}" + "".join(f"{mean:16.2f}" for mean in means))
 
 
+def as_sdpa(path: Path, folder: Path) -> Path:
+    """Return the path of a program in SDPA format, written to the folder if it is in another one."""
+    if not is_sedumi_name(path):
+        return path
+    written = folder / f"{path.name.split('.')[0]}.dat-s"
+    SDP.from_file(path).write(written)
+    return written
+
+
+def compare(name: str, path: Path, solvers: list[str], limit: float) -> dict[str, Outcome]:
+    """Run all solvers on a program; print and return what came out."""
+    outcomes: dict[str, Outcome] = {}
+    for solver in solvers:
+        outcome = outcomes[solver] = run_solver(solver, path, limit)
+        mark = {2: "", 1: "  nearly", 0: "  FAILED"}[grade(name, outcome)]
+        figures = f"{outcome.seconds:8.2f} s  {outcome.objective:14.8g}  error {outcome.error:.0e}"
+        print(f"{name:14} {solver:9} {figures}  {outcome.status}{mark}", flush=True)
+    return outcomes
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="*")
@@ -319,23 +342,18 @@ def main() -> None:
         np.savez(given.solve[2], status=status, x=x, y=y)
         return
     folder = Path(os.environ.get("UNIPD_DATA", "data"))
-    files = given.files or sorted(path for part in ("sdplib", "structural") for path in (folder / part).glob("*.dat-s"))
+    patterns = ("sdplib/*.dat-s", "structural/*.dat-s", "dimacs/*.mat.gz")
+    files = given.files or [path for pattern in patterns for path in sorted(folder.glob(pattern))]
     files = [path.resolve() for path in files if not given.quick or path.name.split(".")[0] in QUICK]
     if not files:
         print("no files: set UNIPD_DATA or name some")
         return
     solvers = [solver for solver in given.solvers if is_installed(solver)]
     results: dict[str, dict[str, Outcome]] = {}
-    for path in files:
-        name = path.name.split(".")[0]
-        results[name] = {}
-        for solver in solvers:
-            outcome = results[name][solver] = run_solver(solver, path, 5.0 if given.quick else given.limit)
-            mark = {2: "", 1: "  nearly", 0: "  FAILED"}[grade(name, outcome)]
-            line = (
-                f"{name:12} {solver:9} {outcome.seconds:8.2f} s  {outcome.objective:14.8g}  error {outcome.error:.0e}"
-            )
-            print(f"{line}  {outcome.status}{mark}", flush=True)
+    with tempfile.TemporaryDirectory() as place:
+        for path in files:
+            name = path.name.split(".")[0]
+            results[name] = compare(name, as_sdpa(path, Path(place)), solvers, 5.0 if given.quick else given.limit)
     summarise(results, given.limit)
 
 
