@@ -13,7 +13,7 @@ import pytest
 
 import unipd
 from unipd.cli.exits import explain
-from unipd.io.results import load, save
+from unipd.io import load, save
 
 GRAPH = "4 4\n1 2 1\n2 3 1\n3 4 1\n1 4 1\n"
 PROBLEM = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")

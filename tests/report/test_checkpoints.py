@@ -9,7 +9,7 @@ import unipd
 from report.runs import solve_constrained
 from unipd.errors import FileFormatError
 from unipd.report import is_checkpoint, load_checkpoint, render_page
-from unipd.run.checkpoint.file import read_checkpoint, write_checkpoint
+from unipd.run.checkpoint import read_checkpoint, write_checkpoint
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import unipd
+from unipd.run import Termination
 from unipd.run.interruption import request, stop_on_signals
-from unipd.run.termination import Termination
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 

@@ -23,7 +23,7 @@ from unipd._util.context import (
 )
 from unipd.memory import limited_memory, memory_limit
 from unipd.run import watch_runs, write_progress_to
-from unipd.run.checkpoint.file import read_checkpoint
+from unipd.run.checkpoint import read_checkpoint
 
 
 def record_work(listener: list[str]) -> Callable[[str, int], None]:

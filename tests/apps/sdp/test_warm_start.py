@@ -7,7 +7,7 @@ import pytest
 
 from apps.sdp.checks import check
 from unipd import Status
-from unipd.apps.graphs.maxcut import maxcut_program
+from unipd.apps.graphs import maxcut_program
 from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 

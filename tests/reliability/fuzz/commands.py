@@ -111,7 +111,7 @@ def _cpu_of_process(pid: int) -> float:
 def _require_whole(out: Path, kept: Path) -> None:
     """Assert that the result and the checkpoint can be read, and that nothing half written is beside them."""
     from unipd import load
-    from unipd.run.checkpoint.file import read_checkpoint
+    from unipd.run.checkpoint import read_checkpoint
 
     if out.exists():
         load(out)

@@ -29,14 +29,11 @@ from unipd.io import Graph
 from unipd.methods import Factored, Method, State
 from unipd.methods.cgal import CGALState
 from unipd.methods.coordinate import CoordinateDescent, CoordinateState
-from unipd.methods.corrective.corrective import CorrectiveState
-from unipd.methods.factored.augmented_lagrangian import FactoredState
-from unipd.methods.frank_wolfe.active_set import ActiveSetState
-from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfeState
+from unipd.methods.corrective import CorrectiveState
+from unipd.methods.factored import FactoredState
+from unipd.methods.frank_wolfe import ActiveSetState, FrankWolfeState
 from unipd.methods.norm_barrier import NormBarrier, NormBarrierState
-from unipd.methods.universal.accunipdgrad import AccUniPDGradState
-from unipd.methods.universal.quasi_newton import QuasiNewtonState
-from unipd.methods.universal.unipdgrad import UniPDGradState
+from unipd.methods.universal import AccUniPDGradState, QuasiNewtonState, UniPDGradState
 from unipd.methods.wrappers import Fallback, Rescaling, Restarts, Wrapper, WrapperState
 from unipd.run import watch_runs
 from unipd.run.checkpoint import checkpoint
