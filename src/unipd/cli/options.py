@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from importlib import util
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
@@ -209,7 +209,7 @@ def common_options(
     ]
 
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
-        declared = get_type_hints(function, include_extras=True)
+        declared = _declarations(function)
         own = [
             parameter.replace(annotation=declared.get(name, parameter.annotation))
             for name, parameter in inspect.signature(function).parameters.items()
@@ -248,6 +248,15 @@ def common_options(
         return command
 
     return decorate
+
+
+def _declarations(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotations of a function; Python 3.10 would hide those of optional parameters in Optional[...]."""
+    hints = get_type_hints(function, include_extras=True)
+    return {
+        name: next((part for part in get_args(hint) if get_origin(part) is Annotated), hint)
+        for name, hint in hints.items()
+    }
 
 
 def _name_parameter(parameter: inspect.Parameter) -> str:
