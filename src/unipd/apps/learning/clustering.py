@@ -255,7 +255,7 @@ def partition_bound(cost: Array, multipliers: Array, clusters: int) -> float:
     inner = _centre(0.5 * (matrix + matrix.T))
     order, size = len(inner), float(np.abs(inner).sum(axis=1).max())
     least = float(np.linalg.eigvalsh(inner + size / order)[0])  # 1 has the eigenvalue ``size``, never the least
-    rounding = clusters * np.finfo(np.float64).eps * (order * size + float(np.abs(matrix).sum()))
+    rounding = clusters * float(np.finfo(np.float64).eps) * (order * size + float(np.abs(matrix).sum()))
     return float(matrix.sum()) / order + (clusters - 1) * least - rounding
 
 
