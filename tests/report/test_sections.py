@@ -8,6 +8,7 @@ import pytest
 import unipd
 import unipd.io
 from report.runs import save_and_load, solve_constrained
+from unipd.apps.process_tomography import simulate_process
 from unipd.apps.tomography import Noise, PauliTomography, ghz, report_data, simulate
 from unipd.report import report_sections
 from unipd.report.sections.base import to_plain
@@ -32,6 +33,11 @@ def figure_of(section, title):
 
 def test_a_plain_run_has_none():
     assert report_sections(solve_constrained()) == []
+
+
+def test_a_channel_is_not_shown_as_a_state():
+    counts = simulate_process("h", shots=100)
+    assert report_sections(unipd.ProcessTomography().fit_counts(counts).result_) == []
 
 
 def test_a_semidefinite_program_shows_its_errors_and_both_spectra(program):

@@ -22,6 +22,7 @@ from unipd.apps.process_tomography import (
     random_unitary,
     simulate_process,
 )
+from unipd.apps.process_tomography.data import basis_effects
 from unipd.apps.tomography import QuantumState, all_bases, random_bases, simulate_counts
 from unipd.errors import InvalidInput, UnipdError
 
@@ -173,6 +174,18 @@ class TestRecovery:
         counts = simulate_counts(QuantumState(vectors, np.maximum(values, 0.0)), all_bases(2), 40000)
         estimate = ProcessTomography().fit_ancilla(counts, state=pair)
         assert np.abs(estimate.channel_.choi - channel.choi).max() < 0.03
+
+    def test_lost_shots_with_an_ancilla(self):
+        """Every outcome of the ancilla contributes to the probability that a shot is lost."""
+        channel, shots = noisy_channel("x", loss=0.3), 1000
+        counts = {basis: {"lost": round(0.3 * shots)} for basis in all_bases(2)}
+        for basis, outcomes in counts.items():
+            projectors = basis_effects(basis)
+            expected = np.einsum("kab,ba->k", projectors, channel.choi).real / 2
+            outcomes |= {f"{k:02b}": round(shots * value) for k, value in enumerate(expected) if value > 1e-9}
+        estimate = ProcessTomography(trace="nonincreasing").fit_ancilla(counts)
+        assert estimate.result_.status.success
+        assert np.abs(estimate.channel_.choi - channel.choi).max() < 1e-3
 
     def test_readout_errors_are_folded_in(self):
         counts = simulate_process("cx", shots=4000, readout=0.05, seed=2)

@@ -121,7 +121,8 @@ class ProcessData(ReprMixin):
     def add_lost_level(self) -> ProcessData:
         """Return the data for outputs with one more level, to which the state of a lost shot goes.
 
-        A map with tr_out J <= I is then a channel. For counts every experiment gets the outcome that the shot is lost.
+        A map with tr_out J <= I is then a channel. For counts every experiment gets the outcome that the shot is lost,
+        whatever the ancilla showed: its input state is the sum of those that the outcomes of the ancilla leave.
         """
         effects = np.pad(self.effects, ((0, 0), (0, 1), (0, 1)))
         if not self.is_counts:
@@ -129,18 +130,19 @@ class ProcessData(ReprMixin):
         assert self.settings is not None
         flag = np.zeros((1, *effects.shape[1:]), np.complex128)
         flag[0, -1, -1] = 1.0
-        _, inverse = np.unique(self.settings, return_index=True)
-        inside, number = self.pairs[0][inverse], self.lost.size
-        return self._with_rows(np.concatenate([effects, flag]), inside, np.full(number, len(effects)), self.lost)
-
-    def _with_rows(self, effects: Array, states: IntArray, operators: IntArray, values: FloatArray) -> ProcessData:
-        assert self.settings is not None
+        number, states = self.lost.size, self.states
+        experiments, inputs = np.divmod(np.unique(self.settings * len(states) + self.pairs[0]), len(states))
+        if inputs.size > number:  # an ancilla: several input states in an experiment
+            sums = np.zeros((number, *states.shape[1:]), states.dtype)
+            np.add.at(sums, experiments, states[inputs])
+            states, inputs = np.concatenate([states, sums]), len(states) + np.arange(number)
         return replace(
             self,
-            effects=effects,
-            pairs=(np.concatenate([self.pairs[0], states]), np.concatenate([self.pairs[1], operators])),
-            values=np.concatenate([self.values, values]),
-            settings=np.concatenate([self.settings, np.arange(values.size)]),
+            states=states,
+            effects=np.concatenate([effects, flag]),
+            pairs=(np.append(self.pairs[0], inputs), np.append(self.pairs[1], np.full(number, len(effects)))),
+            values=np.append(self.values, self.lost),
+            settings=np.append(self.settings, np.arange(number)),
         )
 
 

@@ -48,8 +48,8 @@ def tomography_section(result: Result) -> Section | None:
 
 
 def _state_of(result: Result) -> QuantumState | None:
-    """Return the state among the extras of a saved result, or the point of a fresh one."""
-    if "qubits" not in result.extras:
+    """Return the state among the extras of a saved result, or the point of a fresh one; channels have no entropy."""
+    if not {"qubits", "entropy"} <= set(result.extras):
         return None
     if {"eigenvalues", "eigenvectors"} <= set(result.extras):
         return as_state(result)
