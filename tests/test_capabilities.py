@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd import couplings, sharp
+from unipd import couplings, protocols, sharp
 from unipd.atoms import one_hot
 from unipd.protocols import SharpAnswer
 from unipd.sharp import SpectralFactors
@@ -100,6 +100,13 @@ class Passing:
 
 RANDOM = np.random.default_rng(0)
 A, B = RANDOM.standard_normal((12, 40)), RANDOM.standard_normal(12)
+
+
+@pytest.mark.parametrize("defaults", [protocols.OracleDefaults, protocols.MapDefaults, protocols.TrackerDefaults])
+def test_the_tables_of_the_protocols_list_every_optional_member(defaults: type) -> None:
+    members = [name for name in vars(defaults) if not name.startswith("_")]
+    assert members
+    assert [name for name in members if f"``{name}``" not in str(protocols.__doc__)] == []
 
 
 def test_required_members_suffice() -> None:

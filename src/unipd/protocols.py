@@ -8,7 +8,32 @@ nor :class:`unipd.couplings.ConvexSet` or ``ConvexLoss`` is adapted, with their 
 Sharp oracle: required ``__call__``, ``value``, ``objective``, ``support``, ``contains``, ``maximum``, ``shape``,
 ``exact``, ``degree``, ``linear``.
 
-==========================  ==========================================  ==================
+==========================  ==========================================  =========================
+optional                    gives                                       default
+==========================  ==========================================  =========================
+``call_certified``          the strongest affordable certificate        ``__call__``
+``best_vertices``           pricing of many atoms in one pass           None: one atom per call
+``factors``                 the factored (Burer-Monteiro) method        None: not factorable
+``linear_cost``             C of a linear objective                     None
+``coordinates``             coordinate descent                          None: not by coordinates
+``equations``               exact masters of large linear programs      None: not polyhedral
+``squared_nuclear_weight``  the barrier method                          None: another f or X
+``cost_map``                <C, x> and A x together, C + A^* lam        None: one after the other
+``quadratic_diagonal``      the curvature of a quadratic objective      None
+``is_strictly_convex``      quasi-Newton steps before atoms ("auto")    False
+``inner_oracles``           the oracles inside this one                 ()
+``block_oracles``           one model per block (corrective method)     (): one block
+``runs_user_code``          further checks of the answers               False
+``hermitian``               matrices as factors, Hermitian or not       None: not such a set
+``certification``           parameters of certified spectral bounds     None
+``atom_entries``            entries of an atom, for memory forecasts    None: all entries of x
+``real_only``               complex maps are refused                    False
+``takes_operators``         directions may be operators                 True
+``has_membership_test``     warm starts at points of other problems     True
+``display_value``           the sign and offset of reported values      the value itself
+``checkpoint_identity``     what a checkpoint compares                  None: the object
+==========================  ==========================================  =========================
+
 Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``.
 
 ========================  ==========================================  =========================
@@ -82,7 +107,7 @@ class SharpAnswer:
     """Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
     probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the top
     one unless the run has missed it). A bound from a user-supplied oracle is "stated" instead of the first two, unless
-    the oracle proves its errors: see :func:`proves_errors`."""
+    the oracle proves its errors: see :func:`unipd.run.consistency.proves_errors`."""
 
 
 class SharpOracle(Protocol):
@@ -465,16 +490,3 @@ def is_user_supplied(part: Any) -> bool:
     inside = part.inner_maps if hasattr(part, "adjoint") else part.inner_oracles
     own = type(unwrap(part)).__module__.startswith("unipd.") and not part.runs_user_code
     return not own or any(map(is_user_supplied, inside))
-
-
-def proves_errors(oracle: Any) -> bool:
-    """Whether ``call_certified`` of an oracle proves its errors: always in this library, elsewhere if it is defined.
-
-    >>> from unipd.sharp import Simplex, from_callable
-    >>> proves_errors(Simplex(2)), proves_errors(from_callable(lambda y: y, 2))
-    (True, False)
-    """
-    part, default = unwrap(oracle), OracleDefaults.call_certified
-    is_defined = declares(part, "call_certified") and getattr(type(part), "call_certified", None) is not default
-    own = type(part).__module__.startswith("unipd.") and not oracle.runs_user_code
-    return (own or is_defined) and all(map(proves_errors, oracle.inner_oracles))

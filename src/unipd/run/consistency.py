@@ -18,7 +18,7 @@ from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, is_user_supplied, proves_errors
+from unipd.protocols import OracleDefaults, SharpAnswer, declares, is_user_supplied, unwrap
 from unipd.run.history import dense_bytes
 from unipd.run.result import remeasure, tracker_error
 from unipd.sharp.spectral.operators import pairing
@@ -340,6 +340,19 @@ def bound_violation(problem: Problem, certificate: Certificate, tolerance: float
     violation_allowance, objective = length * certificate.violation, certificate.objective
     scale = max(problem.scale(objective), abs(objective), length * problem.norm_b, violation_allowance)
     return certificate.dual_bound - objective - violation_allowance - tolerance * scale
+
+
+def proves_errors(oracle: Any) -> bool:
+    """Whether ``call_certified`` of an oracle proves its errors: always in this library, elsewhere if it is defined.
+
+    >>> from unipd.sharp import Simplex, from_callable
+    >>> proves_errors(Simplex(2)), proves_errors(from_callable(lambda y: y, 2))
+    (True, False)
+    """
+    part, default = unwrap(oracle), OracleDefaults.call_certified
+    is_defined = declares(part, "call_certified") and getattr(type(part), "call_certified", None) is not default
+    own = type(part).__module__.startswith("unipd.") and not oracle.runs_user_code
+    return (own or is_defined) and all(map(proves_errors, oracle.inner_oracles))
 
 
 def certify_bound(

@@ -20,10 +20,10 @@ from unipd.memory import is_over_limit, memory_limit
 from unipd.methods import Certificate, State
 from unipd.methods.base import FAR_FROM_FEASIBLE, fast_replace
 from unipd.problem import Problem
-from unipd.protocols import proves_errors
 from unipd.run.consistency import (
     SeenAtoms,
     certify_bound,
+    proves_errors,
     require_adjoint,
     require_consistent,
     require_proof,
