@@ -72,10 +72,10 @@ class MultinomialLikelihood(ConvexLoss):
     def value(self, residual: Array) -> float:
         """Return sum_i n_i log(f_i / p_i); inf where an outcome that was seen has p_i <= 0."""
         seen, counts = self._seen, self.counts
-        chances = residual[seen].astype(np.float64)
-        if not np.all(chances > 0.0):
-            return math.nan if np.isnan(chances).any() else math.inf
-        return total(counts[seen] * np.log(counts[seen] / (self.shots[seen] * chances)))
+        probabilities = residual[seen].astype(np.float64)
+        if not np.all(probabilities > 0.0):
+            return math.nan if np.isnan(probabilities).any() else math.inf
+        return total(counts[seen] * np.log(counts[seen] / (self.shots[seen] * probabilities)))
 
     def gradient(self, residual: Array) -> Array:
         """Return -n_i / p_i, entry by entry."""

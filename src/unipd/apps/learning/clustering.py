@@ -26,6 +26,7 @@ from unipd.io.graphs import as_graph
 from unipd.problem import ZERO_OBJECTIVE
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
 
 LARGEST_PROGRAM = 200
@@ -33,6 +34,7 @@ LARGEST_PROGRAM = 200
 LARGEST_POINTS = 1000
 """Largest number of points otherwise: hundreds of eigendecompositions of this order take minutes."""
 MOST_STEPS = 20_000
+"""Most steps of the alternating projections."""
 CHECK_EVERY = 20
 """Steps between two bounds, which cost as much as a step."""
 RELAXATION = 1.6
@@ -220,7 +222,7 @@ def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
         infeasibility=infeasibility,
         dual_bound=bound,
         gap=gap,
-        bound_kind="rigorous",
+        bound_kind=RIGOROUS,
         accuracy=accuracy,
         method="alternating projections",
         iterations=step,
@@ -268,8 +270,8 @@ def _round(rows: Array, clusters: int) -> Iterator[IntArray]:
         while len(chosen) < clusters:
             nearest = np.minimum(nearest, np.sum((rows - rows[chosen[-1]]) ** 2, axis=1))
             nearest[chosen] = 0.0
-            chances = nearest / nearest.sum() if nearest.any() else _others(len(rows), chosen)
-            chosen.append(int(np.argmax(chances)) if start == 0 else int(rng.choice(len(rows), p=chances)))
+            probabilities = nearest / nearest.sum() if nearest.any() else _others(len(rows), chosen)
+            chosen.append(int(np.argmax(probabilities)) if start == 0 else int(rng.choice(len(rows), p=probabilities)))
         labels = np.argmin(np.sum((rows[:, None, :] - rows[chosen]) ** 2, axis=2), axis=1)
         labels[chosen] = np.arange(clusters)
         yield lloyd(rows, labels)
@@ -277,9 +279,9 @@ def _round(rows: Array, clusters: int) -> Iterator[IntArray]:
 
 def _others(count: int, chosen: list[int]) -> Array:
     """Return equal probabilities for the points not chosen yet: all rows coincide with chosen ones."""
-    chances = np.ones(count)
-    chances[chosen] = 0.0
-    return chances / chances.sum()
+    probabilities = np.ones(count)
+    probabilities[chosen] = 0.0
+    return probabilities / probabilities.sum()
 
 
 def _cost(cost: Array, labels: IntArray) -> float:

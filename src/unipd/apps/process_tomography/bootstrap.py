@@ -62,9 +62,10 @@ def resample(data: ProcessData, channel: QuantumChannel, rng: np.random.Generato
     values, order = np.zeros_like(data.values), np.argsort(data.settings, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(data.settings))[:-1])
     for row, shots in zip(rows, data.shots, strict=True):
-        chances = np.maximum(exact[row], 0.0)
-        missing = max(0.0, 1.0 - float(chances.sum())) if np.any(data.lost > 0.0) else 0.0
-        values[row] = rng.multinomial(round(float(shots)), [*chances, missing] / (chances.sum() + missing))[:-1]
+        probabilities = np.maximum(exact[row], 0.0)
+        missing = max(0.0, 1.0 - float(probabilities.sum())) if np.any(data.lost > 0.0) else 0.0
+        shares = [*probabilities, missing] / (probabilities.sum() + missing)
+        values[row] = rng.multinomial(round(float(shots)), shares)[:-1]
     return replace(data, values=values)
 
 

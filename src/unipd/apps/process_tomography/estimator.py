@@ -15,6 +15,7 @@ from unipd.apps.process_tomography.channel import QuantumChannel, as_channel
 from unipd.apps.process_tomography.data import ProcessData, ancilla_data, counts_data, expectation_data
 from unipd.apps.process_tomography.descent import KrausDescent
 from unipd.apps.tomography import MeasurementWarning
+from unipd.apps.tomography.objectives import LEAST_EXPECTED, NATS, START_NOISE
 from unipd.couplings import Equality, LeastSquares, PoissonLikelihood, Product, WeightedLeastSquares
 from unipd.errors import InvalidInput, UnipdError
 from unipd.maps import Stacked
@@ -25,15 +26,14 @@ from unipd.sharp import Spectrahedron
 from unipd.sharp.spectral.factors import random_block
 from unipd.status import Status
 
-NATS, SHARE_OF_SHOTS = 0.01, 1e-8
-"""Default accuracy of a likelihood: so many nats, or this share of all shots, which double precision resolves."""
+SHARE_OF_SHOTS = 1e-8
+"""Share of all shots, in nats, to which double precision resolves a likelihood."""
 RELATIVE_ACCURACY = 1e-6
 """Default accuracy of least squares, relative to the loss at J = 0."""
-START_NOISE = 0.05
-"""White noise in the first point, so that no outcome is impossible there."""
 MOST_ROWS = 1024
 """Largest size of the Choi matrix (five qubits), which is stored."""
 TRACES = ("preserving", "nonincreasing")
+"""What a map may do to the trace of a state."""
 
 
 class UndeterminedChannel(MeasurementWarning):
@@ -227,8 +227,8 @@ class ProcessTomography:
         }
         if not data.is_counts:
             return figures
-        chances = np.maximum(data.measurements.image(channel.choi), 0.0)
-        return figures | {"chi_square_per_dof": chi_square_per_dof(data, chances, channel)}
+        probabilities = np.maximum(data.measurements.image(channel.choi), 0.0)
+        return figures | {"chi_square_per_dof": chi_square_per_dof(data, probabilities, channel)}
 
     def clone(self) -> ProcessTomography:
         """Return an estimator with the same settings that has not been fitted, and prints nothing."""
@@ -313,10 +313,10 @@ def make_regular(factor: Array, inputs: int) -> Array:
     return factor + np.sqrt(START_NOISE) * random_block(factor, factor.shape[1], seed=0)
 
 
-def chi_square_per_dof(data: ProcessData, chances: FloatArray, channel: QuantumChannel) -> float:
+def chi_square_per_dof(data: ProcessData, probabilities: FloatArray, channel: QuantumChannel) -> float:
     """Return Pearson's chi-square over the degrees of freedom: outcomes less one an experiment, less parameters."""
     shots = data.row_shots
-    expected = np.maximum(shots * chances, 1e-3)
+    expected = np.maximum(shots * probabilities, LEAST_EXPECTED)
     chi_square = float(np.sum((data.values - expected) ** 2 / expected))
     freedom = (
         data.values.size - np.asarray(data.shots).size - parameter_count(channel.inputs, channel.outputs, channel.rank)

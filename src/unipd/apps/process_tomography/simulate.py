@@ -131,9 +131,9 @@ def simulate_process(
     for label in chosen:
         output = truth.apply(prepared_state(label))
         for basis, effects in operators.items():
-            chances = np.maximum(np.einsum("kop,po->k", effects, output).real, 0.0)
-            missing = max(0.0, 1.0 - float(chances.sum()))
-            drawn = rng.multinomial(number, [*chances, missing] / (chances.sum() + missing))
+            probabilities = np.maximum(np.einsum("kop,po->k", effects, output).real, 0.0)
+            missing = max(0.0, 1.0 - float(probabilities.sum()))
+            drawn = rng.multinomial(number, [*probabilities, missing] / (probabilities.sum() + missing))
             seen = {format(bits, f"0{width}b"): int(drawn[bits]) for bits in np.flatnonzero(drawn[:-1])}
             counts[label, basis] = seen | ({LOST: int(drawn[-1])} if drawn[-1] else {})
     return counts

@@ -354,8 +354,8 @@ def _measure_again(fit: Fit, counts: list[BasisCounts], rng: np.random.Generator
         bases, shots = [part.basis for part in counts], [part.shots for part in counts]
         return list(sample_bases(fit.state, bases, shots, rng))
     probabilities = np.maximum(np.asarray(fit.model.problem.map.image(fit.state.low_rank), np.float64), 0.0)
-    chances = np.split(probabilities, np.cumsum(fit.model.histogram.sizes)[:-1])
-    drawn = [rng.multinomial(part.shots, row / row.sum()) for part, row in zip(counts, chances, strict=True)]
+    rows = np.split(probabilities, np.cumsum(fit.model.histogram.sizes)[:-1])
+    drawn = [rng.multinomial(part.shots, row / row.sum()) for part, row in zip(counts, rows, strict=True)]
     seen = [np.flatnonzero(row) for row in drawn]
     return [
         BasisCounts(part.basis, places, row[places], part.povm)

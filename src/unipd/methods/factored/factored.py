@@ -34,7 +34,7 @@ from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, unwrap
 from unipd.sharp.spectral.factors import Factors, NuclearNormFactors, SpectralFactors
-from unipd.spectral import RESIDUAL, has_compiled_lanczos
+from unipd.spectral import RESIDUAL, RIGOROUS, has_compiled_lanczos
 from unipd.status import Status
 
 LEAST_DECREASE = 0.3
@@ -347,7 +347,7 @@ def certify_or_escape(problem: Problem, state: FactoredState, *, is_refuted: boo
     if not math.isfinite(tolerance):
         tolerance = START_TOLERANCE * problem.typical_objective
     if is_refuted:
-        forgotten = replace(state.certificate, dual_bound=-math.inf, bound_kind="rigorous")
+        forgotten = replace(state.certificate, dual_bound=-math.inf, bound_kind=RIGOROUS)
         direction = double_direction(problem, dual)
         point = evaluate(problem, dual, direction=direction, tolerance=ORACLE_SHARE * eps, certified=True)
         state = with_bound(problem, replace(state, certificate=forgotten), point)
