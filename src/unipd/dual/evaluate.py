@@ -77,7 +77,7 @@ def call_oracle(
     tolerance: float = 0.0,
     start: Any = None,
     certified: bool = False,
-    alone: bool = False,
+    without_atom: bool = False,
 ) -> SharpAnswer:
     """Call the sharp oracle at -A^* lam.
 
@@ -91,10 +91,10 @@ def call_oracle(
         Absolute error allowed to an inexact oracle, and an atom to start from.
     certified
         Request the oracle's strongest affordable certificate, if it offers one.
-    alone
+    without_atom
         Request the value only; the answer's atom may then be None.
     """
-    oracle = problem.sharp.value if alone else problem.sharp
+    oracle = problem.sharp.value if without_atom else problem.sharp
     if certified:
         oracle = problem.sharp.call_certified
     return call_oracle_along(problem, dual, direction, oracle, tolerance, start)[1]
@@ -140,7 +140,8 @@ def image_of(problem: Problem, atom: Any) -> Array:
 
 def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: Any = None) -> DualValue:
     """Return g(lam) through the oracle's value alone: one product with A^*, none with A."""
-    return dual_value(problem, dual, call_oracle(problem, dual, tolerance=tolerance, start=start, alone=True))
+    answer = call_oracle(problem, dual, tolerance=tolerance, start=start, without_atom=True)
+    return dual_value(problem, dual, answer)
 
 
 def dual_value(

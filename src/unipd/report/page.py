@@ -45,6 +45,9 @@ FIGURES: Sequence[tuple[str, str, int]] = (
 )
 """Rows of the summary: key of the figure, label, digits."""
 _LONGEST = 400
+"""Characters of a value that are shown."""
+POLL_MILLISECONDS = 1000
+"""Time between two requests of a live page."""
 
 
 def page_content(runs: Mapping[str, Result]) -> dict[str, Any]:
@@ -103,7 +106,7 @@ def _summary_rows(runs: Mapping[str, Result]) -> Rows:
     rows = [(label, [_figure_text(each, key, digits) for each in figures]) for key, label, digits in FIGURES]
     shown = {key for key, _, _ in FIGURES} | {"status", "message"}
     more = [key for key in _keys(figures) if key not in shown]
-    return _filled(
+    return _drop_empty(
         [*rows, *((key.replace("_", " "), [_figure_text(each, key, 6) for each in figures]) for key in more)]
     )
 
@@ -114,7 +117,7 @@ def _settings_rows(runs: Mapping[str, Result]) -> Rows:
         ("problem", [_text(problem_facts(result).problem, 0) for result in runs.values()]),
         ("seed", [_text(result.seed, 0) for result in runs.values()]),
     ]
-    return _filled(
+    return _drop_empty(
         [*rows, *((key, [_text(each.get(key), 6) for each in settings]) for key in _keys(settings) if key != "seed")]
     )
 
@@ -123,10 +126,10 @@ def _version_rows(runs: Mapping[str, Result]) -> Rows:
     """Return the versions that wrote the results; nothing for results that were never saved."""
     versions = [result.versions for result in runs.values()]
     rows = [(key, [_text(each.get(key), 0) for each in versions]) for key in _keys(versions)]
-    return _filled([*rows, ("saved (UTC)", [_text(result.saved, 0) for result in runs.values()])])
+    return _drop_empty([*rows, ("saved (UTC)", [_text(result.saved, 0) for result in runs.values()])])
 
 
-def _filled(rows: Rows) -> Rows:
+def _drop_empty(rows: Rows) -> Rows:
     return [(label, cells) for label, cells in rows if any(cells)]
 
 
@@ -149,9 +152,6 @@ def _text(value: Any, digits: int) -> str:
         value = ", ".join(f"{part + 0.0:.3g}" for part in value)
     text = str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-
-
-POLL_MILLISECONDS = 1000
 
 
 def write_report(

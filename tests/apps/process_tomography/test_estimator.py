@@ -210,7 +210,7 @@ class TestRank:
         limited, free = (ProcessTomography(rank=rank).fit_counts(counts) for rank in (1, None))
         assert limited.channel_.rank == 1
         assert limited.result_.status is unipd.Status.LOCAL
-        assert limited.certified.startswith("local")
+        assert limited.guarantee.startswith("local")
         assert limited.channel_.is_trace_preserving
         assert limited.result_.dual_bound <= free.result_.objective <= limited.result_.objective
         assert limited.channel_.process_fidelity(unitary) > 0.99

@@ -46,7 +46,7 @@ def test_counts_survive_a_file(tmp_path):
 def test_losses_and_rank(invoke):
     figures = run(invoke, "--simulate", "s", "--loss", 0.25, "--rank", 1, "--shots", 400)
     assert figures["rank"] == 1
-    assert figures["certified"].startswith(("local", "optimal"))
+    assert figures["guarantee"].startswith(("local", "optimal"))
     assert figures["average_gate_fidelity"] == pytest.approx(0.75, abs=0.03)
 
 

@@ -207,7 +207,7 @@ class ProcessTomography:
         return self.fitted[2]
 
     @property
-    def certified(self) -> str:
+    def guarantee(self) -> str:
         """What is proven about the estimate."""
         if self.result_.status.success:
             return "optimal over all channels"
@@ -220,7 +220,7 @@ class ProcessTomography:
             "qubits": channel.qubits,
             "measurements": int(data.values.size),
             "objective_name": name,
-            "certified": self.certified,
+            "guarantee": self.guarantee,
             "rank": channel.rank,
             "purity": channel.purity,
             "unitarity": channel.unitarity,

@@ -40,6 +40,9 @@ def random_channel(qubits: int, rank: int | None = None, seed: int = 0) -> Quant
 def noisy_channel(channel: Any, *, depolarizing: float = 0.0, loss: float = 0.0) -> QuantumChannel:
     """Return a channel followed by depolarising noise, and with a share of all shots lost.
 
+    With probability ``depolarizing`` the output is replaced by white noise; the identity is one of its errors, unlike
+    those that ``strength`` of :func:`make_channel` counts.
+
     >>> round(noisy_channel("x", depolarizing=0.04).process_fidelity("x"), 9)
     0.97
     """

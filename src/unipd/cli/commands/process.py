@@ -47,7 +47,7 @@ def process(
     ] = None,
     qubits: Annotated[int | None, option("Number of qubits.", _SIMULATION)] = None,
     shots: Annotated[int, option("Shots of each pair of preparation and basis.", _SIMULATION, min=1)] = 1000,
-    depolarizing: Annotated[float, option("Depolarizing noise after the channel.", _SIMULATION)] = 0.0,
+    depolarizing: Annotated[float, option("Probability that white noise replaces the output.", _SIMULATION)] = 0.0,
     loss: Annotated[float, option("Share of all shots that are lost.", _SIMULATION)] = 0.0,
     save_data: Annotated[Path | None, option("Write the simulated counts to this .csv file.", _SIMULATION)] = None,
     rank: Annotated[int | None, option("Largest number of Kraus operators.", _MODEL, min=1)] = None,

@@ -78,8 +78,8 @@ def search_smoothness(
     for trials in range(1, max_doublings + 2):
         # 3.a: the trial point
         step = space.step(base, smoothness)
-        alone = problem.exact and not complete
-        answer = call_oracle(problem, step.dual, tolerance=tolerance, start=base.atom, alone=alone)
+        only_value = problem.exact and not complete
+        answer = call_oracle(problem, step.dual, tolerance=tolerance, start=base.atom, without_atom=only_value)
         trial = dual_value(problem, step.dual, answer, step.sums)
         matvecs += trial.matvecs + space.image_products
         # 3.b: the condition, up to rounding

@@ -44,7 +44,7 @@ def completion_section(result: Result) -> Section | None:
             spectrum_figure("Singular values", {"model": content["singular_values"]}, label="singular value")
         )
     tables = [Table(("ratings", "RMSE"), [(name, f"{error:.5g}") for name, error in errors.items()])]
-    model = _restore(result)
+    model, faults = _restore(result)
     if {"item_bias", "items", "mean"} <= set(content):
         tables.append(_top_items(content))
     if model is not None:
@@ -52,7 +52,7 @@ def completion_section(result: Result) -> Section | None:
         figures += [_calibration_figure(*pairs), _residual_figure(*pairs)]
         tables.append(_recommendations(model))
     size = f"{extras['users']:,} users, {extras['items']:,} items, {extras.get('ratings', 0):,} ratings."
-    return Section("Model", [size, *_describe(extras, model)], tables, figures)
+    return Section("Model", [size, *_describe(extras, model), *faults], tables, figures)
 
 
 def _describe(extras: Any, model: Any) -> list[str]:
@@ -65,14 +65,14 @@ def _describe(extras: Any, model: Any) -> list[str]:
     return [matrix, f"Side information was {'used' if model.side_information else 'not used'}."]
 
 
-def _restore(result: Result) -> Any:
-    """Return the estimator in a result; None where its ratings are not stored."""
+def _restore(result: Result) -> tuple[Any, list[str]]:
+    """Return the estimator in a result, None where its ratings are not stored, and what is wrong with it."""
     if "estimator" not in result.extras.get("completion", {}):
-        return None
+        return None, []
     try:
-        return restore_model(result, "the result")
-    except UnipdError:
-        return None
+        return restore_model(result, "the result"), []
+    except UnipdError as error:
+        return None, [f"Calibration, residuals and recommendations are missing: {error}."]
 
 
 def _recommendations(model: Any) -> Table:
