@@ -196,7 +196,7 @@ class Result:
 
     def _stated_hint(self) -> str:
         """Return what a solution rests on whose bound only a user-supplied oracle states."""
-        if self.status is not Status.SOLVED or self.bound_kind != STATED:
+        if not self.status.success or self.bound_kind != STATED:
             return ""
         return (
             "The dual bound holds if the user-supplied oracle maximises: none of its answers contradicts it, but they "
