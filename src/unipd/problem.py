@@ -32,6 +32,8 @@ _SAME_NORM = 1e-6
 _RAY_DECADES, _RAY_PRECISION = 40.0, 0.1
 """Powers of ten, up and down, between which the length of a ray is sought, and how closely: ten oracle calls."""
 _DOUBLE_EPSILON = float(np.finfo(np.float64).eps)
+_LARGEST_FACTORS = {True: 1e18, False: 1e150}
+"""Factors of rows in single and in double precision, of which products of two stay within the range."""
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
 
 
@@ -296,14 +298,24 @@ class Problem:
     def equilibrate(self, norms: FloatArray) -> Equilibration | None:
         """Return factors that bring rows of these norms to 1, and K in those units, where the coupling allows it."""
         new = self.coupling.rescale(norms)
+        if new is not None and not self._is_in_range(new.factors):  # then to one norm, but not to 1
+            new = self.coupling.rescale(norms / np.median(norms[norms > 0]))
         if new is None or new.factors.max() == new.factors.min():
             return None
+        if not self._is_in_range(new.factors):
+            least, largest = norms[norms > 0].min(), norms.max()
+            expected = f"rows whose norms differ less in {self.dtype} (rescale rows of A and b)"
+            raise InvalidInput("A", expected, f"norms from {least:.1e} to {largest:.1e}")
         factors = new.factors.reshape(self.dual_shape).astype(np.finfo(self.dtype).dtype)
         try:
             new.coupling.check(self.dual_shape, self.dtype)
         except InvalidInput:  # the rescaled coupling, such as a box, may take real numbers only
             return None
         return Equilibration(factors, as_coupling(new.coupling))
+
+    def _is_in_range(self, factors: FloatArray) -> bool:
+        limit = _LARGEST_FACTORS[self.is_single]
+        return bool(1.0 / limit < factors.min() and factors.max() < limit)
 
     @cached_property
     def feasibility_scale(self) -> float:
@@ -322,6 +334,8 @@ class Problem:
         vector = np.random.default_rng(0).standard_normal(self.dual_shape).astype(self.dtype)
         vector = vector if self.rows is None else self.rows.factors * vector
         size = max(self.sharp.support(self.map.adjoint(sign * vector)) for sign in (1.0, -1.0))
+        if size > 0.0 and size**2 < sys.float_info.min:  # b = 0: nothing would be left of any violation
+            raise InvalidInput("A", "an ||A x||^2 within the floating-point range (rescale A)", "an underflow")
         return size if math.isfinite(size) else 0.0
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 
 import unipd
 from unipd import Status, couplings, sharp
@@ -196,3 +197,33 @@ def test_data_whose_squares_vanish_are_refused(coupling: Any) -> None:
     small = unipd.solve(unipd.Problem(sharp.Simplex(3), 1e-120 * np.eye(3), 1e-120 * np.full(3, 1 / 3), "="))
     np.testing.assert_allclose(small.x, 1 / 3, rtol=1e-3)
     unipd.Problem(sharp.Simplex(3), np.eye(3), np.zeros(3), coupling)
+
+
+@pytest.mark.parametrize("relation", ["=", "<="])
+@pytest.mark.parametrize("unit", [1e-130, 1e-30, 1e30, 1e130])
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csc_array])
+def test_rows_of_any_norm_are_not_ignored(make: Any, unit: float, relation: str) -> None:
+    """The units of A, of x and of a row multiply: 1e-36 is three times the unit 1e-12."""
+    factors = np.array([1.0, unit, 1.0, 1.0, unit**0.5, 1.0])
+    problem = unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), make(factors[:, None] * A), factors * B, relation)
+    result = unipd.solve(problem, accuracy=1e-7)
+    plain = unipd.solve(program(relation)(), accuracy=1e-7)
+    assert result.status is plain.status is Status.SOLVED
+    assert result.objective == pytest.approx(plain.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csc_array])
+def test_rows_beyond_the_range_are_refused(make: Any, dtype: Any) -> None:
+    unit = 1e-200 if dtype is np.float64 else 1e-30
+    factors = np.array([1.0, unit, 1.0, 1.0, 1.0, 1.0])
+    matrix, b = make((factors[:, None] * A).astype(dtype)), (factors * B).astype(dtype)
+    with pytest.raises(InvalidInput, match="norms differ less"):
+        unipd.solve(unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), matrix, b, "="))
+
+
+@pytest.mark.parametrize("coupling", ["=", "<=", couplings.LeastSquares()])
+def test_a_map_whose_squares_vanish_is_refused_for_a_b_of_zero(coupling: Any) -> None:
+    problem = unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), 1e-200 * A, np.zeros(6), coupling)
+    with pytest.raises(InvalidInput, match="an underflow"):
+        unipd.solve(problem)

@@ -295,8 +295,8 @@ def finite_differences(function: Callable[[Array], Array], vector: Array, direct
     return out
 
 
-_LARGEST_FACTOR = 2.0**60
-"""Rows are scaled by no more than this, so that products of two factors stay within single precision."""
+_LARGEST_FACTOR = 2.0**500
+"""Rows are scaled by no more than this, so that products of two factors stay within the floating-point range."""
 
 
 def power_of_two(values: Array) -> FloatArray:

@@ -25,6 +25,9 @@ _FEW = 8
 _BLOCK = 1 << 16
 """Entries of a matrix in single precision that are turned to double precision at a time: they fit in cache."""
 
+_LEAST_SQUARE = 1e-280
+"""Sums of squares below this may have lost digits to underflow."""
+
 
 class DenseMatrix(Map):
     """A x with A a NumPy array of shape (n, p); a sparse atom costs only its columns.
@@ -80,7 +83,18 @@ class DenseMatrix(Map):
 
     def row_norms(self) -> FloatArray:
         """Return the norms of the matrix rows."""
-        return np.sqrt(np.einsum("ij,ij->i", self.matrix, self.matrix.conj()).real.astype(np.float64))
+        double = np.result_type(self.dtype, np.float64)
+        with np.errstate(over="ignore"):
+            squares = np.einsum("ij,ij->i", self.matrix, self.matrix.conj(), dtype=double).real
+        norms = np.sqrt(squares)
+        for row in np.flatnonzero(_is_out_of_range(squares)):
+            norms[row] = scipy.linalg.norm(self.matrix[row].astype(double))  # BLAS scales it
+        return norms
+
+
+def _is_out_of_range(squares: FloatArray) -> Array:
+    """Return which sums of squares overflowed, or lost digits below the smallest number."""
+    return ~((squares > _LEAST_SQUARE) & np.isfinite(squares))
 
 
 def is_mixed(dtype: np.dtype[Any], vector: Array) -> bool:
@@ -188,9 +202,18 @@ class SparseMatrix(Map):
 
     def row_norms(self) -> FloatArray:
         """Return the norms of the matrix rows."""
-        squares = np.zeros(self.codomain)
-        np.add.at(squares, self.matrix.indices, np.abs(self.matrix.data.astype(np.result_type(self.dtype, float))) ** 2)
-        return np.sqrt(squares)
+        squares, sizes = np.zeros(self.codomain), np.abs(self.matrix.data.astype(np.result_type(self.dtype, float)))
+        with np.errstate(over="ignore", under="ignore"):
+            np.add.at(squares, self.matrix.indices, sizes**2)
+        norms = np.sqrt(squares)
+        lost = _is_out_of_range(squares)[self.matrix.indices]
+        if lost.any():
+            largest, squares, rows = np.zeros_like(squares), np.zeros_like(squares), self.matrix.indices[lost]
+            np.maximum.at(largest, rows, sizes[lost])
+            with np.errstate(invalid="ignore"):  # stored zeros
+                np.add.at(squares, rows, np.nan_to_num(sizes[lost] / largest[rows]) ** 2)
+            norms[rows] = (largest * np.sqrt(squares))[rows]
+        return norms
 
 
 def _by_columns(matrix: Any) -> Any:
