@@ -126,16 +126,8 @@ PACKAGES = [
     for name in (
         *("apps.completion", "apps.learning", "apps.sdp", "cluster", "couplings", "io", "maps", "methods", "reproduce"),
         *("methods.coordinate", "methods.corrective", "methods.factored", "methods.frank_wolfe", "methods.universal"),
-        *(
-            "methods.wrappers",
-            "run",
-            "run.checkpoint",
-            "sharp",
-            "sharp.spectral",
-            "spectral",
-            "spectral.certify",
-            "trackers",
-        ),
+        *("methods.wrappers", "report", "run", "run.checkpoint", "sharp", "sharp.spectral", "spectral"),
+        *("spectral.certify", "trackers"),
     )
 ]
 

@@ -225,8 +225,8 @@ def require_stated_bound(problem: Problem, state: State, accuracy: float, seen: 
     direction: Any = problem.map.adjoint(certificate.dual)
     answers = _query_around(problem, certificate.dual, direction)
     known = state.primal.atoms[-_MOST_POINTS:] if isinstance(state.primal, HasAtoms) else ()
-    every = [*known, *seen, *(answer.atom for answer in answers)]
-    atoms = list({vertex_key(atom): atom for atom in every}.values())
+    counted = {vertex_key(atom): atom for atom in (*known, *(answer.atom for answer in answers))}
+    atoms = list(({vertex_key(atom): atom for atom in seen} | counted).values())
     products = 1 + sum(answer.matvecs or 1 for answer in answers)
     if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, atoms)):
         raise OracleError(_OUTSIDE)
@@ -237,7 +237,8 @@ def require_stated_bound(problem: Problem, state: State, accuracy: float, seen: 
     allowed = accuracy * problem.scale(certificate.objective)
     for point in points:
         _require_bounded(problem, certificate, direction, point, allowed)
-    return len(answers), products + len(points)
+    # no checkpoint has the seen atoms: their products are not counted, so that a resumed run ends with the same counts
+    return len(answers), products + len(counted) + len(points) - len(atoms)
 
 
 def _query_around(problem: Problem, dual: Array, negated_direction: Any) -> list[SharpAnswer]:
