@@ -85,9 +85,11 @@ class Result:
       ``theta_bound`` and ``independence_bound``.
     - Clustering: ``cost``, ``sdp_bound`` (no clustering costs less), ``labels`` (an array).
     - Tomography: ``qubits``, ``measurements``, ``outcomes`` (of counts), ``objective_name`` (what was fitted),
-      ``certified`` and ``rank_choice`` (what is proven, over which ranks), ``relative_residual`` =
+      ``guarantee`` and ``rank_choice`` (what is proven, over which ranks), ``relative_residual`` =
       ||A(X) - b||^2 / ||b||^2, ``chi_square``, ``degrees_of_freedom``, ``chi_square_per_dof`` (errors being known),
       ``rank`` (eigenvalues above 1e-6), ``purity``, ``entropy`` and ``line_search_trials_per_iteration``.
+    - Process tomography: ``qubits``, ``measurements``, ``objective_name``, ``guarantee``, ``rank`` (the number of Kraus
+      operators), ``purity``, ``unitarity`` and, for counts, ``chi_square_per_dof``.
     - Phase retrieval: ``relative_residual``, as in tomography, of the signal.
     - Matrix completion: ``users``, ``items``, ``ratings``, ``radius``, ``rank``, ``rmse_train``; ``search_iterations``,
       ``search_oracle_calls``, ``search_matvecs``, ``search_seconds`` (work of the search for the radius, which the

@@ -210,7 +210,7 @@ class Termination:
             "next_bound": self._next_bound,
             "work": self._work,
         }
-        return {"check": check, "stop": self.stop.memory()}
+        return {"check": check, "stop": self.stop.memory(), "seen_atoms": list(self.seen_atoms)}
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Restore what :meth:`memory` returned."""
@@ -219,6 +219,8 @@ class Termination:
         self._next_error = check["next_error"]
         calls, products = check["work"]
         self._work = (int(calls), int(products))
+        for atom in memory["seen_atoms"]:
+            self.seen_atoms.append(atom)
         self.stop.recall(memory["stop"])
 
     def _verify_accuracy(self, state: State) -> Certificate | None:

@@ -26,7 +26,7 @@ from unipd.errors import FileFormatError, MemoryForecastError
 from unipd.memory import available_memory, size_text
 
 MAGIC = b"unipd checkpoint\n"
-FORMAT = 8
+FORMAT = 9
 """Number of the file format; a file of another one is refused."""
 _DIGEST = 32
 _LENGTH = 8
