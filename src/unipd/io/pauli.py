@@ -260,6 +260,8 @@ def _read_json(name: str, limits: Limits | None) -> PauliData | Counts:
         return _check_counts(name, _read_results(name, content["results"]))
     if isinstance(content, dict) and content and all(isinstance(part, dict) for part in content.values()):
         return _check_counts(name, content)
+    if isinstance(content, dict) and _is_histogram(content):
+        return content
     if isinstance(content, dict) and {"pauli", "expectation"} <= set(content):
         columns = {key: part for key, part in content.items() if key in COLUMNS or isinstance(part, list)}
     elif isinstance(content, list) and content and all(isinstance(record, dict) for record in content):
@@ -317,10 +319,17 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
+def _is_histogram(content: dict[str, Any]) -> bool:
+    """Whether an object holds numbers by outcome, without a basis: counts of a POVM."""
+    return bool(content) and all(type(count) in (int, float) for count in content.values())
+
+
 def _check_counts(name: str, counts: Any) -> Counts:
     """Return counts by basis after a check of the types; bit-strings are checked where they are used."""
     if not isinstance(counts, dict) or not counts:
         raise FileFormatError(name, 'expected "counts" to hold an object of counts by basis')
+    if _is_histogram(counts):
+        return counts
     for basis, outcomes in counts.items():
         if not isinstance(outcomes, dict) or not all(type(count) in (int, float) for count in outcomes.values()):
             raise FileFormatError(name, f"basis {basis!r}: expected an object of numbers by bit-string")
@@ -379,7 +388,8 @@ class _Columns:
         header = [*columns] if strings is None else ["pauli", *columns]
         if not {"pauli", "expectation"} <= set(header) <= set(COLUMNS):
             names = ", ".join(map(repr, header))
-            expected = f"expected the columns pauli, expectation and perhaps shots or stderr, got {names}"
+            either = f"{', '.join(COUNT_COLUMNS)}, or pauli, expectation and perhaps shots or stderr"
+            expected = f"expected the columns {either}, got {names}"
             raise FileFormatError(self.name, expected, self.header_line)
         if not all(isinstance(cells, list) for cells in columns.values()):
             raise FileFormatError(self.name, "expected a list for each of the columns")

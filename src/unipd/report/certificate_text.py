@@ -109,6 +109,8 @@ def _bound(result: Result) -> list[str]:
     bound = f"{_premise(result, claim)}."
     if result.gap >= 0.0:
         scale = "relative to the loss at zero" if facts.loss else "relative"
+        if result.extras.get("objective_name") == "likelihood":
+            scale = "nats"
         then = "is then" if _PREMISES.get(str(result.bound_kind)) else "is"
         return [bound, f"So the objective value {then} within {_number(result.gap, 3)} ({scale}) of the optimal one."]
     excess = f"The objective value is {beyond} than the bound by {_number(-result.gap, 3)} (relative)."

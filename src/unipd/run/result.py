@@ -330,17 +330,22 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
     [('gap', '0.0001 (relative to 1.5, requested 0.001)')]
     >>> summary_rows({"status": "solved", "gap": 1e-2, "absolute_gap": 0.1, "atol": 0.5}, 1e-3)[1:]
     [('gap', '0.01 (relative, requested 0.001; absolute 0.1, allowed 0.5)')]
+    >>> summary_rows({"status": "solved", "gap": 1e-3, "objective_name": "likelihood"}, 1e-2)[1]
+    ('gap', '0.001 nats, requested 0.01')
     """
     known = {**dict.fromkeys(_HEADLINE), **figures}
     status = Status(known["status"])
     kind = f" ({_KIND_TEXT.get(known['bound_kind'], known['bound_kind'])})" if known["bound_kind"] else ""
     requested = f", requested {accuracy:g}" if math.isfinite(accuracy) else ""
     steps = f"{known['iterations']} iteration{'' if known['iterations'] == 1 else 's'}"
+    gap = _relative_text(known, "gap", "absolute_gap", "gap_scale", requested)
+    if known.get("objective_name") == "likelihood":
+        gap = f"{format_value(known['gap'], 3)} nats{requested}"
     rows = [
         ("status", "status", f"{status.value}: {known['message'] or status.message}"),
         ("objective", "objective", format_value(known["objective"], 10)),
         ("dual bound", "dual_bound", format_value(known["dual_bound"], 10) + kind),
-        ("gap", "gap", _relative_text(known, "gap", "absolute_gap", "gap_scale", requested)),
+        ("gap", "gap", gap),
         ("infeasibility", "infeasibility", _relative_text(known, "infeasibility", "violation", "feasibility_scale")),
         ("tracker error", "tracker_error", format_value(known["tracker_error"], 3)),
         ("method", "method", f"{known['method']}, {steps}" if known["method"] else steps),

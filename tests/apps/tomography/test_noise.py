@@ -41,6 +41,26 @@ def test_noisy_mixed_states_are_certified():
         assert estimate.gap_ <= 1e-4
 
 
+@pytest.mark.parametrize("shots", [1e4, 1e6, 1e7])
+def test_the_default_accuracy_is_below_the_noise_with_any_number_of_shots(shots):
+    data = simulate("ghz", 3, measurements=64, noise=Noise(shots=int(shots), depolarising=0.05), seed=1).data
+    estimate = PauliTomography().fit_data(data)
+    assert estimate.result_.status.value == "solved"
+    assert estimate.result_.absolute_gap <= 0.1
+    assert abs(estimate.fidelity(ghz(3)) - (1 - 0.05 * 7 / 8)) <= 2.0 / np.sqrt(shots)
+
+
+def test_weights_of_outcomes_are_fitted_below_the_noise():
+    counts = simulate_counts(ghz(2), all_bases(2), 1_000_000, noise=Noise(depolarising=0.05), seed=1)
+    for objective in ("gaussian", "outcomes"):
+        assert PauliTomography(objective=objective).fit_counts(counts).result_.absolute_gap <= 0.011
+
+
+def test_an_error_of_zero_does_not_hide_the_other_values():
+    estimate = PauliTomography().fit(["X", "Y", "Z"], [0.1, 0.2, 0.9], stderr=[0.01, 0.0, 0.01])
+    np.testing.assert_allclose(estimate.state_.expectations(["X", "Y", "Z"]), [0.1, 0.2, 0.9], atol=0.003)
+
+
 def test_own_options_of_the_method_win():
     data = simulate("mixed", 3, rank=2, noise=Noise(shots=1000), seed=2).data
     estimate = PauliTomography(threads=1, method="factored", method_options={"rank": 2}, accuracy=1e-3).fit_data(data)

@@ -445,11 +445,25 @@ def test_a_saved_state_is_loaded_as_a_state(invoke, tmp_path):
     assert "Residuals by basis" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+def test_gaps_of_counts_are_in_nats_and_readout_errors_named_as_typed(invoke, tmp_path):
+    data, readout = tmp_path / "counts.json", tmp_path / "readout.json"
+    data.write_text(json.dumps({basis: {"0": 60, "1": 40} for basis in "XYZ"}))
+    assert " nats, requested 0.01" in invoke("tomography", data).stdout
+    readout.write_text("[[0.9, 0.2], [0.2, 0.8]]")
+    assert "--readout-matrix: expected probabilities" in invoke("tomography", data, "--readout-matrix", readout).stderr
+    (tmp_path / "a.csv").write_text("basis,outcome,counts\nX,0,5\n")
+    assert "expected the columns basis, outcome, count, or pauli" in invoke("tomography", tmp_path / "a.csv").stderr
+
+
 def test_counts_of_a_povm(invoke, tmp_path):
     counts = {"00": 249, "01": 83, "10": 86, "11": 20, "22": 108, "31": 103, "13": 115, "20": 77, "02": 91, "33": 27}
     data = tmp_path / "sic.json"
     data.write_text(json.dumps({"counts": {"all": counts}}))
     named = run(invoke, data, "--povm", "sic")
+    for content in (counts, {"counts": counts}):
+        (tmp_path / "plain.json").write_text(json.dumps(content))
+        assert run(invoke, tmp_path / "plain.json", "--povm", "sic")["objective"] == named["objective"]
+    assert "expected bases of 2 letters X, Y, Z" in invoke("tomography", tmp_path / "plain.json").stderr
     np.save(tmp_path / "sic.npy", sic_povm())
     np.savez(tmp_path / "sic.npz", all=sic_povm())
     for name in ("sic.npy", "sic.npz"):
@@ -476,6 +490,8 @@ def test_observables_without_a_state(invoke, tmp_path):
     assert figures["observables"]["0.5*X0X1X2-Z0Z2"]["value"] == pytest.approx(-0.5)
     table = invoke("shadows", path, "--observable", "ZZI")
     assert "ZZI" in table.stdout
+    assert "no value of ZZI is excluded" in table.stderr
+    assert "excluded" not in result.stderr
     for arguments, message in (
         (("--observable", "ZZ"), "--observable: expected strings of 3 letters"),
         (("--observable", "Z9"), "--observable"),

@@ -62,7 +62,9 @@ class PauliTomography:
         likelihoods and prescribed ranks descent over factors of fixed width.
     accuracy
         Certified gap. For likelihoods it is absolute, in nats, and 0.01 by default. Otherwise it is relative to the
-        loss at X = 0, and 1e-4 by default: for exact data it bounds ||A(X) - b||^2 / ||b||^2.
+        loss at X = 0, and 1e-4 by default: for exact data it bounds ||A(X) - b||^2 / ||b||^2. For objectives in units
+        of the noise, up to six qubits and with the method "auto", the default is less where 1e-4 would leave a
+        chi-square of more than 0.02.
     rank
         Largest rank of the estimate: the fit is over states of at most this rank, and ends as ``local`` unless it is
         proven optimal among all states. "auto" takes the rank of least information criterion (Akaike's). By default all

@@ -34,6 +34,7 @@ from unipd.apps.tomography.measurements import (
 from unipd.apps.tomography.model import Fit, FitSettings, Model
 from unipd.apps.tomography.objectives import (
     BY_OUTCOME,
+    RESOLVED_QUBITS,
     UNIVERSAL,
     choose_count_objective,
     choose_objective,
@@ -92,11 +93,11 @@ BOUND_SHARE = 0.01
 def fit_data(settings: FitSettings, data: PauliData) -> Fit:
     """Fit a state to expectation values."""
     objective = choose_objective(settings.objective, data)
-    settings = _with_accuracy(settings, objective)
     precision = choose_precision(settings.precision, data)
     require_room_for_state(data.qubits, data.size, double=precision == "double")
     strings = pauli_map(Paulis(data.qubits, data.x, data.z), precision=precision, threads=settings.threads)
     problem = tomography_problem(strings, data, objective, settings.noise_level, **oracle_options(settings.method))
+    settings = _with_accuracy(settings, objective, problem, data.qubits)
     model = Model(problem, objective, strings, data, is_noisy(data, settings.required_accuracy))
     return fit_model(settings, model).add_figures()
 
@@ -125,9 +126,9 @@ def fit_counts(settings: FitSettings, counts: list[BasisCounts], prior: QuantumS
     data, strings = pool_estimates(outcome_map, histogram), outcome_map.pauli_map
     if data.size < strings.x.size:
         strings = pauli_map(Paulis(qubits, data.x, data.z), precision=precision, threads=settings.threads)
-    settings = _with_accuracy(settings, objective)
     if objective == "likelihood":
         problem = likelihood_problem(outcome_map, histogram, **oracle_options(settings.method))
+        settings = _with_accuracy(settings, objective, problem, qubits)
         start = linear_inversion(data, strings) if qubits <= WIDE_QUBITS else None
         model = Model(problem, objective, strings, data, True, histogram, start)
         fit = fit_model(settings, model)
@@ -136,8 +137,11 @@ def fit_counts(settings: FitSettings, counts: list[BasisCounts], prior: QuantumS
     return replace(fit, settings=settings, counts=counts).add_figures()
 
 
-def _with_accuracy(settings: FitSettings, objective: str) -> FitSettings:
-    return settings if settings.accuracy is not None else replace(settings, accuracy=default_accuracy(objective))
+def _with_accuracy(settings: FitSettings, objective: str, problem: Problem, qubits: int) -> FitSettings:
+    if settings.accuracy is not None:
+        return settings
+    resolve = settings.method == "auto" and qubits <= RESOLVED_QUBITS
+    return replace(settings, accuracy=default_accuracy(objective, problem, resolve_noise=resolve))
 
 
 def _fit_frequencies(
@@ -158,7 +162,8 @@ def _fit_frequencies(
     def fit_weighted(variance: FloatArray, **changes: Any) -> Fit:
         problem = outcome_problem(outcome_map, histogram, variance, **oracle_options(settings.method))
         model = Model(problem, objective, strings, data, False, histogram)
-        fit = fit_model(replace(settings, stop=_remaining_budget(settings.stop, done), **changes), model)
+        changed = replace(settings, stop=_remaining_budget(settings.stop, done), **changes)
+        fit = fit_model(_with_accuracy(changed, objective, problem, data.qubits), model)
         done.append(fit.result)
         return replace(fit, result=_total_work(done))
 
@@ -166,7 +171,7 @@ def _fit_frequencies(
         return fit_weighted(gaussian_variance(histogram))
     if prior is None:
         variance = multinomial_variance(histogram, smooth_frequencies(histogram))
-        rough = max(ROUGH_ACCURACY, settings.required_accuracy)
+        rough = max(ROUGH_ACCURACY, settings.accuracy or 0.0)
         fit = fit_weighted(variance, accuracy=rough, rank=None, solver_options={})
         if not fit.is_complete:
             return fit

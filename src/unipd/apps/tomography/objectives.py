@@ -35,6 +35,8 @@ OBJECTIVES = ("least-squares", "weighted", "trace", "trace-squared")
 """Objectives for expectation values; the last two are constrained by the noise level."""
 RELATIVE_ACCURACY, NATS = 1e-4, 0.01
 """Default accuracies: relative to the loss at X = 0, and absolute for likelihoods."""
+HALF_CHI_SQUARE, SMALLEST_ACCURACY, RESOLVED_QUBITS = 0.01, 1e-10, 6
+"""Gap of a loss in units of the noise, the smallest accuracy that is derived from it, and the most qubits for it."""
 NOISE_DEVIATIONS = 2.0
 """Standard deviations of ||A(X) - b||^2 above its mean that the noise level allows."""
 PAPER_EPS = 2e-4
@@ -117,9 +119,17 @@ def choose_count_objective(objective: str, counts: list[BasisCounts], *, limited
     return objective
 
 
-def default_accuracy(objective: str) -> float:
-    """Return the accuracy where none is requested: nats for a likelihood, else relative to the loss at X = 0."""
-    return NATS if objective == "likelihood" else RELATIVE_ACCURACY
+def default_accuracy(objective: str, problem: Problem, *, resolve_noise: bool) -> float:
+    """Return the accuracy where none is requested: nats for a likelihood, else relative to the loss at X = 0.
+
+    A loss in units of the noise is half a chi-square. At X = 0 it grows with the shots, and a fixed share of it would
+    exceed the noise: with ``resolve_noise`` the gap is at most :data:`HALF_CHI_SQUARE`, however many shots there are.
+    """
+    if objective == "likelihood":
+        return NATS
+    if objective not in ("weighted", "outcomes", "gaussian") or not resolve_noise:
+        return RELATIVE_ACCURACY
+    return min(RELATIVE_ACCURACY, max(HALF_CHI_SQUARE / problem.scale(0.0), SMALLEST_ACCURACY))
 
 
 def tomography_problem(

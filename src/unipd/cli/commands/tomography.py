@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
+import warnings
 from collections.abc import Callable, Generator
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -101,7 +102,7 @@ def tomography(
     accuracy: Annotated[
         float | None,
         option(
-            "Certified gap: relative to the loss at X = 0 (default 1e-4), for likelihoods in nats (default 0.01).",
+            "Certified gap: relative to the loss at X = 0 (default 1e-4 or less), of likelihoods in nats (0.01).",
             _MODEL,
         ),
     ] = None,
@@ -247,11 +248,20 @@ def shadows(
     names = {name: f"--{name}" for name in ("observable", "level", "batches", "estimator")} | {"paulis": "--observable"}
     with print_warnings(MeasurementWarning), translate_argument_names(names):
         found = shots.estimate(sums, estimator=estimator, level=level, batches=batches)
+        empty = [name for name, part in found.items() if part.high - part.low >= 2.0 * _largest_value(sums[name])]
+        if empty and estimator == "median-of-means":
+            hint = "median-of-means needs many random bases, --estimator matched takes bases of any kind"
+            warnings.warn(f"no value of {', '.join(empty)} is excluded: {hint}", MeasurementWarning, stacklevel=2)
     rows = [("qubits", str(shots.qubits)), ("shots", str(shots.size)), ("bases", str(shots.draws))]
     rows += [(name, f"{part.value:.6g} in [{part.low:.6g}, {part.high:.6g}]") for name, part in found.items()]
     figures = {name: asdict(part) for name, part in found.items()}
     summary = {"qubits": shots.qubits, "shots": shots.size, "bases": shots.draws, "estimator": estimator}
     return OutputWriter(options).finish(rows, {**summary, "observables": figures}, 0, f"{data.name}: {estimator}")
+
+
+def _largest_value(observable: Any) -> float:
+    """Return the largest value that a sum of strings can have: the sum of its coefficients in modulus."""
+    return 1.0 if isinstance(observable, str) else sum(abs(factor) for factor in observable.values())
 
 
 @contextlib.contextmanager
@@ -384,7 +394,8 @@ def fit_file(
     except InvalidInput as error:
         raise FileFormatError(str(path), str(error)) from error
     errors = None if readout is None else current_communicator().read(read_readout, readout)
-    estimator.fit_counts(counts, readout=errors, max_weight=max_weight, max_paulis=max_paulis)
+    with translate_argument_names({"readout": "--readout-matrix"}):
+        estimator.fit_counts(counts, readout=errors, max_weight=max_weight, max_paulis=max_paulis)
 
 
 def read_target(text: str) -> QuantumState:
