@@ -321,7 +321,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _is_histogram(content: dict[str, Any]) -> bool:
     """Whether an object holds numbers by outcome, without a basis: counts of a POVM."""
-    return bool(content) and all(type(count) in (int, float) for count in content.values())
+    return bool(content) and all(key[:1].isdigit() and type(count) in (int, float) for key, count in content.items())
 
 
 def _check_counts(name: str, counts: Any) -> Counts:
