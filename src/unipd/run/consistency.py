@@ -237,7 +237,7 @@ def require_stated_bound(problem: Problem, state: State, accuracy: float, seen: 
     allowed = accuracy * problem.scale(certificate.objective)
     for point in points:
         _require_bounded(problem, certificate, direction, point, allowed)
-    # no checkpoint has the seen atoms: their products are not counted, so that a resumed run ends with the same counts
+    # products with the seen atoms, which checkpoints keep, only check the oracle: they are not work of the run
     return len(answers), products + len(counted) + len(points) - len(atoms)
 
 
