@@ -196,3 +196,16 @@ def test_a_block_without_constraints_is_a_ray_where_its_cost_is_not_psd():
     assert result.status is Status.UNBOUNDED
     assert np.sum(program.slack(np.zeros(2)).toarray() * result.x.dense()) == pytest.approx(-1.0)
     assert result.extras["ray_residual"] == 0.0
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("cost", [1e-12, 1.0, 1e6, 1e12])
+def test_units_change_no_status(cost, size):
+    unbounded = SDP.from_matrices(-cost * np.eye(3), [np.diag([1.0, 0.0, 0.0])], [size])
+    infeasible = SDP.from_matrices(cost * np.eye(3), [np.eye(3)], [-size])
+    solved = SDP.from_matrices(cost * np.eye(2), [CORNER, 2.0 * OFF], [size, size]).solve()
+    free = linear([cost, 2.0 * cost], [[1.0, 2.0]], [3.0 * size], "free").solve()
+    assert unbounded.solve().status is Status.UNBOUNDED
+    assert infeasible.solve().status is Status.INFEASIBLE
+    assert solved.status is free.status is Status.SOLVED
+    np.testing.assert_allclose([solved.objective, free.objective], [1.25 * cost * size, 3.0 * cost * size], rtol=1e-4)

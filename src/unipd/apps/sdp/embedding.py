@@ -20,6 +20,8 @@ from unipd.maps.sdp import Entries
 
 STEPS = 150
 """Most steps; well-posed programs take 10 to 40."""
+ORDINARY_EXPONENT = 16
+"""Costs and right-hand sides of sizes up to two to this power, up and down, are left in their unit."""
 SHIFTS = (1e-15, 1e-13, 1e-11)
 """Shares of the largest diagonal entry added to the equations of that move until they factorise."""
 
@@ -163,6 +165,9 @@ class Embedding:
         qics, self.form = load_qics(), ConicForm(data)
         matrix, free = self.form.matrices()
         (c, d), r = self.form.costs(), self.form.right_hand_side()
+        self.cost_unit, self.size_unit = _unit(data.cost.value), _unit(r)
+        """What the costs inside are multiples of, and with them the multipliers; and right-hand sides with X."""
+        c, d, r = c / self.cost_unit, d / self.cost_unit, r / self.size_unit
         self.has_free = free.shape[1] > 0
         if self.has_free:
             options: dict[str, Any] = {"c": -r[:, None], "A": sp.csr_matrix(free.T), "b": d[:, None]}
@@ -257,9 +262,16 @@ class Embedding:
         x, y, z, s = np.split(vector[:-2], [n, n + p, n + p + q])
         tau, height = float(vector[-2]), model.h_scale[:, 0]
         if self.has_free:
-            u, dual = y / model.b_scale[:, 0] / tau, x / model.c_scale[:, 0] / tau
-            return self.form.parts(z / height / tau, u), -dual[:rows]
-        return self.form.parts(s * height / tau, np.zeros(0)), (y / model.b_scale[:, 0] / tau)[:rows]
+            u, dual, x = y / model.b_scale[:, 0] / tau, -x / model.c_scale[:, 0] / tau, z / height / tau
+        else:
+            u, dual, x = np.zeros(0), y / model.b_scale[:, 0] / tau, s * height / tau
+        return self.form.parts(self.size_unit * x, self.size_unit * u), self.cost_unit * dual[:rows]
+
+
+def _unit(values: Array) -> float:
+    """Return the power of two nearest to the largest size where that is far from 1, which QICS would feel, else 1."""
+    exponent = round(math.log2(float(np.abs(values).max(initial=0.0)) or 1.0))
+    return 2.0**exponent if abs(exponent) > ORDINARY_EXPONENT else 1.0
 
 
 def _solve_regularised(matrix: Array, right: Array) -> Array | None:
