@@ -40,6 +40,19 @@ def test_a_channel_is_not_shown_as_a_state():
     assert report_sections(unipd.ProcessTomography().fit_counts(counts).result_) == []
 
 
+def test_a_saved_channel_shows_its_choi_matrix_and_fidelities():
+    model = unipd.ProcessTomography().fit_counts(simulate_process("h", shots=100))
+    channel = model.channel_
+    figures = {"choi": channel.choi, "eigenvalues": channel.eigenvalues, "process_fidelity": 0.97}
+    result = model.result_.with_extras(**figures, process_fidelity_low=0.96, process_fidelity_high=0.98)
+    (section,) = report_sections(result)
+    assert (section.title, section.tables[0].rows[0]) == ("Channel", ("process fidelity", "0.97 [0.96, 0.98]"))
+    (mesh,) = figure_of(section, "Choi matrix").traces
+    assert np.max(mesh["z"]) == pytest.approx(np.abs(channel.choi).max() / 2)
+    (spectrum,) = figure_of(section, "Spectrum of the Choi matrix").traces
+    np.testing.assert_allclose(np.sort(spectrum["y"]), np.sort(channel.eigenvalues))
+
+
 def test_a_semidefinite_program_shows_its_errors_and_both_spectra(program):
     section = section_of(program, "Semidefinite program")
     assert [float(row[2]) for row in section.tables[0].rows] == pytest.approx(program.extras["dimacs_errors"], abs=1e-2)

@@ -18,11 +18,12 @@ from unipd.report.sections.base import COLOURS, Figure, Section, Table, spectrum
 from unipd.report.sections.completion import completion_section
 from unipd.report.sections.graphs import cut_section
 from unipd.report.sections.semidefinite import semidefinite_section
-from unipd.report.sections.tomography import tomography_section
+from unipd.report.sections.tomography import channel_section, tomography_section
 from unipd.run import Result
 
 BUILDERS: tuple[Callable[[Result], Section | None], ...] = (
     tomography_section,
+    channel_section,
     completion_section,
     cut_section,
     semidefinite_section,

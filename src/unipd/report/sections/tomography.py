@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -20,6 +21,9 @@ PHASES = ((0.0, "#e69f00"), (0.25, "#cc79a7"), (0.5, "#0072b2"), (0.75, "#009e73
 """Colours of the phases from -pi to pi, the same at both ends."""
 USUAL_SIGMAS = 3.0
 """Standard deviations of chi-square up to which the fit is as good as the noise allows."""
+_STATE_FIGURES = ("fidelity", "purity", "entropy", "rank", "chi_square", "degrees_of_freedom", "chi_square_per_dof")
+_CHANNEL_FIGURES = ("process_fidelity", "average_gate_fidelity", "diamond_distance", "unitarity", "purity", "rank",
+                    "chi_square_per_dof")  # fmt: skip
 _WIDTH = 0.7
 _FACES = ((0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5), (2, 3, 7), (2, 7, 6),
           (3, 0, 4), (3, 4, 7))  # fmt: skip
@@ -47,6 +51,21 @@ def tomography_section(result: Result) -> Section | None:
     return Section("State", _sentences(result), [Table(("", ""), _figure_rows(result))], figures)
 
 
+def channel_section(result: Result) -> Section | None:
+    """Return the section of an estimated channel, from its Choi matrix among the extras; None for other results."""
+    choi = result.extras.get("choi")
+    if choi is None or not {"unitarity", "eigenvalues"} <= set(result.extras):
+        return None
+    matrix = np.asarray(choi)
+    city = _city_figure(as_state(matrix / np.trace(matrix).real))
+    values = np.asarray(result.extras["eigenvalues"])
+    figures = [
+        replace(city, title="Choi matrix", note=f"{city.note}; trace one"),
+        spectrum_figure("Spectrum of the Choi matrix", {"estimate": values}, label="eigenvalue", log=values.size > 6),
+    ]
+    return Section("Channel", [], [Table(("", ""), _figure_rows(result, _CHANNEL_FIGURES))], figures)
+
+
 def _state_of(result: Result) -> QuantumState | None:
     """Return the state among the extras of a saved result, or the point of a fresh one; channels have no entropy."""
     if not {"qubits", "entropy"} <= set(result.extras):
@@ -67,10 +86,10 @@ def _sentences(result: Result) -> list[str]:
     return [f"Chi-square is {chi_square / freedom:.3g} times its degrees of freedom ({sigmas:+.1f} sigma): {verdict}."]
 
 
-def _figure_rows(result: Result) -> list[tuple[str, str]]:
+def _figure_rows(result: Result, names: Sequence[str] = _STATE_FIGURES) -> list[tuple[str, str]]:
     """Return the physical figures, with the interval of a bootstrap where there is one."""
     rows: list[tuple[str, str]] = []
-    for name in ("fidelity", "purity", "entropy", "rank", "chi_square", "degrees_of_freedom", "chi_square_per_dof"):
+    for name in names:
         value = result.extras.get(name)
         if value is not None:
             low, high = (result.extras.get(f"{name}_{end}") for end in ("low", "high"))
