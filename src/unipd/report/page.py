@@ -103,9 +103,10 @@ Rows = list[tuple[str, list[str]]]
 
 def _summary_rows(runs: Mapping[str, Result]) -> Rows:
     figures = [result.summary() for result in runs.values()]
-    rows = [(label, [_figure_text(each, key, digits) for each in figures]) for key, label, digits in FIGURES]
-    shown = {key for key, _, _ in FIGURES} | {"status", "message"}
-    more = [key for key in _keys(figures) if key not in shown]
+    in_nats = all(each.get("objective_name") == "likelihood" for each in figures)
+    labels = {key: label for key, label, _ in FIGURES} | ({"gap": "gap (nats)"} if in_nats else {})
+    rows = [(labels[key], [_figure_text(each, key, digits) for each in figures]) for key, _, digits in FIGURES]
+    more = [key for key in _keys(figures) if key not in {*labels, "status", "message"}]
     return _drop_empty(
         [*rows, *((key.replace("_", " "), [_figure_text(each, key, 6) for each in figures]) for key in more)]
     )

@@ -448,7 +448,11 @@ def test_a_saved_state_is_loaded_as_a_state(invoke, tmp_path):
 def test_gaps_of_counts_are_in_nats_and_readout_errors_named_as_typed(invoke, tmp_path):
     data, readout = tmp_path / "counts.json", tmp_path / "readout.json"
     data.write_text(json.dumps({basis: {"0": 60, "1": 40} for basis in "XYZ"}))
-    assert " nats, requested 0.01" in invoke("tomography", data).stdout
+    out, page = tmp_path / "state.npz", tmp_path / "page.html"
+    assert " nats, requested 0.01" in invoke("tomography", data, "--out", out).stdout
+    assert invoke("report", out, "--out", page).exit_code == 0
+    assert "gap (nats)" in page.read_text(encoding="utf-8")
+    assert "gap (relative)" not in page.read_text(encoding="utf-8")
     readout.write_text("[[0.9, 0.2], [0.2, 0.8]]")
     assert "--readout-matrix: expected probabilities" in invoke("tomography", data, "--readout-matrix", readout).stderr
     (tmp_path / "a.csv").write_text("basis,outcome,counts\nX,0,5\n")
