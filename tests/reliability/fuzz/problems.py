@@ -155,7 +155,7 @@ def draw_point(random: Generator, oracle: Any) -> Any:
 
 
 def draw_units(random: Generator) -> Case:
-    """Draw a problem and other units of its objective, its rows, one of them, or x."""
+    """Draw a problem and other units of its objective, its rows, one of them, or x: of one or of several at once."""
     every = scalable_oracles(random)
     kind = str(random.choice(list(every)))
     make = every[kind]
@@ -170,15 +170,18 @@ def draw_units(random: Generator) -> Case:
     relation = str(random.choice(list(known)))
     coupling = known[relation]
     changes = ["cost", "rows", "size", *(["one row"] if coupling.units == "rows" else [])]
-    what, unit = str(random.choice(changes)), 10.0 ** int(random.integers(-12, 13))
-    factors = np.where(np.arange(m) == 0, unit, 1.0) if what == "one row" else unit if what == "rows" else 1.0
-    cost, size = (unit if what == name else 1.0 for name in ("cost", "size"))
+    what = [str(each) for each in random.permutation(changes)[: random.integers(1, len(changes) + 1)]]
+    units = {each: 10.0 ** int(random.integers(-12, 13)) for each in sorted(what)}
+    cost, size = units.get("cost", 1.0), units.get("size", 1.0)
+    factors: Any = units.get("rows", 1.0)
+    if "one row" in units:
+        factors = factors * np.where(np.arange(m) == 0, units["one row"], 1.0)
     shift = 100.0 if random.random() < 0.1 and not coupling.is_loss else 0.0  # infeasible for most bounded sets
-    universal = [] if what == "one row" and coupling.is_loss else ["accunipdgrad", "unipdgrad"]  # not equilibrated
+    universal = [] if "one row" in units and coupling.is_loss else ["accunipdgrad", "unipdgrad"]  # not equilibrated
     method = str(random.choice(["auto", "auto", "corrective", *universal]))
     accuracy = 1e-2 if "unipdgrad" in method else ACCURACY
     settings: dict[str, Any] = {"accuracy": accuracy}
-    if what == "one row" and method != "auto":
+    if "one row" in units and method != "auto":
         settings["scaling"] = "rows"  # which a method given by name leaves alone unless told
 
     def problem(cost: float, factors: Any, size: float) -> Problem:
@@ -201,7 +204,8 @@ def draw_units(random: Generator) -> Case:
         left = one.problem.infeasibility(two.image / factors - one.problem.b)
         assert left <= 2.0 * accuracy, f"infeasible by {left} in the plain units"
 
-    return Case(f"{kind}, {relation}, {what} x {unit:g}, n={rows.shape[1]}, m={m}, {method}, shift {shift:g}", check)
+    changed = ", ".join(f"{each} x {unit:g}" for each, unit in units.items())
+    return Case(f"{kind}, {relation}, {changed}, n={rows.shape[1]}, m={m}, {method}, shift {shift:g}", check)
 
 
 def _sensitivity(result: Any, x: Any = None) -> float:
