@@ -1,4 +1,4 @@
-"""Do 95 % intervals cover? Twelve experiments with known truth, each repeated, and the share of intervals that hold it.
+"""Do 95 % intervals cover? Thirteen repeated experiments with known truth, and the share of intervals that hold it.
 
     python benchmarks/tomography_coverage.py [--quick] [--repetitions N] [--replicates B] [--only CASE] [--save FILE]
 
@@ -73,6 +73,7 @@ class Case:
 CASES: dict[str, Case] = {
     "GHZ-3 + 5 %, 150 shots a basis": Case(lambda s: with_white_noise(ghz(3), 0.05), 3, 150, target=lambda s: ghz(3)),
     "GHZ-3 + 5 %, 1,000": Case(lambda s: with_white_noise(ghz(3), 0.05), 3, 1000, target=lambda s: ghz(3)),
+    "GHZ-4 + 5 %, 10,000": Case(lambda s: with_white_noise(ghz(4), 0.05), 4, 10_000, target=lambda s: ghz(4)),
     "GHZ-2 + 5 %, 1,000": Case(lambda s: with_white_noise(ghz(2), 0.05), 2, 1000, target=lambda s: ghz(2)),
     "W-3 + 10 %, 300": Case(lambda s: with_white_noise(w_state(3), 0.1), 3, 300, target=lambda s: w_state(3)),
     "W-3 + 10 %, 20": Case(lambda s: with_white_noise(w_state(3), 0.1), 3, 20, target=lambda s: w_state(3)),
