@@ -8,7 +8,11 @@ import pytest
 from support.mpi import command, needs_mpi, run
 
 pytestmark = needs_mpi
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("cluster_*.py"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("cluster_*.py"))
+
+
+def test_there_are_examples():
+    assert EXAMPLES
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
