@@ -23,7 +23,24 @@ from unipd._util.printing import ReprMixin
 
 
 def apply(operator: Any, block: Array) -> Array:
-    """Return ``operator @ block`` for arrays, sparse matrices and anything with matmat or matvec."""
+    """Return ``operator @ block`` for arrays, sparse matrices and anything with matmat or matvec.
+
+    Parameters
+    ----------
+    operator
+        An array, a sparse matrix, or an object with ``matmat`` or ``matvec``.
+    block
+        The matrix whose columns are multiplied.
+
+    See Also
+    --------
+    apply_adjoint
+
+    Examples
+    --------
+    >>> apply(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    array([[11.]])
+    """
     if hasattr(operator, "matmat"):
         return operator.matmat(block)
     if hasattr(operator, "matvec") and not hasattr(operator, "__matmul__"):
@@ -34,6 +51,19 @@ def apply(operator: Any, block: Array) -> Array:
 def apply_adjoint(operator: Any, block: Array) -> Array:
     """Return ``operator^* @ block`` for arrays, sparse matrices and anything with rmatmat or rmatvec.
 
+    Parameters
+    ----------
+    operator
+        An array, a sparse matrix, or an object with ``rmatmat`` or ``rmatvec``.
+    block
+        The matrix whose columns are multiplied.
+
+    See Also
+    --------
+    apply
+
+    Examples
+    --------
     >>> apply_adjoint(np.array([[1.0, 2.0]]), np.array([[3.0]]))
     array([[3.],
            [6.]])
@@ -58,6 +88,21 @@ def _made_array(array: Array, dtype: Any, copy: bool | None) -> Array:
 class SparsePoint(ReprMixin):
     """The vector (or array) of the given shape with ``values`` at flat ``indices`` and zeros elsewhere.
 
+    Parameters
+    ----------
+    shape
+        Shape of the array.
+    indices
+        Flat positions of the nonzeros, in C order.
+    values
+        The entries at these positions.
+
+    See Also
+    --------
+    one_hot, LowRank, dense
+
+    Examples
+    --------
     >>> SparsePoint((4,), np.array([2]), np.array([1.5])).dense()
     array([0. , 0. , 1.5, 0. ])
     """
@@ -94,6 +139,21 @@ class SparsePoint(ReprMixin):
 class LowRank(ReprMixin):
     """The matrix ``left @ diag(weights) @ right^*``; Hermitian when ``right is left``.
 
+    Parameters
+    ----------
+    left
+        The left factor, one column per term.
+    right
+        The right factor, one column per term.
+    weights
+        The diagonal, one weight per term.
+
+    See Also
+    --------
+    SparsePoint, unipd.trackers.LowRankTracker
+
+    Examples
+    --------
     >>> e = np.array([[1.0], [0.0]])
     >>> LowRank(e, e, np.array([2.0])).dense()
     array([[2., 0.],
@@ -145,7 +205,23 @@ class LowRank(ReprMixin):
 
 @dataclass(frozen=True, repr=False)
 class Blocks(ReprMixin):
-    """One atom per block: x = (x_1, ..., x_m)."""
+    """One atom per block: x = (x_1, ..., x_m).
+
+    Parameters
+    ----------
+    parts
+        The atoms, in the order of the blocks.
+
+    See Also
+    --------
+    unipd.sharp.Product, unipd.maps.BlockMap
+
+    Examples
+    --------
+    >>> pair = Blocks((one_hot((2,), 1, 3.0), np.ones(2)))
+    >>> len(pair), pair.shape
+    (2, ((2,), (2,)))
+    """
 
     parts: tuple[Atom, ...]
 
@@ -194,6 +270,23 @@ Atom: TypeAlias = Array | SparsePoint | LowRank | Blocks
 def one_hot(shape: Shape, index: int, value: complex, dtype: Any = np.float64) -> SparsePoint:
     """Return the point with a single nonzero ``value`` at flat ``index``.
 
+    Parameters
+    ----------
+    shape
+        Shape of the point.
+    index
+        Flat position of the nonzero.
+    value
+        The entry there.
+    dtype
+        Data type of the entry.
+
+    See Also
+    --------
+    SparsePoint, unipd.sharp.Simplex
+
+    Examples
+    --------
     >>> one_hot((3,), 1, -2.0).dense()
     array([ 0., -2.,  0.])
     """
@@ -201,13 +294,39 @@ def one_hot(shape: Shape, index: int, value: complex, dtype: Any = np.float64) -
 
 
 def dense(atom: Any) -> Any:
-    """Return an atom as a NumPy array (blocks: as a tuple of arrays)."""
+    """Return an atom as a NumPy array (blocks: as a tuple of arrays).
+
+    Parameters
+    ----------
+    atom
+        An array or a structured point.
+
+    See Also
+    --------
+    as_array, zero_like
+
+    Examples
+    --------
+    >>> dense(one_hot((3,), 1, 2.0))
+    array([0., 2., 0.])
+    """
     return atom if isinstance(atom, np.ndarray) else atom.dense()
 
 
 def as_array(point: Any) -> Array:
     """Return a point of one block, structured or anything that NumPy reads, as an array.
 
+    Parameters
+    ----------
+    point
+        An array, a structured point, or anything that NumPy reads.
+
+    See Also
+    --------
+    dense
+
+    Examples
+    --------
     >>> as_array(one_hot((2,), 1, 3.0)), as_array([1, 2])
     (array([0., 3.]), array([1, 2]))
     """
@@ -215,7 +334,24 @@ def as_array(point: Any) -> Array:
 
 
 def inner_product(direction: Any, atom: Any) -> float:
-    """Return the real inner product Re <direction, atom>."""
+    """Return the real inner product Re <direction, atom>.
+
+    Parameters
+    ----------
+    direction
+        An array, or an operator where the atom is a low-rank matrix.
+    atom
+        An array or a structured point.
+
+    See Also
+    --------
+    combination, apply
+
+    Examples
+    --------
+    >>> inner_product(np.array([1.0, 5.0]), one_hot((2,), 1, 2.0))
+    10.0
+    """
     if isinstance(atom, np.ndarray):
         return float(blas.dot(np.asarray(direction), atom).real)
     return float(atom.inner(direction))
@@ -226,7 +362,24 @@ _SMALL = 10_000
 
 
 def scale_atom(atom: Any, factor: float) -> Any:
-    """Return ``factor * atom`` in the same form."""
+    """Return ``factor * atom`` in the same form.
+
+    Parameters
+    ----------
+    atom
+        An array or a structured point.
+    factor
+        The factor.
+
+    See Also
+    --------
+    combination, zero_like
+
+    Examples
+    --------
+    >>> scale_atom(one_hot((2,), 1, 2.0), 0.5).values
+    array([1.])
+    """
     if isinstance(atom, np.ndarray):
         return cast("Array", factor * atom).astype(atom.dtype, copy=False)
     if isinstance(atom, SparsePoint):
@@ -240,6 +393,17 @@ def scale_atom(atom: Any, factor: float) -> Any:
 def zero_like(atom: Any) -> Any:
     """Return the zero of the atom's space in the atom's form.
 
+    Parameters
+    ----------
+    atom
+        An array or a structured point.
+
+    See Also
+    --------
+    scale_atom, dense
+
+    Examples
+    --------
     >>> from unipd.atoms import one_hot
     >>> zero_like(one_hot((2,), 1, 1.0)).dense()
     array([0., 0.])
@@ -257,6 +421,19 @@ def zero_like(atom: Any) -> Any:
 def combination(weights: Sequence[float], atoms: Sequence[Any]) -> Any:
     """Return sum_i weights[i] * atoms[i] as an array, or as a :class:`LowRank` when all atoms are.
 
+    Parameters
+    ----------
+    weights
+        One factor per atom.
+    atoms
+        Points of one shape.
+
+    See Also
+    --------
+    scale_atom, add_to
+
+    Examples
+    --------
     >>> from unipd.atoms import one_hot
     >>> combination([0.5, 0.5], [one_hot((2,), 0, 1.0), one_hot((2,), 1, 1.0)])
     array([0.5, 0.5])
@@ -279,7 +456,28 @@ def combination(weights: Sequence[float], atoms: Sequence[Any]) -> Any:
 
 
 def add_to(out: Array, weight: float, atom: Any) -> None:
-    """Add ``weight * atom`` to the array ``out`` in place."""
+    """Add ``weight * atom`` to the array ``out`` in place.
+
+    Parameters
+    ----------
+    out
+        The array that is changed.
+    weight
+        The factor of the atom.
+    atom
+        An array or a structured point.
+
+    See Also
+    --------
+    combination
+
+    Examples
+    --------
+    >>> out = np.ones(3)
+    >>> add_to(out, 2.0, one_hot((3,), 0, 1.0))
+    >>> out
+    array([3., 1., 1.])
+    """
     if isinstance(atom, SparsePoint):
         np.add.at(out.reshape(-1), atom.indices, weight * atom.values)
     else:

@@ -25,7 +25,17 @@ from unipd.trackers.atoms import HasAtoms
 
 
 def container_memory() -> int:
-    """Return what the control group's limit leaves, or a very large number without a limit."""
+    """Return what the control group's limit leaves, or a very large number without a limit.
+
+    See Also
+    --------
+    available_memory, machine_memory
+
+    Examples
+    --------
+    >>> container_memory() > 0
+    True
+    """
     folder = "/sys/fs/cgroup"
     try:
         with open(f"{folder}/memory.max", encoding="ascii") as limit, open(f"{folder}/memory.current") as used:
@@ -35,7 +45,17 @@ def container_memory() -> int:
 
 
 def machine_memory() -> int:
-    """Return the machine's available memory, or its total memory where that is not reported."""
+    """Return the machine's available memory, or its total memory where that is not reported.
+
+    See Also
+    --------
+    available_memory, container_memory
+
+    Examples
+    --------
+    >>> machine_memory() > 0
+    True
+    """
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -47,7 +67,17 @@ def machine_memory() -> int:
 
 
 def resident_memory() -> int:
-    """Return the resident size of this process in bytes (its peak where the current size is not reported)."""
+    """Return the resident size of this process in bytes (its peak where the current size is not reported).
+
+    See Also
+    --------
+    peak_memory, available_memory
+
+    Examples
+    --------
+    >>> resident_memory() > 0
+    True
+    """
     try:
         with open("/proc/self/statm", encoding="ascii") as numbers:
             return int(numbers.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -56,7 +86,17 @@ def resident_memory() -> int:
 
 
 def peak_memory() -> int:
-    """Return the largest resident size of this process so far, in bytes."""
+    """Return the largest resident size of this process so far, in bytes.
+
+    See Also
+    --------
+    resident_memory, unipd.Result
+
+    Examples
+    --------
+    >>> peak_memory() > 0
+    True
+    """
     import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -82,6 +122,26 @@ def limited_memory(limit: int | None) -> AbstractContextManager[Any]:
 
     Nested limits: the lowest holds. Runs of other threads are not affected.
 
+    Parameters
+    ----------
+    limit
+        Bytes.
+
+    Returns
+    -------
+    context manager
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``limit`` is an integer of at least 1.
+
+    See Also
+    --------
+    memory_limit, available_memory, forecast
+
+    Examples
+    --------
     >>> with limited_memory(1):
     ...     available_memory()
     0
@@ -93,7 +153,18 @@ def limited_memory(limit: int | None) -> AbstractContextManager[Any]:
 
 
 def memory_limit() -> int | None:
-    """Return the memory limit of this thread's runs in bytes, None without one."""
+    """Return the memory limit of this thread's runs in bytes, None without one.
+
+    See Also
+    --------
+    limited_memory, available_memory
+
+    Examples
+    --------
+    >>> with limited_memory(2**34):
+    ...     memory_limit() == 2**34
+    True
+    """
     return current_context().memory_limit
 
 
@@ -104,7 +175,17 @@ def is_over_limit() -> bool:
 
 
 def available_memory() -> int:
-    """Return the bytes available to a new allocation: the least of the machine's, the container's and the limit's."""
+    """Return the bytes available to a new allocation: the least of the machine's, the container's and the limit's.
+
+    See Also
+    --------
+    machine_memory, container_memory, memory_limit
+
+    Examples
+    --------
+    >>> 0 < available_memory() <= machine_memory()
+    True
+    """
     limit = memory_limit()
     left = sys.maxsize if limit is None else max(0, limit - resident_memory())
     return min(machine_memory(), container_memory(), left)
@@ -165,20 +246,34 @@ TRACKERS = ("image", "dense", "atoms", "lowrank", "sketch")
 class Forecast:
     """Bytes that a run needs, by part.
 
+    Parameters
+    ----------
+    map
+        The data of the linear map, as far as known.
+    dual
+        Dual vectors, images and gradients.
+    primal
+        What the tracker stores (a list of atoms: for 1,000 iterations, with one pair of factors per matrix atom).
+    direction
+        A^* lam in an oracle call, an array of the shape of x; 0 for spectral sets, where it is an operator.
+    certificate
+        Temporary matrices of the final certificate of a spectral set.
+
+    See Also
+    --------
+    forecast, available_memory
+
+    Examples
+    --------
     >>> Forecast(map=10, dual=20, primal=30).total
     60
     """
 
     map: int
-    """The data of the linear map, as far as known."""
     dual: int
-    """Dual vectors, images and gradients."""
     primal: int
-    """What the tracker stores (a list of atoms: for 1,000 iterations, with one pair of factors per matrix atom)."""
     direction: int = 0
-    """A^* lam in an oracle call, an array of the shape of x; 0 for spectral sets, where it is an operator."""
     certificate: int = 0
-    """Temporary matrices of the final certificate of a spectral set."""
 
     @property
     def total(self) -> int:
@@ -189,6 +284,24 @@ class Forecast:
 def forecast(problem: Problem, tracker: str = "dense") -> Forecast:
     """Return the memory that a run needs with this tracker ("image", "dense", "atoms", "lowrank" or "sketch").
 
+    Parameters
+    ----------
+    problem
+        The :class:`unipd.Problem`.
+    tracker
+        Name of the tracker.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``problem`` is a unipd.Problem and ``tracker`` is one of its values.
+
+    See Also
+    --------
+    Forecast, limited_memory, unipd.doctor.check_memory
+
+    Examples
+    --------
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.NuclearBall((300, 200)), unipd.maps.Sampling([0], [0], (300, 200)), [1.0])
     >>> forecast(problem, "sketch").primal < forecast(problem, "dense").primal

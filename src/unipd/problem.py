@@ -66,6 +66,15 @@ class Problem:
         How a loss enters: True for the paper's slack split (phi^* joins g), False for the prox form
         (phi^* stays in h). Default: the split where the loss allows it.
 
+    Raises
+    ------
+    InvalidInput
+        Unless ``b`` is a finite ||b||^2 (rescale A and b).
+
+    See Also
+    --------
+    solve, unipd.doctor.check, unipd.sharp.Sharp, unipd.couplings.ConvexSet
+
     Examples
     --------
     Project a point on the probability simplex:

@@ -91,27 +91,65 @@ from unipd._typing import Array
 
 @dataclass(frozen=True)
 class SharpAnswer:
-    """Answer of a sharp oracle at a direction y: a (near-)maximiser of <y, x> - f(x) over X."""
+    """Answer of a sharp oracle at a direction y: a (near-)maximiser of <y, x> - f(x) over X.
+
+    Parameters
+    ----------
+    atom
+        The point x, as an array or a structured atom (see :mod:`unipd.atoms`).
+    value
+        <y, x> - f(x) at the point returned: a lower bound on the maximum.
+    objective
+        f(x).
+    error
+        Certified: the maximum is at most ``value + error``.
+    matvecs
+        Products with the direction that were spent (0 for oracles that read y as an array).
+    bound_kind
+        Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
+        probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the
+        top one unless the run has missed it). A bound from a user-supplied oracle is "stated" instead of the first
+        two, unless the oracle proves its errors: see :func:`unipd.run.consistency.proves_errors`.
+
+    See Also
+    --------
+    SharpOracle, unipd.atoms.SparsePoint
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SharpAnswer(np.array([0.0, 1.0]), value=3.0, objective=0.0).error
+    0.0
+    """
 
     atom: Any
-    """The point x, as an array or a structured atom (see :mod:`unipd.atoms`)."""
     value: float
-    """<y, x> - f(x) at the point returned: a lower bound on the maximum."""
     objective: float
-    """f(x)."""
     error: float = 0.0
-    """Certified: the maximum is at most ``value + error``."""
     matvecs: int = 0
-    """Products with the direction that were spent (0 for oracles that read y as an array)."""
     bound_kind: str = "rigorous"
-    """Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
-    probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the top
-    one unless the run has missed it). A bound from a user-supplied oracle is "stated" instead of the first two, unless
-    the oracle proves its errors: see :func:`unipd.run.consistency.proves_errors`."""
 
 
 class SharpOracle(Protocol):
-    """A set X and an objective f, known through [y]^# = argmax over x in X of <y, x> - f(x)."""
+    """A set X and an objective f, known through [y]^# = argmax over x in X of <y, x> - f(x).
+
+    See Also
+    --------
+    SharpAnswer, OracleDefaults, unipd.sharp.Sharp
+
+    Notes
+    -----
+    In the paper: (2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unipd
+    >>> oracle: SharpOracle = unipd.sharp.L1Ball(3, radius=2.0)
+    >>> answer = oracle(np.array([1.0, -4.0, 2.0]))
+    >>> answer.value, oracle.objective(answer.atom)
+    (8.0, 0.0)
+    """
 
     @property
     def shape(self) -> Any:
@@ -159,7 +197,20 @@ class SharpOracle(Protocol):
 
 
 class LinearMap(Protocol):
-    """The map A from the space of x to the space of b, with real adjoint: Re <A x, lam> = Re <x, A^* lam>."""
+    """The map A from the space of x to the space of b, with real adjoint: Re <A x, lam> = Re <x, A^* lam>.
+
+    See Also
+    --------
+    MapDefaults, unipd.maps.Map, unipd.maps.as_map
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unipd
+    >>> matrix: LinearMap = unipd.maps.as_map(np.array([[1.0, 2.0]]))
+    >>> matrix.image(np.array([3.0, 4.0])), matrix.adjoint(np.array([1.0]))
+    (array([11.]), array([1., 2.]))
+    """
 
     @property
     def domain(self) -> Any:
@@ -191,6 +242,18 @@ class Coupling(Protocol):
 
     Derive from :class:`~unipd.couplings.ConvexSet`, which has defaults for all but the projection and the support
     function, or from :class:`~unipd.couplings.ConvexLoss`: value, gradient, curvature, conjugate and prox.
+
+    See Also
+    --------
+    Loss, unipd.couplings.ConvexSet, unipd.couplings.ConvexLoss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unipd
+    >>> ball: Coupling = unipd.couplings.L2Ball(1.0)
+    >>> float(ball.distance(np.array([3.0, 4.0])))
+    4.0
     """
 
     @property
@@ -230,7 +293,20 @@ class Coupling(Protocol):
 
 @runtime_checkable
 class Loss(Coupling, Protocol):
-    """A finite convex loss phi; what the slack split and Frank-Wolfe need beyond :class:`Coupling`."""
+    """A finite convex loss phi; what the slack split and Frank-Wolfe need beyond :class:`Coupling`.
+
+    See Also
+    --------
+    Coupling, unipd.couplings.ConvexLoss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unipd
+    >>> loss: Loss = unipd.couplings.LeastSquares()
+    >>> loss.value(np.array([3.0, 4.0])), loss.curvature()
+    (12.5, 1.0)
+    """
 
     @property
     def splittable(self) -> bool:
@@ -251,7 +327,20 @@ class Loss(Coupling, Protocol):
 
 
 class Tracker(Protocol):
-    """What is kept of the primal average xbar; immutable, ``mix`` returns a new one."""
+    """What is kept of the primal average xbar; immutable, ``mix`` returns a new one.
+
+    See Also
+    --------
+    TrackerDefaults, unipd.trackers.Dense
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unipd
+    >>> tracker: Tracker = unipd.trackers.Dense(np.zeros(2))
+    >>> tracker.mix(0.25, np.array([4.0, 0.0])).point()
+    array([1., 0.])
+    """
 
     def mix(self, gamma: float, atom: Any) -> Tracker:
         """Return the tracker of (1 - gamma) xbar + gamma atom."""
@@ -290,7 +379,21 @@ else:
 
 
 class OracleDefaults(_Oracle):
-    """What a sharp oracle may offer beyond :class:`SharpOracle`, with the default of an oracle that does not."""
+    """What a sharp oracle may offer beyond :class:`SharpOracle`, with the default of an oracle that does not.
+
+    See Also
+    --------
+    SharpOracle, unipd.sharp.Sharp
+
+    Examples
+    --------
+    A class with the required members of :class:`SharpOracle` alone, derived from the defaults:
+
+    >>> class Singleton(OracleDefaults):
+    ...     shape, exact, degree, linear = (1,), True, 1.0, True
+    >>> Singleton().factors() is None
+    True
+    """
 
     real_only: bool = False
     """Whether complex directions and points are refused."""
@@ -369,7 +472,19 @@ class OracleDefaults(_Oracle):
 
 
 class MapDefaults(_Map):
-    """What a linear map may offer beyond :class:`LinearMap`, with the default of a map that does not."""
+    """What a linear map may offer beyond :class:`LinearMap`, with the default of a map that does not.
+
+    See Also
+    --------
+    LinearMap, unipd.maps.Map
+
+    Examples
+    --------
+    >>> class Sum(MapDefaults):
+    ...     domain, codomain, dtype = (3,), (1,), float
+    >>> Sum().nbytes, Sum().row_norms()
+    (0, None)
+    """
 
     runs_user_code: bool = False
     """Whether the map wraps user-supplied products."""
@@ -432,7 +547,21 @@ class MapDefaults(_Map):
 
 
 class TrackerDefaults:
-    """The defaults of a tracker that has only ``mix`` and ``point``."""
+    """The defaults of a tracker that has only ``mix`` and ``point``.
+
+    See Also
+    --------
+    Tracker, unipd.trackers.Dense
+
+    Examples
+    --------
+    >>> class Latest(TrackerDefaults):
+    ...     def __init__(self, value): self.value = value
+    ...     def mix(self, gamma, atom): return Latest(atom)
+    ...     def point(self): return self.value
+    >>> Latest(0.0).mix(0.5, 2.0).point()
+    2.0
+    """
 
     nbytes: int = 0
     exact_objective: bool = False

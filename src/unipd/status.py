@@ -8,6 +8,12 @@ class Status(str, Enum):
 
     ``Status.LOCAL`` is how a fit of prescribed rank ends as it should when its point is not proven optimal.
 
+    See Also
+    --------
+    Result, unipd.errors.UnipdError
+
+    Examples
+    --------
     >>> Status.SOLVED.value
     'solved'
     >>> Status.INFEASIBLE.success

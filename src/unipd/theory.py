@@ -21,6 +21,26 @@ def smoothness_bound(nu: float, holder: float, eps: float) -> float:
 
     The line search of UniPDGrad accepts at the latest when M exceeds it; 0^0 = 1 at nu = 1.
 
+    Parameters
+    ----------
+    nu
+        The Hölder exponent, between 0 and 1.
+    holder
+        The Hölder constant M_nu of grad g.
+    eps
+        The absolute accuracy given to the method.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``holder`` is nonnegative and ``eps`` is positive.
+
+    See Also
+    --------
+    quadratic_smoothness_bound, uniform_convexity_constant, unipd.UniPDGrad
+
+    Examples
+    --------
     >>> smoothness_bound(1.0, 3.0, 1e-3)
     3.0
     """
@@ -36,22 +56,90 @@ def quadratic_smoothness_bound(curvature: float, diameter: float, delta: float) 
 
     The dual there is a quadratic plus a support function, which is Hölder for no single nu, yet the line
     search still ends.
+
+    Parameters
+    ----------
+    curvature
+        The constant c of the loss.
+    diameter
+        D, the diameter of A(X).
+    delta
+        The slack of the line search: eps for UniPDGrad, eps / t_k for AccUniPDGrad.
+
+    See Also
+    --------
+    smoothness_bound, unipd.couplings.LeastSquares
+
+    Notes
+    -----
+    In the paper: (10).
+
+    Examples
+    --------
+    >>> quadratic_smoothness_bound(curvature=2.0, diameter=1.0, delta=0.1)
+    10.5
     """
     return 1.0 / curvature + diameter**2 / delta
 
 
 def unipdgrad_objective_bound(k: int, m_bar: float, eps: float, start_norm: float) -> float:
-    """Return the upper bound on f(xbar_k) - f^* in Theorem 4.1."""
+    """Return the upper bound on f(xbar_k) - f^* in Theorem 4.1.
+
+    Parameters
+    ----------
+    k, m_bar, eps, start_norm
+        The iteration, from 0; M_bar of :func:`smoothness_bound`; the accuracy given to the method; ||lam_0||.
+
+    See Also
+    --------
+    unipdgrad_feasibility_bound, accunipdgrad_objective_bound, unipdgrad_iterations
+
+    Examples
+    --------
+    >>> m_bar = smoothness_bound(1.0, 3.0, 1e-3)
+    >>> round(unipdgrad_objective_bound(99, m_bar, 1e-3, start_norm=2.0), 6)
+    0.1205
+    """
     return m_bar * start_norm**2 / (k + 1) + 0.5 * eps
 
 
 def unipdgrad_feasibility_bound(k: int, m_bar: float, eps: float, distance: float) -> float:
-    """Return the bound on dist(A xbar_k - b, K) in Theorem 4.1; ``distance`` = ||lam_0 - lam^*||."""
+    """Return the bound on dist(A xbar_k - b, K) in Theorem 4.1; ``distance`` = ||lam_0 - lam^*||.
+
+    Parameters
+    ----------
+    k, m_bar, eps, distance
+        As in :func:`unipdgrad_objective_bound`; ||lam_0 - lam^*||.
+
+    See Also
+    --------
+    unipdgrad_objective_bound, accunipdgrad_feasibility_bound
+
+    Examples
+    --------
+    >>> round(unipdgrad_feasibility_bound(99, 3.0, 1e-3, distance=2.0), 6)
+    0.247746
+    """
     return 4.0 * m_bar * distance / (k + 1) + math.sqrt(2.0 * m_bar * eps / (k + 1))
 
 
 def unipdgrad_dual_bound(k: int, m_bar: float, eps: float, distance: float) -> float:
-    """Return the bound on G_bar_k - G^* in the supplement's theorem on the averaged dual sequence."""
+    """Return the bound on G_bar_k - G^* in the supplement's theorem on the averaged dual sequence.
+
+    Parameters
+    ----------
+    k, m_bar, eps, distance
+        As in :func:`unipdgrad_objective_bound`; ||lam_0 - lam^*||.
+
+    See Also
+    --------
+    unipdgrad_objective_bound, unipdgrad_feasibility_bound
+
+    Examples
+    --------
+    >>> round(unipdgrad_dual_bound(99, 3.0, 1e-3, distance=2.0), 6)
+    0.1205
+    """
     return m_bar * distance**2 / (k + 1) + 0.5 * eps
 
 
@@ -60,12 +148,45 @@ def _accelerated_growth(k: int, nu: float) -> float:
 
 
 def accunipdgrad_objective_bound(k: int, nu: float, m_bar: float, eps: float, start_norm: float) -> float:
-    """Return the upper bound on f(xbar_k) - f^* in Theorem 4.2."""
+    """Return the upper bound on f(xbar_k) - f^* in Theorem 4.2.
+
+    Parameters
+    ----------
+    k, nu, m_bar, eps, start_norm
+        As in :func:`unipdgrad_objective_bound`, with the Hölder exponent nu.
+
+    See Also
+    --------
+    accunipdgrad_feasibility_bound, unipdgrad_objective_bound, accunipdgrad_iterations
+
+    Examples
+    --------
+    At nu = 1 the bound decreases like 1/k^2:
+
+    >>> bounds = [accunipdgrad_objective_bound(k, 1.0, 3.0, 0.0, start_norm=2.0) for k in (98, 198)]
+    >>> round(bounds[0] / bounds[1], 6)
+    4.0
+    """
     return 0.5 * eps + 4.0 * m_bar * start_norm**2 / _accelerated_growth(k, nu)
 
 
 def accunipdgrad_feasibility_bound(k: int, nu: float, m_bar: float, eps: float, distance: float) -> float:
-    """Return the bound on dist(A xbar_k - b, K) in Theorem 4.2; ``distance`` = ||lam_0 - lam^*||."""
+    """Return the bound on dist(A xbar_k - b, K) in Theorem 4.2; ``distance`` = ||lam_0 - lam^*||.
+
+    Parameters
+    ----------
+    k, nu, m_bar, eps, distance
+        As in :func:`accunipdgrad_objective_bound`; ||lam_0 - lam^*||.
+
+    See Also
+    --------
+    accunipdgrad_objective_bound, unipdgrad_feasibility_bound
+
+    Examples
+    --------
+    >>> round(accunipdgrad_feasibility_bound(98, 1.0, 3.0, 1e-3, distance=2.0), 6)
+    0.011149
+    """
     growth = _accelerated_growth(k, nu)
     return 16.0 * m_bar * distance / growth + math.sqrt(8.0 * m_bar * eps / growth)
 
@@ -87,6 +208,10 @@ def cgal_objective_bound(k: int, penalty: float, diameter: float, dual_norm: flo
         D_k of the dual steps.
     dual_norm
         ||y_{k+1}||.
+
+    See Also
+    --------
+    cgal_feasibility_bound, unipd.CGAL
 
     Examples
     --------
@@ -111,6 +236,10 @@ def cgal_feasibility_bound(k: int, penalty: float, diameter: float, dual_norm: f
         ||y_{k+1}||.
     solution_norm
         ||y^*||.
+
+    See Also
+    --------
+    cgal_objective_bound, unipd.CGAL
 
     Examples
     --------
@@ -139,6 +268,21 @@ def _ratios(eps: float, holder: Mapping[float, float]) -> list[tuple[float, floa
 def unipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float, float]) -> int:
     """Return k_max of UniPDGrad (paper, (13)): the least over the known pairs nu -> M_nu.
 
+    Parameters
+    ----------
+    eps
+        The absolute accuracy given to the method.
+    dual_norm
+        ||lam^*||, the norm of a dual solution.
+    holder
+        The known constants {nu: M_nu}.
+
+    See Also
+    --------
+    accunipdgrad_iterations, unipdgrad_oracle_bound
+
+    Examples
+    --------
     >>> unipdgrad_iterations(0.1, 0.0, {1.0: 1.0})
     20
     """
@@ -148,7 +292,28 @@ def unipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float, fl
 
 
 def accunipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float, float]) -> int:
-    """Return k_max of AccUniPDGrad (paper, (17)), the prefactor inside the infimum over nu."""
+    """Return k_max of AccUniPDGrad (paper, (17)), the prefactor inside the infimum over nu.
+
+    Parameters
+    ----------
+    eps
+        The absolute accuracy given to the method.
+    dual_norm
+        ||lam^*||, the norm of a dual solution.
+    holder
+        The known constants {nu: M_nu}.
+
+    See Also
+    --------
+    unipdgrad_iterations, accunipdgrad_oracle_bound
+
+    Examples
+    --------
+    The accelerated method needs O(1/sqrt(eps)) iterations for a smooth dual, the plain one O(1/eps):
+
+    >>> [accunipdgrad_iterations(eps, 1.0, {1.0: 1.0}) for eps in (1e-2, 1e-4, 1e-6)]
+    [56, 565, 5656]
+    """
     factor = _dual_norm_factor(dual_norm, 8.0 * math.sqrt(2.0))
     counts = [
         factor ** ((2.0 + 2.0 * nu) / (1.0 + 3.0 * nu)) * ratio ** (2.0 / (1.0 + 3.0 * nu))
@@ -158,12 +323,42 @@ def accunipdgrad_iterations(eps: float, dual_norm: float, holder: Mapping[float,
 
 
 def unipdgrad_trials(k: int, smoothness: float, initial_smoothness: float) -> float:
-    """Return the line-search trials of k + 1 iterations: 2(k + 1) + log2(M_k / M_{-1}), an equality."""
+    """Return the line-search trials of k + 1 iterations: 2(k + 1) + log2(M_k / M_{-1}), an equality.
+
+    Parameters
+    ----------
+    k, smoothness, initial_smoothness
+        The iteration, from 0; M_k, accepted by the last line search; M_{-1}, from which the first one starts.
+
+    See Also
+    --------
+    accunipdgrad_trials, unipdgrad_oracle_calls
+
+    Examples
+    --------
+    >>> unipdgrad_trials(99, smoothness=4.0, initial_smoothness=1.0)
+    202.0
+    """
     return 2 * (k + 1) + math.log2(smoothness / initial_smoothness)
 
 
 def accunipdgrad_trials(k: int, smoothness: float, initial_smoothness: float) -> float:
-    """Return the line-search trials of k + 1 iterations: (k + 1) + log2(M_k / M_{-1}), an equality."""
+    """Return the line-search trials of k + 1 iterations: (k + 1) + log2(M_k / M_{-1}), an equality.
+
+    Parameters
+    ----------
+    k, smoothness, initial_smoothness
+        The iteration, from 0; M_k, accepted by the last line search; M_{-1}, from which the first one starts.
+
+    See Also
+    --------
+    unipdgrad_trials, accunipdgrad_oracle_calls
+
+    Examples
+    --------
+    >>> accunipdgrad_trials(99, smoothness=4.0, initial_smoothness=1.0)
+    102.0
+    """
     return (k + 1) + math.log2(smoothness / initial_smoothness)
 
 
@@ -172,6 +367,20 @@ def unipdgrad_oracle_calls(k: int, smoothness: float, initial_smoothness: float)
 
     An equality with exact oracles and M_{-1} given. With inexact ones the trials from lam = 0 may share one call, so
     that there are fewer; a trial that is repeated from a better value of g is one trial and one call more.
+
+    Parameters
+    ----------
+    k, smoothness, initial_smoothness
+        The iteration, from 0; M_k, accepted by the last line search; M_{-1}, from which the first one starts.
+
+    See Also
+    --------
+    unipdgrad_trials, accunipdgrad_oracle_calls, unipdgrad_oracle_bound
+
+    Examples
+    --------
+    >>> unipdgrad_oracle_calls(99, smoothness=4.0, initial_smoothness=1.0)
+    203.0
     """
     return unipdgrad_trials(k, smoothness, initial_smoothness) + 1
 
@@ -181,18 +390,77 @@ def accunipdgrad_oracle_calls(k: int, smoothness: float, initial_smoothness: flo
 
     An equality with exact oracles and M_{-1} given. With inexact ones the trials from lam = 0 may share one call, so
     that there are fewer; a trial that is repeated from a better value of g is one trial and one call more.
+
+    Parameters
+    ----------
+    k, smoothness, initial_smoothness
+        The iteration, from 0; M_k, accepted by the last line search; M_{-1}, from which the first one starts.
+
+    See Also
+    --------
+    accunipdgrad_trials, unipdgrad_oracle_calls, accunipdgrad_oracle_bound
+
+    Examples
+    --------
+    >>> accunipdgrad_oracle_calls(99, smoothness=4.0, initial_smoothness=1.0)
+    202.0
     """
     return accunipdgrad_trials(k, smoothness, initial_smoothness) + (k + 1)
 
 
 def unipdgrad_oracle_bound(k: int, eps: float, initial_smoothness: float, holder: Mapping[float, float]) -> float:
-    """Return the bound N_1(k) on the trials of UniPDGrad (paper, (14))."""
+    """Return the bound N_1(k) on the trials of UniPDGrad (paper, (14)).
+
+    Parameters
+    ----------
+    k
+        The iteration, counted from 0.
+    eps
+        The absolute accuracy given to the method.
+    initial_smoothness
+        M_{-1}, the smoothness with which the first line search starts.
+    holder
+        The known constants {nu: M_nu}.
+
+    See Also
+    --------
+    accunipdgrad_oracle_bound, unipdgrad_oracle_calls
+
+    Examples
+    --------
+    >>> unipdgrad_oracle_bound(99, 1e-3, initial_smoothness=1.0, holder={1.0: 3.0}) >= unipdgrad_trials(99, 3.0, 1.0)
+    True
+    """
     logs = [math.log2(smoothness_bound(nu, m, eps)) for nu, m in holder.items()]
     return 2 * (k + 1) + 1 - math.log2(initial_smoothness) + min(logs)
 
 
 def accunipdgrad_oracle_bound(k: int, eps: float, initial_smoothness: float, nu: float, holder: float) -> float:
-    """Return the bound N_2(k) on the oracle calls of AccUniPDGrad (paper, (18))."""
+    """Return the bound N_2(k) on the oracle calls of AccUniPDGrad (paper, (18)).
+
+    Parameters
+    ----------
+    k
+        The iteration, counted from 0.
+    eps
+        The absolute accuracy given to the method.
+    initial_smoothness
+        M_{-1}, the smoothness with which the first line search starts.
+    nu
+        The Hölder exponent, between 0 and 1.
+    holder
+        The Hölder constant M_nu of grad g.
+
+    See Also
+    --------
+    unipdgrad_oracle_bound, accunipdgrad_oracle_calls
+
+    Examples
+    --------
+    >>> bound = accunipdgrad_oracle_bound(99, 1e-3, initial_smoothness=1.0, nu=1.0, holder=3.0)
+    >>> bound >= accunipdgrad_oracle_calls(99, 3.0, 1.0)
+    True
+    """
     growth = (1.0 - nu) / (1.0 + nu) * (math.log2(k + 1) - math.log2(eps))
     return 2 * (k + 1) + 1 + growth + 2.0 / (1.0 + nu) * math.log2(holder) - math.log2(initial_smoothness)
 
@@ -202,6 +470,26 @@ def uniform_convexity_constant(q: float, modulus: float, map_norm: float) -> tup
 
     M_nu = (||A||^q / mu)^(1/(q - 1)), which for q = 2 is the familiar ||A||^2 / mu.
 
+    Parameters
+    ----------
+    q
+        The degree of uniform convexity, at least 2.
+    modulus
+        The modulus of uniform convexity.
+    map_norm
+        The operator norm of A.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``q`` is a degree >= 2.
+
+    See Also
+    --------
+    smoothness_bound, holder_exponent, unipd.sharp.PowerNorm
+
+    Examples
+    --------
     >>> uniform_convexity_constant(2.0, 4.0, 2.0)
     (1.0, 1.0)
     """
@@ -216,6 +504,28 @@ def holder_exponent(steps: Array, changes: Array) -> float:
     The slope of a least-squares line through their logarithms, clipped to [0, 1]; nan when the steps
     span less than a factor two.
 
+    Parameters
+    ----------
+    steps
+        Dual steps ||lam - lam'||, one per iteration.
+    changes
+        Gradient changes ||grad g(lam) - grad g(lam')|| over these steps.
+
+    Returns
+    -------
+    float
+        The estimate, between 0 and 1; NaN without two usable pairs.
+
+    See Also
+    --------
+    running_exponents, smoothness_bound
+
+    Notes
+    -----
+    In the paper: (8).
+
+    Examples
+    --------
     >>> sizes = np.array([1.0, 0.1, 0.01])
     >>> round(holder_exponent(sizes, 3 * sizes**0.5), 6)
     0.5
@@ -232,6 +542,23 @@ def holder_exponent(steps: Array, changes: Array) -> float:
 def running_exponents(steps: FloatArray, changes: FloatArray) -> FloatArray:
     """Return :func:`holder_exponent` of the first k pairs, for every k, in one pass.
 
+    Parameters
+    ----------
+    steps
+        Dual steps ||lam - lam'||, one per iteration.
+    changes
+        Gradient changes ||grad g(lam) - grad g(lam')|| over these steps.
+
+    See Also
+    --------
+    holder_exponent, unipd.report.plot_convergence
+
+    Notes
+    -----
+    In the paper: (8).
+
+    Examples
+    --------
     >>> running_exponents(np.array([1.0, 0.1, 0.01]), np.array([3.0, 0.3, 0.03])).round(6)
     array([nan,  1.,  1.])
     """

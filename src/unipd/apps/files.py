@@ -18,6 +18,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     its result is ``result_``. The ``state`` of a tomography (``unipd tomography --out``) is its
     :class:`~unipd.apps.tomography.QuantumState`.
 
+    Parameters
+    ----------
+    path
+        Path of the file.
+
+    Returns
+    -------
+    Result or model
+        What the file holds: a result, or a fitted model that predicts.
+
+    See Also
+    --------
+    save, unipd.apps.completion.load_model
+
     Examples
     --------
     >>> import tempfile, unipd

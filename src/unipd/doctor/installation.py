@@ -35,7 +35,22 @@ OPTIONAL = {
 
 
 def check_installation() -> Report:
-    """Check what is installed and whether it works."""
+    """Check what is installed and whether it works.
+
+    Returns
+    -------
+    Report
+
+    See Also
+    --------
+    check, Report
+
+    Examples
+    --------
+    >>> report = check_installation()  # doctest: +SKIP
+    >>> report.ok  # doctest: +SKIP
+    True
+    """
     return Report(
         (
             run_check("python", _check_python),

@@ -47,6 +47,25 @@ _DENSE_LIMIT = 10**6
 def check_map(A: LinearMap, points: Sequence[Any] = (), *, seed: int = 0) -> tuple[Check, ...]:
     """Check a map at points with the structure of its oracle's answers (dense random ones by default).
 
+    Parameters
+    ----------
+    A
+        The linear map: an array, a sparse matrix, a ``LinearOperator`` or a map of :mod:`unipd.maps`.
+    points
+        Where to apply the map; dense random points by default.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    Returns
+    -------
+    tuple of Check
+
+    See Also
+    --------
+    check, check_sharp, unipd.maps.as_map
+
+    Examples
+    --------
     >>> from unipd.maps import DenseMatrix
     >>> [check.outcome for check in check_map(DenseMatrix(np.eye(2)))]
     ['pass', 'pass']
@@ -136,6 +155,29 @@ def check_coupling(
     For every v and t: v = t prox_{phi/t}(v/t) + prox_{t h}(v) (Moreau); with r = prox_phi(v) and lam = v - r the
     Fenchel-Young inequality is an equality, phi(r) + h(lam) = <r, lam>; and at all other pairs it holds.
 
+    Parameters
+    ----------
+    coupling
+        The set K or the loss.
+    shape
+        Shape of the vectors r.
+    dtype
+        Data type of the vectors.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+    scale
+        Size of the random vectors.
+
+    Returns
+    -------
+    tuple of Check
+
+    See Also
+    --------
+    check, unipd.couplings.ConvexSet
+
+    Examples
+    --------
     >>> from unipd.couplings import AtMost
     >>> all(check.ok for check in check_coupling(AtMost(), (5,)))
     True
@@ -271,6 +313,27 @@ def check_sharp(
     x' of X the Fenchel-Young inequality value + error >= <y, x'> - f(x') must hold. Known points are the answers at the
     other directions, steps towards them, and rearranged answers that ``contains`` accepts.
 
+    Parameters
+    ----------
+    oracle
+        A sharp oracle, see :mod:`unipd.sharp`.
+    directions
+        Where to call the oracle; random arrays of its shape by default.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+    dtype
+        Data type of the random directions.
+
+    Returns
+    -------
+    tuple of Check
+
+    See Also
+    --------
+    check, check_map, check_coupling
+
+    Examples
+    --------
     >>> from unipd.sharp import Simplex
     >>> all(check.ok for check in check_sharp(Simplex(4)))
     True

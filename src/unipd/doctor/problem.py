@@ -28,6 +28,23 @@ def check_scaling(problem: Problem, *, seed: int = 0) -> Check:
 
     Where A^* lam is a large operator, its Frobenius norm is estimated from products with random vectors.
 
+    Parameters
+    ----------
+    problem
+        The :class:`unipd.Problem`.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    Returns
+    -------
+    Check
+
+    See Also
+    --------
+    check, unipd.Rescaling
+
+    Examples
+    --------
     >>> import unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.diag([1.0, 1e-5]), [0.5, 0.5], "=")
     >>> check_scaling(problem).outcome
@@ -67,6 +84,23 @@ _TIGHT = 0.5
 def check_memory(problem: Problem, available: int | None = None) -> tuple[Check, ...]:
     """Compare the forecast for each tracker with the available memory.
 
+    Parameters
+    ----------
+    problem
+        The :class:`unipd.Problem`.
+    available
+        Bytes that are available; by default those of the machine, the container or the limit.
+
+    Returns
+    -------
+    tuple of Check
+
+    See Also
+    --------
+    check, unipd.memory.forecast
+
+    Examples
+    --------
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
     >>> [check.outcome for check in check_memory(problem)]
@@ -102,6 +136,20 @@ def check(problem: Problem, *, seed: int = 0) -> Report:
         The problem.
     seed
         Seed of the directions and points.
+
+    Returns
+    -------
+    Report
+        The checks, which print as a table; ``ok`` tells whether none failed.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``problem`` is a unipd.Problem.
+
+    See Also
+    --------
+    check_sharp, check_map, check_coupling, Report
 
     Examples
     --------

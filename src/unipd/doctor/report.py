@@ -18,7 +18,26 @@ PASS, FAIL, NOTE, SKIP = "pass", "fail", "note", "skip"
 
 @dataclass(frozen=True)
 class Check:
-    """One outcome: "pass", "fail", "note" (worth knowing, not wrong) or "skip" (could not be checked)."""
+    """One outcome: "pass", "fail", "note" (worth knowing, not wrong) or "skip" (could not be checked).
+
+    Parameters
+    ----------
+    name
+        What was checked.
+    outcome
+        "pass", "fail", "note" or "skip".
+    detail
+        What was found.
+
+    See Also
+    --------
+    Report, check
+
+    Examples
+    --------
+    >>> Check("adjoint", FAIL, "differs by 1e-3").ok
+    False
+    """
 
     name: str
     outcome: str
@@ -34,6 +53,17 @@ class Check:
 class Report:
     """Checks in order, by name or by place; prints as a table, and shows as HTML in notebooks.
 
+    Parameters
+    ----------
+    checks
+        The checks, in order.
+
+    See Also
+    --------
+    Check, check
+
+    Examples
+    --------
     >>> report = Report((Check("adjoint", PASS, "to 1e-16"), Check("scaling", NOTE, "rows differ")))
     >>> report.ok
     True

@@ -61,6 +61,20 @@ def save(
     message
         Replaces the message of the result.
 
+    Returns
+    -------
+    Path
+        The path, with ``.npz`` appended if it was missing.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``result`` is a Result and ``path`` ends in .npz.
+
+    See Also
+    --------
+    load, Result, Checkpoint
+
     Examples
     --------
     >>> import tempfile, unipd

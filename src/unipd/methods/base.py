@@ -41,14 +41,32 @@ def fast_replace(record: R, /, **changes: Any) -> R:
 
 @dataclass(frozen=True)
 class Counts:
-    """Work done since the start of a run."""
+    """Work done since the start of a run.
+
+    Parameters
+    ----------
+    oracle_calls
+        Calls of the sharp operator, for a point or for its value alone.
+    trials
+        Trial points of the line search.
+    matvecs
+        Products with A, A^* or the operator A^* lam.
+
+    See Also
+    --------
+    Certificate, unipd.Result
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> unipd.solve(problem, "frank-wolfe").counts.oracle_calls > 0
+    True
+    """
 
     oracle_calls: int = 0
-    """Calls of the sharp operator, for a point or for its value alone."""
     trials: int = 0
-    """Trial points of the line search."""
     matvecs: int = 0
-    """Products with A, A^* or the operator A^* lam."""
 
     def plus(self, oracle_calls: int = 0, trials: int = 0, matvecs: int = 0) -> Counts:
         """Return the counts after more work."""
@@ -68,22 +86,45 @@ class Measures(NamedTuple):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proven about the current point: f(xbar), its feasibility, and the best dual bound so far."""
+    """What is proven about the current point: f(xbar), its feasibility, and the best dual bound so far.
+
+    Parameters
+    ----------
+    objective
+        f(xbar) + phi(A xbar - b), or an upper bound on it when f is not linear and xbar is not kept.
+    violation
+        dist(A xbar - b, K), in the units of b.
+    infeasibility
+        :meth:`Problem.infeasibility` of A xbar - b, relative: what is compared with the accuracy.
+    dual_bound
+        Best -G(lam) seen: a lower bound on the optimal value.
+    ray
+        The dual vector on whose ray the best bound is attained.
+    bound_kind
+        Kind of the certified oracle error on which the bound rests: rigorous, probabilistic, stated or residual.
+    ray_scale
+        The bound is attained at ``ray_scale * ray``, so that a method's own dual vector need not be copied.
+
+    See Also
+    --------
+    Counts, State, merit
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> state = next(unipd.iterate(problem, "frank-wolfe"))
+    >>> state.certificate.dual_bound <= state.certificate.objective
+    True
+    """
 
     objective: float
-    """f(xbar) + phi(A xbar - b), or an upper bound on it when f is not linear and xbar is not kept."""
     violation: float
-    """dist(A xbar - b, K), in the units of b."""
     infeasibility: float
-    """:meth:`Problem.infeasibility` of A xbar - b, relative: what is compared with the accuracy."""
     dual_bound: float
-    """Best -G(lam) seen: a lower bound on the optimal value."""
     ray: Array
-    """The dual vector on whose ray the best bound is attained."""
     bound_kind: str = "rigorous"
-    """Kind of the certified oracle error on which the bound rests: rigorous, probabilistic, stated or residual."""
     ray_scale: float = 1.0
-    """The bound is attained at ``ray_scale * ray``, so that a method's own dual vector need not be copied."""
 
     @property
     def dual(self) -> Array:

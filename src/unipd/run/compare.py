@@ -35,13 +35,35 @@ class Truth:
 
 @dataclass(frozen=True)
 class Comparison(Mapping[str, Result]):
-    """Results by name of method; prints as a table, and draws every curve in one picture."""
+    """Results by name of method; prints as a table, and draws every curve in one picture.
+
+    Parameters
+    ----------
+    results
+        Results by name of method.
+    truth
+        The reference value: CVXPY's, the caller's, or the best bound that a run has certified.
+    note
+        Why CVXPY gave no reference value, if it did not.
+
+    See Also
+    --------
+    unipd.compare, unipd.report.plot_comparison
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> runs = unipd.compare(problem, ["corrective", "frank-wolfe"], accuracy=1e-3)
+    >>> sorted(runs)
+    ['corrective', 'frank-wolfe']
+    >>> runs["corrective"].status.success
+    True
+    """
 
     results: dict[str, Result]
     truth: Truth
-    """The reference value: CVXPY's, the caller's, or the best bound that a run has certified."""
     note: str = ""
-    """Why CVXPY gave no reference value, if it did not."""
 
     def __getitem__(self, name: str) -> Result:
         return self.results[name]
@@ -149,6 +171,20 @@ def compare(
         Where to write the picture (.png, .svg or .pdf); :meth:`Comparison.plot` draws it later.
     settings
         Passed to :func:`unipd.solve`: ``accuracy``, ``stop``, ``tracker``, ...
+
+    Returns
+    -------
+    Comparison
+        Results by name, which print as a table and draw a picture.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``problem`` is a unipd.Problem, ``methods`` is a list of methods and ``path`` is a path.
+
+    See Also
+    --------
+    solve, unipd.run.Comparison, unipd.report.plot_methods
 
     Examples
     --------

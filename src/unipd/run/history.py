@@ -42,6 +42,17 @@ _WHOLE = ("iteration", "oracle_calls", "trials", "matvecs")
 class History:
     """Rows recorded by a run; columns are arrays, by name.
 
+    Parameters
+    ----------
+    rows
+        A table to begin with, one row per iteration; empty by default.
+
+    See Also
+    --------
+    unipd.Result, IterationInfo
+
+    Examples
+    --------
     >>> history = History()
     >>> len(history), history["objective"].size
     (0, 0)
@@ -144,7 +155,34 @@ def reorder_columns(table: FloatArray, columns: Sequence[str]) -> FloatArray:
 
 @dataclass(frozen=True)
 class IterationInfo:
-    """What a rule, a callback or a progress display sees after an iteration; times since the beginning of the run."""
+    """What a rule, a callback or a progress display sees after an iteration; times since the beginning of the run.
+
+    Parameters
+    ----------
+    problem
+        The problem being solved.
+    state
+        The method's state after the iteration.
+    seconds
+        Wall seconds.
+    history
+        The rows so far.
+    cpu_seconds
+        CPU seconds.
+
+    See Also
+    --------
+    When, History, StoppingRule
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> seen = []
+    >>> result = unipd.solve(problem, callback=lambda info: seen.append(info.iteration))
+    >>> seen[0]
+    1
+    """
 
     problem: Problem
     state: State

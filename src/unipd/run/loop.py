@@ -61,6 +61,30 @@ def iterate(
     Parameters are those of :func:`solve`; ``start`` may also be a state of the same method to continue from. Iterates
     are checked to be finite, and bounds that a point disproves are revised.
 
+    Parameters
+    ----------
+    problem
+        The :class:`unipd.Problem`.
+    method
+        A method or its name; see :func:`unipd.solve`.
+    accuracy
+        The relative accuracy from which a universal method takes its eps; nothing stops at it.
+    tracker
+        What is kept of x; see :func:`unipd.solve`.
+    start
+        A warm start: a result or a dual vector.
+    options
+        Options of the method.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``accuracy`` is positive.
+
+    See Also
+    --------
+    solve, unipd.methods.State
+
     Examples
     --------
     >>> import itertools, numpy as np, unipd
@@ -152,6 +176,20 @@ def solve(
         Limits may differ from those of the earlier run; everything else must be the same.
     options
         Options of a method given by name, e.g. ``weights="greedy"``.
+
+    Returns
+    -------
+    Result
+        The point, its certificate and the history; ``status`` tells how the run ended.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``accuracy`` is positive and ``atol`` is nonnegative.
+
+    See Also
+    --------
+    iterate, compare, polish, Problem, Result
 
     Notes
     -----

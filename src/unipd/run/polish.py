@@ -72,6 +72,21 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     accuracy
         The accuracy that decides the new status; default: the one requested of the run.
 
+    Returns
+    -------
+    Result
+        The better of the two points, certified anew.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``problem`` is a unipd.Problem, ``result`` is a result of unipd.solve with its state and ``accuracy``
+        is positive.
+
+    See Also
+    --------
+    solve, unipd.trackers.AtomList
+
     Examples
     --------
     >>> import numpy as np, unipd

@@ -99,69 +99,113 @@ class Result:
     - The command line adds what its options request: ``fidelity`` with a simulated state, error bars such as
       ``purity_stderr``, ``purity_low`` and ``purity_high``, ``rmse_test``, ``recommended``, the number of ``ranks``,
       and for use by other commands ``eigenvalues``, ``eigenvectors`` and ``completion`` (the model).
+
+    Parameters
+    ----------
+    status
+        How the run ended, explained by ``message``; ``Status.RUNNING`` for a live or unfinished run.
+    x
+        The primal point in the form of the tracker; None with ``tracker="image"``.
+    image
+        A x, an array.
+    dual
+        The dual vector that attains ``dual_bound``, an array.
+    objective
+        f(x) + phi(A x - b).
+    infeasibility
+        Relative distance from the constraints, as defined above.
+    violation
+        dist(A x - b, K), absolute, in the units of b (of a semidefinite program: with matrices of unit norm).
+    dual_bound
+        Certified lower bound on the optimal value.
+    gap
+        Relative duality gap, as defined above.
+    bound_kind
+        How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9), "stated" (by a
+        user-supplied oracle, which does not prove it) or "residual".
+    tracker_error
+        Frobenius norm of the part of x that an approximate tracker lost ("lowrank": a bound, "sketch": an estimate).
+    accuracy
+        The requested accuracy.
+    atol
+        The absolute tolerance that was allowed as well, in the units of the data.
+    method
+        Name of the method.
+    settings
+        Options of the method and the tracker as the run used them, and those given to :func:`unipd.save`. Options
+        left to the method have the values that it chose: ``eps`` (absolute), ``smoothness`` (M_{-1}, 0 without a
+        proximal term), ``rank`` (the first). ``memory`` is the most atoms kept, or pairs of the quasi-Newton
+        directions.
+    iterations
+        Number of iterations.
+    counts
+        Oracle calls, line-search trials and matrix-vector products.
+    seconds
+        Wall time.
+    peak_memory_bytes
+        Peak resident size of the process.
+    history
+        One row per iteration.
+    problem
+        The :class:`unipd.Problem`; None in a loaded result.
+    state
+        The method's last state, with the returned point in it; None where an application has changed that point.
+    note
+        Replaces the message of the status where an application has more to say.
+    extras
+        What an application adds, as listed above.
+    facts
+        What :func:`problem_facts` returns where the problem is not available.
+    seed
+        Seed of the run, as given to :func:`unipd.save`.
+    versions
+        Versions of unipd, Python and the packages that wrote the file; empty for a fresh result.
+    saved
+        When the file was written (UTC); empty for a fresh result.
+
+    See Also
+    --------
+    Status, solve, save, load
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.Equality())
+    >>> result = unipd.solve(problem)
+    >>> result.status.success, result.infeasibility <= result.accuracy
+    (True, True)
+    >>> [round(float(entry), 6) for entry in result.x]
+    [0.5, 0.5]
     """
 
     status: Status
-    """How the run ended, explained by ``message``; ``Status.RUNNING`` for a live or unfinished run."""
     x: Any = None
-    """The primal point in the form of the tracker; None with ``tracker="image"``."""
     image: Any = None
-    """A x, an array."""
     dual: Any = None
-    """The dual vector that attains ``dual_bound``, an array."""
     objective: float = math.nan
-    """f(x) + phi(A x - b)."""
     infeasibility: float = math.nan
-    """Relative distance from the constraints, as defined above."""
     violation: float = math.nan
-    """dist(A x - b, K), absolute, in the units of b (of a semidefinite program: with matrices of unit norm)."""
     dual_bound: float = math.nan
-    """Certified lower bound on the optimal value."""
     gap: float = math.nan
-    """Relative duality gap, as defined above."""
     bound_kind: str = ""
-    """How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9), "stated" (by a
-    user-supplied oracle, which does not prove it) or "residual"."""
     tracker_error: float | None = None
-    """Frobenius norm of the part of x that an approximate tracker lost ("lowrank": a bound, "sketch": an estimate)."""
     accuracy: float = math.nan
-    """The requested accuracy."""
     atol: float = 0.0
-    """The absolute tolerance that was allowed as well, in the units of the data."""
     method: str = ""
-    """Name of the method."""
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Options of the method and the tracker as the run used them, and those given to :func:`unipd.save`.
-
-    Options left to the method have the values that it chose: ``eps`` (absolute), ``smoothness`` (M_{-1}, 0 without a
-    proximal term), ``rank`` (the first). ``memory`` is the most atoms kept, or pairs of the quasi-Newton directions.
-    """
     iterations: int = 0
-    """Number of iterations."""
     counts: Counts = field(default_factory=Counts)
-    """Oracle calls, line-search trials and matrix-vector products."""
     seconds: float = math.nan
-    """Wall time."""
     peak_memory_bytes: int | None = None
-    """Peak resident size of the process."""
     history: History = field(default_factory=History)
-    """One row per iteration."""
     problem: Any = None
-    """The :class:`unipd.Problem`; None in a loaded result."""
     state: Any = None
-    """The method's last state, with the returned point in it; None where an application has changed that point."""
     note: str = ""
-    """Replaces the message of the status where an application has more to say."""
     extras: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What an application adds, as listed above."""
     facts: ProblemFacts | None = None
-    """What :func:`problem_facts` returns where the problem is not available."""
     seed: int | None = None
-    """Seed of the run, as given to :func:`unipd.save`."""
     versions: dict[str, str] = field(default_factory=dict[str, str])
-    """Versions of unipd, Python and the packages that wrote the file; empty for a fresh result."""
     saved: str = ""
-    """When the file was written (UTC); empty for a fresh result."""
 
     @property
     def cpu_seconds(self) -> float:

@@ -23,7 +23,21 @@ from unipd.status import Status
 
 
 class StoppingRule(ABC):
-    """A stopping rule: the status to stop with, or None to continue."""
+    """A stopping rule: the status to stop with, or None to continue.
+
+    See Also
+    --------
+    When, IterationInfo, unipd.MaxIterations
+
+    Examples
+    --------
+    Rules are combined by ``|`` and ``&``; a rule of one's own answers calls:
+
+    >>> class Feasible(StoppingRule):
+    ...     def __call__(self, info):
+    ...         return Status.STOPPED if info.infeasibility <= 1e-6 else None
+    >>> rule = Feasible() | MaxIterations(1000)
+    """
 
     @abstractmethod
     def __call__(self, info: IterationInfo) -> Status | None:
@@ -66,6 +80,17 @@ StopFunction: TypeAlias = Callable[[IterationInfo], "Status | bool | None"]
 class When(StoppingRule):
     """Stop when a function of the iteration returns True (then the status is ``STOPPED``) or a status.
 
+    Parameters
+    ----------
+    function
+        Called with an :class:`~unipd.run.IterationInfo` after every iteration.
+
+    See Also
+    --------
+    StoppingRule, IterationInfo
+
+    Examples
+    --------
     >>> rule = When(lambda info: info.gap < 0.1) | MaxIterations(100)
     """
 
@@ -154,6 +179,28 @@ class Accuracy(StoppingRule):
 
     Each of the two numbers has to meet one of its tolerances: the relative one, or ``atol`` in the user's units.
 
+    Parameters
+    ----------
+    accuracy
+        The relative accuracy requested of gap and infeasibility.
+    atol
+        Absolute tolerance that suffices as well, in the units of the data.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``accuracy`` is positive and ``atol`` is nonnegative.
+
+    See Also
+    --------
+    MaxIterations, Stall, Result
+
+    Notes
+    -----
+    In the paper: Definition 1.1.
+
+    Examples
+    --------
     >>> rule = Accuracy(1e-3) | MaxIterations(100) & MaxSeconds(10)
     """
 
@@ -178,7 +225,24 @@ class Accuracy(StoppingRule):
 
 @dataclass(frozen=True)
 class MaxIterations(StoppingRule):
-    """Stop after ``limit`` iterations."""
+    """Stop after ``limit`` iterations.
+
+    Parameters
+    ----------
+    limit
+        Largest number of iterations.
+
+    See Also
+    --------
+    MaxOracleCalls, MaxSeconds, unipd.run.StoppingRule
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> unipd.solve(problem, "frank-wolfe", accuracy=1e-9, stop=MaxIterations(1)).iterations
+    1
+    """
 
     limit: int
 
@@ -199,6 +263,19 @@ class MaxOracleCalls(StoppingRule):
     """Stop after ``limit`` calls of the sharp oracle, at the end of the iteration that reaches it.
 
     An iteration makes several calls (a line search at least one per trial), so a run may end with more.
+
+    Parameters
+    ----------
+    limit
+        Number of calls from which the run ends.
+
+    See Also
+    --------
+    MaxIterations, MaxSeconds, unipd.methods.Counts
+
+    Examples
+    --------
+    >>> rule = MaxOracleCalls(1000) | MaxSeconds(60.0)
     """
 
     limit: int
@@ -213,7 +290,27 @@ class MaxOracleCalls(StoppingRule):
 
 @dataclass(frozen=True)
 class MaxSeconds(StoppingRule):
-    """Stop after ``limit`` seconds of wall time; a long iteration is aborted."""
+    """Stop after ``limit`` seconds of wall time; a long iteration is aborted.
+
+    Parameters
+    ----------
+    limit
+        Wall seconds.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``limit`` is nonnegative.
+
+    See Also
+    --------
+    MaxCpuSeconds, MaxIterations
+
+    Examples
+    --------
+    >>> (MaxSeconds(60.0) | MaxIterations(1000)).deadline()
+    60.0
+    """
 
     limit: float
 
@@ -231,7 +328,26 @@ class MaxSeconds(StoppingRule):
 
 @dataclass(frozen=True)
 class MaxCpuSeconds(StoppingRule):
-    """Stop after ``limit`` seconds of CPU time, all threads and processes together, at the end of an iteration."""
+    """Stop after ``limit`` seconds of CPU time, all threads and processes together, at the end of an iteration.
+
+    Parameters
+    ----------
+    limit
+        CPU seconds.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``limit`` is nonnegative.
+
+    See Also
+    --------
+    MaxSeconds, MaxIterations
+
+    Examples
+    --------
+    >>> rule = MaxCpuSeconds(120.0) | MaxSeconds(90.0)
+    """
 
     limit: float
 
@@ -245,7 +361,31 @@ class MaxCpuSeconds(StoppingRule):
 
 @dataclass(frozen=True)
 class Stall(StoppingRule):
-    """Stop when neither gap nor infeasibility improved by ``factor`` over the last ``window`` iterations."""
+    """Stop when neither gap nor infeasibility improved by ``factor`` over the last ``window`` iterations.
+
+    Parameters
+    ----------
+    window
+        Iterations over which progress is measured.
+    factor
+        A quantity has improved if it is below this multiple of its value before the window.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``window`` is an integer of at least 1 and ``factor`` is a number of at most 1 (what counts as
+        progress).
+
+    See Also
+    --------
+    Accuracy, MaxIterations
+
+    Examples
+    --------
+    Give up when 500 iterations halve neither gap nor infeasibility:
+
+    >>> rule = Stall(window=500, factor=0.5) | MaxSeconds(60.0)
+    """
 
     window: int = 200
     factor: float = 0.99

@@ -233,7 +233,19 @@ class RunRecord:
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written; the run continues, and the previous file is intact."""
+    """A checkpoint could not be written; the run continues, and the previous file is intact.
+
+    See Also
+    --------
+    unipd.Checkpoint
+
+    Examples
+    --------
+    Make it an error where a run without checkpoints is worthless:
+
+    >>> import warnings
+    >>> warnings.simplefilter("error", CheckpointWarning)
+    """
 
 
 class Checkpoint:
@@ -251,6 +263,10 @@ class Checkpoint:
         How often it is written: "60s", "5m", "10it", or a number of seconds.
     resume
         Whether to resume from the file if it exists. Otherwise an existing file is refused.
+
+    See Also
+    --------
+    solve, unipd.run.checkpoint.register, unipd.errors.CheckpointMismatch
 
     Examples
     --------

@@ -70,6 +70,35 @@ def register(
     dictionary of values that checkpoints can hold (numbers, strings, arrays, atoms, registered objects, and tuples,
     lists and dictionaries of them), and ``make``, its inverse.
 
+    Parameters
+    ----------
+    kind
+        The class.
+    name
+        Name of the class in files; its own by default.
+    version
+        Number of the layout; files with another one are refused.
+    take
+        From an object to its fields.
+    make
+        From the fields to an equal object.
+    spare
+        Fields that the result of a finished run does not need.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Raises
+    ------
+    InvalidInput
+        Unless ``kind`` is a dataclass, or functions take and make.
+
+    See Also
+    --------
+    unipd.Checkpoint, read_checkpoint
+
     Examples
     --------
     >>> @register

@@ -68,7 +68,35 @@ def write_checkpoint(path: Path, header: Header, arrays: Sequence[Array]) -> Non
 
 
 def read_checkpoint(path: Path) -> tuple[Header, list[Array]]:
-    """Return header and arrays; a damaged, truncated or foreign file raises :class:`FileFormatError`."""
+    """Return header and arrays; a damaged, truncated or foreign file raises :class:`FileFormatError`.
+
+    Parameters
+    ----------
+    path
+        Path of the checkpoint.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged, truncated, or not a checkpoint of this version.
+
+    See Also
+    --------
+    unipd.Checkpoint, unipd.report.load_checkpoint
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "run.ckpt"
+    ...     result = unipd.solve(problem, checkpoint=unipd.Checkpoint(path))
+    ...     header, arrays = read_checkpoint(path)
+    >>> "format" in header
+    True
+    """
     content = _read_content(path)
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
     if len(body) < len(MAGIC) + _LENGTH or hashlib.sha256(body).digest() != digest:
