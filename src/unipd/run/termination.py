@@ -47,8 +47,8 @@ GAP_SHARE = 0.1
 """Share of the remaining gap by which a final certificate may err."""
 RAY_CHECK_EVERY = 8
 """Iterations between two checks for a separating ray."""
-_REMEASURE_SHARE = 0.9
-"""Share of the error at which x fell short of the accuracy, below which it is measured again."""
+LATEST_RETRY, EARLIEST_RETRY = 0.5, 0.9
+"""Shares of a claimed gap or error that a stronger check refuted, between which the claim is checked again."""
 FIRST_ORACLE_CALL = 16
 """First iteration at which the oracle is called for a method that defers it."""
 
@@ -104,7 +104,7 @@ class Termination:
         self._goal = Accuracy(accuracy, atol)
         self._proves_errors = proves_errors(problem.sharp)
         self._next_gap = math.inf
-        """Gap below which a claimed accuracy is certified again: half the one at which that failed."""
+        """Gap below which a claimed accuracy is certified again: the one at which that failed less what was missing."""
         self._next_error = math.inf
         """Error below which x in single precision is measured again: nine tenths of the one at which that failed."""
         self._next_bound = -math.inf
@@ -237,8 +237,13 @@ class Termination:
         certified = self._certify(certificate)
         if self._goal.is_met(self.problem, certified):
             return certified
-        self._next_gap = 0.5 * abs(certificate.absolute_gap)
+        claimed, missing = abs(certificate.absolute_gap), abs(certified.absolute_gap) - self._largest_gap(certified)
+        self._next_gap = min(max(claimed - missing, LATEST_RETRY * claimed), EARLIEST_RETRY * claimed)
         return None
+
+    def _largest_gap(self, certificate: Certificate) -> float:
+        """Return the largest absolute gap that meets the goal."""
+        return max(self.accuracy * self.problem.scale(certificate.objective), self.atol)
 
     def _holds_in_double(self, state: State) -> bool:
         """Whether x itself, and the bound in double precision, reach the accuracy that sums in single precision claim.
@@ -257,7 +262,7 @@ class Termination:
             certificate = self._certify(certificate)
         if self._goal.is_met(problem, certificate):
             return True
-        self._next_error = _REMEASURE_SHARE * error
+        self._next_error = EARLIEST_RETRY * error
         return False
 
     def _prove_infeasible(self, info: IterationInfo) -> Certificate | None:
