@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
 from unipd._typing import Array, FloatArray
 from unipd._util.blas import norm
+from unipd._util.systems import factor_definite
 from unipd.atoms import LowRank, apply
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput
@@ -214,11 +214,7 @@ class Centring:
         hessian = flat @ curved.T
         gradient = flat @ (2.0 * across).reshape(-1) - self.path * self.target
         hessian[np.diag_indices_from(hessian)] += RIDGE * float(np.diagonal(hessian).max())
-        try:
-            factor = scipy.linalg.cho_factor(hessian, check_finite=False)
-            step = -scipy.linalg.cho_solve(factor, gradient, check_finite=False)
-        except np.linalg.LinAlgError:
-            step = -np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+        step = -factor_definite(hessian)(gradient)
         point = (2.0 * across + (step @ curved).reshape(across.shape)) / self.path
         decrement = math.sqrt(max(0.0, -float(gradient @ step)))
         return NewtonStep(step, decrement, left @ point @ right)

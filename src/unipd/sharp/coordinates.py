@@ -92,6 +92,10 @@ class Coordinates:
             return np.abs(x)
         return np.sqrt(np.add.reduceat(x * x, self.starts[:-1]))
 
+    def spread(self, values: Any) -> Any:
+        """Return a value per group as one per entry, in the order of the members."""
+        return np.repeat(values, np.diff(self.starts)) if self.has_groups else values
+
     def scores(self, direction: Array) -> FloatArray:
         """Return how much a unit of N(x) in each group gains along y (in the order of x); 0 outside the budget."""
         flat = direction.reshape(-1)

@@ -161,24 +161,22 @@ class FlowPolytope(SharpSet):
 
 
 class _Network:
-    """A graph with cycles in SciPy's form: one edge between two nodes, the shortest of those given."""
+    """A graph with cycles in SciPy's form, which admits one edge between two nodes: the shortest of those given."""
 
     def __init__(self, tails: IntArray, heads: IntArray, nodes: int) -> None:
+        self.tails, self.heads, self.nodes = tails, heads, nodes
         pairs = tails * nodes + heads
         self._order = np.argsort(pairs, kind="stable")
-        ordered = pairs[self._order]
-        self._first = np.flatnonzero(np.diff(ordered, prepend=-1))
-        self._pairs, self.nodes = ordered[self._first], nodes
+        self._first = np.flatnonzero(np.diff(pairs[self._order], prepend=-1))
 
     def shortest_paths(self, lengths: FloatArray, source: int) -> tuple[FloatArray, IntArray]:
         """Return the distance from the source to every node (inf: out of reach) and the last edge of the path there."""
         from scipy.sparse.csgraph import dijkstra
 
         distance, before = dijkstra(self._matrix(lengths), indices=source, return_predecessors=True)
-        reached = np.flatnonzero(before >= 0)
-        last = np.full(self.nodes, -1, np.int64)
-        chosen = np.searchsorted(self._pairs, before[reached].astype(np.int64) * self.nodes + reached)
-        last[reached] = self._shortest_edges(lengths)[chosen]
+        is_last = (before[self.heads] == self.tails) & (distance[self.tails] + lengths == distance[self.heads])
+        edges, last = np.flatnonzero(is_last)[::-1], np.full(self.nodes, -1, np.int64)
+        last[self.heads[edges]] = edges  # the first among equals
         return distance, last
 
     def least_length(self, lengths: FloatArray, source: int, sink: int) -> float:
@@ -191,15 +189,9 @@ class _Network:
             return -np.inf
 
     def _matrix(self, lengths: FloatArray) -> Any:
-        least = np.minimum.reduceat(lengths[self._order], self._first)
-        starts = np.searchsorted(self._pairs, np.arange(self.nodes + 1) * self.nodes)
-        return scipy.sparse.csr_array((least, self._pairs % self.nodes, starts), shape=(self.nodes, self.nodes))
-
-    def _shortest_edges(self, lengths: FloatArray) -> IntArray:
-        """Return the shortest edge of every pair of nodes, the first among equals."""
-        sizes = np.diff(self._first, append=self._order.size)
-        pair = np.repeat(np.arange(sizes.size), sizes)
-        return self._order[np.lexsort((lengths[self._order], pair))[self._first]]
+        least, first = np.minimum.reduceat(lengths[self._order], self._first), self._order[self._first]
+        ends = self.tails[first], self.heads[first]
+        return scipy.sparse.csr_array((least, ends), shape=(self.nodes, self.nodes))
 
 
 def _ends(name: str, nodes: Any) -> IntArray:

@@ -20,7 +20,6 @@ from unipd.methods.corrective import (
     Columns,
     DualMaster,
     block_averages,
-    block_starts,
     has_blocks,
     minimize_dual,
     project_simplices,
@@ -42,7 +41,7 @@ def naive_projection(vector: Any) -> Any:
 def test_projection_is_that_of_every_block(seed: int, sizes: list[int], scale: float) -> None:
     blocks = np.repeat(np.arange(len(sizes)), sizes)
     values = scale * np.random.default_rng(seed).standard_normal(blocks.size)
-    starts = block_starts(blocks, len(sizes))
+    starts = np.searchsorted(blocks, np.arange(len(sizes) + 1))
     projected = project_simplices(values, blocks, starts)
     for block in range(len(sizes)):
         part = slice(starts[block], starts[block + 1])
@@ -75,7 +74,7 @@ def random_master(seed: int, sign: float, *, sparse: bool = False) -> DualMaster
     columns: Any = random.standard_normal((3, blocks.size))
     if sparse:
         columns = csc_array(columns * (random.random(columns.shape) < 0.5))
-    starts = block_starts(blocks, 4)
+    starts = np.searchsorted(blocks, np.arange(5))
     return DualMaster(
         columns=columns,
         costs=random.standard_normal(blocks.size),
@@ -206,7 +205,7 @@ def many_in_a_block() -> tuple[Problem, Bundle]:
     bundle = Bundle.of(problem, evaluate(problem, np.zeros(4)))
     for _ in range(12):
         bundle = bundle.with_atoms(problem, evaluate(problem, random.standard_normal(4)))
-    starts = block_starts(bundle.blocks, 3)
+    starts = bundle.starts
     weights = project_simplices(0.1 * random.standard_normal(bundle.blocks.size), bundle.blocks, starts)
     return problem, bundle.at(weights)
 

@@ -111,19 +111,23 @@ class CoordinateDescent:
         with oracle_errors:
             direction = problem.map.negated_adjoint(dual)
         point = evaluate(problem, dual, direction=direction)
-        ball = problem.sharp.coordinates()
-        groups = _first_groups(ball, _flat(direction), self.working_set)
+        ball, prices = problem.sharp.coordinates(), _flat(direction)
+        outside = np.flatnonzero(ball.weights == 0.0)
+        groups, _ = _next_groups(ball, prices, outside, np.zeros(outside.size), self.working_set)
         part = ball.restrict(groups)
         x = np.clip(np.zeros(part.size), part.lower, part.upper)
         if ball.is_tight:
-            x[0] = ball.budget
-        state = CoordinateState(
+            x[np.argmax(np.where(part.weights > 0.0, part.scores(prices), -math.inf))] = ball.budget
+        tracker = Fixed(_as_point(problem, ball, part, x))
+        image, cost = problem.map.image(tracker.point()), problem.sharp.objective(tracker.point())
+        certificate = empty_certificate(dual).update_bound(problem, point)
+        return CoordinateState(
             iteration=0,
             dual=dual,
-            primal=Fixed(_as_point(problem, ball, part, x)),
-            image=problem.map.image(_as_point(problem, ball, part, x)),
-            mean_objective=0.0,
-            certificate=empty_certificate(dual).update_bound(problem, point),
+            primal=tracker,
+            image=image,
+            mean_objective=cost,
+            certificate=certificate.update_point(measure_point(problem, tracker, image, cost)),
             counts=Counts(1, 0, point.matvecs + 1),
             smoothness=0.0,
             dual_step=math.nan,
@@ -133,12 +137,9 @@ class CoordinateDescent:
             x=x,
             rows=np.zeros((0, problem.b.size)),
             gram=np.zeros((0, 0)),
-            multiplier=_first_multiplier(ball, _flat(direction)),
+            multiplier=_first_multiplier(ball, prices),
             eps=target_eps(problem, self.eps, accuracy, point.objective),
         )
-        cost = problem.sharp.objective(state.primal.point())
-        measures = measure_point(problem, state.primal, state.image, cost)
-        return replace(state, mean_objective=cost, certificate=state.certificate.update_point(measures))
 
     def start_at(self, problem: Problem, tracker: Tracker, warm: WarmPoint, accuracy: float) -> CoordinateState:
         """Start with the groups in use in another run, at its entries as far as they are within the bounds."""
@@ -197,7 +198,7 @@ class CoordinateDescent:
             counts=state.counts.plus(1, 0, point.matvecs + solution.products),
             dual_step=norm(dual - state.dual),
             groups=groups,
-            x=np.concatenate([moved.x, _entering(ball, groups[kept.size :])]),
+            x=np.append(moved.x, np.zeros(ball.restrict(groups[kept.size :]).size)),
             multiplier=solution.multiplier,
         )
 
@@ -223,18 +224,6 @@ def _flat(direction: Any) -> FloatArray:
     if isinstance(direction, (tuple, Blocks)):
         return np.concatenate([np.asarray(part, np.float64).reshape(-1) for part in direction])
     return np.asarray(direction, np.float64).reshape(-1)
-
-
-def _first_groups(ball: Coordinates, direction: FloatArray, count: int) -> IntArray:
-    """Return the groups outside the budget and the best priced ones, the best of all first."""
-    scores = ball.scores(direction)
-    outside = np.flatnonzero(ball.weights == 0.0)
-    scores[outside] = -math.inf
-    count = min(count, scores.size - outside.size)
-    if count == 0:
-        return outside
-    best = np.argpartition(-scores, count - 1)[:count]
-    return np.concatenate([best[np.argsort(-scores[best], kind="stable")], outside])
 
 
 def _first_multiplier(ball: Coordinates, direction: FloatArray) -> Multiplier:
@@ -264,26 +253,14 @@ def _next_groups(
     return np.concatenate([groups[kept], np.flatnonzero(chosen)]), kept
 
 
-def _entries(ball: Coordinates, places: IntArray) -> IntArray:
-    """Return the entries of some groups of a working set."""
-    sizes = np.diff(ball.starts)[places]
-    first = np.concatenate([[0], np.cumsum(sizes)])
-    return np.repeat(ball.starts[places] - first[:-1], sizes) + np.arange(first[-1])
-
-
 def _select(ball: Coordinates, state: CoordinateState, kept: IntArray, x: FloatArray) -> CoordinateState:
     """Return the state with the entries, columns and Gram matrix of the groups that stay."""
-    entries = _entries(ball, kept)
+    entries = np.flatnonzero(ball.spread(np.isin(np.arange(ball.weights.size), kept)))
     if entries.size == x.size:
         return replace(state, x=x)
     rows = state.rows[entries] if state.rows.size else state.rows
     gram = state.gram[np.ix_(entries, entries)] if state.gram.size else state.gram
     return replace(state, x=x[entries], rows=rows, gram=gram)
-
-
-def _entering(ball: Coordinates, groups: IntArray) -> FloatArray:
-    """Return the values of groups that enter: zero."""
-    return np.zeros(int((ball.starts[groups + 1] - ball.starts[groups]).sum()))
 
 
 def _as_point(problem: Problem, ball: Coordinates, part: Coordinates, x: FloatArray) -> Any:

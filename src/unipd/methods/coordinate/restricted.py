@@ -22,6 +22,7 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.systems import RIDGE, factor_definite
 from unipd.couplings import ConvexLoss
 from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
@@ -48,8 +49,6 @@ LEAST_CURVATURE = 1e-9
 """Floor of the diagonal Hessian relative to the loss's curvature: a loss may be linear in all residuals."""
 FLOOR_GROWTH = 1e3
 """The floor grows by this factor with every round that brings no better point; at 1 the model is an upper bound."""
-RIDGE = 1e-13
-"""Added to the diagonal of a Newton system, relative to its largest entry."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ class Restricted:
     @cached_property
     def entry_weights(self) -> FloatArray:
         """w_g for each entry."""
-        return np.repeat(self.ball.weights, np.diff(self.ball.starts)) if self.ball.has_groups else self.ball.weights
+        return self.ball.spread(self.ball.weights)
 
     def gap(self, point: Point, gradient: FloatArray) -> float:
         """Return <g, x> + f(x) + f^*(-g), the duality gap over the working set."""
@@ -337,8 +336,7 @@ def _newton_step(
         hessian = problem.hessian_at(point.residual)
     free = (x > ball.lower) & (x < ball.upper) & ((x != 0.0) | (problem.entry_weights == 0.0))
     if ball.has_groups:
-        norms = np.repeat(ball.norms(x), np.diff(ball.starts))
-        free |= (norms > 0.0) & (problem.entry_weights > 0.0)
+        free |= (ball.spread(ball.norms(x)) > 0.0) & (problem.entry_weights > 0.0)
     places = np.flatnonzero(free)
     if places.size == 0:
         return None, multiplier, True
@@ -370,9 +368,7 @@ def _newton_step(
 
 def _unit_slopes(problem: Restricted, x: FloatArray) -> FloatArray:
     """Return the gradient s of N at x: w_g x_g / ||x_g||."""
-    if not problem.ball.has_groups:
-        return problem.entry_weights * np.sign(x)
-    norms = np.repeat(problem.ball.norms(x), np.diff(problem.ball.starts))
+    norms = problem.ball.spread(problem.ball.norms(x))
     return problem.entry_weights * np.divide(x, norms, out=np.zeros_like(x), where=norms > 0.0)
 
 
@@ -388,10 +384,8 @@ def _longest_step(x: FloatArray, direction: FloatArray, problem: Restricted) -> 
 def _without_crossings(problem: Restricted, old: FloatArray, new: FloatArray) -> tuple[FloatArray, bool]:
     """Return the point with zeros where an entry (or a group) has turned round, within the bounds; whether none has."""
     ball = problem.ball
-    if ball.has_groups:
-        turned = np.repeat(np.add.reduceat(old * new, ball.starts[:-1]) < 0.0, np.diff(ball.starts))
-    else:
-        turned = old * new < 0.0
+    along = old * new
+    turned = ball.spread(np.add.reduceat(along, ball.starts[:-1]) < 0.0) if ball.has_groups else along < 0.0
     turned &= problem.entry_weights > 0.0
     clipped = np.clip(np.where(turned, 0.0, new), ball.lower, ball.upper)
     return clipped, not turned.any() and bool((clipped == new).all())
@@ -401,43 +395,36 @@ def _newton_solver(
     problem: Restricted, places: IntArray, units: FloatArray, x: FloatArray, tau: float, hessian: FloatArray
 ) -> Callable[[FloatArray], FloatArray]:
     """Return the map y -> K^{-1} y with K = A_S^T D A_S + tau N'' + 2 v s s^T."""
+    from scipy.sparse.linalg import LinearOperator, cg
+
     ball = problem.ball
-    bend = np.zeros(places.size)
-    block = np.zeros(0, np.intp)
-    if ball.has_groups:
-        norms = np.repeat(ball.norms(x), np.diff(ball.starts))[places]
-        weights = problem.entry_weights[places]
-        bend = np.divide(tau * weights, norms, out=np.zeros_like(norms), where=norms > 0.0)
-        block = np.repeat(np.arange(ball.weights.size), np.diff(ball.starts))[places]
-        bend[np.diff(ball.starts)[block] == 1] = 0.0
+    block, weights = ball.spread(np.arange(ball.weights.size))[places], problem.entry_weights[places]
+    norms = ball.norms(x)[block]
+    is_bent = (norms > 0.0) & (np.diff(ball.starts)[block] > 1)
+    bend = np.divide(tau * weights, norms, out=np.zeros_like(norms), where=is_bent)
+    inward = np.divide(units, weights**2, out=np.zeros_like(units), where=is_bent & (weights > 0.0))
     if places.size <= (SMALL_SYSTEM if problem.gram is None else LARGEST_SYSTEM):
         matrix = problem.curvature(places, hessian)
         if bend.any():
-            weights = np.maximum(problem.entry_weights[places], 1e-300)
             same = block[:, None] == block[None, :]
-            matrix = matrix + np.diag(bend) - same * (bend * units / weights**2)[:, None] * units[None, :]
+            matrix = matrix + np.diag(bend) - same * (bend * inward)[:, None] * units[None, :]
         if ball.quadratic > 0.0:
             matrix = matrix + 2.0 * ball.quadratic * units[:, None] * units[None, :]
-        matrix = matrix + RIDGE * float(np.diagonal(matrix).max()) * np.eye(places.size)
-        try:
-            factor = scipy.linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            return lambda right: np.linalg.lstsq(matrix, right, rcond=None)[0].astype(np.float64, copy=False)
-        return lambda right: scipy.linalg.cho_solve(factor, right, check_finite=False)
+        return factor_definite(matrix + RIDGE * float(np.diagonal(matrix).max()) * np.eye(places.size))
     part = problem.columns[:, places] if problem.is_sparse else problem.columns[places].T
     diagonal = _column_squares(part, hessian) + bend
-    weights = np.maximum(problem.entry_weights[places], 1e-300)
 
     def product(vector: FloatArray) -> FloatArray:
         image = part.T @ (hessian * (part @ vector)) + bend * vector
         if bend.any():
-            image -= np.bincount(block, units / weights**2 * vector, ball.weights.size)[block] * bend * units
+            image -= np.bincount(block, inward * vector, ball.weights.size)[block] * bend * units
         if ball.quadratic > 0.0:
             image += 2.0 * ball.quadratic * float(units @ vector) * units
         return image + RIDGE * float(diagonal.max()) * vector
 
+    system, jacobi = (LinearOperator((places.size,) * 2, call) for call in (product, lambda y: y / diagonal))
     share = GROUP_RESIDUAL if bend.any() else ENTRY_RESIDUAL
-    return lambda right: _conjugate_gradients(product, right, diagonal, share)
+    return lambda right: cg(system, right, rtol=share, maxiter=PRODUCTS, M=jacobi)[0]
 
 
 def _column_squares(part: Any, hessian: FloatArray) -> FloatArray:
@@ -445,24 +432,3 @@ def _column_squares(part: Any, hessian: FloatArray) -> FloatArray:
     if isinstance(part, np.ndarray):
         return np.einsum("ij,ij,i->j", part, part, hessian)
     return part.multiply(part).T @ hessian
-
-
-def _conjugate_gradients(
-    product: Callable[[FloatArray], FloatArray], right: FloatArray, diagonal: FloatArray, share: float
-) -> FloatArray:
-    """Return K^{-1} y by conjugate gradients, preconditioned by the diagonal, to a residual of this share of y's."""
-    x, residual = np.zeros_like(right), right.copy()
-    scaled = residual / diagonal
-    direction, size = scaled.copy(), float(residual @ scaled)
-    first = size
-    for _ in range(PRODUCTS):
-        if not size > share**2 * first:
-            break
-        image = product(direction)
-        length = size / float(direction @ image)
-        x += length * direction
-        residual -= length * image
-        scaled = residual / diagonal
-        size, previous = float(residual @ scaled), size
-        direction = scaled + (size / previous) * direction
-    return x

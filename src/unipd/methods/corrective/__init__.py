@@ -7,7 +7,7 @@ It collects atoms of X in a bundle, which models the dual function g from below,
 3. a serious step moves the centre to lam, a null step keeps it; the prox parameter M is updated;
 4. the bundle is pruned to its memory, and the new atoms enter.
 
-Read corrective (the method), model (the bundle), master and quadratic_program (Newton steps on the weights),
+Read corrective (the method), model (the bundle), master (Newton steps on the weights),
 dual_master (the master of many blocks, by semismooth Newton steps on lam), linear_master (linear programs with many
 rows, exactly).
 """
@@ -18,33 +18,25 @@ from unipd._util.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from unipd.methods.corrective.corrective import Corrective, CorrectiveState, MemoryBound, price_vertices
-    from unipd.methods.corrective.dual_master import DualMaster, minimize_dual
-    from unipd.methods.corrective.linear_master import LinearModel
-    from unipd.methods.corrective.master import Master, solve_master
-    from unipd.methods.corrective.model import Bundle, Columns, has_blocks
-    from unipd.methods.corrective.quadratic_program import (
+    from unipd.methods.corrective.dual_master import (
+        DualMaster,
         block_averages,
-        block_starts,
-        minimize_quadratic,
+        minimize_dual,
         project_simplex,
         project_simplices,
     )
+    from unipd.methods.corrective.linear_master import LinearModel
+    from unipd.methods.corrective.master import Master, minimize_quadratic, solve_master
+    from unipd.methods.corrective.model import Bundle, Columns, has_blocks
 
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "corrective": ("Corrective", "CorrectiveState", "MemoryBound", "price_vertices"),
-        "dual_master": ("DualMaster", "minimize_dual"),
+        "dual_master": ("DualMaster", "block_averages", "minimize_dual", "project_simplex", "project_simplices"),
         "linear_master": ("LinearModel",),
-        "master": ("Master", "solve_master"),
+        "master": ("Master", "minimize_quadratic", "solve_master"),
         "model": ("Bundle", "Columns", "has_blocks"),
-        "quadratic_program": (
-            "block_averages",
-            "block_starts",
-            "minimize_quadratic",
-            "project_simplex",
-            "project_simplices",
-        ),
     },
 )
 
@@ -58,7 +50,6 @@ __all__ = [
     "Master",
     "MemoryBound",
     "block_averages",
-    "block_starts",
     "has_blocks",
     "minimize_dual",
     "minimize_quadratic",

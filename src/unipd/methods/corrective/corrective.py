@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from unipd import atoms
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.blas import inner, norm
@@ -34,7 +33,7 @@ from unipd.methods.corrective.master import solve_master
 from unipd.methods.corrective.model import FEW_ATOMS, Bundle
 from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
 from unipd.problem import Problem
-from unipd.protocols import SharpAnswer, Tracker, is_user_supplied
+from unipd.protocols import SharpAnswer, Tracker
 
 MASTER_SHARE = 1e-3
 """Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
@@ -213,17 +212,15 @@ class Corrective:
         if is_claimed and problem.is_single:
             certificate, work = recertify(problem, certificate, tolerance)
             counts += work
-        if is_claimed and is_user_supplied(problem.sharp):
-            calls, products = require_no_better(problem, certificate.dual, tolerance)
-            counts = counts.plus(oracle_calls=calls, matvecs=products)
 
         # 3: a serious step moves the centre, a null step does not; then M for the next master
         predicted = state.centre_value - model - problem.coupling.conjugate(dual)
         actual = state.centre_value - value
         is_serious = actual >= DESCENT_SHARE * predicted
         null_steps = 0 if is_serious else state.null_steps + 1
-        change = Change(predicted, actual, null_steps, state.eps, certificate)
-        smoothness = state.smoothness * prox_factor(problem, bundle, change)
+        smoothness = state.smoothness * prox_factor(
+            problem, bundle, certificate, predicted=predicted, actual=actual, null_steps=null_steps, eps=state.eps
+        )
         least = min(state.smoothness, least_smoothness(problem, norm(image - problem.b)))
         memory = self.memory or atoms_to_keep(bundle, int(np.count_nonzero(bundle.weights)))
         memory = atoms_per_block(problem, bundle, memory)
@@ -381,21 +378,17 @@ _PATIENCE = 40
 _ROUNDING = 1e-14
 
 
-@dataclass(frozen=True)
-class Change:
-    """The predicted and the actual change of G in a step."""
-
-    predicted: float
-    """Decrease of G that the model predicts."""
-    actual: float
-    """Decrease of G."""
-    null_steps: int
-    eps: float
-    certificate: Certificate
-
-
-def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
-    """Return the factor of M after a step.
+def prox_factor(
+    problem: Problem,
+    bundle: Bundle,
+    certificate: Certificate,
+    *,
+    predicted: float,
+    actual: float,
+    null_steps: int,
+    eps: float,
+) -> float:
+    """Return the factor of M after a step, by the predicted and the actual decrease of G.
 
     With one model of the whole x, M decreases by what a parabola through G and its slope along the step suggests, a
     factor of 2 to 10, when at least half of the prediction came true, and is doubled after every forty null steps; so
@@ -405,7 +398,6 @@ def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
     held all along the step, as where no multiplier is large enough (no Slater point). Where the prediction is far below
     the requested accuracy, M is halved.
     """
-    predicted, actual, eps, certificate = change.predicted, change.actual, change.eps, change.certificate
     scale = problem.scale(certificate.objective)
     small = _SMALL_SHARE * eps
     share = _SMALL_SHARE if bundle.by_block else _FEASIBLE_SHARE
@@ -420,7 +412,7 @@ def prox_factor(problem: Problem, bundle: Bundle, change: Change) -> float:
     if predicted > 0.0 and actual >= 0.5 * predicted:
         parabola = max(_least_factor(problem), 2.0 * (1.0 - actual / predicted))
         return min(0.5, parabola) if is_short else 1.0
-    is_stuck = change.null_steps > 0 and change.null_steps % _PATIENCE == 0
+    is_stuck = null_steps > 0 and null_steps % _PATIENCE == 0
     return 2.0 if is_stuck and actual < DESCENT_SHARE * predicted else 1.0
 
 
@@ -458,24 +450,3 @@ def require_maximum(
             "earlier attains: it does not maximise, or the adjoint of the map is wrong; "
             "run unipd.doctor.check (unipd doctor FILE.py:NAME) to locate the error"
         )
-
-
-def require_no_better(problem: Problem, dual: Array, tolerance: float) -> tuple[int, int]:
-    """Call an oracle at -A^* lam, then at that direction tilted towards its answer; return the calls and products.
-
-    An oracle that maximises gives no better point there. One that returns a wrong point, such as the second best,
-    returns a better one, which proves that its answer at -A^* lam was not a maximiser.
-    """
-    with oracle_errors:
-        direction: Any = problem.map.adjoint(-dual)
-    point = evaluate(problem, dual, direction=direction, tolerance=tolerance)
-    if not (isinstance(direction, np.ndarray) and isinstance(point.atom, (np.ndarray, atoms.SparsePoint))):
-        return 1, point.matvecs
-    answer = np.asarray(atoms.dense(point.atom))
-    length = norm(answer)
-    if length == 0.0:
-        return 1, point.matvecs
-    tilted = direction + 2.0 * norm(direction) * (answer / length).astype(direction.dtype)
-    other = evaluate(problem, dual, direction=tilted, tolerance=tolerance)
-    require_maximum(problem, inner(dual, problem.b - other.image) - other.objective, point, tolerance)
-    return 2, point.matvecs + other.matvecs

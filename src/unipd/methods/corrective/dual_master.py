@@ -23,9 +23,9 @@ import numpy as np
 import scipy
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.systems import factor_definite
 from unipd.methods.base import relative_eps
 from unipd.methods.corrective.model import Bundle, as_complex, as_real
-from unipd.methods.corrective.quadratic_program import RIDGE, block_averages, project_simplices
 from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 
@@ -125,7 +125,7 @@ class DualMaster:
         direction = np.zeros(dual.size)
         if free.any():
             system = hessian if free.all() else hessian[np.ix_(free, free)]
-            direction[free] = -_solve_definite(system, gradient[free])
+            direction[free] = -factor_definite(system)(gradient[free])
         return direction
 
 
@@ -171,15 +171,6 @@ def _newton_step(master: DualMaster, point: DualMasterPoint) -> tuple[DualMaster
     return new, at_rounding
 
 
-def _solve_definite(matrix: Array, right: Array) -> Array:
-    """Solve a positive definite system, with a ridge of the size of rounding where Cholesky fails."""
-    try:
-        return scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix, check_finite=False), right, check_finite=False)
-    except np.linalg.LinAlgError:
-        ridge = RIDGE * float(np.trace(matrix)) * np.eye(right.size)
-        return np.linalg.lstsq(matrix + ridge, right, rcond=None)[0]
-
-
 def solve_dual_master(
     problem: Problem, bundle: Bundle, centre: Array, smoothness: float, eps: float
 ) -> tuple[Bundle, Array]:
@@ -222,3 +213,70 @@ def _first_prox_step(prices: FloatArray, starts: IntArray, blocks: IntArray) -> 
     excess = prices - np.minimum.reduceat(prices, starts[:-1])[blocks]
     positive = excess[excess > 0]
     return _FIRST_PROX_STEP / float(positive.mean()) if positive.size else 1.0
+
+
+def project_simplices(values: FloatArray, blocks: IntArray, starts: IntArray) -> FloatArray:
+    """Return the nearest vector whose entries are nonnegative and sum to one in every block.
+
+    In a block with sorted entries v_1 >= v_2 >= ..., the solution is max(v - theta, 0) with
+    theta = (v_1 + ... + v_k - 1) / k for the last k with k v_k > v_1 + ... + v_k - 1. All blocks are done at once.
+
+    Parameters
+    ----------
+    values
+        The vector.
+    blocks
+        The block of every entry, in ascending order; no block is empty.
+    starts
+        Where the blocks begin, and the end of the last one.
+
+    Examples
+    --------
+    >>> project_simplices(np.array([0.5, 1.5, 3.0]), np.array([0, 0, 1]), np.array([0, 2, 3]))
+    array([0., 1., 1.])
+    """
+    first = starts[:-1]
+    shifted = np.maximum(values - np.maximum.reduceat(values, first)[blocks], -1.0)  # what is lower becomes 0 anyway
+    ordered = shifted[np.lexsort((-shifted, blocks))]
+    sums = np.cumsum(ordered)
+    sums -= (sums[first] - ordered[first])[blocks]
+    places = np.arange(1, values.size + 1) - first[blocks]
+    kept = np.add.reduceat(ordered * places > sums - 1.0, first, dtype=np.intp)
+    theta = (sums[first + kept - 1] - 1.0) / kept
+    return np.maximum(shifted - theta[blocks], 0.0)
+
+
+def project_simplex(values: FloatArray, total: float) -> FloatArray:
+    """Return the nearest vector with nonnegative entries of this sum.
+
+    >>> project_simplex(np.array([-1.0, 1.5, 2.0]), 1.0)
+    array([0.  , 0.25, 0.75])
+    """
+    blocks, starts = np.zeros(values.size, np.intp), np.array([0, values.size])
+    return total * project_simplices(values / total, blocks, starts)
+
+
+def block_averages(matrix: Any, blocks: IntArray) -> Any:
+    """Return the sum of the columns of every block over the square root of their number: M E with E E^T the averaging.
+
+    Parameters
+    ----------
+    matrix
+        M, dense or sparse.
+    blocks
+        The block of every column, ascending from 0 on.
+
+    Examples
+    --------
+    >>> block_averages(np.eye(3), np.array([2, 2, 5])).round(3)
+    array([[0.707, 0.   ],
+           [0.707, 0.   ],
+           [0.   , 1.   ]])
+    """
+    first = np.flatnonzero(np.diff(blocks, prepend=-1))
+    sizes = np.diff(first, append=blocks.size)
+    if isinstance(matrix, np.ndarray):
+        return np.add.reduceat(matrix, first, axis=1) / np.sqrt(sizes)
+    places = np.repeat(np.arange(sizes.size), sizes)
+    entries = (1.0 / np.sqrt(sizes[places]), places, np.arange(blocks.size + 1))
+    return matrix @ scipy.sparse.csr_array(entries, shape=(blocks.size, sizes.size))

@@ -141,23 +141,14 @@ class LinearModel:
 
     def _sets(self, problem: Problem) -> tuple[FloatArray, Any, FloatArray]:
         """Return the costs, E and e of all blocks."""
-        costs, values, rows, columns, right = ([np.zeros(0)] for _ in range(5))
-        count = 0
-        for oracle, inside, places in self._split(problem):
+        costs, matrices, right = [], [], []
+        for oracle, _, places in self._split(problem):
             cost = oracle.linear_cost
             costs.append(np.zeros(places.size) if cost is None else np.asarray(cost, np.float64).reshape(-1)[places])
-            entries, (lines, members), sums = oracle.equations(places)
-            values.append(entries)
-            rows.append(count + lines)
-            columns.append(inside.start + members)
+            entries, positions, sums = oracle.equations(places)
+            matrices.append(scipy.sparse.coo_array((entries, positions), shape=(sums.size, places.size)))
             right.append(sums)
-            count += sums.size
-        joined = [np.concatenate(part) for part in (values, rows, columns)]
-        shape = (count, self.support.size)
-        matrix = scipy.sparse.csc_array(
-            (joined[0], (joined[1].astype(np.intp), joined[2].astype(np.intp))), shape=shape
-        )
-        return np.concatenate(costs), matrix, np.concatenate(right)
+        return np.concatenate(costs), scipy.sparse.block_diag(matrices), np.concatenate(right)
 
 
 def _blocks(problem: Problem) -> tuple[Any, ...]:

@@ -15,10 +15,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from unipd._typing import Array, FloatArray
+import numpy as np
+
+from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.blas import inner
+from unipd._util.systems import RIDGE, factor_definite, solve_system
+from unipd.errors import OracleError
 from unipd.methods.corrective.model import Bundle, as_real
-from unipd.methods.corrective.quadratic_program import minimize_quadratic
 from unipd.methods.step_size import ARMIJO, backtrack
 from unipd.problem import Problem
 
@@ -26,6 +29,10 @@ _NEWTON_STEPS = 50
 _ROUNDING = 1e-13
 _LAST_SHARE = 0.05
 """A Newton step that predicts less than this share of the decrease so far is the last one."""
+_TOLERANCE = 1e-14
+"""A reduced cost counts as negative beyond this share of its terms, a few times what they round to."""
+_ENTERING_SHARE = 10
+"""One in this many of the free entries may enter at once."""
 
 
 class MasterPoint(NamedTuple):
@@ -142,3 +149,108 @@ def _newton_step(master: Master, point: MasterPoint, tolerance: float) -> tuple[
 
     new, accepted = backtrack(trial, accept)
     return (new, is_last) if accepted or new.value <= value else (point, True)
+
+
+# The quadratic program of a Newton step
+
+
+def minimize_quadratic(
+    hessian: FloatArray, linear: FloatArray, start: FloatArray, *, sums: FloatArray | None
+) -> FloatArray:
+    """Return argmin of 1/2 w'Hw + q'w over w >= 0 and, where there are ``sums``, S w = 1.
+
+    The rows of S are the indicators of disjoint groups that make up all of w: one row is the simplex, several are a
+    product of simplices. The start is feasible.
+
+    A primal active-set method: solve on the free entries, step as far as the signs allow, drop the entry that
+    blocks, and let in those with the most negative reduced costs. Where the solution cut off at zero is better than the
+    point at which the first entry blocks, it is taken instead, and many entries leave at once. H may be singular: a
+    ridge far below rounding of the data turns flat directions into long steps, which the blocking entry ends.
+
+    >>> minimize_quadratic(np.eye(2), np.array([0.0, -0.5]), np.array([1.0, 0.0]), sums=np.ones((1, 2)))
+    array([0.25, 0.75])
+    """
+    size = linear.size
+    scale = max(float(np.abs(np.diag(hessian)).max(initial=0.0)), 1e-200)
+    if sums is not None:  # weights have no unit: a zero Hessian is compared with the linear term
+        scale = max(scale, float(np.abs(linear).max()))
+    matrix = hessian + (RIDGE * scale) * np.eye(size)
+    weights, free = start.copy(), start > 0
+    entering = np.zeros(0, np.intp)
+    most = size  # entries that may enter at once
+    for _ in range(20 * size + 50):
+        target, multiplier = _free_minimiser(matrix, linear, np.flatnonzero(free), sums)
+        if not np.isfinite(target).all():
+            raise OracleError("images of atoms whose squares are not finite: divide A and b by a common factor")
+        if target.size == 0 or target.min() >= 0.0:
+            weights = np.zeros(size)
+            weights[free] = target
+            reduced = matrix @ weights + linear + (0.0 if sums is None else multiplier @ sums)
+            reduced[free] = 0.0
+            length = float(weights.max()) if sums is None else 1.0  # without sums, weights have a unit
+            threshold = _TOLERANCE * (float(np.abs(linear).max()) + scale * length)
+            entering = _most_negative(reduced, -threshold, min(most, max(1, int(free.sum()) // _ENTERING_SHARE)))
+            if entering.size == 0:
+                break
+            free[entering] = True
+            continue
+        places = np.flatnonzero(free)
+        blocked = places[(target < 0.0) & (weights[places] == 0.0)]
+        if blocked.size:  # entries that have just come in, and would become negative
+            free[blocked] = False
+            if entering.size and not free[entering].any():
+                if most == 1:
+                    break
+                most = 1
+            continue
+        weights = _shorten_step(matrix, linear, weights, places, target, sums)
+        free = weights > 0
+    return weights if sums is None else weights / ((sums @ weights) @ sums)
+
+
+def _most_negative(values: FloatArray, least: float, count: int) -> IntArray:
+    """Return the places of the most negative entries below ``least``, at most ``count``."""
+    places = np.flatnonzero(values < least)
+    return places if places.size <= count else places[np.argpartition(values[places], count - 1)[:count]]
+
+
+def _shorten_step(
+    matrix: FloatArray, linear: FloatArray, weights: FloatArray, places: IntArray, target: Array, sums: Array | None
+) -> FloatArray:
+    """Return the better of two points on the way to a target with negative entries.
+
+    One is where the first entry becomes zero; the other is the target with zeros in place of negative entries.
+    """
+    negative = target < 0.0
+    ratios = weights[places[negative]] / (weights[places[negative]] - target[negative])
+    first = int(np.argmin(ratios))
+    nearest, cut = weights.copy(), np.zeros_like(weights)
+    nearest[places] += ratios[first] * (target - weights[places])
+    nearest[places[negative][first]] = 0.0
+    np.maximum(nearest, 0.0, out=nearest)
+    cut[places] = np.maximum(target, 0.0)
+    if sums is not None:
+        totals = sums @ cut
+        if totals.min() <= 0.0:
+            return nearest
+        cut /= totals @ sums
+    values = [float((0.5 * (matrix @ point) + linear) @ point) for point in (nearest, cut)]
+    return cut if values[1] < values[0] else nearest
+
+
+def _free_minimiser(
+    matrix: FloatArray, linear: FloatArray, places: IntArray, sums: FloatArray | None
+) -> tuple[Array, Array]:
+    """Return the minimiser over the free entries, signs ignored, and the multipliers of the sums."""
+    block = matrix[np.ix_(places, places)]
+    if sums is None:
+        return (factor_definite(block)(-linear[places]) if places.size else linear[places]), np.zeros(0)
+    size, count = places.size, sums.shape[0]
+    balance = float(np.abs(np.diag(block)).max(initial=1e-300))
+    system = np.zeros((size + count, size + count))
+    system[:size, :size] = block
+    system[size:, :size] = balance * sums[:, places]
+    system[:size, size:] = system[size:, :size].T
+    right = np.append(-linear[places], np.full(count, balance))
+    solution = solve_system(system, right)
+    return solution[:size], balance * solution[size:]

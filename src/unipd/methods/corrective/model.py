@@ -19,7 +19,6 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.dual import DualPoint
-from unipd.methods.corrective.quadratic_program import block_starts
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.trackers import ByBlock, Combination
@@ -161,7 +160,7 @@ class Bundle:
     @property
     def starts(self) -> IntArray:
         """Where the blocks begin, and their end."""
-        return block_starts(self.blocks, self.count)
+        return np.searchsorted(self.blocks, np.arange(self.count + 1))
 
     @property
     def sums(self) -> FloatArray | None:
