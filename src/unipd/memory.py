@@ -134,7 +134,7 @@ def limited_memory(limit: int | None) -> AbstractContextManager[Any]:
     Raises
     ------
     InvalidInput
-        Unless ``limit`` is an integer of at least 1.
+        ``limit``: expected an integer of at least 1.
 
     See Also
     --------
@@ -294,7 +294,7 @@ def forecast(problem: Problem, tracker: str = "dense") -> Forecast:
     Raises
     ------
     InvalidInput
-        Unless ``problem`` is a unipd.Problem and ``tracker`` is one of its values.
+        ``problem``: expected a unipd.Problem.
 
     See Also
     --------

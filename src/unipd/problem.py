@@ -69,7 +69,7 @@ class Problem:
     Raises
     ------
     InvalidInput
-        Unless ``b`` is a finite ||b||^2 (rescale A and b).
+        ``b``: expected a finite ||b||^2 (rescale A and b).
 
     See Also
     --------

@@ -33,7 +33,7 @@ def smoothness_bound(nu: float, holder: float, eps: float) -> float:
     Raises
     ------
     InvalidInput
-        Unless ``holder`` is nonnegative and ``eps`` is positive.
+        ``holder``: expected a number of at least zero; ``eps``: expected a number above zero.
 
     See Also
     --------
@@ -482,7 +482,7 @@ def uniform_convexity_constant(q: float, modulus: float, map_norm: float) -> tup
     Raises
     ------
     InvalidInput
-        Unless ``q`` is a degree >= 2.
+        ``q``: expected a degree >= 2.
 
     See Also
     --------

@@ -22,6 +22,10 @@ class Absolute(BoundedSlackLoss):
     slack_radius
         Bound on |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
+    See Also
+    --------
+    Huber, L1Ball
+
     Examples
     --------
     >>> Absolute().prox(np.array([3.0, -0.5]), 1.0)

@@ -16,6 +16,22 @@ from unipd.protocols import Coupling
 class Translated(ConvexSet):
     """K = shift + K_0, with h(lam) = <lam, shift> + h_0(lam).
 
+    Parameters
+    ----------
+    part
+        The set K_0.
+    shift
+        The shift, of the shape of b.
+
+    Raises
+    ------
+    InvalidInput
+        ``shift``: expected an array of finite numbers.
+
+    See Also
+    --------
+    Scaled, Product
+
     Examples
     --------
     >>> from unipd.couplings import L2Ball
@@ -65,6 +81,22 @@ class Translated(ConvexSet):
 
 class Scaled(ConvexSet):
     """K = factor * K_0 with factor > 0, with h(lam) = factor * h_0(lam).
+
+    Parameters
+    ----------
+    part
+        The set K_0.
+    factor
+        The factor, above 0.
+
+    Raises
+    ------
+    InvalidInput
+        ``factor``: expected a number above zero.
+
+    See Also
+    --------
+    Translated, Product
 
     Examples
     --------

@@ -53,16 +53,46 @@ else:
 
 @dataclass(frozen=True)
 class Rescaling:
-    """Positive factors D for the rows, and D K: A x - b in K is the same as D A x - D b in D K."""
+    """Positive factors D for the rows, and D K: A x - b in K is the same as D A x - D b in D K.
+
+    Parameters
+    ----------
+    factors
+        The diagonal of D, flat.
+    coupling
+        D K.
+
+    See Also
+    --------
+    unipd.Rescaling, Scaled
+
+    Examples
+    --------
+    A row of norm 1/8 is multiplied by 8, and its interval with it:
+
+    >>> import unipd
+    >>> box = unipd.couplings.Box(-1.0, 1.0)
+    >>> box.rescale(np.array([0.125])).coupling.project(np.array([20.0]))
+    array([8.])
+    """
 
     factors: FloatArray
-    """The diagonal of D, flat."""
     coupling: Coupling
-    """D K."""
 
 
 class CouplingBase(ReprMixin, ABC, _Coupling):
-    """Defaults that sets and losses share: vectors of any shape, derivatives by differences, rows in fixed units."""
+    """Defaults that sets and losses share: vectors of any shape, derivatives by differences, rows in fixed units.
+
+    See Also
+    --------
+    ConvexSet, ConvexLoss
+
+    Examples
+    --------
+    >>> import unipd
+    >>> isinstance(unipd.couplings.Equality(), CouplingBase)
+    True
+    """
 
     dual_sign: float | None = None
     """0 when the dual vector is free, 1 or -1 when it is nonnegative or nonpositive entry by entry; None otherwise."""
@@ -133,6 +163,10 @@ class ConvexSet(CouplingBase):
     function follows by Moreau, prox of ``t h`` at v = v - t P_K(v / t). Three optional methods make solves faster:
     ``prox_jacobian`` and ``prox_curvature`` (Newton steps of the corrective method), ``rescale`` (row equilibration).
 
+    See Also
+    --------
+    ConvexLoss, unipd.protocols.Coupling, unipd.doctor.check_coupling
+
     Examples
     --------
     A user-supplied set, the line {r : r_1 = r_2 = ...}:
@@ -186,6 +220,10 @@ class ConvexSet(CouplingBase):
 
 class ConvexLoss(CouplingBase):
     """A finite convex loss phi, used through its prox form or the paper's slack split.
+
+    See Also
+    --------
+    ConvexSet, BoundedSlackLoss, unipd.protocols.Loss
 
     Examples
     --------
@@ -404,6 +442,15 @@ class BoundedSlackLoss(ConvexLoss):
     ----------
     slack_radius
         R > 0, or None when the loss will be used in its prox form only.
+
+    Raises
+    ------
+    InvalidInput
+        ``slack_radius``: expected a number above zero.
+
+    See Also
+    --------
+    ConvexLoss, Huber, Absolute
 
     Examples
     --------

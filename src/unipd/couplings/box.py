@@ -25,6 +25,15 @@ class Box(ConvexSet):
     lower, upper
         Numbers, or arrays with one bound per entry of r; lower may hold -inf and upper inf.
 
+    Raises
+    ------
+    InvalidInput
+        ``lower``, ``upper``: expected an array of numbers.
+
+    See Also
+    --------
+    AtMost, AtLeast, LInfBall
+
     Examples
     --------
     >>> Box(-1.0, 2.0).conjugate(np.array([3.0, -1.0]))

@@ -12,6 +12,12 @@ from unipd.couplings.base import ConvexSet, Rescaling, row_factors
 class Equality(ConvexSet):
     """K = {0}, i.e. A x = b; h = 0, so the dual variable is free.
 
+    See Also
+    --------
+    AtMost, Box
+
+    Examples
+    --------
     >>> Equality().distance(np.array([3.0, 4.0]))
     5.0
     """

@@ -21,6 +21,22 @@ class HalfSpace(ConvexSet):
     within :func:`~unipd.couplings.base.domain_rounding` of it (some eps ||lam||), and the bound that h gives is
     then right up to that distance times ||A x^* - b||: rounding, as in any inner product.
 
+    Parameters
+    ----------
+    normal
+        The normal, of the shape of b.
+    offset
+        The largest <normal, r>.
+
+    Raises
+    ------
+    InvalidInput
+        ``normal``: expected an array of finite numbers; ``offset``: expected a finite number.
+
+    See Also
+    --------
+    AtMost, Box
+
     Examples
     --------
     >>> half = HalfSpace(np.array([3.0, 4.0]), 5.0)

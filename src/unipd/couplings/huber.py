@@ -26,6 +26,15 @@ class Huber(BoundedSlackLoss):
     slack_radius
         Bound on |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
+    Raises
+    ------
+    InvalidInput
+        ``delta``: expected a number above zero.
+
+    See Also
+    --------
+    LeastSquares, Absolute
+
     Examples
     --------
     >>> Huber(1.0).value(np.array([1.0, -3.0]))

@@ -15,6 +15,22 @@ class L1Ball(ConvexSet):
 
     The projection lowers every modulus by the same threshold, found by one sort: O(n log n).
 
+    Parameters
+    ----------
+    radius
+        The radius, at least 0.
+
+    Raises
+    ------
+    InvalidInput
+        ``radius``: expected a number of at least zero.
+
+    See Also
+    --------
+    L2Ball, LInfBall, Absolute, unipd.sharp.L1Ball
+
+    Examples
+    --------
     >>> L1Ball(2.0).project(np.array([3.0, -1.0]))
     array([2., 0.])
     """

@@ -17,6 +17,22 @@ from unipd.couplings.equality import Equality
 class L2Ball(ConvexSet):
     """K = {||r|| <= radius}, i.e. ||A x - b|| <= radius (a noise level); h(lam) = radius ||lam||.
 
+    Parameters
+    ----------
+    radius
+        The radius, at least 0.
+
+    Raises
+    ------
+    InvalidInput
+        ``radius``: expected a number of at least zero.
+
+    See Also
+    --------
+    L1Ball, LInfBall, LeastSquares, unipd.sharp.L2Ball
+
+    Examples
+    --------
     >>> L2Ball(1.0).distance(np.array([3.0, 4.0]))
     4.0
     """

@@ -19,6 +19,22 @@ class LeastSquares(ConvexLoss):
 
     In the slack split r^*(lam) = lam / c, so grad g = lam/c + b - A x^*(lam).
 
+    Parameters
+    ----------
+    scale
+        The constant c > 0.
+
+    Raises
+    ------
+    InvalidInput
+        ``scale``: expected a number above zero.
+
+    See Also
+    --------
+    WeightedLeastSquares, Huber, L2Ball
+
+    Examples
+    --------
     >>> LeastSquares().value(np.array([3.0, 4.0]))
     12.5
     """
@@ -76,6 +92,22 @@ class LeastSquares(ConvexLoss):
 class WeightedLeastSquares(ConvexLoss):
     """phi(r) = 1/2 sum_i w_i |r_i|^2 with positive weights (inverse variances).
 
+    Parameters
+    ----------
+    weights
+        The weights w > 0, of the shape of b.
+
+    Raises
+    ------
+    InvalidInput
+        ``weights``: expected an array of finite real numbers.
+
+    See Also
+    --------
+    LeastSquares, Scaled
+
+    Examples
+    --------
     >>> WeightedLeastSquares(np.array([1.0, 4.0])).value(np.array([1.0, 1.0]))
     2.5
     """

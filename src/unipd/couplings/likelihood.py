@@ -37,6 +37,16 @@ class MultinomialLikelihood(ConvexLoss):
     shots
         N_i, the number of trials that outcome i is one of the outcomes of; one number for all, or one for each entry.
 
+    Raises
+    ------
+    InvalidInput
+        ``counts``: expected nonnegative numbers, not all zero; ``shots``: expected at least as many shots as counts
+        of every outcome.
+
+    See Also
+    --------
+    PoissonLikelihood, unipd.PauliTomography
+
     Examples
     --------
     >>> loss = MultinomialLikelihood([3.0, 1.0, 0.0], shots=4)
@@ -127,6 +137,15 @@ class PoissonLikelihood(MultinomialLikelihood):
         n, nonnegative numbers, one for each entry of A x.
     exposure
         e > 0: the expected number of events for p_i = 1; one number for all, or one for each entry.
+
+    Raises
+    ------
+    InvalidInput
+        ``counts``: expected an array of finite real numbers; ``exposure``: expected positive numbers.
+
+    See Also
+    --------
+    MultinomialLikelihood
 
     Examples
     --------

@@ -14,6 +14,22 @@ from unipd.couplings.box import Box
 class LInfBall(ConvexSet):
     """K = {max_i |r_i| <= radius}, h(lam) = radius ||lam||_1; complex entries count by modulus.
 
+    Parameters
+    ----------
+    radius
+        The radius, at least 0.
+
+    Raises
+    ------
+    InvalidInput
+        ``radius``: expected a number of at least zero.
+
+    See Also
+    --------
+    L1Ball, L2Ball, Box, unipd.sharp.LInfBall
+
+    Examples
+    --------
     >>> LInfBall(1.0).project(np.array([3.0, -0.5]))
     array([ 1. , -0.5])
     """

@@ -27,6 +27,10 @@ class Logistic(BoundedSlackLoss):
     slack_radius
         Bound on |r_i| in the slack split; see :class:`~unipd.couplings.base.BoundedSlackLoss`.
 
+    See Also
+    --------
+    LeastSquares, MultinomialLikelihood
+
     Examples
     --------
     >>> round(Logistic().value(np.array([0.0, 1000.0])), 4)

@@ -80,6 +80,10 @@ class NuclearBall(_SingularValueBall):
     shape
         Rows and columns. Matrices come in this shape, or flat in C order.
 
+    See Also
+    --------
+    SpectralBall, unipd.sharp.NuclearBall
+
     Examples
     --------
     >>> NuclearBall(2.0, (2, 2)).project(np.array([3.0, 0.0, 0.0, 1.0]))
@@ -114,6 +118,10 @@ class SpectralBall(_SingularValueBall):
         Bound on the largest singular value.
     shape
         Rows and columns. Matrices come in this shape, or flat in C order.
+
+    See Also
+    --------
+    NuclearBall, PSDCone, unipd.sharp.SpectralBall
 
     Examples
     --------

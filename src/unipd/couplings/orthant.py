@@ -14,6 +14,12 @@ from unipd.couplings.base import ConvexSet, Rescaling, require_real, row_factors
 class AtLeast(ConvexSet):
     """K = {r >= 0}, i.e. A x >= b; h is the indicator of the polar cone {lam <= 0}.
 
+    See Also
+    --------
+    AtMost, Box
+
+    Examples
+    --------
     >>> AtLeast().conjugate(np.array([-1.0, 0.0]))
     0.0
     """
@@ -51,6 +57,12 @@ class AtLeast(ConvexSet):
 class AtMost(AtLeast):
     """K = {r <= 0}, i.e. A x <= b; h is the indicator of {lam >= 0}.
 
+    See Also
+    --------
+    AtLeast, Box, Equality
+
+    Examples
+    --------
     >>> AtMost().distance(np.array([3.0, -4.0]))
     3.0
     """

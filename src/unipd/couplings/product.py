@@ -29,6 +29,15 @@ class Product(CouplingBase):
     sizes
         Number of entries of r that each part takes, in order; a cone of matrices takes its matrix flat.
 
+    Raises
+    ------
+    InvalidInput
+        ``parts``: expected a list of sets or losses; ``sizes``: expected a list of numbers, one per part.
+
+    See Also
+    --------
+    Translated, Scaled, unipd.maps.Stacked
+
     Examples
     --------
     >>> from unipd.couplings import AtMost, Equality, LeastSquares

@@ -31,6 +31,15 @@ class PSDCone(ConvexSet):
     size
         Number of rows. Matrices come as arrays of shape (size, size), or flat in C order.
 
+    Raises
+    ------
+    InvalidInput
+        ``size``: expected an integer of at least 1.
+
+    See Also
+    --------
+    SecondOrderCone, SpectralBall
+
     Examples
     --------
     >>> PSDCone(2).project(np.array([[1.0, 0.0], [0.0, -2.0]]))

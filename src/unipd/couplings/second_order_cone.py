@@ -20,6 +20,12 @@ class SecondOrderCone(ConvexSet):
     :func:`~unipd.couplings.base.domain_rounding` (some eps ||lam||); the bound that h gives is then right up to
     that distance times ||A x^* - b||.
 
+    See Also
+    --------
+    L2Ball, PSDCone
+
+    Examples
+    --------
     >>> SecondOrderCone().project(np.array([0.0, 2.0]))
     array([1., 1.])
     """

@@ -145,7 +145,7 @@ def check(problem: Problem, *, seed: int = 0) -> Report:
     Raises
     ------
     InvalidInput
-        Unless ``problem`` is a unipd.Problem.
+        ``problem``: expected a unipd.Problem.
 
     See Also
     --------

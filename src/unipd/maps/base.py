@@ -33,6 +33,32 @@ class Map(ReprMixin, MapDefaults, ABC):
     """Base of the linear maps A; a subclass gives :meth:`image` and :meth:`adjoint`.
 
     The adjoint is with respect to real inner products: Re <A x, lam> = Re <x, A^* lam>.
+
+    Parameters
+    ----------
+    domain
+        Shape of x, or a tuple of shapes for several blocks.
+    codomain
+        Shape of images.
+    dtype
+        Data type of images, such as ``numpy.float32``.
+
+    See Also
+    --------
+    OperatorMap, as_map, unipd.protocols.LinearMap
+
+    Examples
+    --------
+    Differences of neighbours, and their adjoint:
+
+    >>> class Differences(Map):
+    ...     def image(self, atom): return np.diff(np.asarray(atom))
+    ...     def adjoint(self, dual): return -np.diff(dual, prepend=0.0, append=0.0)
+    >>> differences = Differences((4,), (3,), float)
+    >>> differences.image(np.array([1.0, 4.0, 9.0, 16.0]))
+    array([3., 5., 7.])
+    >>> differences.adjoint(np.array([1.0, 2.0, 4.0]))
+    array([-1., -1., -2.,  4.])
     """
 
     def __init__(self, domain: Any, codomain: Shape, dtype: Any) -> None:
@@ -168,6 +194,17 @@ class MatrixOperator(LazyMatrix):
 class OperatorSum(MatrixOperator):
     """The sum of matrices, each an array, a sparse matrix or an operator.
 
+    Parameters
+    ----------
+    parts
+        Matrices of one shape.
+
+    See Also
+    --------
+    Stacked, OperatorMap
+
+    Examples
+    --------
     >>> OperatorSum([np.eye(2), np.ones((2, 2))]).matvec(np.array([1.0, 2.0]))
     array([4., 5.])
     """
@@ -195,7 +232,22 @@ class OperatorSum(MatrixOperator):
 
 
 def frobenius_bound(operator: Any) -> float:
-    """Return an upper bound on a matrix's Frobenius norm, inf for an operator that knows none."""
+    """Return an upper bound on a matrix's Frobenius norm, inf for an operator that knows none.
+
+    Parameters
+    ----------
+    operator
+        A matrix or an operator.
+
+    See Also
+    --------
+    row_norms
+
+    Examples
+    --------
+    >>> frobenius_bound(np.array([[3.0, 4.0]]))
+    5.0
+    """
     if isinstance(operator, np.ndarray):
         return float(np.linalg.norm(operator))
     return float(as_operator(operator).frobenius())
@@ -206,6 +258,17 @@ def row_norms(linear_map: MapDefaults) -> FloatArray | None:
 
     Of a map that does not know them (``row_norms``) and has few rows, the adjoints of the unit vectors are measured.
 
+    Parameters
+    ----------
+    linear_map
+        The map A.
+
+    See Also
+    --------
+    row_norms_of, unipd.Rescaling
+
+    Examples
+    --------
     >>> from unipd.maps import DenseMatrix
     >>> row_norms(DenseMatrix(np.array([[3.0, 4.0], [0.0, 2.0]])))
     array([5., 2.])
@@ -219,6 +282,21 @@ def row_norms(linear_map: MapDefaults) -> FloatArray | None:
 def row_norms_of(linear_map: LinearMap, rows: Iterable[int], generator: np.random.Generator) -> FloatArray:
     """Return ||A^* e_i|| for some rows i of any map; exact for arrays and small operators, else an estimate.
 
+    Parameters
+    ----------
+    linear_map
+        The map A.
+    rows
+        Flat numbers of the rows.
+    generator
+        Source of random numbers for estimates.
+
+    See Also
+    --------
+    row_norms, unipd.doctor.check_scaling
+
+    Examples
+    --------
     >>> from unipd.maps import DenseMatrix
     >>> row_norms_of(DenseMatrix(np.array([[3.0, 4.0], [0.0, 2.0]])), [1], np.random.default_rng(0))
     array([2.])

@@ -96,6 +96,10 @@ class ChannelMeasurements(Map):
     pairs
         Indices (state, effect) of the measured pairs, two arrays; by default all pairs, those of a state together.
 
+    See Also
+    --------
+    PartialTrace, PauliMap, unipd.ProcessTomography
+
     Examples
     --------
     >>> zero, one = np.diag([1.0, 0.0]), np.diag([0.0, 1.0])
@@ -161,6 +165,15 @@ class PartialTrace(Map):
     ----------
     inputs, outputs
         The dimensions d_in and d_out; J has size d_in d_out.
+
+    Raises
+    ------
+    InvalidInput
+        ``inputs``, ``outputs``: expected an integer of at least 1.
+
+    See Also
+    --------
+    ChannelMeasurements, unipd.ProcessTomography
 
     Examples
     --------

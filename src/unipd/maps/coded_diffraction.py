@@ -20,6 +20,15 @@ class CodedDiffraction(Map):
     codes
         Complex masks of shape (L, n).
 
+    Raises
+    ------
+    InvalidInput
+        ``codes``: expected an array of finite numbers.
+
+    See Also
+    --------
+    RankOneMeasurements, unipd.apps.phase_retrieval.retrieve
+
     Examples
     --------
     >>> patterns = CodedDiffraction(np.ones((1, 4)))

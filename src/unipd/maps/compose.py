@@ -35,6 +35,26 @@ class _SeveralMaps(Map):
 class BlockMap(_SeveralMaps):
     """A x = sum_i A_i x_i for x = (x_1, ..., x_m); the adjoint is the tuple of the blocks' adjoints.
 
+    Parameters
+    ----------
+    maps
+        One map per block, all with the same codomain.
+
+    Raises
+    ------
+    InvalidInput
+        If the maps have images of different shapes.
+
+    See Also
+    --------
+    Stacked, unipd.sharp.Product
+
+    Notes
+    -----
+    In the paper: supplement, case (c).
+
+    Examples
+    --------
     >>> from unipd.maps import DenseMatrix
     >>> both = BlockMap([DenseMatrix(np.eye(2)), DenseMatrix(np.ones((2, 1)))])
     >>> both.image((np.array([1.0, 2.0]), np.array([3.0])))
@@ -96,6 +116,19 @@ class BlockMap(_SeveralMaps):
 class Composed(Map):
     """A = outer . inner, where the images of ``inner`` are arrays: A x = outer(inner(x)), A^* = inner^* outer^*.
 
+    Parameters
+    ----------
+    outer
+        The map applied last.
+    inner
+        The map applied first.
+
+    See Also
+    --------
+    Stacked, BlockMap, TwoSidedMap
+
+    Examples
+    --------
     >>> from unipd.maps import DenseMatrix
     >>> Composed(DenseMatrix(np.array([[1.0, 1.0]])), DenseMatrix(2 * np.eye(2))).image(np.array([1.0, 2.0]))
     array([6.])
@@ -128,6 +161,22 @@ class Composed(Map):
 class Stacked(_SeveralMaps):
     """A x = (A_1 x, ..., A_m x), flattened and concatenated; the adjoint is the sum of the parts' adjoints.
 
+    Parameters
+    ----------
+    maps
+        Maps with one domain.
+
+    Raises
+    ------
+    InvalidInput
+        If the maps have different domains.
+
+    See Also
+    --------
+    BlockMap, Composed, unipd.couplings.Product
+
+    Examples
+    --------
     >>> from unipd.maps import Identity
     >>> both = Stacked([Identity((2,)), Identity((2,))])
     >>> both.adjoint(np.array([1.0, 2.0, 3.0, 4.0]))

@@ -27,6 +27,15 @@ class InnerProducts(Map):
     matrices
         An array of shape (n, p, l), or a list of SciPy sparse matrices.
 
+    Raises
+    ------
+    InvalidInput
+        ``matrices``: expected an array of finite numbers.
+
+    See Also
+    --------
+    RankOneMeasurements, SdpMap
+
     Examples
     --------
     >>> trace = InnerProducts(np.eye(2)[None])

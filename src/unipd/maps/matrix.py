@@ -32,6 +32,24 @@ _LEAST_SQUARE = 1e-280
 class DenseMatrix(Map):
     """A x with A a NumPy array of shape (n, p); a sparse atom costs only its columns.
 
+    Parameters
+    ----------
+    matrix
+        The array A of shape (n, p).
+    domain
+        Shape of x; by default that of a vector.
+
+    Raises
+    ------
+    InvalidInput
+        ``matrix``: expected an array of finite numbers.
+
+    See Also
+    --------
+    SparseMatrix, OperatorMap, as_map
+
+    Examples
+    --------
     >>> DenseMatrix(np.eye(2)).image(atoms.one_hot((2,), 1, 3.0))
     array([0., 3.])
     """
@@ -131,6 +149,24 @@ def _mixed_transposed_product(vector: Array, matrix: Array) -> Array:
 class SparseMatrix(Map):
     """A x with A a SciPy sparse matrix or array, kept by columns (CSC) and never made dense.
 
+    Parameters
+    ----------
+    matrix
+        The sparse matrix A of shape (n, p).
+    domain
+        Shape of x; by default that of a vector.
+
+    Raises
+    ------
+    InvalidInput
+        ``matrix``: expected finite numbers.
+
+    See Also
+    --------
+    DenseMatrix, as_map
+
+    Examples
+    --------
     >>> SparseMatrix(scipy.sparse.eye_array(2)).adjoint(np.array([1.0, 2.0]))
     array([1., 2.])
     """
@@ -236,6 +272,19 @@ def _nonempty(shape: Any) -> tuple[int, int]:
 class OperatorMap(Map):
     """A x through ``matvec`` and A^* lam through ``rmatvec``; x of a given shape is read in C order.
 
+    Parameters
+    ----------
+    operator
+        Anything with ``matvec``, ``rmatvec``, ``shape`` and ``dtype``, such as SciPy's ``LinearOperator``.
+    domain
+        Shape of x; by default that of a vector.
+
+    See Also
+    --------
+    DenseMatrix, as_map, Map
+
+    Examples
+    --------
     >>> from scipy.sparse.linalg import aslinearoperator
     >>> OperatorMap(aslinearoperator(np.eye(2))).adjoint(np.array([1.0, 2.0]))
     array([1., 2.])
@@ -280,6 +329,24 @@ class OperatorMap(Map):
 class Identity(Map):
     """A x = x.
 
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    dtype
+        Data type of images, such as ``numpy.float32``.
+
+    Raises
+    ------
+    InvalidInput
+        ``shape``: expected positive sizes.
+
+    See Also
+    --------
+    DenseMatrix, Incidence
+
+    Examples
+    --------
     >>> Identity((2,)).image(np.array([1.0, 2.0]))
     array([1., 2.])
     """
@@ -311,6 +378,19 @@ _ACCEPTED = "a NumPy array, a SciPy sparse matrix, an operator with matvec and r
 def as_map(value: Any, domain: Any = None) -> MapDefaults:
     """Return ``value`` as a linear map; matrices and operators act on x of shape ``domain`` in C order.
 
+    Parameters
+    ----------
+    value
+        An array, a sparse matrix, an operator or a map.
+    domain
+        Shape of x; by default that of a vector.
+
+    See Also
+    --------
+    DenseMatrix, SparseMatrix, OperatorMap
+
+    Examples
+    --------
     >>> as_map([[1.0, 2.0]]).codomain
     (1,)
     """
@@ -349,6 +429,26 @@ def _is_row(part: Any) -> bool:
 class Incidence(Map):
     """(A x)_k = x[indices[k]]; the adjoint adds lam_k up at indices[k].
 
+    Parameters
+    ----------
+    indices
+        The entry of x behind each entry of the image.
+    size
+        Number of entries of x.
+    dtype
+        Data type of images, such as ``numpy.float32``.
+
+    Raises
+    ------
+    InvalidInput
+        ``size``: expected an integer of at least 1; ``indices``: expected a list of integers.
+
+    See Also
+    --------
+    Identity, unipd.sharp.FlowPolytope
+
+    Examples
+    --------
     >>> users = Incidence(np.array([0, 2, 2]), 3)
     >>> users.image(np.array([1.0, 2.0, 3.0])), users.adjoint(np.array([1.0, 2.0, 4.0]))
     (array([1., 3., 3.]), array([1., 0., 6.]))

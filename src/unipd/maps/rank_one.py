@@ -24,6 +24,10 @@ class RankOneMeasurements(Map):
     right
         Array of shape (n, l) with rows r_k; None for r_k = l_k, i.e. X -> l_k^* X l_k on square matrices.
 
+    See Also
+    --------
+    CodedDiffraction, InnerProducts
+
     Examples
     --------
     >>> measurements = RankOneMeasurements(np.array([[1.0, 1.0], [1.0, -1.0]]))

@@ -231,6 +231,21 @@ class SampledMatrix(OperatorDefaults):
     It has SciPy's operator methods (``matvec``, ``rmatvec``, ``matmat``, ``rmatmat``), so that top singular vectors are
     found without forming it. With ``opposite`` it is -A^* lam: products change sign, and ``numbers`` are not copied.
 
+    Parameters
+    ----------
+    pattern
+        The compiled positions of the entries, shared by all matrices of a map.
+    numbers
+        The entries lam, in the order of the map.
+    opposite
+        Whether the entries are -lam.
+
+    See Also
+    --------
+    Sampling
+
+    Examples
+    --------
     >>> from unipd.maps import Sampling
     >>> matrix = Sampling([0, 1], [1, 0], (2, 2)).adjoint(np.array([3.0, 4.0]))
     >>> matrix.matvec(np.array([1.0, 2.0])), matrix.frobenius()
@@ -337,6 +352,15 @@ class Sampling(Map):
         Dtype of the measurements; of complex atoms a real map takes the real part.
     threads
         Threads of the products; by default Numba's setting. Results do not depend on it.
+
+    Raises
+    ------
+    InvalidInput
+        ``shape``: expected two sizes, rows and columns; ``threads``: expected an integer of at least 1.
+
+    See Also
+    --------
+    SampledMatrix, unipd.MatrixCompletion
 
     Examples
     --------

@@ -29,6 +29,15 @@ class TwoSidedMap(Map):
         L with p rows and R with l rows: an array, a SciPy sparse matrix, an operator with matvec and rmatvec, a vector
         for its diagonal matrix, or None for the identity. The same object on both sides keeps factors Hermitian.
 
+    Raises
+    ------
+    InvalidInput
+        ``map``: expected a map of matrices.
+
+    See Also
+    --------
+    Composed, OperatorMap
+
     Examples
     --------
     >>> from unipd.maps import Sampling

@@ -76,6 +76,38 @@ def as_method(
     ``scaling`` is "rows" to equilibrate the rows of A where the coupling allows it, None to leave them, and "auto"
     (the default) to equilibrate badly scaled rows for methods given by name. ``continuation`` and ``restart`` run a
     universal method in stages, see :class:`~unipd.methods.wrappers.Restarts`.
+
+    Parameters
+    ----------
+    method
+        A method or its name; see :func:`unipd.solve`.
+    problem
+        The :class:`unipd.Problem`.
+    scaling
+        "auto", "rows" or None: whether to equilibrate the rows of A.
+    continuation
+        Whether to run in stages with a decreasing ``eps``.
+    restart
+        Whether to restart a universal method when its error has decreased to a quarter.
+    options
+        Options of the method.
+
+    Raises
+    ------
+    InvalidInput
+        ``problem``: expected a unipd.Problem; ``scaling``: expected one of "auto", "rows", None; ``continuation``,
+        ``restart``: expected True or False.
+
+    See Also
+    --------
+    unipd.solve, Method, method_options
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> as_method("frank-wolfe", problem, step_size="open-loop")
+    FrankWolfe(step_size='open-loop')
     """
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("problem", "a unipd.Problem", validate.describe_type(problem))

@@ -26,6 +26,19 @@ def fast_replace(record: R, /, **changes: Any) -> R:
 
     Neither names nor values are checked. For classes without ``__post_init__`` and ``__slots__``.
 
+    Parameters
+    ----------
+    record
+        The dataclass instance.
+    changes
+        Fields and their new values.
+
+    See Also
+    --------
+    common_fields
+
+    Examples
+    --------
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Point:
@@ -207,33 +220,59 @@ class State:
 
     The methods below are how the rest of the library looks inside a state: a wrapper (restarts, fallback, rescaling)
     overrides them, and nothing else knows how states nest.
+
+    Parameters
+    ----------
+    iteration
+        Iterations done.
+    dual
+        The current dual vector, in the domain of h.
+    primal
+        What is kept of xbar.
+    image
+        A xbar.
+    mean_objective
+        The weighted mean of f over the atoms: f(xbar) when f is linear, else an upper bound on it.
+    certificate
+        Objective, feasibility and bound.
+    counts
+        Work done.
+    smoothness
+        Local smoothness M_k accepted by the line search (the curvature of the step elsewhere).
+    dual_step
+        ||lam - lam'|| of the last line search, for estimating nu.
+    gradient_change
+        ||grad g(lam) - grad g(lam')|| of the last line search (NaN if unavailable).
+    failure
+        Set when the method cannot continue.
+
+    See Also
+    --------
+    Certificate, Counts, unipd.iterate
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> states = unipd.iterate(problem, "frank-wolfe")
+    >>> next(states).iteration, next(states).iteration
+    (1, 2)
     """
 
     defers_oracle: ClassVar[bool] = False
     """Whether the method calls the oracle only once its point is nearly feasible."""
 
     iteration: int
-    """Iterations done."""
     dual: Array
-    """The current dual vector, in the domain of h."""
     primal: Tracker
-    """What is kept of xbar."""
     image: Array
-    """A xbar."""
     mean_objective: float
-    """The weighted mean of f over the atoms: f(xbar) when f is linear, else an upper bound on it."""
     certificate: Certificate
-    """Objective, feasibility and bound."""
     counts: Counts
-    """Work done."""
     smoothness: float
-    """Local smoothness M_k accepted by the line search (the curvature of the step elsewhere)."""
     dual_step: float
-    """||lam - lam'|| of the last line search, for estimating nu."""
     gradient_change: float
-    """||grad g(lam) - grad g(lam')|| of the last line search (NaN if unavailable)."""
     failure: Status | None
-    """Set when the method cannot continue."""
 
     @property
     def absolute_accuracy(self) -> float | None:
@@ -276,7 +315,19 @@ class State:
 
 
 class Method(Protocol):
-    """A method: an initial state and a step."""
+    """A method: an initial state and a step.
+
+    See Also
+    --------
+    State, as_method, unipd.methods.universal.UniversalMethod
+
+    Examples
+    --------
+    >>> import unipd
+    >>> method: Method = unipd.FrankWolfe()
+    >>> method.name
+    'frank-wolfe'
+    """
 
     @property
     def name(self) -> str:
@@ -319,6 +370,17 @@ def rebuild_shared(method: Method, problem: Problem) -> dict[str, Any]:
 def method_options(method: Method) -> dict[str, Any]:
     """Return a method's options by name.
 
+    Parameters
+    ----------
+    method
+        The method.
+
+    See Also
+    --------
+    as_method
+
+    Examples
+    --------
     >>> from unipd.methods import FrankWolfe
     >>> method_options(FrankWolfe())
     {'step_size': 'line-search'}
@@ -327,7 +389,24 @@ def method_options(method: Method) -> dict[str, Any]:
 
 
 def common_fields(state: State) -> dict[str, Any]:
-    """Return the fields that every state has: what a wrapper exposes of its inner state."""
+    """Return the fields that every state has: what a wrapper exposes of its inner state.
+
+    Parameters
+    ----------
+    state
+        A method's state.
+
+    See Also
+    --------
+    State, fast_replace
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> list(common_fields(next(unipd.iterate(problem, "frank-wolfe"))))[:3]
+    ['iteration', 'dual', 'primal']
+    """
     return {name: getattr(state, name) for name in _COMMON_FIELDS}
 
 
@@ -415,6 +494,21 @@ def merit(problem: Problem, certificate: Certificate, bound: float) -> float:
     every point, and infeasible points, whose objectives are low, would win. For the same reason the gap is divided by
     the scale of the bound, which all points share. Without a bound only infeasibility counts, for a loss its value.
 
+    Parameters
+    ----------
+    problem
+        The :class:`unipd.Problem`.
+    certificate
+        Objective, infeasibility and bound of a point.
+    bound
+        The lower bound from which the gap is measured; by default the certificate's own.
+
+    See Also
+    --------
+    keep_incumbent, Certificate
+
+    Examples
+    --------
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
     >>> certificate = Certificate(3.0, violation=0.25, infeasibility=0.25, dual_bound=2.0, ray=np.zeros(2))
@@ -428,7 +522,31 @@ def merit(problem: Problem, certificate: Certificate, bound: float) -> float:
 
 
 def keep_incumbent(problem: Problem, state: S, other: State) -> S:
-    """Return the state with the better point (smaller :func:`merit`), both measured against the higher bound."""
+    """Return the state with the better point (smaller :func:`merit`), both measured against the higher bound.
+
+    Parameters
+    ----------
+    problem
+        The :class:`unipd.Problem`.
+    state
+        The state whose class and counters are kept.
+    other
+        The state whose point may be better.
+
+    See Also
+    --------
+    merit, State
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> states = unipd.iterate(problem, "frank-wolfe")
+    >>> first, second = next(states), next(states)
+    >>> best = keep_incumbent(problem, second, first)
+    >>> best.certificate.objective == min(first.certificate.objective, second.certificate.objective)
+    True
+    """
     mine = keep_best_bound(state.certificate, other.certificate)
     theirs = keep_best_bound(other.certificate, state.certificate)
     bound = mine.dual_bound

@@ -82,6 +82,15 @@ class CGAL:
     dual_limit
         Largest ||y_k||; a dual step that exceeds it is left out. The rate needs a finite limit, practice does not.
 
+    Raises
+    ------
+    InvalidInput
+        ``penalty``, ``dual_limit``: expected a number above zero.
+
+    See Also
+    --------
+    FrankWolfe, Factored, unipd.theory.cgal_objective_bound
+
     Examples
     --------
     >>> import numpy as np, unipd

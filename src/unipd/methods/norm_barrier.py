@@ -64,6 +64,10 @@ class NormBarrier:
     Newton steps follow the dual central path; every iteration ends with a point that meets the constraints, and one
     oracle call that certifies its gap.
 
+    See Also
+    --------
+    unipd.Factored, unipd.sharp.NuclearNormSquared
+
     Examples
     --------
     >>> import numpy as np, unipd

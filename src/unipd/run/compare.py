@@ -180,7 +180,7 @@ def compare(
     Raises
     ------
     InvalidInput
-        Unless ``problem`` is a unipd.Problem, ``methods`` is a list of methods and ``path`` is a path.
+        ``problem``: expected a unipd.Problem; ``methods``: expected a list of methods; ``path``: expected a path.
 
     See Also
     --------

@@ -79,7 +79,7 @@ def iterate(
     Raises
     ------
     InvalidInput
-        Unless ``accuracy`` is positive.
+        ``accuracy``: expected a number above zero.
 
     See Also
     --------
@@ -185,7 +185,7 @@ def solve(
     Raises
     ------
     InvalidInput
-        Unless ``accuracy`` is positive and ``atol`` is nonnegative.
+        ``accuracy``: expected a number above zero; ``atol``: expected a number of at least zero.
 
     See Also
     --------

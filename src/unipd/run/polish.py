@@ -80,8 +80,8 @@ def polish(problem: Problem, result: Result, *, accuracy: float | None = None) -
     Raises
     ------
     InvalidInput
-        Unless ``problem`` is a unipd.Problem, ``result`` is a result of unipd.solve with its state and ``accuracy``
-        is positive.
+        ``problem``: expected a unipd.Problem; ``result``: expected a result of unipd.solve with its state;
+        ``accuracy``: expected a number above zero.
 
     See Also
     --------

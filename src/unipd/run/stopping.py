@@ -189,7 +189,7 @@ class Accuracy(StoppingRule):
     Raises
     ------
     InvalidInput
-        Unless ``accuracy`` is positive and ``atol`` is nonnegative.
+        ``accuracy``: expected a number above zero; ``atol``: expected a number of at least zero.
 
     See Also
     --------
@@ -300,7 +300,7 @@ class MaxSeconds(StoppingRule):
     Raises
     ------
     InvalidInput
-        Unless ``limit`` is nonnegative.
+        ``limit``: expected a number of at least zero.
 
     See Also
     --------
@@ -338,7 +338,7 @@ class MaxCpuSeconds(StoppingRule):
     Raises
     ------
     InvalidInput
-        Unless ``limit`` is nonnegative.
+        ``limit``: expected a number of at least zero.
 
     See Also
     --------
@@ -373,7 +373,7 @@ class Stall(StoppingRule):
     Raises
     ------
     InvalidInput
-        Unless ``window`` is an integer of at least 1 and ``factor`` is a number of at most 1 (what counts as
+        ``window``: expected an integer of at least 1; ``factor``: expected a number of at most 1 (what counts as
         progress).
 
     See Also

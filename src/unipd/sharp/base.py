@@ -91,6 +91,19 @@ class Sharp(Membership, ReprMixin, OracleDefaults, ABC):
     ----------
     shape
         Shape of x, or the length of a vector.
+
+    See Also
+    --------
+    SharpFunction, SharpSet, from_callable, unipd.protocols.SharpOracle
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Interval(Sharp):
+    ...     def maximiser(self, direction): return np.where(direction > 0, 1.0, 0.0)
+    ...     def contains(self, x, tolerance=1e-9): return bool(np.all((x >= -tolerance) & (x <= 1.0 + tolerance)))
+    >>> Interval(3)(np.array([2.0, -1.0, 3.0])).value
+    5.0
     """
 
     takes_operators: bool = False
@@ -184,7 +197,27 @@ class Sharp(Membership, ReprMixin, OracleDefaults, ABC):
 
 
 class SharpSet(Sharp):
-    """Base of the bounded sets (f = 0) whose support function is cheaper than a maximiser."""
+    """Base of the bounded sets (f = 0) whose support function is cheaper than a maximiser.
+
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+
+    See Also
+    --------
+    Sharp, NormBall
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Segment(SharpSet):
+    ...     def maximiser(self, direction): return np.full(2, 1.0 if direction.sum() > 0 else -1.0)
+    ...     def peak(self, direction): return abs(float(direction.sum()))
+    ...     def contains(self, x, tolerance=1e-9): return abs(x[0] - x[1]) <= tolerance and abs(x[0]) <= 1.0 + tolerance
+    >>> Segment(2).support(np.array([1.0, -3.0]))
+    2.0
+    """
 
     @abstractmethod
     def peak(self, direction: Array) -> float:
@@ -200,7 +233,29 @@ class SharpSet(Sharp):
 
 
 class SharpFunction(Sharp):
-    """Base of oracles whose f is neither zero nor linear on X; X defaults to the whole space."""
+    """Base of oracles whose f is neither zero nor linear on X; X defaults to the whole space.
+
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+
+    See Also
+    --------
+    Sharp, SharpSet, PowerNorm
+
+    Examples
+    --------
+    f(x) = ||x||^2 / 2, whose sharp operator is the identity:
+
+    >>> import numpy as np
+    >>> class Half(SharpFunction):
+    ...     degree = 2.0
+    ...     def objective(self, x): return 0.5 * float(x @ x)
+    ...     def maximiser(self, direction): return direction
+    >>> Half(2)(np.array([3.0, 4.0])).value
+    12.5
+    """
 
     @property
     def degree(self) -> float | None:

@@ -87,6 +87,16 @@ class BasePolytope(Sharp):
     size
         Number of elements.
 
+    Raises
+    ------
+    InvalidInput
+        ``function``: expected a function of a mask, or an object with along(order); ``size``: expected an integer of
+        at least 1.
+
+    See Also
+    --------
+    unipd.apps.learning.submodular.minimise, unipd.apps.learning.CutFunction
+
     Examples
     --------
     >>> coverage = BasePolytope(lambda mask: np.sqrt(np.count_nonzero(mask)), 4)

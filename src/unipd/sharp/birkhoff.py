@@ -22,6 +22,15 @@ class Birkhoff(Sharp):
     order
         The number N of rows and of columns.
 
+    Raises
+    ------
+    InvalidInput
+        ``order``: expected an integer of at least 1.
+
+    See Also
+    --------
+    Simplex, FlowPolytope
+
     Examples
     --------
     >>> answer = Birkhoff(2)(np.array([[1.0, 5.0], [2.0, 1.0]]))

@@ -23,6 +23,10 @@ class Box(SharpSet):
     shape
         Shape of x; by default that of the bounds.
 
+    See Also
+    --------
+    QuadraticBox, LInfBall
+
     Examples
     --------
     >>> Box(-1.0, np.array([1.0, 2.0, 3.0]))(np.array([1.0, -1.0, 0.5])).atom

@@ -32,6 +32,15 @@ class CappedSimplex(SharpSet):
     scale
         The sum a > 0.
 
+    Raises
+    ------
+    InvalidInput
+        ``scale``, ``cap``: expected a number above zero.
+
+    See Also
+    --------
+    Simplex, KSparsePolytope
+
     Examples
     --------
     >>> CappedSimplex(4, cap=0.4)(np.array([1.0, 3.0, 2.0, 0.0])).atom

@@ -21,6 +21,15 @@ class ConvexHull(SharpSet):
         The points, one per row: an array of shape (number of points, *shape of x), real or complex. Points that are
         not vertices do no harm.
 
+    Raises
+    ------
+    InvalidInput
+        ``points``: expected an array of finite numbers.
+
+    See Also
+    --------
+    from_callable, Simplex
+
     Examples
     --------
     >>> triangle = ConvexHull([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])

@@ -19,27 +19,47 @@ class Coordinates:
     entries of a group with weight zero are outside the budget. A coordinate method solves over a few groups and adds
     those that the oracle's direction prices best.
 
+    Parameters
+    ----------
+    members
+        The entries of x, group after group.
+    starts
+        Where each group begins among the members, and the end of the last.
+    weights
+        w_g for each group.
+    lower
+        Lower bounds of the entries, in the order of x.
+    upper
+        Upper bounds of the entries, in the order of x.
+    budget
+        The bound on N(x); inf for none.
+    is_tight
+        Whether N(x) = budget holds on X (a simplex).
+    linear
+        w.
+    quadratic
+        v.
+
+    See Also
+    --------
+    unipd.CoordinateDescent, L1Ball
+
+    Examples
+    --------
     >>> ball = Coordinates.of_entries(3, budget=2.0)
     >>> ball.total(np.array([1.0, -3.0, 0.0])), ball.scores(np.array([1.0, -4.0, 2.0]))
     (4.0, array([1., 4., 2.]))
     """
 
     members: IntArray
-    """The entries of x, group after group."""
     starts: IntArray
-    """Where each group begins among the members, and the end of the last."""
     weights: FloatArray
-    """w_g for each group."""
     lower: FloatArray
-    """Bounds of each entry, in the order of x."""
     upper: FloatArray
     budget: float = math.inf
     is_tight: bool = False
-    """Whether N(x) = budget holds on X (a simplex)."""
     linear: float = 0.0
-    """w."""
     quadratic: float = 0.0
-    """v."""
 
     @staticmethod
     def of_entries(

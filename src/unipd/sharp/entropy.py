@@ -26,6 +26,10 @@ class Entropy(SharpFunction):
     scale
         The sum a > 0.
 
+    See Also
+    --------
+    Simplex
+
     Examples
     --------
     >>> Entropy(2)(np.array([1000.0, 1000.0])).atom

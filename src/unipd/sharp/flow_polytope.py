@@ -33,6 +33,15 @@ class FlowPolytope(SharpSet):
     nodes
         The number of nodes; by default the largest number met plus one.
 
+    Raises
+    ------
+    InvalidInput
+        ``sink``: expected a node other than the source; ``nodes``: expected an integer.
+
+    See Also
+    --------
+    Birkhoff, unipd.maps.Incidence
+
     Examples
     --------
     >>> diamond = FlowPolytope([0, 0, 1, 2], [1, 2, 3, 3], source=0, sink=3)

@@ -217,14 +217,18 @@ def from_callable(
         Shape of x, or the length of a vector.
     objective
         The function f of a point; zero by default.
+    degree, linear, exact, contains, support, maximum
+        What else is known, see :class:`~unipd.protocols.SharpOracle`; the defaults suit a bounded set with f = 0,
+        and promise nothing when an objective is given. ``maximum`` is a number.
     real_only
         Whether complex directions are refused.
     strictly_convex
         Whether f or X is strictly convex, so that maximisers are unique and depend continuously on y: "auto" then takes
         quasi-Newton steps on the dual, see :class:`~unipd.QuasiNewton`.
-    degree, linear, exact, contains, support, maximum
-        What else is known, see :class:`~unipd.protocols.SharpOracle`; the defaults suit a bounded set with f = 0,
-        and promise nothing when an objective is given. ``maximum`` is a number.
+
+    See Also
+    --------
+    Sharp, SharpFunction, unipd.doctor.check_sharp
 
     Examples
     --------

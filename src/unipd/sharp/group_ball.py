@@ -35,6 +35,15 @@ class GroupBall(NormBall):
     weights
         One positive w_g per group, in the order of the sorted labels; 1 by default.
 
+    Raises
+    ------
+    InvalidInput
+        ``labels``: expected one label per entry of x; ``weights``: expected an array of finite real numbers.
+
+    See Also
+    --------
+    L1Ball, GroupNuclearBall
+
     Examples
     --------
     >>> GroupBall([0, 0, 1], radius=5.0)(np.array([3.0, 4.0, 4.5])).atom

@@ -26,6 +26,10 @@ class KSparsePolytope(NormBall):
     radius
         The height r > 0 of the nonzeros.
 
+    See Also
+    --------
+    KSupportBall, CappedSimplex, L1Ball
+
     Examples
     --------
     >>> KSparsePolytope(4, sparsity=2)(np.array([3.0, 1.0, 0.0, -4.0])).atom

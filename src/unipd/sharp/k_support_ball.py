@@ -26,6 +26,10 @@ class KSupportBall(NormBall):
     radius
         The radius r > 0.
 
+    See Also
+    --------
+    KSparsePolytope, L1Ball
+
     Examples
     --------
     >>> KSupportBall(4, sparsity=2, radius=5.0)(np.array([3.0, 1.0, 0.0, -4.0])).atom

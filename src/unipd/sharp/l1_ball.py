@@ -17,6 +17,17 @@ from unipd.sharp.norm_ball import NormBall
 class L1Ball(NormBall):
     """The ball {sum |x_i| <= r}; [y]^# = r sign(y_i) e_i with i = argmax |y_i|.
 
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    radius
+        The radius r > 0.
+
+    See Also
+    --------
+    L1NormSquared, L1NormOnBall, OWLBall, unipd.couplings.L1Ball
+
     Examples
     --------
     >>> L1Ball(3, radius=2.0)(np.array([1.0, -3.0, 2.0])).atom.dense()

@@ -13,6 +13,17 @@ from unipd.sharp.norm_ball import NormBall, euclidean, unit
 class L2Ball(NormBall):
     """The ball {||x||_2 <= r}; [y]^# = r y / ||y||_2.
 
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    radius
+        The radius r > 0.
+
+    See Also
+    --------
+    L2NormSquared, GroupBall, unipd.couplings.L2Ball
+
     Examples
     --------
     >>> answer = L2Ball(2, radius=10.0)(np.array([3.0, -4.0]))

@@ -33,6 +33,10 @@ class Linear(ReprMixin, OracleDefaults):
     oracle
         The sharp oracle of X.
 
+    See Also
+    --------
+    Product, Simplex
+
     Examples
     --------
     >>> from unipd.sharp import Simplex

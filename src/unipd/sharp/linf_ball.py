@@ -14,6 +14,17 @@ from unipd.sharp.norm_ball import NormBall
 class LInfBall(NormBall):
     """The ball {max |x_i| <= r}; [y]^# = r sign(y).
 
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    radius
+        The radius r > 0.
+
+    See Also
+    --------
+    Box, LInfNormSquared, unipd.couplings.LInfBall
+
     Examples
     --------
     >>> LInfBall(3, radius=2.0)(np.array([1.0, -3.0, 0.0])).atom

@@ -27,6 +27,15 @@ class LpBall(NormBall):
     radius
         The radius r > 0.
 
+    Raises
+    ------
+    InvalidInput
+        ``exponent``: expected a finite number.
+
+    See Also
+    --------
+    L1Ball, L2Ball, PowerNorm
+
     Examples
     --------
     >>> LpBall(2, exponent=2.0)(np.array([3.0, -4.0])).atom

@@ -86,6 +86,28 @@ class NormBall(SharpSet):
         Shape of x, or the length of a vector.
     radius
         The radius r > 0.
+
+    Raises
+    ------
+    InvalidInput
+        ``radius``: expected a number above zero.
+
+    See Also
+    --------
+    NormSquared, NormOnBall, L1Ball
+
+    Examples
+    --------
+    The ball of the norm max |x_i| / w_i; its dual norm is sum w_i |y_i|:
+
+    >>> import numpy as np
+    >>> class WeightedBox(NormBall):
+    ...     weights = np.array([1.0, 2.0])
+    ...     def norm(self, point): return float(np.max(np.abs(point) / self.weights))
+    ...     def dual_norm(self, direction): return float(np.sum(self.weights * np.abs(direction)))
+    ...     def maximiser(self, direction): return self.radius * self.weights * np.sign(direction)
+    >>> WeightedBox(2)(np.array([3.0, -1.0])).value
+    5.0
     """
 
     def __init__(self, shape: int | Shape, radius: float = 1.0) -> None:

@@ -30,6 +30,15 @@ class NormOnBall(SharpFunction):
     weight
         The weight w > 0.
 
+    Raises
+    ------
+    InvalidInput
+        ``ball``: expected a norm ball of unipd.sharp; ``weight``: expected a number above zero.
+
+    See Also
+    --------
+    L1NormOnBall, NormSquared
+
     Examples
     --------
     >>> from unipd.sharp import L2Ball
@@ -88,6 +97,19 @@ class NormOnBall(SharpFunction):
 
 class L1NormOnBall(NormOnBall):
     """f(x) = w ||x||_1 over the l1 ball of radius r; [y]^# = r sign(y_i) e_i if max |y_i| > w, else 0.
+
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    radius
+        The radius r > 0.
+    weight
+        The weight w > 0.
+
+    See Also
+    --------
+    NormOnBall, L1Ball
 
     Examples
     --------

@@ -28,6 +28,15 @@ class OWLBall(NormBall):
     shape
         Shape of x; by default a vector with one entry per weight.
 
+    Raises
+    ------
+    InvalidInput
+        ``weights``: expected nonincreasing numbers >= 0 that are not all 0.
+
+    See Also
+    --------
+    L1Ball, LInfBall
+
     Examples
     --------
     >>> OWLBall([2.0, 1.0, 0.0], radius=3.0)(np.array([4.0, -3.0, 0.1])).atom

@@ -36,6 +36,15 @@ class PowerNorm(SharpFunction):
     weight
         The weight w > 0.
 
+    Raises
+    ------
+    InvalidInput
+        ``ball``: expected a norm ball of unipd.sharp; ``weight``: expected a number above zero.
+
+    See Also
+    --------
+    EuclideanPower, NormSquared, unipd.theory.uniform_convexity_constant
+
     Examples
     --------
     >>> from unipd.sharp import L1Ball
@@ -110,6 +119,19 @@ class PowerNorm(SharpFunction):
 class EuclideanPower(PowerNorm):
     """f(x) = (w / q) ||x||_2^q, q >= 2; [y]^# = (||y||_2 / w)^(1 / (q - 1)) y / ||y||_2.
 
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    power
+        The exponent q >= 2.
+    weight
+        The weight w > 0.
+
+    See Also
+    --------
+    PowerNorm, SeparablePower, unipd.theory.uniform_convexity_constant
+
     Examples
     --------
     >>> EuclideanPower(2, power=2.0)(np.array([3.0, -4.0])).value
@@ -131,6 +153,15 @@ class SeparablePower(SharpFunction):
         The power q >= 2.
     weight
         The weight w > 0.
+
+    Raises
+    ------
+    InvalidInput
+        ``weight``: expected a number above zero.
+
+    See Also
+    --------
+    EuclideanPower, QuadraticBox
 
     Examples
     --------
@@ -193,6 +224,10 @@ class NormSquared(PowerNorm):
     weight
         The weight w > 0.
 
+    See Also
+    --------
+    PowerNorm, NormOnBall, NormBall
+
     Examples
     --------
     >>> import numpy as np
@@ -213,6 +248,17 @@ class NormSquared(PowerNorm):
 class L1NormSquared(NormSquared):
     """f(x) = w (sum |x_i|)^2; [y]^# = (y_i / (2 w)) e_i with i = argmax |y_i|.
 
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    weight
+        The weight w > 0.
+
+    See Also
+    --------
+    L1Ball, unipd.apps.learning.basis_pursuit
+
     Examples
     --------
     >>> import numpy as np
@@ -226,6 +272,17 @@ class L1NormSquared(NormSquared):
 
 class L2NormSquared(NormSquared):
     """f(x) = w ||x||_2^2; [y]^# = y / (2 w).
+
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    weight
+        The weight w > 0.
+
+    See Also
+    --------
+    L2Ball, EuclideanPower
 
     Examples
     --------
@@ -246,6 +303,17 @@ class L2NormSquared(NormSquared):
 
 class LInfNormSquared(NormSquared):
     """f(x) = w max |x_i|^2; [y]^# = (||y||_1 / (2 w)) sign(y).
+
+    Parameters
+    ----------
+    shape
+        Shape of x, or the length of a vector.
+    weight
+        The weight w > 0.
+
+    See Also
+    --------
+    LInfBall, NormSquared
 
     Examples
     --------

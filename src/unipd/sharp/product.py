@@ -102,6 +102,19 @@ class Product(ReprMixin, OracleDefaults):
     threads
         Blocks are evaluated by this many threads; 1 (the default) evaluates them in turn.
 
+    Raises
+    ------
+    InvalidInput
+        ``oracles``: expected a list of sharp oracles; ``threads``: expected an integer of at least 1.
+
+    See Also
+    --------
+    Linear, unipd.maps.BlockMap, unipd.atoms.Blocks
+
+    Notes
+    -----
+    In the paper: supplement, case (c).
+
     Examples
     --------
     >>> import numpy as np
@@ -228,7 +241,24 @@ class Product(ReprMixin, OracleDefaults):
 
 
 def sum_answers(answers: Sequence[SharpAnswer]) -> SharpAnswer:
-    """Return the answer of all blocks together."""
+    """Return the answer of all blocks together.
+
+    Parameters
+    ----------
+    answers
+        The answers, in the order of the blocks.
+
+    See Also
+    --------
+    Product, unipd.protocols.SharpAnswer
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unipd.sharp import Simplex
+    >>> sum_answers([Simplex(2)(np.array([1.0, 0.0])), Simplex(2)(np.array([0.0, 5.0]))]).value
+    6.0
+    """
     parts = tuple(answer.atom for answer in answers)
     return SharpAnswer(
         atom=None if any(part is None for part in parts) else Blocks(parts),

@@ -31,6 +31,15 @@ class QuadraticBox(SharpFunction):
     shape
         Shape of x; by default that of the bounds.
 
+    Raises
+    ------
+    InvalidInput
+        ``curvature``: expected numbers not below zero.
+
+    See Also
+    --------
+    Box, L2NormSquared
+
     Examples
     --------
     >>> QuadraticBox(1.0, 0.0, lower=[-1.0, 0.0], upper=[1.0, 2.0])(np.array([0.5, 3.0])).atom

@@ -23,6 +23,15 @@ class Simplex(SharpSet):
     scale
         The sum a > 0.
 
+    Raises
+    ------
+    InvalidInput
+        ``scale``: expected a number above zero.
+
+    See Also
+    --------
+    UnitSimplex, CappedSimplex, Entropy
+
     Examples
     --------
     >>> answer = Simplex(3, scale=2.0)(np.array([1.0, 3.0, 2.0]))
@@ -73,6 +82,17 @@ class Simplex(SharpSet):
 
 class UnitSimplex(Simplex):
     """Corner of the simplex {x >= 0, sum x <= a}; [y]^# = a e_i if max y_i > 0, else 0.
+
+    Parameters
+    ----------
+    size
+        Number of entries of x.
+    scale
+        The sum a > 0 that the entries may reach.
+
+    See Also
+    --------
+    Simplex, Box
 
     Examples
     --------

@@ -138,6 +138,15 @@ class Wrapper:
 class Counted(Wrapper):
     """An oracle with counters of its calls and of the seconds spent in them; its answers do not change.
 
+    Parameters
+    ----------
+    oracle
+        A sharp oracle, see :mod:`unipd.sharp`.
+
+    See Also
+    --------
+    unipd.methods.Counts, from_callable
+
     Examples
     --------
     >>> import numpy as np

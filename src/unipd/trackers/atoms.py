@@ -39,6 +39,12 @@ class AtomList:
     Mixing multiplies every old weight by (1 - gamma); a common scale does that in O(1). Trackers of
     consecutive iterations share one growing list, of which each sees only its own length.
 
+    See Also
+    --------
+    Combination, LowRankTracker, unipd.polish
+
+    Examples
+    --------
     >>> tracker = AtomList().mix(1.0, np.array([1.0, 0.0])).mix(0.25, np.array([0.0, 1.0]))
     >>> tracker.weights, tracker.point()
     (array([0.75, 0.25]), array([0.75, 0.25]))
@@ -103,6 +109,19 @@ class AtomList:
 class Combination:
     """Tracker of x = sum_i w_i a_i whose weights a method recomputes.
 
+    Parameters
+    ----------
+    atoms
+        The atoms a_i.
+    weights
+        The weights w_i.
+
+    See Also
+    --------
+    AtomList, unipd.Corrective
+
+    Examples
+    --------
     >>> Combination((np.array([1.0, 0.0]), np.array([0.0, 1.0])), np.array([0.75, 0.25])).point()
     array([0.75, 0.25])
     """
@@ -140,7 +159,23 @@ def is_low_rank(atom: Any) -> bool:
 
 
 def vertex_key(atom: Any) -> bytes:
-    """Return bytes that are equal for equal vertices, a digest where they are many; nothing is made dense."""
+    """Return bytes that are equal for equal vertices, a digest where they are many; nothing is made dense.
+
+    Parameters
+    ----------
+    atom
+        An array or a structured point.
+
+    See Also
+    --------
+    AtomList, unipd.PairwiseFrankWolfe
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vertex_key(np.array([1.0, 0.0])) == vertex_key(np.array([1.0, 0.0]))
+    True
+    """
     if isinstance(atom, atoms.SparsePoint):
         content = atom.indices.tobytes() + atom.values.tobytes()
     elif isinstance(atom, atoms.Blocks):

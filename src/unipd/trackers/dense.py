@@ -17,6 +17,17 @@ from unipd.protocols import Tracker, TrackerDefaults
 class Dense:
     """Tracker of xbar as a NumPy array (for several blocks: one per block).
 
+    Parameters
+    ----------
+    value
+        The point to begin with.
+
+    See Also
+    --------
+    ImageOnly, AtomList, ByBlock
+
+    Examples
+    --------
     >>> tracker = Dense().mix(1.0, np.array([1.0, 0.0])).mix(0.5, atoms.one_hot((2,), 1, 1.0))
     >>> tracker.point()
     array([0.5, 0.5])
@@ -58,6 +69,15 @@ class ByBlock:
     ----------
     trackers
         One tracker for each block.
+
+    Raises
+    ------
+    InvalidInput
+        ``trackers``: expected one tracker for each block.
+
+    See Also
+    --------
+    Dense, unipd.sharp.Product
 
     Examples
     --------
@@ -110,6 +130,12 @@ class ByBlock:
 class ImageOnly(TrackerDefaults):
     """Tracker without memory; the result then has ``x = None``.
 
+    See Also
+    --------
+    Dense, SketchTracker
+
+    Examples
+    --------
     >>> ImageOnly().mix(0.5, [1.0]).point() is None
     True
     """
@@ -127,6 +153,17 @@ class ImageOnly(TrackerDefaults):
 class Fixed:
     """Tracker of a point that is replaced as a whole, not averaged.
 
+    Parameters
+    ----------
+    value
+        The point.
+
+    See Also
+    --------
+    Dense, Combination
+
+    Examples
+    --------
     >>> Fixed(3.0).point()
     3.0
     """

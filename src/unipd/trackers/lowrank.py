@@ -41,6 +41,19 @@ def compress(point: atoms.LowRank, limit: int) -> tuple[atoms.LowRank, Array]:
 
     The factors returned are orthonormal. Terms of the size of rounding are left out too.
 
+    Parameters
+    ----------
+    point
+        The factored matrix.
+    limit
+        Largest number of terms.
+
+    See Also
+    --------
+    LowRankTracker, unipd.atoms.LowRank
+
+    Examples
+    --------
     >>> twice = np.array([[1.0, 1.0], [0.0, 0.0]])
     >>> compress(atoms.LowRank(twice, twice, np.ones(2)), 2)[0].weights
     array([2.])
@@ -91,8 +104,24 @@ class LowRankTracker:
         Terms kept by a recompression.
     buffer
         Columns above which factors are recompressed; by default twice the limit.
+    parts
+        Factors whose sum is kept: the last recompression, then the atoms that came since.
+    error
+        Upper bound on the Frobenius norm of what was dropped from xbar.
+    nuclear_error
+        Upper bound on the nuclear norm of what was dropped from xbar.
     trace_correction
         Whether recompressed Hermitian matrices keep xbar's trace.
+
+    Raises
+    ------
+    InvalidInput
+        ``rank_limit``: expected an integer of at least 1; ``trace_correction``: expected True or False; ``buffer``:
+        expected an integer of at least 0.
+
+    See Also
+    --------
+    SketchTracker, AtomList, compress
 
     Examples
     --------
@@ -106,11 +135,8 @@ class LowRankTracker:
     rank_limit: int
     buffer: int = 0
     parts: tuple[atoms.LowRank, ...] = field(default=(), repr=False)
-    """Factors whose sum is kept: the last recompression, then the atoms that came since."""
     error: float = 0.0
-    """Upper bound on the Frobenius norm of what was dropped from xbar."""
     nuclear_error: float = 0.0
-    """Upper bound on the nuclear norm of what was dropped from xbar."""
     trace_correction: bool = field(default=False, kw_only=True)
 
     exact_objective = False

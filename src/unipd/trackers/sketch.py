@@ -88,6 +88,16 @@ class SketchTracker:
     trace_correction
         Whether the reconstruction of a semidefinite matrix is given xbar's trace by raising its r eigenvalues alike.
 
+    Raises
+    ------
+    InvalidInput
+        ``trace_correction``: expected False for matrices that are not semidefinite; ``seed``: expected an integer of
+        at least 0; ``rank``, ``shape``: expected an integer of at least 1.
+
+    See Also
+    --------
+    LowRankTracker, ImageOnly
+
     Examples
     --------
     >>> e = np.eye(4)[:, :1]

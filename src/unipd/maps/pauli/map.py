@@ -211,6 +211,15 @@ class PauliMap(Map):
     method
         "auto", "dense" or "matrix-free" (which needs 6 qubits or more).
 
+    Raises
+    ------
+    InvalidInput
+        ``qubits``, ``threads``: expected an integer of at least 1.
+
+    See Also
+    --------
+    ChannelMeasurements, unipd.PauliTomography
+
     Examples
     --------
     >>> measure = PauliMap.from_labels(["ZI", "IZ", "XX"])

@@ -109,6 +109,15 @@ class SdpMap(Map):
     constraints
         m.
 
+    Raises
+    ------
+    InvalidInput
+        ``constraints``: expected an integer of at least 1.
+
+    See Also
+    --------
+    InnerProducts, unipd.SDP
+
     Examples
     --------
     MaxCut's diagonal of a matrix of order 3:

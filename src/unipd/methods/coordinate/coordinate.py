@@ -81,6 +81,15 @@ class CoordinateDescent:
     eps
         Absolute accuracy; default: the relative accuracy times the problem's scale.
 
+    Raises
+    ------
+    InvalidInput
+        ``working_set``: expected an integer of at least 1.
+
+    See Also
+    --------
+    Corrective, unipd.sharp.Coordinates
+
     Examples
     --------
     >>> import numpy as np, unipd

@@ -52,7 +52,19 @@ _ROUNDING_BY_BYTES = {4: 1e-3, 8: 1e-9}
 
 
 class MemoryBound(UserWarning):
-    """The corrective method has as many atoms in use as it may keep."""
+    """The corrective method has as many atoms in use as it may keep.
+
+    See Also
+    --------
+    unipd.Corrective
+
+    Examples
+    --------
+    Make it an error where a slow run is worthless:
+
+    >>> import warnings
+    >>> warnings.simplefilter("error", MemoryBound)
+    """
 
 
 @dataclass(frozen=True)
@@ -108,6 +120,15 @@ class Corrective:
         Initial M of the dual proximal term; default: the universal line search's estimate.
     eps
         Absolute accuracy for inexact oracles; default: the relative accuracy times the problem's scale.
+
+    Raises
+    ------
+    InvalidInput
+        ``memory``: expected an integer of at least 2; ``smoothness``: expected a number above zero.
+
+    See Also
+    --------
+    Factored, CoordinateDescent, polish
 
     Examples
     --------

@@ -93,6 +93,15 @@ class Factored:
     initial
         R to start from; default: the oracle's atom and random columns.
 
+    Raises
+    ------
+    InvalidInput
+        ``inner_steps``, ``memory``, ``rank``: expected an integer of at least 1.
+
+    See Also
+    --------
+    Corrective, CGAL, unipd.sharp.Factors
+
     Examples
     --------
     >>> import unipd

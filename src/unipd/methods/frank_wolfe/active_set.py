@@ -355,6 +355,10 @@ def _vertex(problem: Problem, answer: SharpAnswer) -> Vertex:
 class AwayStepFrankWolfe(ActiveSetFrankWolfe):
     """Away-step Frank-Wolfe: moves towards the oracle's vertex or away from the worst active one, whichever is steeper.
 
+    See Also
+    --------
+    FrankWolfe, PairwiseFrankWolfe, BlendedPairwise
+
     Examples
     --------
     >>> import numpy as np, unipd
@@ -381,6 +385,10 @@ class AwayStepFrankWolfe(ActiveSetFrankWolfe):
 @dataclass(frozen=True)
 class PairwiseFrankWolfe(ActiveSetFrankWolfe):
     """Pairwise Frank-Wolfe: moves weight from the worst active vertex straight to the oracle's, exact line search.
+
+    See Also
+    --------
+    AwayStepFrankWolfe, BlendedPairwise
 
     Examples
     --------

@@ -35,6 +35,20 @@ class BlendedPairwise(ActiveSetFrankWolfe):
     only when such a step promises less than half of an estimate of the Frank-Wolfe gap: for oracles that cost more than
     a scan of the active vertices. The bound comes from the oracle's answers alone, so that it is valid either way.
 
+    Parameters
+    ----------
+    lazy
+        Whether an active vertex that is good enough replaces a call of the oracle.
+
+    Raises
+    ------
+    InvalidInput
+        ``lazy``: expected True or False.
+
+    See Also
+    --------
+    PairwiseFrankWolfe, FrankWolfe
+
     Examples
     --------
     >>> import numpy as np, unipd

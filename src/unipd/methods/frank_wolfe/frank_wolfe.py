@@ -68,6 +68,15 @@ class FrankWolfe:
     call gives the bound -G(lam). ``step_size`` chooses gamma: "open-loop" 2/(k + 2), "line-search" exact,
     "short-step" from the curvature of phi.
 
+    Parameters
+    ----------
+    step_size
+        "open-loop" (2 / (k + 2)), "short-step" (from the loss's curvature) or "line-search".
+
+    See Also
+    --------
+    AwayStepFrankWolfe, PairwiseFrankWolfe, BlendedPairwise
+
     Examples
     --------
     >>> import numpy as np, unipd

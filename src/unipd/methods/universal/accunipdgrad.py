@@ -58,10 +58,21 @@ class AccUniPDGrad(UniversalMethod):
 
     Parameters
     ----------
+    eps, smoothness, step_rule, holder, weights, max_doublings
+        As in :class:`unipd.methods.universal.UniversalMethod`.
     monotone
         False lets M decrease: the search starts at M_{k-1}/2, and t_k and lambda-hat_k are recomputed for each trial
         (t_k^2 - t_k = t_{k-1}^2 M_k / M_{k-1}), at one more oracle call per trial. The estimates of Theorem 4.2
         in terms of S_k = t_k^2 / M_k hold, and so does its rate, since no M_k exceeds twice the largest one needed.
+
+    Raises
+    ------
+    InvalidInput
+        ``monotone``: expected True unless step_rule="search".
+
+    See Also
+    --------
+    UniPDGrad, QuasiNewton, Restarts, unipd.theory.accunipdgrad_iterations
 
     Examples
     --------

@@ -89,6 +89,22 @@ class UniversalMethod(ABC):
         but without the theorems' bounds.
     max_doublings
         The line search fails after this many doublings of M.
+
+    Raises
+    ------
+    InvalidInput
+        Unless the numbers are positive, ``step_rule`` is "search", "analytic" or "fixed", and ``weights``
+        "theory" or "greedy".
+
+    See Also
+    --------
+    unipd.UniPDGrad, unipd.AccUniPDGrad
+
+    Examples
+    --------
+    >>> import unipd
+    >>> isinstance(unipd.AccUniPDGrad(eps=1e-3), UniversalMethod)
+    True
     """
 
     eps: float | None = None

@@ -124,6 +124,15 @@ class QuasiNewton:
     eps
         The accuracy eps of the paper, absolute. Default: the relative accuracy times the problem's scale.
 
+    Raises
+    ------
+    InvalidInput
+        ``memory``, ``period``: expected an integer of at least 1; ``eps``: expected a number above zero.
+
+    See Also
+    --------
+    AccUniPDGrad, Restarts
+
     Examples
     --------
     The distribution of largest entropy with a given mean:

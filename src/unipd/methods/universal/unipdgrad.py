@@ -45,6 +45,15 @@ class UniPDGrad(UniversalMethod):
     The line search starts at M_{k-1}/2 with slack eps/2, the weights are 1/M_k, and the accepted trial is
     the next iteration's oracle answer, so that an iteration costs two oracle calls on average.
 
+    Parameters
+    ----------
+    eps, smoothness, step_rule, holder, weights, max_doublings
+        As in :class:`unipd.methods.universal.UniversalMethod`.
+
+    See Also
+    --------
+    AccUniPDGrad, Restarts, unipd.theory.unipdgrad_iterations
+
     Examples
     --------
     >>> import numpy as np, unipd

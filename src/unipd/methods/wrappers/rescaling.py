@@ -91,6 +91,10 @@ class Rescaling(Wrapper):
     inner
         The method to run.
 
+    See Also
+    --------
+    Restarts, unipd.doctor.check_scaling
+
     Examples
     --------
     >>> import numpy as np, unipd

@@ -70,6 +70,15 @@ class Restarts(Wrapper):
     continuation
         Whether eps decreases with the error.
 
+    Raises
+    ------
+    InvalidInput
+        ``inner``: expected UniPDGrad or AccUniPDGrad; ``continuation``: expected True or False.
+
+    See Also
+    --------
+    UniPDGrad, AccUniPDGrad, Rescaling
+
     Examples
     --------
     >>> import numpy as np, unipd

@@ -93,7 +93,7 @@ def register(
     Raises
     ------
     InvalidInput
-        Unless ``kind`` is a dataclass, or functions take and make.
+        ``kind``: expected a dataclass, or functions take and make.
 
     See Also
     --------

@@ -34,7 +34,20 @@ WEAK_SHARE = 1e-6
 
 
 class Factors(Protocol):
-    """The factored form of a set: points, gradients and directions in terms of one array."""
+    """The factored form of a set: points, gradients and directions in terms of one array.
+
+    See Also
+    --------
+    SpectralFactors, unipd.Factored, unipd.protocols.OracleDefaults
+
+    Examples
+    --------
+    >>> from unipd.sharp import Spectrahedron
+    >>> factors: Factors = Spectrahedron(2).factors()
+    >>> factors.point(np.array([[1.0], [0.0]])).dense()
+    array([[1., 0.],
+           [0., 0.]])
+    """
 
     @property
     def is_spectral(self) -> bool:
@@ -114,6 +127,25 @@ class FactorsDefaults:
 class SpectralFactors(FactorsDefaults):
     """The factored form of a spectrahedron, a trace ball or a nuclear ball.
 
+    Parameters
+    ----------
+    left_rows
+        Rows of X.
+    right_rows
+        0 when X is Hermitian positive semidefinite.
+    radius
+        Trace of X, or bound on the trace or the nuclear norm.
+    ball
+        Whether the trace may be smaller than the radius.
+    regularisation
+        delta of the preconditioner: a small value balances the columns of R, a large one leaves steps unchanged.
+
+    See Also
+    --------
+    Factors, unipd.Factored
+
+    Examples
+    --------
     >>> SpectralFactors(2, 0, 2.0, False).point(np.array([[3.0], [0.0]])).dense()
     array([[2., 0.],
            [0., 0.]])
@@ -121,13 +153,9 @@ class SpectralFactors(FactorsDefaults):
 
     left_rows: int
     right_rows: int
-    """0 when X is Hermitian positive semidefinite."""
     radius: float
-    """Trace of X, or bound on the trace or the nuclear norm."""
     ball: bool
-    """Whether the trace may be smaller than the radius."""
     regularisation: float = DELTA
-    """delta of the preconditioner: a small value balances the columns of R, a large one leaves steps unchanged."""
 
     @property
     def rows(self) -> int:
@@ -295,7 +323,24 @@ class NuclearNormFactors(SpectralFactors):
 
 @dataclass(frozen=True)
 class QuadraticFactors(FactorsDefaults):
-    """A block x with f(x) = w ||x||^2 on the whole space: its own factor."""
+    """A block x with f(x) = w ||x||^2 on the whole space: its own factor.
+
+    Parameters
+    ----------
+    shape
+        Shape of the block.
+    weight
+        The weight w > 0.
+
+    See Also
+    --------
+    ProductFactors, L2NormSquared
+
+    Examples
+    --------
+    >>> QuadraticFactors((2,), 1.0).point(np.array([3.0, 4.0]))
+    array([3., 4.])
+    """
 
     shape: Shape
     weight: float
@@ -336,6 +381,22 @@ class ProductFactors(FactorsDefaults):
     """One spectral block and any number of quadratic ones, packed into one vector.
 
     The rank follows from the length of the vector.
+
+    Parameters
+    ----------
+    parts
+        The factored forms of the blocks, in order.
+
+    See Also
+    --------
+    SpectralFactors, QuadraticFactors, Product
+
+    Examples
+    --------
+    >>> pair = ProductFactors((SpectralFactors(2, 0, 1.0, False), QuadraticFactors((1,), 1.0)))
+    >>> point = pair.point(np.array([1.0, 0.0, 5.0]))
+    >>> [part.shape for part in point]
+    [(2, 2), (1,)]
     """
 
     parts: tuple[SpectralFactors | QuadraticFactors, ...]

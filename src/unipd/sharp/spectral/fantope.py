@@ -34,6 +34,15 @@ class Fantope(SpectralSharp):
     options
         ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral.base.SpectralSharp`.
 
+    Raises
+    ------
+    InvalidInput
+        ``size``, ``rank``: expected an integer of at least 1.
+
+    See Also
+    --------
+    Spectrahedron, SpectralBall
+
     Examples
     --------
     >>> answer = Fantope(3, 2)(np.diag([1.0, 5.0, 3.0]))

@@ -35,6 +35,10 @@ class GroupNuclearBall(NuclearBall):
     options
         ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral.base.SpectralSharp`.
 
+    See Also
+    --------
+    NuclearBall, GroupBall
+
     Examples
     --------
     >>> ball = GroupNuclearBall((2, 3), [[0, 1], [2]], radius=2.0)

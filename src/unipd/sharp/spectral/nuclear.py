@@ -30,6 +30,15 @@ class NuclearBall(SingularSharp):
     options
         ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral.base.SpectralSharp`.
 
+    Raises
+    ------
+    InvalidInput
+        ``radius``: expected a number above zero.
+
+    See Also
+    --------
+    NuclearNormSquared, WeightedNuclearBall, unipd.MatrixCompletion, unipd.couplings.NuclearBall
+
     Examples
     --------
     >>> import numpy as np
@@ -83,6 +92,15 @@ class NuclearNormSquared(SquaredSharp, SingularSharp):
         The factor w > 0.
     options
         ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral.base.SpectralSharp`.
+
+    Raises
+    ------
+    InvalidInput
+        ``weight``: expected a number above zero.
+
+    See Also
+    --------
+    NuclearBall, unipd.methods.NormBarrier
 
     Examples
     --------

@@ -27,6 +27,15 @@ class Spectrahedron(HermitianSharp):
     options
         ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral.base.SpectralSharp`.
 
+    Raises
+    ------
+    InvalidInput
+        ``size``: expected an integer of at least 1; ``trace``: expected a number above zero.
+
+    See Also
+    --------
+    TraceBall, Fantope, unipd.Factored
+
     Examples
     --------
     >>> import numpy as np
@@ -64,6 +73,19 @@ class Spectrahedron(HermitianSharp):
 
 class TraceBall(Spectrahedron):
     """{X psd, tr X <= a}; [Y]^# = a v v^* if lambda_max(Y) > 0 and 0 otherwise, support a max(lambda_max(Y), 0).
+
+    Parameters
+    ----------
+    size
+        Number of rows and columns.
+    trace
+        The bound a > 0 on the trace.
+    options
+        Options of the eigensolver, as in :class:`Spectrahedron`.
+
+    See Also
+    --------
+    Spectrahedron, NuclearBall
 
     Examples
     --------

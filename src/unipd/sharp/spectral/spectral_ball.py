@@ -31,6 +31,15 @@ class SpectralBall(SpectralSharp):
     dense_limit
         Largest shorter side accepted.
 
+    Raises
+    ------
+    InvalidInput
+        ``radius``: expected a number above zero; ``dense_limit``: expected an integer of at least 1.
+
+    See Also
+    --------
+    NuclearBall, Fantope, unipd.couplings.SpectralBall
+
     Examples
     --------
     >>> SpectralBall((2, 2), radius=2.0)(np.diag([3.0, -1.0])).atom.dense().round(9)

@@ -32,6 +32,10 @@ class WeightedNuclearBall(NuclearBall):
     options
         ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral.base.SpectralSharp`.
 
+    See Also
+    --------
+    NuclearBall, GroupNuclearBall
+
     Examples
     --------
     >>> ball = WeightedNuclearBall([4.0, 1.0], [1.0, 1.0, 1.0], radius=2.0)
