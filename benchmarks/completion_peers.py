@@ -31,7 +31,7 @@ from figures import note
 from unipd._typing import FloatArray
 from unipd._util.blas import limit_blas_threads
 from unipd.apps.completion import ball_formulation, factored_norm_method, norm_problem
-from unipd.apps.completion.metrics import ranking_metrics
+from unipd.apps.completion.fitted_model import ranking_metrics
 from unipd.io import Ratings
 from unipd.reproduce import completion_data, generate_ratings
 

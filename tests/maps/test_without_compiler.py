@@ -10,71 +10,46 @@ from llvmlite import ir
 from numba import njit
 
 from unipd.atoms import LowRank
-from unipd.maps import Sampling, sampling_kernels, sampling_numpy
+from unipd.maps import Sampling
 from unipd.maps.pauli import PauliMap, random_paulis, simd
 
-KERNELS = ("gather", "scatter", "gather_block", "scatter_block", "sample_outer", "sample_factors")
-dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-
-
-def draw(rng, shape, dtype):
-    numbers = rng.standard_normal(shape)
-    return (numbers + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else numbers).astype(dtype)
-
-
-def arguments(name, pattern, dtype, rng):
-    """Return the arguments of a kernel between places and bounds, the output last, and the bounds."""
-    lines, width, bounds = pattern.lines, pattern.width, pattern._line_bounds
-    columns = (3,) if name.endswith("block") else ()
-    values = draw(rng, pattern.size, dtype)
-    if name.startswith("gather"):
-        return [values, draw(rng, (width, *columns), dtype), np.empty((lines, *columns), dtype)], bounds
-    if name.startswith("scatter"):
-        bounds = np.array([0, lines // 3, lines // 2, lines], np.uint64)
-        return [values, draw(rng, (lines, *columns), dtype), np.empty((3, width, *columns), dtype)], bounds
-    rank = () if name == "sample_outer" else (4,)
-    factors = [draw(rng, (size, *rank), dtype) for size in (lines, width)]
-    return [*factors, pattern.order, np.empty(pattern.size, dtype)], bounds
-
-
-@dtypes
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("is_sorted", [True, False])
-def test_products_in_numpy_are_those_of_the_compiled_kernels(name, dtype, is_sorted):
+PRODUCTS = """
+import sys, numpy as np
+from unipd.atoms import LowRank
+from unipd.maps import Sampling
+parts = []
+for dtype in (np.float32, np.float64, np.complex128):
     rng = np.random.default_rng(0)
-    rows, cols = rng.integers(0, 30, 500), rng.integers(0, 20, 500)
-    pattern = Sampling(np.sort(rows) if is_sorted else rows, cols, (30, 20)).pattern
-    given, bounds = arguments(name, pattern, dtype, rng)
-    found = []
-    for module in (sampling_kernels, sampling_numpy):
-        out = np.full_like(given[-1], 7)
-        counter = np.zeros(1, np.int64)
-        getattr(module, name)(pattern.starts, pattern.places, *given[:-1], out, bounds, counter)
-        again = out.copy()
-        getattr(module, name)(pattern.starts, pattern.places, *given[:-1], out, bounds, counter)
-        np.testing.assert_array_equal(out, again)  # another thread finds nothing to do
-        found.append(out)
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-4 if dtype == np.float32 else 1e-11, atol=1e-5)
+    draw = lambda *shape: (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+    for rows, cols in ((np.sort(rng.integers(0, 30, 500)), rng.integers(0, 20, 500)), rng.integers(0, 20, (2, 500))):
+        sampling = Sampling(rows, cols, (30, 20), dtype)
+        matrix = sampling.adjoint(draw(500))
+        parts += [matrix.matvec(draw(20)), matrix.rmatvec(draw(30)), matrix.matmat(draw(20, 3)).ravel()]
+        parts += [matrix.rmatmat(draw(30, 3)).ravel(), [matrix.frobenius()]]
+        parts += [sampling.image(LowRank(draw(30, r), draw(20, r), np.ones(r))) for r in (1, 4)]
+print(repr(np.concatenate(parts).tolist()))
+"""
+
+
+def test_sampled_products_without_a_compiler():
+    plain, compiled = (np.array(eval(run_python(PRODUCTS, NUMBA_DISABLE_JIT=flag))) for flag in "10")
+    np.testing.assert_allclose(plain, compiled, atol=1e-4)
 
 
 @pytest.mark.parametrize("count", [3, 500])
-def test_patterns_in_numpy_are_those_of_the_compiled_kernels(count):
+def test_patterns_are_sorted_by_line_and_know_their_duplicates(count):
     rng = np.random.default_rng(1)
-    lines = rng.integers(0, 30, count).astype(np.uint32)
-    values, width = rng.standard_normal(count), 400
-    found = []
-    for module in (sampling_kernels, sampling_numpy):
-        counts, order = np.zeros(31, np.uint64), np.empty(count, np.uint32)
-        module.count_lines(lines, counts)
-        starts = np.cumsum(counts, dtype=np.uint64)
-        module.counting_sort(lines, starts, order)
-        places = rng.permutation(width).astype(np.uint16)[np.arange(count) % width]
-        twice = module.has_duplicates(starts, np.zeros(count, np.uint16), width)
-        once = module.has_duplicates(starts, np.arange(count).astype(np.uint16), width + count)
-        norm = module.squared_norm(starts, np.zeros_like(places), values, width)
-        found.append([counts.tolist(), order.tolist(), twice, once, pytest.approx(norm)])
-    assert found[0] == found[1]
-    assert found[0][2:4] == [bool(np.bincount(lines).max() > 1), False]
+    rows, cols = rng.permutation(count) % 30, rng.permutation(count)
+    pattern = Sampling(rows, cols, (30, count)).pattern
+    lines = cols if pattern.transposed else rows
+    np.testing.assert_array_equal(pattern.starts, np.append(0, np.cumsum(np.bincount(lines, minlength=pattern.lines))))
+    np.testing.assert_array_equal(pattern.to_pattern_order(np.arange(count)), np.argsort(lines, kind="stable"))
+    assert not pattern.duplicated
+    twice = Sampling(np.append(rows, rows[0]), np.append(cols, cols[0]), (30, count))
+    assert twice.pattern.duplicated
+    values = rng.standard_normal(count + 1)
+    matrix = twice.adjoint(values)
+    assert matrix.frobenius() == pytest.approx(np.linalg.norm(matrix.toarray()))
 
 
 def run_python(code: str, **settings: str) -> str:

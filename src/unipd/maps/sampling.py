@@ -4,7 +4,8 @@ The pattern is compressed once, and one index array serves both products. Along 
 gather, M x, and across them a scatter, M^* y, into one output for each chunk of lines; these are added in a fixed
 order. Chunks depend on the pattern alone, so results do not depend on the number of threads. A second, transposed copy
 of the structure would make M^* y a third faster, but its values have to be permuted for every new matrix, which takes
-the time that five such products save, and it takes twice the memory.
+the time that five such products save, and it takes twice the memory. Where Numba may not compile
+(``NUMBA_DISABLE_JIT=1``), SciPy makes the products.
 """
 
 from __future__ import annotations
@@ -72,18 +73,13 @@ class Pattern:
         self.transposed, is_sorted = _orientation(rows, cols, shape)
         lines, places = (cols, rows) if self.transposed else (rows, cols)
         self.lines, self.width = shape[::-1] if self.transposed else shape
-        kernels = load_kernels()
-        counts = np.zeros(self.lines + 1, np.uint64)
-        kernels.count_lines(lines, counts)
-        self.starts = np.cumsum(counts, dtype=np.uint64)
         self.in_order: bool = is_sorted
         """Whether the pattern keeps the order of the measurements."""
-        self.order = np.empty(0 if is_sorted else self.size, np.uint32 if self.size < 2**32 else np.uint64)
-        if not is_sorted:
-            kernels.counting_sort(lines, self.starts, self.order)
+        self.starts, self.order = _sort_lines(lines, self.lines, is_sorted)
         # indices of 16 bits where they fit leave more of the caches to the values
         self.places = self.to_pattern_order(places.astype(np.uint16) if self.width <= 1 << 16 else places)
-        self.duplicated: bool = kernels.has_duplicates(self.starts, self.places, self.width)
+        # a conversion sorts the positions, so that equal ones are neighbours
+        self.duplicated: bool = not self.to_scipy(np.ones(self.size, np.bool_)).tocsc().has_canonical_format
         chunks = min(_SCATTER_CHUNKS, max(1, self.size // (_ENTRIES_PER_OUTPUT * self.width)))
         self.has_compiled_run: bool = can_compile() and self.size < _SERIAL_WORK
         """Whether products are too small for threads, so that a whole bidiagonalization is one compiled call."""
@@ -123,6 +119,12 @@ class Pattern:
         found = low + np.flatnonzero(self.places[low:high] == place)
         return found if self.in_order else self.order[found]
 
+    def to_scipy(self, values: Array) -> Any:
+        """Return the lines with given values as a SciPy CSR array; equal positions are not added up."""
+        kind = np.int32 if max(self.size, self.width) < 2**31 else np.int64
+        arrays = (values, self.places.astype(kind), self.starts.astype(kind))
+        return scipy.sparse.csr_array(arrays, shape=(self.lines, self.width))
+
     def product(self, values: Array, x: Array) -> Array:
         """Return M x for a vector or the columns of a block."""
         return self._scatter(values, x) if self.transposed else self._gather(values, x)
@@ -133,12 +135,13 @@ class Pattern:
 
     def sample_product(self, left: Array, right: Array) -> Array:
         """Return the entries of ``left @ right^T`` in the order of the measurements; dtypes must agree."""
+        if not can_compile():
+            rows, cols = self.indices()
+            return np.einsum("ij,ij->i", left[rows], right[cols])
         out = np.empty(self.size, left.dtype)
         _, _, line_factors, cross_factors, _ = self.image_lines(left, right)
-        kernels, rank = load_kernels(), left.shape[1]
-        kernel = kernels.sample_outer if rank == 1 else kernels.sample_factors
-        factors = (line_factors[:, 0], cross_factors[:, 0]) if rank == 1 else (line_factors, cross_factors)
-        self._run_kernel(kernel, (*factors, self.order, out), self._line_bounds, self.size * rank)
+        args = (line_factors, cross_factors, self.order, out)
+        self._run_kernel(load_kernels().sample_factors, args, self._line_bounds, self.size * left.shape[1])
         return out
 
     def image_lines(self, left: Array, right: Array) -> tuple[IntArray, IntArray, Array, Array, IntArray]:
@@ -149,10 +152,14 @@ class Pattern:
     def squared_norm(self, values: Array) -> float:
         """Return the squared Frobenius norm of the matrix; measurements of one entry add up."""
         if self.duplicated:
-            return float(load_kernels().squared_norm(self.starts, self.places, values, self.width))
+            matrix = self.to_scipy(values.copy())
+            matrix.sum_duplicates()
+            values = matrix.data
         return float(blas.dot(values, values).real)
 
     def _gather(self, values: Array, x: Array) -> Array:
+        if not can_compile():
+            return self.to_scipy(values) @ x
         kernels = load_kernels()
         dtype = np.result_type(values, x)
         x = np.ascontiguousarray(x, dtype)
@@ -162,6 +169,8 @@ class Pattern:
         return out
 
     def _scatter(self, values: Array, x: Array) -> Array:
+        if not can_compile():
+            return self.to_scipy(values).T @ x
         kernels = load_kernels()
         dtype = np.result_type(values, x)
         x = np.ascontiguousarray(x, dtype)
@@ -179,13 +188,23 @@ class Pattern:
         share(threads, lambda counter: kernel(self.starts, self.places, *args, bounds, counter))
 
 
+def _sort_lines(lines: IntArray, count: int, is_sorted: bool) -> tuple[IntArray, IntArray]:
+    """Return where every line starts, and the stable order that sorts the entries by line (empty when they are).
+
+    The transpose of a matrix of one row with an entry for every measurement is this counting sort.
+    """
+    if is_sorted:
+        return np.searchsorted(lines, np.arange(count + 1)).astype(np.uint64), np.empty(0, np.uint32)
+    order = np.arange(lines.size, dtype=np.uint32 if lines.size < 2**32 else np.uint64)
+    kind = np.int32 if max(lines.size, count) < 2**31 else np.int64
+    row = scipy.sparse.csr_array((order, lines.astype(kind), np.array([0, lines.size], kind)), shape=(1, count))
+    by_line = row.tocsc()
+    return by_line.indptr.astype(np.uint64), by_line.data
+
+
 @cache
 def load_kernels() -> Any:
-    """Import the kernels on first use, since Numba is slow to import; those of NumPy where nothing can be compiled."""
-    if not can_compile():
-        from unipd.maps import sampling_numpy
-
-        return sampling_numpy
+    """Import the kernels on first use, since Numba is slow to import."""
     from unipd.maps import sampling_kernels
 
     return sampling_kernels
@@ -310,13 +329,9 @@ class SampledMatrix(OperatorDefaults):
 
     def tocsr(self) -> Any:
         """Return the matrix as a SciPy CSR array; measurements of one entry add up."""
-        pattern = self.pattern
-        # a copy, because SciPy adds duplicates in place
-        arrays = (np.array(self.values), pattern.places.astype(np.int64), pattern.starts.astype(np.int64))
-        kind: Any = scipy.sparse.csc_array if pattern.transposed else scipy.sparse.csr_array
-        matrix = kind(arrays, shape=self.shape)
+        matrix = self.pattern.to_scipy(np.array(self.values))  # a copy, because SciPy adds duplicates in place
         matrix.sum_duplicates()
-        return matrix.tocsr()
+        return (matrix.T if self.pattern.transposed else matrix).tocsr()
 
     def toarray(self) -> Array:
         """Return the matrix as an array: for small sizes and for tests."""

@@ -1,4 +1,4 @@
-"""Compiled kernels of sampled matrices: sorting, products along and across lines, and Golub-Kahan bidiagonalization.
+"""Compiled kernels of sampled matrices: products along and across lines, and Golub-Kahan bidiagonalization.
 
 The entries of one line (a row, or a column in the transposed orientation) are contiguous: ``starts[i]:starts[i+1]`` are
 those of line i, and ``places[k]`` is the position of entry k inside its line. Indices are unsigned, so that the loops
@@ -16,7 +16,6 @@ A whole bidiagonalization in one compiled call, on one thread, serves patterns s
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -33,50 +32,6 @@ from unipd.spectral.golub_kahan_kernels import (
 from unipd.spectral.ritz_kernels import may_stop, may_stop_if_due, reset_workspace, top_triple
 
 _ONE = np.uint64(1)
-
-
-@njit(cache=True, nogil=True)
-def count_lines(lines: IntArray, starts: IntArray) -> None:
-    """Add the number of entries of line i to ``starts[i + 1]``."""
-    for k in range(lines.size):
-        starts[lines[k] + _ONE] += _ONE
-
-
-@njit(cache=True, nogil=True)
-def counting_sort(lines: IntArray, starts: IntArray, order: IntArray) -> None:
-    """Write to ``order`` the entries sorted by line, those of one line in the order given (a stable sort)."""
-    nexts = starts.copy()
-    for k in range(lines.size):
-        line = lines[k]
-        order[nexts[line]] = k
-        nexts[line] += _ONE
-
-
-@njit(cache=True, nogil=True)
-def has_duplicates(starts: IntArray, places: IntArray, width: int) -> bool:
-    """Whether a line holds one position twice."""
-    last = np.zeros(width, np.uint64)
-    for line in range(starts.size - 1):
-        for k in range(starts[line], starts[line + 1]):
-            if last[places[k]] == line + 1:
-                return True
-            last[places[k]] = line + 1
-    return False
-
-
-@njit(cache=True, nogil=True)
-def squared_norm(starts: IntArray, places: IntArray, values: Array, width: int) -> float:
-    """Return the sum of squares of the matrix's entries, duplicated measurements added up first."""
-    work = np.zeros(width, values.dtype)
-    total = 0.0
-    for line in range(starts.size - 1):
-        for k in range(starts[line], starts[line + 1]):
-            work[places[k]] += values[k]
-        for k in range(starts[line], starts[line + 1]):
-            entry: Any = work[places[k]]
-            total += entry.real**2 + entry.imag**2
-            work[places[k]] = 0
-    return total
 
 
 @njit(cache=True, nogil=True, forceinline=True, fastmath=REORDER)
@@ -151,30 +106,6 @@ def scatter_block(
         chunk = fetch_and_increment(pointer(counter))
 
 
-@njit(cache=True, nogil=True)
-def sample_outer(
-    starts: IntArray,
-    places: IntArray,
-    left: Array,
-    right: Array,
-    order: IntArray,
-    out: Array,
-    bounds: IntArray,
-    counter: IntArray,
-) -> None:
-    """Write the entries left_i right_j of a rank-one matrix, entry k to ``out[order[k]]`` (no order: ``out[k]``)."""
-    chunk = fetch_and_increment(pointer(counter))
-    while chunk < bounds.size - 1:
-        for line in range(bounds[chunk], bounds[chunk + 1]):
-            factor = left[line]
-            for k in range(starts[line], starts[line + _ONE]):
-                if order.size == 0:
-                    out[k] = factor * right[places[k]]
-                else:
-                    out[order[k]] = factor * right[places[k]]
-        chunk = fetch_and_increment(pointer(counter))
-
-
 @njit(cache=True, nogil=True, fastmath=REORDER)
 def sample_factors(
     starts: IntArray,
@@ -186,7 +117,7 @@ def sample_factors(
     bounds: IntArray,
     counter: IntArray,
 ) -> None:
-    """Write the entries sum_q left_iq right_jq of a low-rank matrix, in the order of :func:`sample_outer`."""
+    """Write the entries sum_q left_iq right_jq of a low-rank matrix, k to ``out[order[k]]`` (no order: ``out[k]``)."""
     chunk = fetch_and_increment(pointer(counter))
     while chunk < bounds.size - 1:
         for line in range(bounds[chunk], bounds[chunk + 1]):

@@ -85,7 +85,7 @@ def test_new_users_rate_new_items(ratings):
         model.fold_in(([0], [0], [1.0]))
     model.partial_fit(([102], [5], [3.0]))
     assert set(model.users_) >= {100, 101, 102}
-    assert model.fit_.count == values.size + 5
+    assert model.result_.extras["ratings"] == values.size + 5
 
 
 def test_names(ratings):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,8 @@ import scipy.sparse as sp
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd.apps.completion.estimator import EstimatorBase
-from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender
+from unipd.apps.completion.fitted_model import NEGLIGIBLE, FittedModel, Recommender, ranking_metrics
 from unipd.apps.completion.fold_in import FoldIn, SideModel, balanced_factors, solve_seen_row
-from unipd.apps.completion.metrics import ranking_metrics
 from unipd.apps.completion.ratings import IndexedRatings, as_pairs, as_ratings, index_ratings
 from unipd.apps.completion.solver import orthogonal_factors, single_thread_if_small
 from unipd.atoms import LowRank
@@ -367,14 +366,7 @@ def index_interactions(X: Any, y: Any = None) -> IndexedRatings:
     ratings = ratings.where(ratings.values > 0.0)
     if not len(ratings):
         raise InvalidInput("X", "at least one seen pair", "none")
-    data = index_ratings(ratings, duplicates="mean")
-    if not data.repeated:
-        return data
-    place = np.searchsorted(
-        data.rows * np.int64(len(data.items)) + data.columns,
-        data.users.positions(ratings.users) * np.int64(len(data.items)) + data.items.positions(ratings.items),
-    )
-    return replace(data, values=np.bincount(place, ratings.values).astype(np.float64))
+    return index_ratings(ratings, duplicates="sum")
 
 
 def _are_pairs(X: Any) -> bool:

@@ -31,6 +31,7 @@ from unipd.apps.completion.ratings import (
 from unipd.apps.completion.saved_model import fit_content, model_content, reduce_result, restore_fit
 from unipd.apps.completion.side_information import align_features, feature_names
 from unipd.apps.completion.solver import (
+    FIRST_RANK,
     Deadline,
     SolverOptions,
     add_remedy,
@@ -52,7 +53,7 @@ from unipd.status import Status
 SEARCH_SHARE = 0.75
 """Share of a time limit for the choice of the radius; the rest is for the final fit."""
 SEARCH_CUT = "The time limit ended the search for a radius; the fit uses the best one tried."
-PLAIN_DEFAULTS: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5, "rank": 64}
+PLAIN_DEFAULTS: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5, "rank": FIRST_RANK}
 """Defaults of the plain model."""
 MANY_RATINGS, RANK_OF_MANY = 1_000_000, 16
 """With more ratings the default initial rank is lower: every column costs a pass over them, and factors can widen."""
@@ -355,10 +356,6 @@ class Fit(ReprMixin):
     """Radii tried by validation, with their errors."""
     start: WarmStart | None
     """Warm start for a fit to more ratings."""
-    count: int
-    """Number of ratings on all ranks."""
-    training_error: float
-    """Root mean squared error on these ratings."""
 
 
 def fit_data(
@@ -386,7 +383,7 @@ def fit_data(
     )
     if data.repeated:
         result = result.with_extras(duplicates=data.repeated)
-    return Fit(fitted, result, data, choice.radius, path, start, count, error)
+    return Fit(fitted, result, data, choice.radius, path, start)
 
 
 def _choose_radius(data: IndexedRatings, parameters: Parameters) -> RadiusChoice:

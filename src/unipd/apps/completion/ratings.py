@@ -376,7 +376,7 @@ def index_ratings(
     users, items
         The names, by default those of the ratings.
     duplicates
-        What counts of several ratings of one pair: the "last", their "mean", or an "error" is raised.
+        What counts of several ratings of one pair: the "last", their "mean" or "sum", or an "error" is raised.
 
     Examples
     --------
@@ -396,8 +396,8 @@ def index_ratings(
         which = f"user {ratings.users[k]}, item {ratings.items[k]}"
         raise InvalidInput("ratings", 'one rating per pair, or duplicates="last" or "mean"', f"several of {which}")
     values = ratings.values[last]
-    if repeated and duplicates == "mean":
-        values = np.bincount(place.ravel(), ratings.values[::-1]) / counts
+    if repeated and duplicates in ("mean", "sum"):
+        values = np.bincount(place.ravel(), ratings.values[::-1]) / (counts if duplicates == "mean" else 1.0)
     order = np.empty(last.size, np.int64)
     order[np.argsort(last)] = np.arange(last.size)
     return IndexedRatings(users, items, rows[last], columns[last], values, order, repeated)

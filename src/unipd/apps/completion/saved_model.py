@@ -47,7 +47,7 @@ def model_content(
 
     On several processes each has the ratings of its own users alone: then the file has the model without ratings.
     """
-    if fit.count != fit.data.values.size:
+    if fit.result.extras["ratings"] != fit.data.values.size:
         return model.arrays()
     sides = zip(features, (fit.data.users, fit.data.items), strict=True)
     return {
@@ -73,8 +73,6 @@ def fit_content(fit: Fit) -> dict[str, Any]:
         "radius": fit.radius,
         "path": [list(trial) for trial in fit.path],
         "multiplier": None if fit.start is None else fit.start.multiplier,
-        "count": fit.count,
-        "training_error": fit.training_error,
     }
 
 
@@ -99,8 +97,6 @@ def restore_fit(content: dict[str, Any], fitted: FittedModel, result: Result) ->
         float(content["radius"]),
         [(float(radius), float(error)) for radius, error in content["path"]],
         None if multiplier is None else WarmStart(result.x, float(multiplier)),
-        int(content["count"]),
-        float(content["training_error"]),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from unipd._util.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from unipd.apps.learning.clustering import communities, kmeans, partition_program, solve_partition
+    from unipd.apps.learning.clustering import communities, kmeans, solve_partition
     from unipd.apps.learning.imputer import LowRankImputer
     from unipd.apps.learning.regression import NormConstrainedRegressor, NormConstrainedRegressorCV, basis_pursuit
     from unipd.apps.learning.submodular import CutFunction
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "clustering": ("communities", "kmeans", "partition_program", "solve_partition"),
+        "clustering": ("communities", "kmeans", "solve_partition"),
         "imputer": ("LowRankImputer",),
         "regression": ("NormConstrainedRegressor", "NormConstrainedRegressorCV", "basis_pursuit"),
         "submodular": ("CutFunction",),
@@ -36,6 +36,5 @@ __all__ = [
     "basis_pursuit",
     "communities",
     "kmeans",
-    "partition_program",
     "solve_partition",
 ]

@@ -15,12 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from unipd._typing import Array, IntArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
-from unipd.apps.sdp import SDP
 from unipd.errors import InvalidInput
 from unipd.io.graphs import as_graph
 from unipd.problem import ZERO_OBJECTIVE
@@ -29,10 +27,8 @@ from unipd.run.result import ProblemFacts
 from unipd.spectral import RIGOROUS
 from unipd.status import Status
 
-LARGEST_PROGRAM = 200
-"""Largest number of points of the relaxation as a general program, which has n^2 / 2 inequalities."""
 LARGEST_POINTS = 1000
-"""Largest number of points otherwise: hundreds of eigendecompositions of this order take minutes."""
+"""Largest number of points: hundreds of eigendecompositions of this order take minutes."""
 MOST_STEPS = 20_000
 """Most steps of the alternating projections."""
 CHECK_EVERY = 20
@@ -58,41 +54,16 @@ class ClusteringResult(ReprMixin):
     """Result of the relaxation, with the figures of the clustering among its extras."""
 
 
-def partition_program(cost: Any, clusters: int) -> SDP:
-    """Return min <C, Z> subject to Z 1 = 1, tr Z = k, Z >= 0, Z psd.
-
-    >>> partition_program(np.zeros((3, 3)), 2)
-    SDP(min, order=3, constraints=7, blocks=1)
-    """
-    matrix = validate.real_array("cost", cost, ndim=2)
-    order = matrix.shape[0]
-    k = _check_clusters(clusters, order, LARGEST_PROGRAM)
-    sums = [_row_sum(order, row) for row in range(order)]
-    pairs = [(i, j) for i in range(order) for j in range(i + 1, order)]
-    places = [sp.csr_array(([1.0, 1.0], ([i, j], [j, i])), shape=(order, order)) for i, j in pairs]
-    b = np.concatenate([np.ones(order), [float(k)], np.zeros(len(pairs))])
-    senses = ["="] * (order + 1) + [">="] * len(pairs)
-    return SDP.from_matrices(matrix, [*sums, sp.eye_array(order, format="csr"), *places], b, senses)
-
-
-def _check_clusters(clusters: Any, points: int, most_points: int) -> int:
-    if points > most_points:
-        raise InvalidInput("points", f"at most {most_points}", str(points))
+def _check_clusters(clusters: Any, points: int) -> int:
+    if points > LARGEST_POINTS:
+        raise InvalidInput("points", f"at most {LARGEST_POINTS}", str(points))
     k = validate.integer("clusters", clusters, minimum=1)
     if k > points:
         raise InvalidInput("clusters", f"at most as many clusters as points, {points}", str(k))
     return k
 
 
-def _row_sum(order: int, row: int) -> Any:
-    """Return (e 1^T + 1 e^T) / 2 for the unit vector e of a row."""
-    matrix = np.zeros((order, order))
-    matrix[row] = 0.5
-    matrix[:, row] += 0.5
-    return sp.csr_array(matrix)
-
-
-def kmeans(points: Any, clusters: int, accuracy: float = 1e-4, **options: Any) -> ClusteringResult:
+def kmeans(points: Any, clusters: int, accuracy: float = 1e-4) -> ClusteringResult:
     """Cluster points by k-means, with a lower bound on the cost of any clustering.
 
     ``cost`` and ``sdp_bound`` are sums of squared distances to the centres. The relaxation is rounded from several
@@ -102,14 +73,11 @@ def kmeans(points: Any, clusters: int, accuracy: float = 1e-4, **options: Any) -
     Parameters
     ----------
     points
-        Array of shape (n, d).
+        Array of shape (n, d), n up to 1000.
     clusters
         k.
     accuracy
         Requested relative accuracy of the relaxation.
-    options
-        Options of :meth:`unipd.apps.sdp.SDP.solve`, which then solves the relaxation as a general program (up to 200
-        points), instead of alternating projections (up to 1000).
 
     Examples
     --------
@@ -120,7 +88,7 @@ def kmeans(points: Any, clusters: int, accuracy: float = 1e-4, **options: Any) -
     data = validate.real_array("points", points, ndim=2).astype(np.float64)
     squares = np.sum(data**2, axis=1)
     distances = np.maximum(squares[:, None] + squares - 2.0 * data @ data.T, 0.0)
-    return _solve_and_round(0.25 * (distances + distances.T), clusters, accuracy, data, **options)
+    return _solve_and_round(0.25 * (distances + distances.T), clusters, accuracy, data)
 
 
 def lloyd(points: Array, labels: IntArray) -> IntArray:
@@ -146,7 +114,7 @@ def lloyd(points: Array, labels: IntArray) -> IntArray:
             labels[int(np.argmax(np.where(sizes > 1, distances[places, labels], -1.0)))] = empty
 
 
-def communities(graph: Any, clusters: int, accuracy: float = 1e-4, **options: Any) -> ClusteringResult:
+def communities(graph: Any, clusters: int, accuracy: float = 1e-4) -> ClusteringResult:
     """Split a graph into communities with as much weight inside, relative to their size, as possible.
 
     Examples
@@ -156,24 +124,16 @@ def communities(graph: Any, clusters: int, accuracy: float = 1e-4, **options: An
     >>> sorted(np.bincount(found.labels).tolist())
     [3, 3]
     """
-    return _solve_and_round(-as_graph(graph).adjacency().toarray(), clusters, accuracy, None, **options)
+    return _solve_and_round(-as_graph(graph).adjacency().toarray(), clusters, accuracy, None)
 
 
-def _solve_and_round(
-    cost: Array, clusters: int, accuracy: float, points: Array | None, **options: Any
-) -> ClusteringResult:
+def _solve_and_round(cost: Array, clusters: int, accuracy: float, points: Array | None) -> ClusteringResult:
     """Solve the relaxation, round it from several starts, and keep the clustering of least cost.
 
     With ``points``, Lloyd's iteration on them follows, and starts among them are tried as well.
     """
-    if options:
-        result = partition_program(cost, clusters).solve(accuracy, **options)
-        rows = result.x.left * np.sqrt(result.x.weights)
-        relaxed = rows @ rows.T
-    else:
-        result = solve_partition(cost, clusters, accuracy)
-        relaxed = result.x
-    rounded = list(_round(relaxed, clusters))
+    result = solve_partition(cost, clusters, accuracy)
+    rounded = list(_round(result.x, clusters))
     if points is not None:
         rounded = [*(lloyd(points, labels) for labels in rounded), *_round(points, clusters)]
     labels = min(rounded, key=lambda each: _cost(cost, each))
@@ -182,7 +142,7 @@ def _solve_and_round(
 
 
 def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
-    """Return the solution of :func:`partition_program` by alternating projections, with a rigorous bound.
+    """Return the least <C, Z> subject to Z 1 = 1, tr Z = k, Z >= 0, Z psd, with a rigorous bound.
 
     Z satisfies all but Z >= 0 by construction; the infeasibility is ||min(Z, 0)|| / ||Z||.
 
@@ -191,7 +151,7 @@ def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
     """
     begin, matrix = time.perf_counter(), validate.real_array("cost", cost, ndim=2).astype(np.float64)
     order, accuracy = len(matrix), validate.positive("accuracy", accuracy)
-    k = _check_clusters(clusters, order, LARGEST_POINTS)
+    k = _check_clusters(clusters, order)
     size = float(np.linalg.norm(matrix)) or 1.0
     penalty, positive, multiplier = size / k, np.full(matrix.shape, 1.0 / order), np.zeros_like(matrix)
     bound, step = -math.inf, 0

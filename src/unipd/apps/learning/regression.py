@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
 from scipy.sparse.linalg import lsqr
+from scipy.sparse.linalg import norm as sparse_norm
 
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
@@ -35,6 +36,8 @@ NORMS = {"l1": L1Ball, "l2": L2Set, "linf": LInfBall}
 LOSSES = {"squared": LeastSquares, "huber": Huber}
 ORDERS = {"l1": 1, "l2": 2, "linf": np.inf}
 """The norms as NumPy calls them."""
+DUAL_ORDERS = {"l1": np.inf, "l2": 2, "linf": 1}
+"""Their dual norms."""
 SMALLEST_RADIUS = 1e-3
 """First radius of a path, as a share of the norm of the unconstrained solution."""
 LSQR_STEPS = 100
@@ -312,11 +315,7 @@ def _scale_rows(scales: FloatArray, samples: Any) -> Any:
 def _largest_support(oracle: Any, norm: Any, radius: float, samples: Any) -> float:
     """Return max |<X_i, w>| over samples and coefficients: |c| is at most this plus max |y_i| at an optimum."""
     if isinstance(norm, str):
-        sizes = abs(samples)
-        if norm == "l1":
-            return radius * float(sizes.max())
-        if norm == "linf":
-            return radius * float(sizes.sum(axis=1).max())
-        return radius * float(np.sqrt((sizes.multiply(sizes) if sp.issparse(sizes) else sizes**2).sum(axis=1).max()))
+        sizes: Any = sparse_norm if sp.issparse(samples) else np.linalg.norm
+        return radius * float(np.max(sizes(samples, DUAL_ORDERS[norm], axis=1)))
     rows = (row.toarray().ravel() if sp.issparse(row) else row for row in samples)
     return max(max(oracle.support(row), oracle.support(-row)) for row in rows)

@@ -100,7 +100,7 @@ def complete(
     three quarters of it, the final fit the rest, but at least one iteration.
     """
     from unipd.apps.completion import CompletionModel
-    from unipd.apps.completion.metrics import check_metrics
+    from unipd.apps.completion.fitted_model import check_metrics
     from unipd.io.ratings import read_ratings, read_titles
 
     wanted = tuple(dict.fromkeys(("rmse", *check_metrics("--metrics", metrics))))
