@@ -78,7 +78,8 @@ def test_every_public_name_is_there() -> None:
     import unipd
 
     for name in unipd.__all__:
-        assert hasattr(unipd, name), name
+        if name != "cvxpy" or sys.version_info >= (3, 11):  # CVXPY 1.9 needs it
+            assert hasattr(unipd, name), name
     assert sorted(unipd.__all__) == sorted(set(unipd.__all__))
     assert sorted(dir(unipd)) == sorted(unipd.__all__)
 

@@ -33,25 +33,17 @@ HERE = Path(__file__).resolve().parent
 DPI = 130
 
 
-def new_figure(width: float, height: float, theme: Theme, panels: int = 1) -> tuple[Figure, Any]:
+def new_figure(width: float, height: float, panels: int = 1) -> tuple[Figure, Any]:
     """Return a figure with panels side by side in the library's style."""
-    figure = style.new_figure(width, height, theme)
-    axes = figure.subplots(1, panels, squeeze=False)[0]
-    for each in axes:
-        style.dress(each, theme)
-    return figure, axes
-
-
-def legend(axes: Any, theme: Theme, **where: Any) -> None:
-    """Draw a legend inside the axes."""
-    axes.legend(frameon=False, labelcolor=theme.ink, fontsize=7.0, **where)
+    figure = Figure(figsize=(width, height))
+    return figure, figure.subplots(1, panels, squeeze=False)[0]
 
 
 def state(theme: Theme) -> Figure:
     """Draw a GHZ state of four qubits, reconstructed from 500 shots a Pauli basis with readout errors."""
     experiment = simulate("ghz", 4, noise=Noise(shots=500, depolarising=0.05), seed=3)
     estimate = PauliTomography().fit_data(experiment.data)
-    figure = style.new_figure(4.0, 3.2, theme)
+    figure = Figure(figsize=(4.0, 3.2))
     axes = figure.add_subplot(projection="3d")
     draw_city(axes, estimate.state_, theme)
     return figure
@@ -83,10 +75,8 @@ def convergence(theme: Theme) -> Figure:
     eps, iterations = 2e-4, 2000
     m_bar, distance = theory.smoothness_bound(nu, holder, eps), float(np.linalg.norm(dual))
     k = np.arange(1, iterations + 1)
-    figure = style.new_figure(4.0, 3.2, theme)
+    figure = Figure(figsize=(4.0, 3.2))
     left, right = figure.subplots(2, 1, sharex=True)
-    for axes in (left, right):
-        style.dress(axes, theme)
     for place, method in enumerate((unipd.UniPDGrad, unipd.AccUniPDGrad)):
         found, colour = run(problem, method(eps=eps), iterations), theme.cycle[place]
         name = method.__name__
@@ -105,8 +95,8 @@ def convergence(theme: Theme) -> Figure:
     left.axhline(optimum, color=theme.faint, linewidth=0.9, linestyle="--", label="optimal value")
     left.set(ylim=(-0.1 * optimum, 1.2 * optimum))
     right.set(xlabel="iteration", ylabel=r"$\Vert A\bar x_k - b\Vert$")
-    legend(left, theme, loc="lower right")
-    legend(right, theme, loc="lower left")
+    left.legend(loc="lower right")
+    right.legend(loc="lower left")
     return figure
 
 
@@ -135,14 +125,14 @@ def measure_growth() -> tuple[list[int], list[float]]:
 def growth(theme: Theme) -> Figure:
     """Draw the CPU time of certified MaxCut relaxations against the number of nodes."""
     sizes, seconds = measure_growth()
-    figure, (axes,) = new_figure(4.0, 3.2, theme)
+    figure, (axes,) = new_figure(4.0, 3.2)
     axes.loglog(
         sizes, seconds, color=theme.cycle[0], marker="o", markersize=4.0, linewidth=1.3, label="certified to 0.1 %"
     )
     line = seconds[-1] * np.array(sizes) / sizes[-1]
     axes.loglog(sizes, line, color=theme.faint, linestyle="--", linewidth=0.9, label="linear growth")
     axes.set(xlabel="nodes of the graph (n x n matrices)", ylabel="CPU seconds")
-    legend(axes, theme, loc="upper left")
+    axes.legend(loc="upper left")
     return figure
 
 
@@ -159,7 +149,7 @@ def oracles(theme: Theme) -> Figure:
         "box": (sharp.Box([-0.8, -0.8], [0.8, 0.8]), 0.8 * np.array([[1, 1, -1, -1, 1], [1, -1, -1, 1, 1]])),
         "convex hull": (sharp.ConvexHull(points), points[_hull(points)].T),
     }
-    figure, panels = new_figure(7.0, 1.85, theme, 4)
+    figure, panels = new_figure(7.0, 1.85, 4)
     for axes, (name, (oracle, border)) in zip(panels, sets.items(), strict=True):
         best = np.asarray(unipd.atoms.dense(oracle(direction).atom))
         axes.fill(*border, color=theme.cycle[0], alpha=0.15)
@@ -168,10 +158,10 @@ def oracles(theme: Theme) -> Figure:
         axes.plot(*np.stack([best - 2 * normal, best + 2 * normal]).T, color=theme.faint, linewidth=0.8, linestyle="--")
         unit = 0.6 * direction / np.linalg.norm(direction)
         axes.annotate("", unit, (0, 0), arrowprops={"arrowstyle": "->", "color": theme.ink})
-        axes.text(*(1.15 * unit), "y", color=theme.ink, fontsize=8)
+        axes.text(*(1.15 * unit), "y", fontsize=8)
         axes.plot(*best, "o", color=theme.cycle[1], markersize=6)
         axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal", xticks=[], yticks=[])
-        axes.set_title(name, color=theme.ink, fontsize=8)
+        axes.set_title(name, fontsize=8)
         axes.grid(visible=False)
         for spine in axes.spines.values():
             spine.set_visible(False)
@@ -190,13 +180,13 @@ def duality(theme: Theme) -> Figure:
     cost, row, limit = np.array([1.0, 0.2, -0.6]), np.array([-1.0, 0.3, 1.0]), 0.0
     multipliers = np.linspace(0.0, 2.0, 400)
     bounds = np.array([np.min(cost + lam * row) - lam * limit for lam in multipliers])
-    figure, (axes,) = new_figure(4.6, 2.7, theme)
+    figure, (axes,) = new_figure(4.6, 2.7)
     axes.plot(multipliers, bounds, color=theme.cycle[0], label=r"$-(g + h)(\lambda)$, one oracle call a point")
     axes.axhline(bounds.max(), color=theme.cycle[1], linestyle="--", linewidth=1.0, label=r"optimal value $f^\star$")
     axes.fill_between(multipliers, bounds, bounds.max(), color=theme.cycle[0], alpha=0.12, linewidth=0)
-    axes.text(0.08, -0.12, "duality gap", color=theme.ink, fontsize=7.5)
+    axes.text(0.08, -0.12, "duality gap", fontsize=7.5)
     axes.set(xlabel=r"multiplier $\lambda$", ylim=(-1.1, 0.45))
-    legend(axes, theme, loc="upper right")
+    axes.legend(loc="upper right")
     return figure
 
 
@@ -206,14 +196,14 @@ def methods(theme: Theme) -> Figure:
     A = rng.standard_normal((100, 400))
     b = A @ rng.dirichlet(np.full(400, 0.05)) + 0.1 * rng.standard_normal(100)
     problem = unipd.Problem(sharp.Simplex(400), A, b, unipd.couplings.LeastSquares())
-    figure, (axes,) = new_figure(4.6, 2.9, theme)
+    figure, (axes,) = new_figure(4.6, 2.9)
     for place, name in enumerate(("frank-wolfe", "accunipdgrad", "pairwise", "corrective")):
         history = unipd.solve(problem, name, accuracy=1e-9, stop=unipd.MaxOracleCalls(600)).history
         gaps = np.minimum.accumulate(np.maximum(np.abs(history["gap"]), 1e-12))
         look = {"marker": "o", "markersize": 3.0, "markevery": [-1]}
         axes.loglog(history["oracle_calls"], gaps, color=theme.cycle[place], linewidth=1.3, label=name, **look)
     axes.set(xlabel="oracle calls", ylabel="certified relative gap")
-    legend(axes, theme, loc="lower left")
+    axes.legend(loc="lower left")
     return figure
 
 
@@ -222,7 +212,7 @@ def accuracy(theme: Theme) -> Figure:
     rng = np.random.default_rng(0)
     A = rng.standard_normal((40, 100))
     problem = unipd.Problem(sharp.L2NormSquared(100), A, A @ rng.standard_normal(100), "<=")
-    figure, (axes,) = new_figure(4.6, 2.9, theme)
+    figure, (axes,) = new_figure(4.6, 2.9)
     runs: dict[str, dict[str, Any]] = {
         "accunipdgrad": {},
         "with restarts": {"restart": True},
@@ -233,7 +223,7 @@ def accuracy(theme: Theme) -> Figure:
         _draw_error(axes, result, theme.cycle[place], label)
     _draw_error(axes, unipd.solve(problem, "corrective", accuracy=1e-9), theme.cycle[3], "corrective")
     axes.set(xlabel="iteration", ylabel="larger of gap and infeasibility", xscale="log", yscale="log")
-    legend(axes, theme, loc="lower left")
+    axes.legend(loc="lower left")
     return figure
 
 
@@ -246,13 +236,13 @@ def _draw_error(axes: Any, result: unipd.Result, colour: str, label: str) -> Non
 
 def memory(theme: Theme) -> Figure:
     """Draw the forecast memory of matrix completion with four trackers against the number of columns."""
-    figure, (axes,) = new_figure(4.6, 2.9, theme)
+    figure, (axes,) = new_figure(4.6, 2.9)
     sizes = np.geomspace(300, 300_000, 7).astype(int)
     for place, tracker in enumerate(("dense", "atoms", "lowrank", "image")):
         needed = [_forecast(int(size), tracker) for size in sizes]
         axes.loglog(sizes, needed, color=theme.cycle[place], linewidth=1.3, marker="o", markersize=2.5, label=tracker)
     axes.set(xlabel="rows and columns of the matrix (20 entries known a row)", ylabel="bytes")
-    legend(axes, theme, loc="upper left")
+    axes.legend(loc="upper left")
     return figure
 
 
@@ -272,12 +262,12 @@ def radius(theme: Theme) -> Figure:
     users, items = np.divmod(rng.choice(20_000, 4000, replace=False), 100)
     values = (left[users] * right[items]).sum(axis=1) + 0.5 * rng.standard_normal(4000)
     model = unipd.MatrixCompletion().fit((users, items, values))
-    figure, (one, two) = new_figure(7.0, 2.7, theme, 2)
+    figure, (one, two) = new_figure(7.0, 2.7, 2)
     path = np.array(sorted(model.path_))
     one.plot(path[:, 0], path[:, 1], color=theme.cycle[0], marker="o", markersize=4.0)
     one.axvline(model.radius_, color=theme.faint, linestyle="--", linewidth=0.9, label="chosen")
     one.set(xlabel="radius of the nuclear ball", ylabel="validation RMSE")
-    legend(one, theme, loc="upper center")
+    one.legend(loc="upper center")
     spectrum = model.arrays()["singular_values"]
     two.semilogy(np.arange(1, spectrum.size + 1), spectrum, "o", color=theme.cycle[0], markersize=3.0)
     two.set(xlabel="index", ylabel="singular value of the model", xlim=(0.0, 40.0))
@@ -293,12 +283,12 @@ def complementarity(theme: Theme) -> Figure:
     weights = np.linalg.svd(result.x.left * np.sqrt(result.x.weights), compute_uv=False)[:30] ** 2
     primal[: weights.size] = weights
     dual = np.sort(result.extras["slack_eigenvalues"])
-    figure, (axes,) = new_figure(4.6, 2.7, theme)
+    figure, (axes,) = new_figure(4.6, 2.7)
     index = np.arange(1, 31)
     axes.semilogy(index, np.maximum(primal, 1e-12), "o", color=theme.cycle[0], markersize=4.0, label="eigenvalues of X")
     axes.semilogy(index, np.maximum(dual, 1e-12), "s", color=theme.cycle[1], markersize=4.0, label="eigenvalues of Z")
     axes.set(xlabel="index", ylim=(1e-13, 100.0))
-    legend(axes, theme, loc="center right")
+    axes.legend(loc="center right")
     return figure
 
 
@@ -308,7 +298,7 @@ def margins(theme: Theme) -> Figure:
     points = rng.standard_normal((80, 2)) + np.repeat([[-1.6, 0.0], [1.6, 0.4]], 40, axis=0)
     labels = np.repeat([-1, 1], 40)
     model = SupportVectorClassifier(nu=0.3).fit(points, labels)
-    figure, (axes,) = new_figure(4.2, 3.0, theme)
+    figure, (axes,) = new_figure(4.2, 3.0)
     x, y = np.meshgrid(np.linspace(-5, 5, 200), np.linspace(-3.5, 3.5, 150))
     score = model.decision_function(np.stack([x.ravel(), y.ravel()], axis=1)).reshape(x.shape)
     axes.contour(x, y, score, [0.0], colors=[theme.ink], linewidths=1.2)
@@ -350,8 +340,9 @@ def main(names: list[str]) -> None:
     """Draw the named pictures, or all."""
     for draw in PICTURES:
         if not names or draw.__name__ in names:
-            for name, theme in THEMES.items():
-                draw(theme).savefig(HERE / f"{draw.__name__}-{name}.png", dpi=DPI, metadata={"Software": None})
+            for name in THEMES:
+                with style.style_sheet(name) as theme:
+                    draw(theme).savefig(HERE / f"{draw.__name__}-{name}.png", dpi=DPI, metadata={"Software": None})
     if not names or "report" in names:
         for name in THEMES:
             photograph_report(name)

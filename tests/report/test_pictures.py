@@ -4,6 +4,8 @@ import dataclasses
 import subprocess
 import sys
 
+import matplotlib
+import matplotlib.style
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -56,11 +58,25 @@ def test_the_same_result_gives_the_same_file(tmp_path):
 
 
 def test_themes_are_seen_on_the_page(losses):
-    for name, theme in THEMES.items():
+    for name in THEMES:
         figure = plot_convergence(losses["frank-wolfe"], theme=name)
-        assert to_hex(figure.get_facecolor()).upper() == theme.background
-        assert to_hex(figure.axes[0].get_facecolor()).upper() == theme.background
-        assert figure.axes[0].yaxis.label.get_color() == theme.ink
+        with matplotlib.style.context([f"unipd.report.{each}" for each in dict.fromkeys(("light", name))]):
+            background, ink = (to_hex(matplotlib.rcParams[key]) for key in ("figure.facecolor", "text.color"))
+        assert background == {"light": "#ffffff", "dark": "#14181f"}[name]
+        assert to_hex(figure.get_facecolor()) == to_hex(figure.axes[0].get_facecolor()) == background
+        assert to_hex(figure.axes[0].yaxis.label.get_color()) == ink
+
+
+def test_a_picture_keeps_its_style_when_it_is_drawn_later_and_leaves_no_settings_behind(losses):
+    before = dict(matplotlib.rcParams)
+    figure = plot_convergence(losses["frank-wolfe"], theme="dark", xscale="linear")
+    assert dict(matplotlib.rcParams) == before
+    figure.draw_without_rendering()
+    ticks = [tick for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for tick in axis.get_major_ticks()]
+    assert len(ticks) > 6
+    assert {to_hex(tick.label1.get_color()) for tick in ticks} == {"#e8eaed"}
+    assert {tick.label1.get_size() for tick in ticks} == {7.0}
+    assert {tick.tick1line.get_markersize() for tick in ticks} == {3.0}
 
 
 def test_convergence_of_a_constrained_problem(constrained_results):

@@ -109,8 +109,9 @@ def parse_numbers(stream: Iterable[str], layout: RatingsLayout) -> tuple[Array, 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about no lines at all
+            warnings.simplefilter("error", DeprecationWarning)  # NumPy before 2.0 would round 10.5 to an integer
             table: Any = np.loadtxt(lines, kinds, **how)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, DeprecationWarning):
         return None
     users, items, ratings = (np.ascontiguousarray(table[name]) for name in ("user", "item", "rating"))
     fine = not users.size or (users.min() >= 0 and items.min() >= 0 and np.isfinite(ratings).all())

@@ -83,31 +83,26 @@ def plot_convergence(
     >>> figure.axes[0].get_ylabel()
     'relative error'
     """
-    colours, inches = style.check_look(width, theme, path)
-    data = compute_curves(result, axis, start=start)
-    figure, panels = _panels(data, inches, colours)
-    draw_errors(panels[0], data, result.accuracy, colours, show_bound=show_bound)
-    style.legend(panels[0], colours, title=title)
-    for panel, draw in zip(panels[1:], (_draw_smoothness, _draw_exponent), strict=False):
-        draw(panel, data, colours)
-    for panel in panels:
-        set_horizontal(panel, [data.position], xscale, whole=axis != "seconds")
-    for panel in (panels[0], panels[-1]) if _side_by_side(inches) else panels[-1:]:
-        panel.set_xlabel(data.label)
-    return style.finish(figure, path)
+    with style.new_picture(path, width, theme) as picture:
+        data = compute_curves(result, axis, start=start)
+        panels = _panels(data, picture)
+        draw_errors(panels[0], data, result.accuracy, picture.theme, show_bound=show_bound)
+        style.legend(panels[0], title=title)
+        for panel, draw in zip(panels[1:], (_draw_smoothness, _draw_exponent), strict=False):
+            draw(panel, data, picture.theme)
+        for panel in panels:
+            set_horizontal(panel, [data.position], xscale, whole=axis != "seconds")
+        for panel in (panels[0], panels[-1]) if picture.is_wide else panels[-1:]:
+            panel.set_xlabel(data.label)
+    return picture.figure
 
 
-def _side_by_side(width: float) -> bool:
-    return width >= style.WIDE
-
-
-def _panels(data: Curves, width: float, theme: style.Theme) -> tuple[Any, list[Any]]:
-    """Return the figure and its panels: errors, and smoothness and exponent where the run has them."""
+def _panels(data: Curves, picture: style.Picture) -> list[Any]:
+    """Return the panels: errors, and smoothness and exponent where the run has them."""
     more = (data.smoothness is not None) + (data.smoothness is not None and data.exponent is not None)
-    wide = _side_by_side(width)
-    height = (0.42 if wide else 0.85 + 0.3 * more) * width
-    figure = style.new_figure(width, height, theme)
-    if more and wide:
+    picture.set_height(0.42 if picture.is_wide else 0.85 + 0.3 * more)
+    figure = picture.figure
+    if more and picture.is_wide:
         grid = figure.add_gridspec(more, 2, width_ratios=(1.55, 1.0))
         panels = [figure.add_subplot(grid[:, 0]), *(figure.add_subplot(grid[row, 1]) for row in range(more))]
         inner = panels[1:-1]
@@ -117,7 +112,7 @@ def _panels(data: Curves, width: float, theme: style.Theme) -> tuple[Any, list[A
         inner = panels[:-1]
     for panel in inner:
         panel.tick_params(labelbottom=False)
-    return figure, panels
+    return panels
 
 
 def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *, show_bound: bool = True) -> None:
@@ -145,7 +140,6 @@ def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *,
         axes.axhline(requested, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="requested accuracy")
     set_log_limits(axes, float(np.nanmin(heights)), float(np.nanmax(heights)))
     axes.set_ylabel("relative error")
-    style.dress(axes, theme)
 
 
 def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
@@ -158,7 +152,6 @@ def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
     axes.step(at, middle, where="mid", color=colour, linewidth=1.0)
     set_log_limits(axes, float(low.min()), float(high.max()))
     axes.set_ylabel("local\nsmoothness $M_k$")
-    style.dress(axes, theme)
 
 
 def _draw_exponent(axes: Any, data: Curves, theme: style.Theme) -> None:
@@ -169,7 +162,6 @@ def _draw_exponent(axes: Any, data: Curves, theme: style.Theme) -> None:
     axes.set_ylim(-0.08, 1.08)
     axes.set_yticks([0.0, 0.5, 1.0])
     axes.set_ylabel("Hölder exponent\n$\\nu$ (estimate)")
-    style.dress(axes, theme)
 
 
 QUANTITIES = {
@@ -235,7 +227,6 @@ def plot_comparison(
     >>> [line.get_label() for line in figure.axes[0].lines]
     ['frank-wolfe', 'accunipdgrad']
     """
-    colours, inches = style.check_look(width, theme, path)
     scale = common_scale(_require_results(results)) if scale is None else scale
     runs = _curves_by_measure(results, (axis,), scale)[axis]
     known = _known_quantities(runs)
@@ -243,20 +234,20 @@ def plot_comparison(
     if not set(panels) <= set(known):
         raise InvalidInput("quantities", f"some of {', '.join(known)}", repr(panels))
     accuracy = min(float(result.accuracy) for result in results.values())
-    wide = _side_by_side(inches)
-    shape = (1, len(panels)) if wide else (len(panels), 1)
-    height = 0.45 if wide else 0.35 + 0.55 * len(panels)
-    figure = style.new_figure(inches, height * inches, colours)
-    grid = figure.subplots(*shape, sharex=True, squeeze=False).reshape(-1)
-    for axes, quantity in zip(grid, panels, strict=True):
-        _draw_runs(axes, runs, quantity, accuracy, colours)
-        _fit_limits([axes])
-        axes.set_ylabel(_label(quantity, scale))
-        set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
-    for axes in grid if wide else grid[-1:]:
-        axes.set_xlabel(AXES[axis][1])
-    style.legend(grid[0], colours, title=title)
-    return style.finish(figure, path)
+    with style.new_picture(path, width, theme) as picture:
+        wide = picture.is_wide
+        picture.set_height(0.45 if wide else 0.35 + 0.55 * len(panels))
+        shape = (1, len(panels)) if wide else (len(panels), 1)
+        grid = picture.figure.subplots(*shape, sharex=True, squeeze=False).reshape(-1)
+        for axes, quantity in zip(grid, panels, strict=True):
+            _draw_runs(axes, runs, quantity, accuracy, picture.theme)
+            _fit_limits([axes])
+            axes.set_ylabel(_label(quantity, scale))
+            set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
+        for axes in grid if wide else grid[-1:]:
+            axes.set_xlabel(AXES[axis][1])
+        style.legend(grid[0], title=title)
+    return picture.figure
 
 
 def plot_methods(
@@ -301,26 +292,25 @@ def plot_methods(
     >>> len(plot_methods(runs).axes)
     12
     """
-    colours, inches = style.check_look(width, theme, path)
-    wide = _side_by_side(inches)
-    columns = (tuple(AXES) if wide else NARROW_MEASURES) if measures is None else tuple(measures)
-    if not columns or not set(columns) <= set(AXES):
-        raise InvalidInput("measures", f"some of {', '.join(AXES)}", repr(columns))
     scale = common_scale(_require_results(results)) if scale is None else scale
-    curves = _curves_by_measure(results, columns, scale, truth)
-    rows = _known_quantities(curves[columns[0]])
-    figure = style.new_figure(inches, (0.12 + (0.24 if wide else 0.42) * len(rows)) * inches, colours)
-    grid = figure.subplots(len(rows), len(columns), sharex="col", sharey="row", squeeze=False)
-    for column, (measure, runs) in zip(grid.T, curves.items(), strict=True):
-        for axes, quantity in zip(column, rows, strict=True):
-            _draw_runs(axes, runs, quantity, np.nan, colours)
-        set_horizontal(column[-1], [run.position for run in runs.values()], xscale, whole=measure != "seconds")
-        column[-1].set_xlabel(AXES[measure][1])
-    for row, quantity in zip(grid, rows, strict=True):
-        row[0].set_ylabel(_label(quantity, scale))
-        _fit_limits(row)
-    style.legend(grid[0, 0], colours, title=title, columns=4 if wide else 2)
-    return style.finish(figure, path)
+    with style.new_picture(path, width, theme) as picture:
+        columns = (tuple(AXES) if picture.is_wide else NARROW_MEASURES) if measures is None else tuple(measures)
+        if not columns or not set(columns) <= set(AXES):
+            raise InvalidInput("measures", f"some of {', '.join(AXES)}", repr(columns))
+        curves = _curves_by_measure(results, columns, scale, truth)
+        rows = _known_quantities(curves[columns[0]])
+        picture.set_height(0.12 + (0.24 if picture.is_wide else 0.42) * len(rows))
+        grid = picture.figure.subplots(len(rows), len(columns), sharex="col", sharey="row", squeeze=False)
+        for column, (measure, runs) in zip(grid.T, curves.items(), strict=True):
+            for axes, quantity in zip(column, rows, strict=True):
+                _draw_runs(axes, runs, quantity, np.nan, picture.theme)
+            set_horizontal(column[-1], [run.position for run in runs.values()], xscale, whole=measure != "seconds")
+            column[-1].set_xlabel(AXES[measure][1])
+        for row, quantity in zip(grid, rows, strict=True):
+            row[0].set_ylabel(_label(quantity, scale))
+            _fit_limits(row)
+        style.legend(grid[0, 0], title=title, columns=4 if picture.is_wide else 2)
+    return picture.figure
 
 
 def _require_results(results: Mapping[str, Result]) -> Mapping[str, Result]:
@@ -365,7 +355,6 @@ def _draw_runs(axes: Any, runs: Mapping[str, Curves], quantity: str, accuracy: f
             markersize=3.2,
             markevery=[len(shown) - 1],
         )
-    style.dress(axes, theme)
 
 
 def _fit_limits(panels: Any) -> None:
@@ -412,30 +401,29 @@ def plot_spectrum(
     >>> figure.axes[0].lines[0].get_ydata().tolist()
     [3.0, 1.0, 0.1]
     """
-    colours, inches = style.check_look(width, theme, path)
     named = values if isinstance(values, Mapping) else {"": values}
     if not named:
         raise InvalidInput("values", "at least one set of values", "none")
-    figure = style.new_figure(inches, (0.4 if inches >= style.WIDE else 0.75) * inches, colours)
-    axes = figure.subplots()
-    axes.set_yscale("log")
-    for place, (name, given) in enumerate(named.items()):
-        array = validate.finite_array("values", given).reshape(-1)
-        if array.size == 0:
-            raise InvalidInput("values", "at least one value", "none")
-        sizes = np.sort(np.abs(array))[::-1].astype(np.float64)
-        sizes = sizes[sizes > floor * sizes[0]] if sizes[0] > 0 else sizes[:1]
-        _draw_values(axes, sizes, name, place, colours)
-    axes.set_xlim(0.5, 0.5 + max(line.get_xdata().size for line in axes.lines))
-    axes.set_xlabel("index")
-    axes.set_ylabel(label)
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    style.dress(axes, colours)
-    if any(named):
-        style.legend(axes, colours, title=title)
-    else:
-        style.caption(figure, title, colours)
-    return style.finish(figure, path)
+    with style.new_picture(path, width, theme) as picture:
+        picture.set_height(0.4 if picture.is_wide else 0.75)
+        axes = picture.figure.subplots()
+        axes.set_yscale("log")
+        for place, (name, given) in enumerate(named.items()):
+            array = validate.finite_array("values", given).reshape(-1)
+            if array.size == 0:
+                raise InvalidInput("values", "at least one value", "none")
+            sizes = np.sort(np.abs(array))[::-1].astype(np.float64)
+            sizes = sizes[sizes > floor * sizes[0]] if sizes[0] > 0 else sizes[:1]
+            _draw_values(axes, sizes, name, place, picture.theme)
+        axes.set_xlim(0.5, 0.5 + max(line.get_xdata().size for line in axes.lines))
+        axes.set_xlabel("index")
+        axes.set_ylabel(label)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        if any(named):
+            style.legend(axes, title=title)
+        elif title:
+            picture.figure.suptitle(title, x=0.015, ha="left")
+    return picture.figure
 
 
 def spectrum_of(result: Result) -> FloatArray:

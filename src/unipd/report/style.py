@@ -1,10 +1,11 @@
-"""The look of all pictures: sizes for a journal's column or page, themes, scales and limits; no global state."""
+"""The look of all pictures: the style sheets beside this file, sizes for a column or a page, scales and limits."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,121 +18,107 @@ from unipd._util.files import atomic_write
 from unipd.errors import InvalidInput, MissingExtra
 
 FORMATS = (".png", ".svg", ".pdf")
+THEMES = ("light", "dark")
+"""The themes, which are style sheets of this package: ``light.mplstyle`` and, on top of it, ``dark.mplstyle``."""
 WIDTHS = {"column": 3.4, "page": 7.0}
 """Widths in inches by name."""
 LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^v<>"
 WIDE = 5.5
 """From this width on, panels stand side by side."""
-_SMALL, _NORMAL = 7.0, 8.0
-_DPI = 300
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a picture; the curves' are Okabe and Ito's, safe for every kind of colour vision."""
+    """Colours of the style sheets, for what is coloured one by one."""
 
     background: str
     ink: str
     faint: str
     grid: str
     cycle: tuple[str, ...]
+    """Colours of the curves."""
     phases: str
     """Matplotlib's name of a cyclic colour map, far from the background at phase 0."""
 
 
-_BLUE, _SKY, _GREEN, _ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
-_VERMILION, _PURPLE, _YELLOW = "#D55E00", "#CC79A7", "#F0E442"
-
-THEMES: Mapping[str, Theme] = {
-    "light": Theme(
-        *("#FFFFFF", "#1A1A1A", "#6B6B6B", "#E3E3E3"),
-        (_BLUE, _VERMILION, _GREEN, _PURPLE, _ORANGE, _SKY, "#000000"),
-        "twilight",
-    ),
-    "dark": Theme(
-        *("#14181F", "#E8EAED", "#9AA0A6", "#2C323B"),
-        (_SKY, _ORANGE, _GREEN, _PURPLE, _YELLOW, _VERMILION, "#FFFFFF"),
-        "twilight_shifted",
-    ),
-}
-
-
-def check_look(width: str | float, theme: str, path: str | os.PathLike[str] | None) -> tuple[Theme, float]:
-    """Return the theme and the width in inches; raise for a path to which no picture can be written.
-
-    >>> check_look("page", "light", None)[1]
-    7.0
-    """
-    if path is not None:
-        check_path(path)
+@contextmanager
+def style_sheet(theme: str) -> Generator[Theme]:
+    """Draw with the style sheets of a theme, and yield its colours."""
     if theme not in THEMES:
         raise InvalidInput("theme", f"one of {', '.join(THEMES)}", repr(theme))
-    if not isinstance(width, str):
-        return THEMES[theme], validate.positive("width", width)
-    if width not in WIDTHS:
-        raise InvalidInput("width", f"one of {', '.join(WIDTHS)} or inches", repr(width))
-    return THEMES[theme], WIDTHS[width]
-
-
-def new_figure(width: float, height: float, theme: Theme) -> Any:
-    """Return an empty figure with constrained layout."""
     try:
-        from matplotlib.figure import Figure
+        from matplotlib import rcParams
+        from matplotlib.style import context
     except ImportError as error:
         raise MissingExtra("matplotlib", "plot", "a picture") from error
-    return Figure(figsize=(width, height), layout="constrained", facecolor=theme.background)
+    with context([f"{__package__}.{name}" for name in THEMES[: THEMES.index(theme) + 1]]):
+        yield Theme(
+            background=rcParams["figure.facecolor"],
+            ink=rcParams["text.color"],
+            faint=rcParams["axes.edgecolor"],
+            grid=rcParams["grid.color"],
+            cycle=tuple(rcParams["axes.prop_cycle"].by_key()["color"]),
+            phases="twilight" if theme == "light" else "twilight_shifted",
+        )
 
 
-def dress(axes: Any, theme: Theme) -> None:
-    """Give axes the theme: thin spines on two sides, a faint grid behind the curves, small type."""
-    axes.set_facecolor(theme.background)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(theme.faint)
-        spine.set_linewidth(0.6)
-    axes.tick_params(which="both", colors=theme.ink, labelsize=_SMALL, width=0.6, length=3)
-    axes.tick_params(which="minor", length=1.5, width=0.4, labelbottom=False, labelleft=False)
-    axes.grid(True, which="major", color=theme.grid, linewidth=0.6)
-    axes.set_axisbelow(True)
-    for label in (axes.xaxis.label, axes.yaxis.label):
-        label.set_size(_NORMAL)
-        label.set_color(theme.ink)
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is drawn."""
+
+    figure: Any
+    """Matplotlib's figure, empty."""
+    width: float
+    """Its width in inches."""
+    theme: Theme
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether panels stand side by side."""
+        return self.width >= WIDE
+
+    def set_height(self, ratio: float) -> None:
+        """Make the figure this many times as high as wide."""
+        self.figure.set_figheight(ratio * self.width)
 
 
-def caption(figure: Any, text: str | None, theme: Theme) -> None:
-    """Write a title at the upper left of a picture without a legend."""
-    if text:
-        figure.suptitle(text, fontsize=_NORMAL + 1.0, color=theme.ink, x=0.015, ha="left")
+@contextmanager
+def new_picture(
+    path: str | os.PathLike[str] | None, width: str | float = "column", theme: str = "light"
+) -> Generator[Picture]:
+    """Yield an empty picture, and write it to ``path``, if there is one, at the end; equal figures give equal files.
+
+    >>> with new_picture(None, "page") as picture:
+    ...     picture.width, picture.is_wide
+    (7.0, True)
+    """
+    target = None if path is None else check_path(path)
+    if isinstance(width, str) and width not in WIDTHS:
+        raise InvalidInput("width", f"one of {', '.join(WIDTHS)} or inches", repr(width))
+    inches = WIDTHS[width] if isinstance(width, str) else validate.positive("width", width)
+    with style_sheet(theme) as colours:
+        from matplotlib.figure import Figure
+
+        figure: Any = Figure(figsize=(inches, inches))
+        yield Picture(figure, inches, colours)
+        for axes in figure.axes:
+            if axes.name != "3d":
+                axes.tick_params(which="minor", labelbottom=False, labelleft=False)
+            for axis in (axes.xaxis, axes.yaxis):  # later ticks copy the look of the first, made here
+                axis.get_major_ticks(1)
+                axis.get_minor_ticks(1)
+        if target is not None:
+            kind = target.suffix.lower()
+            undated: Any = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
+            with atomic_write(target) as stream:
+                figure.savefig(stream, format=kind[1:], metadata=undated[kind])
 
 
-def legend(axes: Any, theme: Theme, *, title: str | None = None, columns: int = 2) -> None:
+def legend(axes: Any, *, title: str | None = None, columns: int = 2) -> None:
     """Put the legend of one pair of axes, under the title, above the whole picture, where no curve passes."""
     handles, labels = axes.get_legend_handles_labels()
-    box = axes.figure.legend(
-        handles,
-        labels,
-        loc="outside upper left",
-        ncols=columns,
-        frameon=False,
-        fontsize=_SMALL,
-        labelcolor=theme.ink,
-        handlelength=2.2,
-        columnspacing=1.2,
-        borderaxespad=0.1,
-        title=title,
-        title_fontsize=_NORMAL + 1.0,
-        alignment="left",
-    )
-    box.get_title().set_color(theme.ink)
-
-
-def legend_above(axes: Any, theme: Theme) -> None:
-    """Put the legend of one of several panels above it, where no curve passes."""
-    axes.legend(
-        loc="lower left", bbox_to_anchor=(-0.16, 1.0), ncols=2, frameon=False, fontsize=6.0, labelcolor=theme.ink,
-        handlelength=1.5, columnspacing=0.8, borderaxespad=0.2,
-    )  # fmt: skip
+    axes.figure.legend(handles, labels, loc="outside upper left", ncols=columns, title=title, alignment="left")
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
@@ -146,22 +133,6 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     if not target.parent.is_dir():
         raise InvalidInput("path", "a file in an existing folder (create it first)", repr(str(path)))
     return target
-
-
-def finish(figure: Any, path: str | os.PathLike[str] | None) -> Any:
-    """Write the figure if a path is given, and return it; equal figures give equal files."""
-    if path is None:
-        return figure
-    import matplotlib as mpl
-
-    target = check_path(path)
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "unipd", "pdf.fonttype": 42}
-    undated: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
-    with mpl.rc_context(settings):
-        kind = target.suffix.lower()
-        with atomic_write(target) as stream:
-            figure.savefig(stream, format=kind[1:], dpi=_DPI, metadata=undated[kind])
-    return figure
 
 
 SCALES = ("auto", "log", "linear")

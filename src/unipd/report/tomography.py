@@ -70,7 +70,7 @@ def draw_city(axes: Any, state: QuantumState, theme: style.Theme) -> None:
     _label(axes, state, places, theme)
     what = "|entries| of the state" if whole else f"|entries| at the {places.size} likeliest outcomes"
     unit = f", in units of $10^{{{power}}}$" if power else ""
-    axes.set_title(what + unit, fontsize=7, color=theme.ink, pad=0)
+    axes.set_title(what + unit, pad=0)
     _draw_key(axes, theme)
 
 
@@ -78,12 +78,11 @@ def _label(axes: Any, state: QuantumState, places: IntArray, theme: style.Theme)
     ticks = np.arange(0, places.size, max(1, places.size // 4))
     named = state.qubits <= NAMED_QUBITS
     names = [format(int(places[tick]), f"0{state.qubits}b") if named else str(places[tick]) for tick in ticks]
-    axes.set_xticks(ticks + 0.4, names, fontsize=6, color=theme.ink)
-    axes.set_yticks(ticks + 0.4, names, fontsize=6, color=theme.ink)
+    axes.set_xticks(ticks + 0.4, names, fontsize=6)
+    axes.set_yticks(ticks + 0.4, names, fontsize=6)
     axes.tick_params(axis="both", pad=-3)
-    axes.tick_params(axis="z", labelsize=6, colors=theme.ink, pad=1)
+    axes.tick_params(axis="z", labelsize=6, pad=1)
     axes.zaxis.get_major_locator().set_params(nbins=4)
-    axes.set_facecolor(theme.background)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_pane_color((0.0, 0.0, 0.0, 0.0))
         axis.line.set_color(theme.faint)
@@ -97,9 +96,9 @@ def _draw_key(axes: Any, theme: style.Theme) -> None:
     colours = ScalarMappable(Normalize(-np.pi, np.pi), theme.phases)
     key = axes.figure.colorbar(colours, ax=axes, shrink=0.5, aspect=14, pad=0.12, ticks=[-np.pi, 0.0, np.pi])
     key.ax.set_label("phase")
-    key.ax.set_yticklabels(["$-\\pi$", "0", "$\\pi$"], fontsize=6, color=theme.ink)
-    key.ax.set_title("phase", fontsize=6, color=theme.ink, pad=4)
-    key.ax.tick_params(length=2, width=0.4, colors=theme.ink)
+    key.ax.set_yticklabels(["$-\\pi$", "0", "$\\pi$"], fontsize=6)
+    key.ax.set_title("phase", fontsize=6, pad=4)
+    key.ax.tick_params(length=2, width=0.4)
     key.outline.set_visible(False)
 
 
@@ -125,7 +124,9 @@ def draw_convergence(axes: Any, fit: Fit, theme: style.Theme) -> None:
             ha="center", va="center", fontsize=6.5, color=theme.faint,
         )  # fmt: skip
     axes.set_xlabel(data.label)
-    style.legend_above(axes, theme)
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(-0.16, 1.0), ncols=2, fontsize=6.0, handlelength=1.5, columnspacing=0.8
+    )
 
 
 def draw_spectrum(
@@ -159,11 +160,10 @@ def draw_spectrum(
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("index")
     axes.set_ylabel("eigenvalue")
-    style.dress(axes, theme)
     axes.grid(visible=False, axis="x")
-    _legend(axes, theme, "upper right")
+    axes.legend(fontsize=6.5, loc="upper right", frameon=True, edgecolor="none", framealpha=0.8)
     corner = (0.97, 0.66, "right", "top") if shown.size <= FEW else (0.04, 0.05, "left", "bottom")
-    _note(axes, _figures(state, target, intervals), corner, theme)
+    _note(axes, _figures(state, target, intervals), corner)
 
 
 def _intervals(errors: Bootstrap | None) -> dict[str, tuple[float, float]]:
@@ -210,8 +210,7 @@ def draw_data(axes: Any, fit: Fit, theme: style.Theme) -> None:
     unit = f"  ($10^{{{power}}}$)" if power else ""
     axes.set_xlabel(f"fitted expectation value{unit}")
     axes.set_ylabel(f"measured{unit}")
-    style.dress(axes, theme)
-    _note(axes, _differences(fit), (0.97, 0.05, "right", "bottom"), theme)
+    _note(axes, _differences(fit), (0.97, 0.05, "right", "bottom"))
 
 
 def _differences(fit: Fit) -> str:
@@ -230,14 +229,9 @@ def _rms(values: FloatArray) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def _legend(axes: Any, theme: style.Theme, place: str) -> None:
-    box = axes.legend(fontsize=6.5, labelcolor=theme.ink, handlelength=1.8, loc=place)
-    box.get_frame().set(facecolor=theme.background, edgecolor="none", alpha=0.8)
-
-
-def _note(axes: Any, text: str, corner: tuple[float, float, str, str], theme: style.Theme) -> None:
+def _note(axes: Any, text: str, corner: tuple[float, float, str, str]) -> None:
     x, y, horizontal, vertical = corner
-    axes.text(x, y, text, transform=axes.transAxes, ha=horizontal, va=vertical, fontsize=6.5, color=theme.ink)
+    axes.text(x, y, text, transform=axes.transAxes, ha=horizontal, va=vertical, fontsize=6.5)
 
 
 def plot_tomography(
@@ -279,14 +273,16 @@ def plot_tomography(
     >>> [panel.get_label() for panel in figure.axes]
     ['convergence', 'state', 'spectrum', 'data', 'phase']
     """
-    colours, inches = style.check_look(width, theme, path)
-    rows, columns, height = (2, 2, 0.78) if inches >= style.WIDE else (4, 1, 2.9)
-    figure = style.new_figure(inches, height * inches, colours)
-    cells = list(figure.add_gridspec(rows, columns))
-    draw_convergence(figure.add_subplot(cells[0], label="convergence"), fit, colours)
-    state = figure.add_subplot(cells[1], label="state", projection="3d")
-    draw_spectrum(figure.add_subplot(cells[2], label="spectrum"), fit.state, target, colours, errors)
-    draw_data(figure.add_subplot(cells[3], label="data"), fit, colours)
-    draw_city(state, fit.state, colours)
-    style.caption(figure, title, colours)
-    return style.finish(figure, path)
+    with style.new_picture(path, width, theme) as picture:
+        rows, columns, height = (2, 2, 0.78) if picture.is_wide else (4, 1, 2.9)
+        picture.set_height(height)
+        figure, colours = picture.figure, picture.theme
+        cells = list(figure.add_gridspec(rows, columns))
+        draw_convergence(figure.add_subplot(cells[0], label="convergence"), fit, colours)
+        state = figure.add_subplot(cells[1], label="state", projection="3d")
+        draw_spectrum(figure.add_subplot(cells[2], label="spectrum"), fit.state, target, colours, errors)
+        draw_data(figure.add_subplot(cells[3], label="data"), fit, colours)
+        draw_city(state, fit.state, colours)
+        if title:
+            figure.suptitle(title, x=0.015, ha="left")
+    return figure

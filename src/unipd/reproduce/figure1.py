@@ -173,38 +173,36 @@ def plot_figure1(
     -------
     matplotlib.figure.Figure
     """
-    colours, inches = style.check_look(width, theme, path)
     if not traces:
         raise InvalidInput("traces", "at least one run", "none")
-    wide, rows = inches >= style.WIDE, 2 if all(has_errors(trace) for trace in traces) else 1
-    figure = style.new_figure(inches, rows * (0.5 if wide else 1.6) * inches, colours)
-    panels: Any = figure.subplots(
-        *((rows, 2) if wide else (2 * rows, 1)), sharey="row" if wide else False, squeeze=False
-    )
     families = list(dict.fromkeys(trace.contestant.family for trace in traces))
     names = ("objective  $\\frac{1}{2}||A(X) - b||^2$", "relative error  $||X - X^*|| / ||X^*||$")
-    for place, axes in enumerate(panels.reshape(-1)):
-        column, label = (("iteration", "iterations"), ("seconds", "seconds"))[place % 2]
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        for trace in traces:
-            axes.plot(
-                trace.history[column],
-                positive_or_nan(trace.history["objective"] if place < 2 else trace.merit),
-                color=colours.cycle[families.index(trace.contestant.family)],
-                linestyle="--" if trace.contestant.has_line_search else "-",
-                linewidth=1.3,
-                marker="*" if trace.contestant.goal else "o",
-                markersize=9 if trace.contestant.goal else 3.5,
-                markevery=[len(trace.history) - 1],
-                label=_legend_label(trace),
-            )
-        axes.set_xlabel(label)
-        style.dress(axes, colours)
-        if not wide or place % 2 == 0:
-            axes.set_ylabel(names[place // 2])
-    style.legend(panels[0, 0], colours, title=title, columns=3 if wide else 1)
-    return style.finish(figure, path)
+    with style.new_picture(path, width, theme) as picture:
+        wide, rows = picture.is_wide, 2 if all(has_errors(trace) for trace in traces) else 1
+        picture.set_height(rows * (0.5 if wide else 1.6))
+        shape = (rows, 2) if wide else (2 * rows, 1)
+        panels: Any = picture.figure.subplots(*shape, sharey="row" if wide else False, squeeze=False)
+        for place, axes in enumerate(panels.reshape(-1)):
+            column, label = (("iteration", "iterations"), ("seconds", "seconds"))[place % 2]
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            for trace in traces:
+                axes.plot(
+                    trace.history[column],
+                    positive_or_nan(trace.history["objective"] if place < 2 else trace.merit),
+                    color=picture.theme.cycle[families.index(trace.contestant.family)],
+                    linestyle="--" if trace.contestant.has_line_search else "-",
+                    linewidth=1.3,
+                    marker="*" if trace.contestant.goal else "o",
+                    markersize=9 if trace.contestant.goal else 3.5,
+                    markevery=[len(trace.history) - 1],
+                    label=_legend_label(trace),
+                )
+            axes.set_xlabel(label)
+            if not wide or place % 2 == 0:
+                axes.set_ylabel(names[place // 2])
+        style.legend(panels[0, 0], title=title, columns=3 if wide else 1)
+    return picture.figure
 
 
 def _legend_label(trace: Trace) -> str:

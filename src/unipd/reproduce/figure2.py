@@ -230,35 +230,37 @@ def plot_figure2(
     -------
     matplotlib.figure.Figure
     """
-    colours, inches = style.check_look(width, theme, path)
-    figure = style.new_figure(inches, (1.1 if inches >= style.WIDE else 2.3) * inches, colours)
-    panels = figure.subplots(3, 2, sharey="row", sharex="col")
-    for place, column in enumerate(("iteration", "seconds")):
-        top, middle, bottom = (row[place] for row in panels)
-        for trace in figure2.traces:
-            if trace.contestant.formulation == NORM:
-                _draw(middle, trace, column, positive_or_nan(trace.history["infeasibility"]), colours, labelled=False)
-            _draw(top, trace, column, positive_or_nan(residual(figure2, trace)), colours, labelled=False)
-            _draw(bottom, trace, column, trace.merit, colours, labelled=place == 0)
-        for letter, formulation in (("a", BALL), ("b", NORM)):
-            label = f"RMSE at the optimum of ({letter})" if place == 0 else None
-            dots = (0, (1, 2)) if letter == "a" else (0, (4, 2))
-            error = figure2.test_errors[formulation]
-            bottom.axhline(error, color=colours.faint, linewidth=0.9, linestyle=dots, label=label)
-        bottom.set_xlabel({"iteration": "iterations", "seconds": "seconds"}[column])
-        for axes in (top, middle, bottom):
-            style.set_horizontal(axes, [trace.history[column] for trace in figure2.traces], "log", whole=False)
-            style.dress(axes, colours)
-        top.set_yscale("log")
-        middle.set_yscale("log")
-    panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
-    panels[1][0].set_ylabel(r"$\|A(X) - b\|\,/\,\|b\|$")
-    panels[2][0].set_ylabel("RMSE on the test ratings")
-    for letter, axes, name in zip("ABCDEF", panels.flat, _PANELS, strict=True):
-        axes.set_title(f"{letter}  {name}", loc="left", fontsize=7, color=colours.ink)
-    _set_error_axis(panels[2][0], figure2)
-    style.legend(panels[2][0], colours, title=title, columns=3 if inches >= style.WIDE else 1)
-    return style.finish(figure, path)
+    with style.new_picture(path, width, theme) as picture:
+        picture.set_height(1.1 if picture.is_wide else 2.3)
+        colours = picture.theme
+        panels = picture.figure.subplots(3, 2, sharey="row", sharex="col")
+        for place, column in enumerate(("iteration", "seconds")):
+            top, middle, bottom = (row[place] for row in panels)
+            for trace in figure2.traces:
+                if trace.contestant.formulation == NORM:
+                    _draw(
+                        middle, trace, column, positive_or_nan(trace.history["infeasibility"]), colours, labelled=False
+                    )
+                _draw(top, trace, column, positive_or_nan(residual(figure2, trace)), colours, labelled=False)
+                _draw(bottom, trace, column, trace.merit, colours, labelled=place == 0)
+            for letter, formulation in (("a", BALL), ("b", NORM)):
+                label = f"RMSE at the optimum of ({letter})" if place == 0 else None
+                dots = (0, (1, 2)) if letter == "a" else (0, (4, 2))
+                error = figure2.test_errors[formulation]
+                bottom.axhline(error, color=colours.faint, linewidth=0.9, linestyle=dots, label=label)
+            bottom.set_xlabel({"iteration": "iterations", "seconds": "seconds"}[column])
+            for axes in (top, middle, bottom):
+                style.set_horizontal(axes, [trace.history[column] for trace in figure2.traces], "log", whole=False)
+            top.set_yscale("log")
+            middle.set_yscale("log")
+        panels[0][0].set_ylabel("objective residual, $|f - f^\\star|\\,/\\,f^\\star$")
+        panels[1][0].set_ylabel(r"$\|A(X) - b\|\,/\,\|b\|$")
+        panels[2][0].set_ylabel("RMSE on the test ratings")
+        for letter, axes, name in zip("ABCDEF", panels.flat, _PANELS, strict=True):
+            axes.set_title(f"{letter}  {name}", loc="left")
+        _set_error_axis(panels[2][0], figure2)
+        style.legend(panels[2][0], title=title, columns=3 if picture.is_wide else 1)
+    return picture.figure
 
 
 def _draw(axes: Any, trace: Trace, column: str, values: Any, theme: style.Theme, *, labelled: bool) -> None:
