@@ -18,8 +18,7 @@ from unipd.errors import InvalidInput, MissingExtra
 from unipd.report import describe_certificate, render_page, run_data, write_report
 from unipd.report import page as page_module
 from unipd.report.certificate_text import BOUND_KINDS, MEANINGS
-from unipd.report.page import page_content
-from unipd.report.panels import PAGE_POINTS, PANELS
+from unipd.report.page import PAGE_POINTS, PANELS, page_content
 from unipd.run import COLUMNS, History, ProblemFacts, problem_facts
 
 

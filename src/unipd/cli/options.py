@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from importlib import util
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from zipfile import BadZipFile
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
@@ -27,7 +28,7 @@ from unipd.cli.runtime import (
     serve_live,
     thread_limit,
 )
-from unipd.errors import InvalidInput, MissingExtra
+from unipd.errors import FileFormatError, InvalidInput, MissingExtra
 
 METHOD_OPTIONS = {
     "weights": ("unipdgrad", "accunipdgrad"),
@@ -139,7 +140,6 @@ class Options:
         check_file("--log-file", self.log_file)
         if self.plot is not None and util.find_spec("matplotlib") is None:
             raise MissingExtra("matplotlib", "plot", "--plot")
-        check_distinct(self.output_paths())
         check_run_options(self)
 
     def check_method(self, methods: Collection[str]) -> None:
@@ -304,6 +304,22 @@ def make_folder(option: str, folder: Path) -> None:
         raise InvalidInput(option, "a folder that can be written to", repr(str(folder)))
 
 
+def read_array_file(option: str, path: Path, kinds: Collection[str]) -> Any:
+    """Return the content of a .json or .npy file, or the arrays of an .npz file by name."""
+    import json
+
+    import numpy as np
+
+    kind = path.suffix.lower()
+    if kind not in kinds:
+        raise InvalidInput(option, f"a file name ending in {' or '.join(kinds)}", repr(str(path)))
+    try:
+        content: Any = json.loads(path.read_bytes()) if kind == ".json" else np.load(path, allow_pickle=False)
+        return {name: content[name] for name in content.files} if kind == ".npz" else content
+    except (ValueError, EOFError, BadZipFile) as error:
+        raise FileFormatError(str(path), f"not a file of matrices ({error})") from error
+
+
 def check_choice(option: str, value: str, known: Collection[str]) -> None:
     """Raise unless the value is one of the known ones.
 
@@ -336,27 +352,17 @@ def check_program_name(path: str) -> None:
         raise InvalidInput("PROBLEM", expected, repr(path))
 
 
-def check_distinct(outputs: Mapping[str, Any]) -> None:
-    """Raise if two options name the same output file.
-
-    >>> check_distinct({"--out": Path("run.npz"), "--json": "-", "--plot": None})
-    """
-    known: dict[str, str] = {}
-    for option, path in outputs.items():
-        if path is None or str(path) == STANDARD_OUTPUT:
-            continue
-        other = known.setdefault(os.path.realpath(path), option)
-        if other != option:
-            raise InvalidInput(option, f"another file than that of {other}", repr(str(path)))
-
-
 def check_no_overwrite(written: Mapping[str, Any], read: Mapping[str, Any]) -> None:
     """Raise if an output file is named twice or is an input (a path, several paths, or FILE.py:NAME).
 
-    >>> check_no_overwrite({"--out": Path("state.npz")}, {"DATA": Path("data.npz")})
+    >>> check_no_overwrite({"--out": Path("state.npz"), "--json": "-"}, {"DATA": Path("data.npz")})
     """
-    check_distinct(written)
-    targets = {os.path.realpath(path): option for option, path in written.items() if path is not None}
+    targets: dict[str, str] = {}
+    for option, path in written.items():
+        if path is not None and str(path) != STANDARD_OUTPUT:
+            other = targets.setdefault(os.path.realpath(path), option)
+            if other != option:
+                raise InvalidInput(option, f"another file than that of {other}", repr(str(path)))
     for word, value in read.items():
         for part in value if isinstance(value, (list, tuple)) else [value]:
             names = (str(part), str(part).rpartition(":")[0]) if isinstance(part, (str, Path)) else ()

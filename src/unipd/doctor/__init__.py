@@ -7,14 +7,13 @@ that the methods rely on, which finds most mistakes in user-supplied parts. In r
 - ``report``: a check's outcome, the report, and the random points;
 - ``parts``: :func:`check_map`, :func:`check_sharp`, :func:`check_coupling`;
 - ``problem``: :func:`check` joins these with :func:`check_scaling` and :func:`check_memory`;
-- ``installation``: :func:`check_installation`, what ``unipd doctor`` prints; ``kernels``: :func:`compile_kernels`.
+- ``installation``: :func:`check_installation`, what ``unipd doctor`` prints, and :func:`compile_kernels`.
 """
 
 import sys
 from types import ModuleType
 
-from unipd.doctor.installation import check_installation
-from unipd.doctor.kernels import compile_kernels
+from unipd.doctor.installation import check_installation, compile_kernels
 from unipd.doctor.parts import check_coupling, check_map, check_sharp
 from unipd.doctor.problem import check, check_memory, check_scaling
 from unipd.doctor.report import Check, Report

@@ -198,7 +198,7 @@ def _shorten(value: float) -> float | int:
 def _read_csv(name: str, limits: Limits | None) -> PauliData | Counts:
     columns, lines = read_columns(name, limits)
     if set(columns) == set(COUNT_COLUMNS):
-        return _collect_counts(name, columns, lines[1:])
+        return {basis: part for (basis,), part in collect_counts(name, columns, lines[1:]).items()}
     return _Columns(name, "line", lines[1:], lines[0]).assemble(columns)
 
 
@@ -232,17 +232,27 @@ def read_columns(name: str, limits: Limits | None) -> tuple[dict[str, list[str]]
     return {key: [row[column] for row in cells[1:]] for column, key in enumerate(header)}, lines
 
 
-def _collect_counts(name: str, columns: Mapping[str, list[str]], lines: Sequence[int]) -> Counts:
-    """Return the counts of rows (basis, outcome, count); bases and bit-strings are checked where they are used."""
-    counts: Counts = {}
-    for basis, outcome, cell, line in zip(*(columns[key] for key in COUNT_COLUMNS), lines, strict=True):
+def collect_counts(
+    name: str, columns: Mapping[str, list[str]], lines: Sequence[int], *, whole: bool = False
+) -> dict[tuple[str, ...], Any]:
+    """Return counts by outcome for each setting, the columns before ``outcome`` and ``count``; labels are not checked.
+
+    Quasi-counts, negative or fractional, are counts unless they must be ``whole``.
+    """
+    counts: dict[tuple[str, ...], Any] = {}
+    *settings, outcomes, cells = (key for key in ("preparation", *COUNT_COLUMNS) if key in columns)
+    rows = zip(
+        zip(*(columns[key] for key in settings), strict=True), columns[outcomes], columns[cells], lines, strict=True
+    )
+    for setting, outcome, cell, line in rows:
         number = as_float(cell)
-        if number is None or not np.isfinite(number):
-            raise FileFormatError(name, f"expected a number for count, got {quote(cell)}", line)
-        outcomes = counts.setdefault(basis, {})
-        if outcome in outcomes:
-            raise FileFormatError(name, f"the outcome {quote(outcome)} of basis {quote(basis)} occurs twice", line)
-        outcomes[outcome] = int(number) if number.is_integer() else number
+        if number is None or not np.isfinite(number) or (whole and (number < 0.0 or not number.is_integer())):
+            raise FileFormatError(name, f"expected a {'whole ' * whole}number for count, got {quote(cell)}", line)
+        part = counts.setdefault(setting, {})
+        if outcome in part:
+            place = " and ".join(f"{key} {quote(label)}" for key, label in zip(settings, setting, strict=True))
+            raise FileFormatError(name, f"the outcome {quote(outcome)} of {place} occurs twice", line)
+        part[outcome] = int(number) if number.is_integer() else number
     if not counts:
         raise FileFormatError(name, "no counts")
     return counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,7 +15,7 @@ from unipd._typing import FloatArray
 from unipd._util.files import write_text
 from unipd.errors import FileFormatError
 from unipd.io.limits import Limits
-from unipd.io.pauli import as_float, quote, read_columns
+from unipd.io.pauli import as_float, collect_counts, quote, read_columns
 
 COUNT_COLUMNS = ("preparation", "basis", "outcome", "count")
 VALUE_COLUMNS = ("preparation", "pauli", "expectation")
@@ -47,7 +47,7 @@ def read_process_data(
     if not lines[1:]:
         raise FileFormatError(name, "no measurements")
     if set(columns) == set(COUNT_COLUMNS):
-        return _collect_counts(name, columns, lines[1:])
+        return collect_counts(name, columns, lines[1:], whole=True)  # pyright: ignore[reportReturnType]
     if not set(VALUE_COLUMNS) <= set(columns) <= {*VALUE_COLUMNS, *NOISE_COLUMNS}:
         expected = f"expected the columns {', '.join(COUNT_COLUMNS)}, or {', '.join(VALUE_COLUMNS)} and perhaps shots"
         raise FileFormatError(name, f"{expected} or stderr, got {', '.join(columns)}", lines[0])
@@ -69,20 +69,6 @@ def write_process_counts(counts: Mapping[tuple[str, str], Mapping[str, int]], pa
     for (preparation, basis), outcomes in counts.items():
         writer.writerows((preparation, basis, outcome, count) for outcome, count in outcomes.items())
     write_text(Path(path), text.getvalue())
-
-
-def _collect_counts(name: str, columns: Mapping[str, list[str]], lines: Sequence[int]) -> ProcessCounts:
-    counts: ProcessCounts = {}
-    for preparation, basis, outcome, cell, line in zip(*(columns[key] for key in COUNT_COLUMNS), lines, strict=True):
-        number = _number(name, "count", cell, line)
-        if number < 0.0 or not number.is_integer():
-            raise FileFormatError(name, f"expected a whole number for count, got {quote(cell)}", line)
-        outcomes = counts.setdefault((preparation, basis), {})
-        if outcome in outcomes:
-            place = f"of preparation {quote(preparation)} and basis {quote(basis)}"
-            raise FileFormatError(name, f"the outcome {quote(outcome)} {place} occurs twice", line)
-        outcomes[outcome] = int(number)
-    return counts
 
 
 def _number(name: str, column: str, cell: Any, line: int) -> float:

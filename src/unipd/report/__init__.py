@@ -3,7 +3,7 @@
 - ``curves``: the data of convergence pictures; ``pictures``, ``tomography``, ``style``: pictures by Matplotlib (the
   extra ``plot``);
 - ``certificate_text``: the certificate of a result in sentences;
-- ``page``, ``panels`` (its curves), ``templates/``: the interactive page by Jinja2 and Plotly (the extra ``report``);
+- ``page``, ``templates/``: the interactive page by Jinja2 and Plotly (the extra ``report``);
 - ``sections/``: what applications add to the page;
 - ``live_run``: the same page of runs that continue;
 - ``callbacks``: logs for TensorBoard and MLflow (the extra ``track``).
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from unipd.report.certificate_text import describe_certificate
     from unipd.report.curves import compute_curves, decimate
     from unipd.report.live_run import LiveServer, RunCollector, is_checkpoint, load_checkpoint
-    from unipd.report.page import render_page, write_report
-    from unipd.report.panels import run_data
+    from unipd.report.page import render_page, run_data, write_report
     from unipd.report.pictures import plot_comparison, plot_convergence, plot_methods, plot_spectrum, spectrum_of
     from unipd.report.sections import Figure, Section, Table, report_sections
     from unipd.report.style import THEMES, check_path
@@ -39,8 +38,7 @@ __getattr__, __dir__ = lazy_exports(
         "certificate_text": ("describe_certificate",),
         "curves": ("compute_curves", "decimate"),
         "live_run": ("LiveServer", "RunCollector", "is_checkpoint", "load_checkpoint"),
-        "page": ("render_page", "write_report"),
-        "panels": ("run_data",),
+        "page": ("render_page", "run_data", "write_report"),
         "pictures": ("plot_comparison", "plot_convergence", "plot_methods", "plot_spectrum", "spectrum_of"),
         "sections": ("Figure", "Section", "Table", "report_sections"),
         "style": ("THEMES", "check_path"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from unipd.doctor.kernels import JOBS, _run_job
+from unipd.doctor.installation import JOBS, _run_job
 
 DEMO = Path(__file__).parent.parent / "demo_command.py"
 
@@ -31,7 +31,7 @@ def test_the_report_has_what_an_issue_needs(invoke, monkeypatch):
 
 def test_kernels_are_compiled_ahead(invoke, monkeypatch):
     jobs = {"nothing": lambda: None, "broken": lambda: 1 // 0, "sum": lambda: numba.njit(lambda x: x + 1)(2)}
-    monkeypatch.setattr("unipd.doctor.kernels.JOBS", jobs)
+    monkeypatch.setattr("unipd.doctor.installation.JOBS", jobs)
     result = invoke("doctor", "--compile", "--json", "-")
     nothing, broken, compiled = json.loads(result.stdout)["checks"]
     assert result.exit_code == 1

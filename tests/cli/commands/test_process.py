@@ -118,7 +118,7 @@ def test_bad_arguments_are_one_line(invoke, arguments, text):
         ("", "empty"),
         ("preparation,basis,outcome,count\n", "no measurements"),
         ("preparation,basis,count\n0,Z,1\n", "expected the columns"),
-        ("preparation,basis,outcome,count\n0,Z,0,x\n", "a number for count"),
+        ("preparation,basis,outcome,count\n0,Z,0,x\n", "whole number for count"),
         ("preparation,basis,outcome,count\n0,Z,0,1.5\n", "a whole number"),
         ("preparation,basis,outcome,count\n0,Z,0,1\n0,Z,0,2\n", "occurs twice"),
         ("preparation,basis,outcome,count\n7,Z,0,1\n", "letters 0, 1"),

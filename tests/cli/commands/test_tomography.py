@@ -10,7 +10,8 @@ import pytest
 
 import unipd
 from unipd.apps.tomography import all_bases, ghz, sic_povm, simulate, simulate_counts
-from unipd.cli.commands.tomography import progress_counter, read_readout, read_target
+from unipd.cli.commands.tomography import progress_counter, read_target
+from unipd.cli.options import read_array_file
 from unipd.errors import InvalidInput
 from unipd.io import load, read_pauli_data, write_pauli_data
 
@@ -84,9 +85,10 @@ def test_readout_errors_are_read_from_a_folder_without_write_permission(monkeypa
     path = tmp_path / "flips.npy"
     np.save(path, [[0.9, 0.1], [0.2, 0.8]])
     monkeypatch.setattr("os.access", lambda name, mode: not mode & os.W_OK)  # root may write everywhere
-    np.testing.assert_array_equal(read_readout(path), [[0.9, 0.1], [0.2, 0.8]])
+    content = read_array_file("--readout-matrix", path, (".json", ".npy"))
+    np.testing.assert_array_equal(content, [[0.9, 0.1], [0.2, 0.8]])
     with pytest.raises(InvalidInput, match=r"--readout-matrix: expected a file name ending in .json or .npy"):
-        read_readout(tmp_path / "flips.csv")
+        read_array_file("--readout-matrix", tmp_path / "flips.csv", (".json", ".npy"))
 
 
 @pytest.mark.parametrize("name", ["missing.json", "folder.json"])
@@ -474,7 +476,7 @@ def test_counts_of_a_povm(invoke, tmp_path):
         assert run(invoke, data, "--povm", tmp_path / name)["objective"] == pytest.approx(named["objective"])
     assert (named["objective_name"], named["outcomes"]) == ("likelihood", 16)
     (tmp_path / "bad.npy").write_bytes(b"none")
-    for povm, words in (("bad.npy", "not a file of operators"), ("cube", "one of")):
+    for povm, words in (("bad.npy", "not a file of matrices"), ("cube", "one of")):
         result = invoke("tomography", data, "--povm", tmp_path / povm if "." in povm else povm)
         assert result.exit_code == 2
         assert words in result.stderr

@@ -61,8 +61,8 @@ class Entry:
 
 ENTRIES = (
     Entry("solve", "Solve a problem from a file or a Python module.", _SOLVE, f"{__name__}.solve"),
-    Entry("maxcut", "Bound the maximum cut of a graph and find a large cut.", _SOLVE, f"{__name__}.graphs"),
-    Entry("theta", "Bound the independence number of a graph by its theta number.", _SOLVE, f"{__name__}.graphs"),
+    Entry("maxcut", "Bound the maximum cut of a graph and find a large cut.", _SOLVE, f"{__name__}.programs"),
+    Entry("theta", "Bound the independence number of a graph by its theta number.", _SOLVE, f"{__name__}.programs"),
     Entry("complete", "Complete a matrix from some of its entries.", _SOLVE, f"{__name__}.complete"),
     Entry("predict", "Predict ratings of pairs with a saved model.", _SOLVE, f"{__name__}.complete"),
     Entry("tomography", "Estimate a quantum state from Pauli measurements.", _SOLVE, f"{__name__}.tomography"),

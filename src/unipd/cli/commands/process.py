@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unipd.cli.exits import print_warnings, translate_argument_names
-from unipd.cli.options import WRITING, Options, check_file, common_options, option
+from unipd.cli.options import WRITING, Options, check_file, common_options, option, read_array_file
 from unipd.cli.output import emit, stopping_rule
 from unipd.errors import FileFormatError, InvalidInput
 
@@ -171,20 +171,12 @@ def _fit_simulation(
 
 def read_target(text: str) -> Any:
     """Return the target: the name of a gate, or the matrices or the circuit of a file."""
-    import numpy as np
-
     from unipd.apps.process_tomography import GATES
+    from unipd.interop.qiskit import read_circuit
 
     path = Path(text)
     if text in GATES:
         return text
     if path.suffix.lower() not in (".npy", ".qpy"):
         raise InvalidInput("--target", f"one of {', '.join(GATES)}, or a .npy or .qpy file", repr(text))
-    if path.suffix.lower() == ".qpy":
-        from unipd.interop.qiskit import read_circuit
-
-        return read_circuit(path)
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise FileFormatError(str(path), f"not a file of matrices ({error})") from error
+    return read_circuit(path) if path.suffix.lower() == ".qpy" else read_array_file("--target", path, (".npy",))

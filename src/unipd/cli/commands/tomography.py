@@ -8,15 +8,15 @@ import sys
 import warnings
 from collections.abc import Callable, Generator
 from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from zipfile import BadZipFile
 
 import typer
 
 from unipd._util.context import current_communicator
 from unipd.cli.exits import print_warnings, say, translate_argument_names
-from unipd.cli.options import ALWAYS, Options, check_file, common_options, option
+from unipd.cli.options import ALWAYS, Options, check_file, common_options, option, read_array_file
 from unipd.cli.output import OutputWriter, emit, stopping_rule
 from unipd.errors import FileFormatError, InvalidInput
 from unipd.status import Status
@@ -339,33 +339,10 @@ def parse_rank(text: str | None) -> int | str | None:
     return int(text)
 
 
-def read_readout(path: Path) -> Any:
-    """Return the numbers of a .json or .npy file, which the estimator checks."""
-    import json
-
-    import numpy as np
-
-    kinds = (".json", ".npy")
-    if path.suffix.lower() not in kinds:
-        raise InvalidInput("--readout-matrix", f"a file name ending in {' or '.join(kinds)}", repr(str(path)))
-    try:
-        return json.loads(path.read_bytes()) if path.suffix.lower() == ".json" else np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise FileFormatError(str(path), f"not a file of matrices ({error})") from error
-
-
 def read_povm(text: str) -> Any:
     """Return a POVM: its name, or the operators of a .npy or .npz file."""
-    import numpy as np
-
-    path = Path(text)
-    if path.suffix.lower() not in (".npy", ".npz"):
-        return text
-    try:
-        content = np.load(path, allow_pickle=False)
-        return {name: content[name] for name in content.files} if path.suffix.lower() == ".npz" else content
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise FileFormatError(str(path), f"not a file of operators ({error})") from error
+    kinds = (".npy", ".npz")
+    return read_array_file("--povm", Path(text), kinds) if Path(text).suffix.lower() in kinds else text
 
 
 def fit_file(
@@ -393,7 +370,8 @@ def fit_file(
         counts = as_counts(content, operators)
     except InvalidInput as error:
         raise FileFormatError(str(path), str(error)) from error
-    errors = None if readout is None else current_communicator().read(read_readout, readout)
+    read_errors = partial(read_array_file, "--readout-matrix", kinds=(".json", ".npy"))
+    errors = None if readout is None else current_communicator().read(read_errors, readout)
     with translate_argument_names({"readout": "--readout-matrix"}):
         estimator.fit_counts(counts, readout=errors, max_weight=max_weight, max_paulis=max_paulis)
 

@@ -7,7 +7,7 @@ fresh result: whatever a section draws, the application puts there (arrays, numb
 lists of them; arrays and what contains arrays stay out of tables and JSON).
 
 - ``base``: :class:`Section`, :class:`Table`, :class:`Figure`, and :func:`spectrum_figure`, which several share;
-- ``tomography``, ``completion``, ``semidefinite``, ``graphs``: one application a file.
+- ``tomography``, ``completion``, ``semidefinite`` (with cuts): one application a file.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from collections.abc import Callable
 
 from unipd.report.sections.base import COLOURS, Figure, Section, Table, spectrum_figure
 from unipd.report.sections.completion import completion_section
-from unipd.report.sections.graphs import cut_section
-from unipd.report.sections.semidefinite import semidefinite_section
+from unipd.report.sections.semidefinite import cut_section, semidefinite_section
 from unipd.report.sections.tomography import channel_section, tomography_section
 from unipd.run import Result
 
