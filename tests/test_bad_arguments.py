@@ -68,6 +68,7 @@ NAMED: list[tuple[str, Callable[[], Any]]] = [
     ("outer", lambda: maps.Composed(None, maps.Identity(2))),  # type: ignore[arg-type]
     ("maps", lambda: maps.Stacked(3)),  # type: ignore[arg-type]
     ("A", lambda: maps.BlockMap(np.zeros(0))),  # type: ignore[arg-type]
+    ("data", lambda: unipd.SDP(np.eye(2), [np.eye(2)], [1.0])),  # type: ignore[arg-type]
 ]
 
 
@@ -76,6 +77,11 @@ def test_the_error_names_the_argument(argument: str, call: Callable[[], Any]) ->
     with pytest.raises(InvalidInput) as caught:
         call()
     assert caught.value.argument == argument
+
+
+def test_a_program_from_matrices_has_its_own_constructor() -> None:
+    with pytest.raises(InvalidInput, match=r"from_matrices\(C, A, b\).*got ndarray"):
+        unipd.SDP(np.eye(2))  # type: ignore[arg-type]
 
 
 SOLVE = [

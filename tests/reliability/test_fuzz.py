@@ -7,7 +7,16 @@ import pytest
 from reliability.fuzz import commands
 from reliability.fuzz.__main__ import sections, try_case
 
-CASES = {"readers": 400, "oracles": 300, "resumes": 25, "units": 60, "optima": 150, "threads": 25, "signals": 3}
+CASES = {
+    "readers": 400,
+    "oracles": 300,
+    "resumes": 25,
+    "units": 60,
+    "optima": 150,
+    "programs": 60,
+    "threads": 25,
+    "signals": 3,
+}
 """Cases of each section: a few seconds' worth."""
 
 

@@ -1,8 +1,8 @@
 """Seeded random trials of what the library promises: ``make fuzz SECONDS=600 SEED=0``.
 
-Read __main__ (the harness) and then a section: problems (units, optima), oracles (wrong ones), runs (resumes, threads),
-files (readers), commands (signals). A section draws a case from random numbers; the check of a case raises if the
-promise is broken.
+Read __main__ (the harness) and then a section: problems (units, optima), programs (semidefinite ones), oracles (wrong
+ones), runs (resumes, threads), files (readers), commands (signals). A section draws a case from random numbers; the
+check of a case raises if the promise is broken.
 """
 
 from collections.abc import Callable

@@ -16,7 +16,7 @@ import time
 import traceback
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from reliability.fuzz import Case, NothingToCheckError, commands, files, oracles, problems, runs
+from reliability.fuzz import Case, NothingToCheckError, commands, files, oracles, problems, programs, runs
 
 PATIENCE = 120
 """Seconds after which a case counts as one that hangs."""
@@ -50,6 +50,7 @@ def sections() -> dict[str, Section]:
         "oracles": Section("a wrong oracle yields neither a false answer nor a false rigorous bound", oracles.draw),
         "units": Section("units change neither status nor answer", problems.draw_units),
         "optima": Section("bounds, solved and infeasible agree with Clarabel", problems.draw_optimum),
+        "programs": Section("semidefinite programs agree with Clarabel, in all units", programs.draw_program),
         "threads": Section("two runs in two threads equal the same runs alone", runs.draw_threads),
         "signals": Section("a signal ends a command in seconds and its files are whole", commands.draw_signal),
     }
@@ -80,7 +81,7 @@ def try_case(name: str, section: Section, seed: int, number: int) -> str | None:
     begun, case = time.perf_counter(), Case("drawing", lambda folder: None)
     try:
         case = section.draw(np.random.default_rng([seed, zlib.crc32(name.encode()), number]))
-        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), np.errstate(all="ignore"):
+        with watchdog(), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             case.check(Path(folder))
         section.tried += 1
@@ -102,20 +103,17 @@ def run(chosen: dict[str, Section], seed: int, seconds: float) -> None:
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         name, section = min(chosen.items(), key=lambda item: item[1].seconds)
-        with watchdog():
-            failure = try_case(name, section, seed, section.drawn)
-        if failure is not None:
+        if try_case(name, section, seed, section.drawn) is not None:
             print(f"FAILED --seed {seed} {section.failures[-1]}", flush=True)
 
 
-def table(chosen: Iterable[tuple[str, Section]]) -> str:
-    """Return the table: promise, cases tried, failures."""
-    width = max(len(section.promise) for section in sections().values())
-    rows = [f"{'section':8} | {'promise':{width}} | {'cases':>6} | {'failures':>8} | {'seconds':>7}"]
-    for name, each in chosen:
-        figures = f"{each.tried:6} | {len(each.failures):8} | {each.seconds:7.0f}"
-        rows.append(f"{name:8} | {each.promise:{width}} | {figures}")
-    return "\n".join(rows)
+def table(chosen: dict[str, Section], seed: int) -> str:
+    """Return the table of promises in Markdown, as the documentation shows it."""
+    failures = sum(len(each.failures) for each in chosen.values())
+    total = f"{sum(each.tried for each in chosen.values()):,} cases, {failures} failures"
+    rows = ["| section | promise | cases | failures |", "|---|---|---|---|"]
+    rows += [f"| {name} | {each.promise} | {each.tried:,} | {len(each.failures)} |" for name, each in chosen.items()]
+    return "\n".join([f"Seed {seed}, {sum(each.seconds for each in chosen.values()):.0f} s: {total}.", "", *rows])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -130,11 +128,10 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = {name: known[name] for name in given.only}
     if given.case is not None:
         for name, section in chosen.items():
-            with watchdog():
-                print(name, try_case(name, section, given.seed, given.case) or "holds")
+            print(name, try_case(name, section, given.seed, given.case) or "holds")
     else:
         run(chosen, given.seed, given.seconds)
-        print(table(chosen.items()))
+        print(table(chosen, given.seed))
     return int(any(each.failures for each in chosen.values()))
 
 

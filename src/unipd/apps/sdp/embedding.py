@@ -20,7 +20,7 @@ from unipd.maps.sdp import Entries
 
 STEPS = 150
 """Most steps; well-posed programs take 10 to 40."""
-ORDINARY_EXPONENT = 16
+ORDINARY_COST, ORDINARY_SIDE = 8, 16
 """Costs and right-hand sides of sizes up to two to this power, up and down, are left in their unit."""
 SHIFTS = (1e-15, 1e-13, 1e-11)
 """Shares of the largest diagonal entry added to the equations of that move until they factorise."""
@@ -165,7 +165,7 @@ class Embedding:
         qics, self.form = load_qics(), ConicForm(data)
         matrix, free = self.form.matrices()
         (c, d), r = self.form.costs(), self.form.right_hand_side()
-        self.cost_unit, self.size_unit = _unit(data.cost.value), _unit(r)
+        self.cost_unit, self.size_unit = _unit(data.cost.value, ORDINARY_COST), _unit(r, ORDINARY_SIDE)
         """What the costs inside are multiples of, and with them the multipliers; and right-hand sides with X."""
         c, d, r = c / self.cost_unit, d / self.cost_unit, r / self.size_unit
         self.has_free = free.shape[1] > 0
@@ -268,10 +268,10 @@ class Embedding:
         return self.form.parts(self.size_unit * x, self.size_unit * u), self.cost_unit * dual[:rows]
 
 
-def _unit(values: Array) -> float:
-    """Return the power of two nearest to the largest size where that is far from 1, which QICS would feel, else 1."""
+def _unit(values: Array, ordinary: int) -> float:
+    """Return the power of two nearest to the largest size, 1 for ordinary ones: QICS has absolute tolerances."""
     exponent = round(math.log2(float(np.abs(values).max(initial=0.0)) or 1.0))
-    return 2.0**exponent if abs(exponent) > ORDINARY_EXPONENT else 1.0
+    return 2.0**exponent if abs(exponent) > ordinary else 1.0
 
 
 def _solve_regularised(matrix: Array, right: Array) -> Array | None:

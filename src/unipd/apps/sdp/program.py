@@ -60,6 +60,12 @@ class SDP:
     sdpa: bool = False
     """Whether messages also refer to SDPA's pair of problems, (P) min c'x and (D) max <F_0, Y>."""
 
+    def __post_init__(self) -> None:
+        """Refuse matrices, which :meth:`from_matrices` takes."""
+        if not isinstance(self.data, SdpData):  # pyright: ignore[reportUnnecessaryIsInstance]
+            expected = "SdpData (matrices are given by SDP.from_matrices(C, A, b), files by SDP.from_file(path))"
+            raise InvalidInput("data", expected, type(self.data).__name__)
+
     @classmethod
     def from_file(cls, source: str | os.PathLike[str] | BinaryIO) -> SDP:
         """Read an SDPA sparse file (``.dat-s``) or a SeDuMi file (``.mat``), compressed (``.gz``) or not.

@@ -32,8 +32,11 @@ from unipd.status import Status
 DEFAULT_INTERVAL = "60s"
 """How often a checkpoint is written."""
 _EXPECTED = 'an interval such as "60s", "5m", "1h", "10it", or a number of seconds'
-_SECONDS = {"s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-_SECONDS_LONG = {"": 1.0, "seconds": 1.0, "minutes": 60.0, "hours": 3600.0}
+_SECONDS = {
+    **dict.fromkeys(("", "s", "sec", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hours"), 3600.0),
+}
 _ITERATIONS = ("it", "iteration", "iterations")
 
 
@@ -51,24 +54,14 @@ class Every:
     @staticmethod
     def parse(text: str | float) -> Every:
         """Return the interval of a text or a number of seconds."""
-        if isinstance(text, (int, float)) and not isinstance(text, bool):
-            return Every._of(float(text), "", repr(text))
-        match = re.fullmatch(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([a-z]*)\s*", text) if isinstance(text, str) else None
-        try:
-            return Every._of(float(match[1]), match[2], repr(text)) if match else Every._of(-1.0, "", repr(text))
-        except ValueError:
-            raise InvalidInput("every", _EXPECTED, repr(text)) from None
-
-    @staticmethod
-    def _of(number: float, unit: str, given: str) -> Every:
-        if not (math.isfinite(number) and number >= 0.0):
-            raise InvalidInput("every", _EXPECTED, given)
-        if unit in _ITERATIONS and number == int(number) and number >= 1.0:
-            return Every(iterations=int(number))
-        scale = _SECONDS.get(unit, _SECONDS_LONG.get(unit))
-        if scale is None:
-            raise InvalidInput("every", _EXPECTED, given)
-        return Every(seconds=number * scale)
+        match = re.fullmatch(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([a-z]*)\s*", str(text))
+        with contextlib.suppress(ValueError, OverflowError):  # "1.2.3", or infinitely many iterations
+            number, unit = (float(match[1]), match[2]) if match else (math.nan, "")
+            if unit in _ITERATIONS and number == int(number) >= 1:
+                return Every(iterations=int(number))
+            if unit in _SECONDS and math.isfinite(number):
+                return Every(seconds=number * _SECONDS[unit])
+        raise InvalidInput("every", _EXPECTED, repr(text))
 
     def due(self, seconds: float, iterations: int) -> bool:
         """Whether to write, given the seconds and iterations since the last time.
