@@ -80,7 +80,7 @@ OLDEST_TESTS ?= $(addprefix tests/,_util apps cli couplings doctor dual io maps 
 	@echo "Setting up .venv-oldest with $(OLDEST) (once)"
 	@$(OLDEST) -m venv .venv-oldest
 	@.venv-oldest/bin/python -m pip -qq --disable-pip-version-check install --constraint packaging/oldest.txt \
-	  --editable ".[all,cvxpy]" pytest pytest-xdist pytest-timeout hypothesis networkx pylops
+	  --editable ".[all,cvxpy,quantum,qutip]" pytest pytest-xdist pytest-timeout hypothesis networkx pylops
 	@touch $@
 
 # The wheel is tried in an environment of its own, without extras.

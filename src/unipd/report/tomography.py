@@ -71,6 +71,7 @@ def draw_city(axes: Any, state: QuantumState, theme: style.Theme) -> None:
     what = "|entries| of the state" if whole else f"|entries| at the {places.size} likeliest outcomes"
     unit = f", in units of $10^{{{power}}}$" if power else ""
     axes.set_title(what + unit, pad=0)
+    axes.set_in_layout(False)  # before Matplotlib 3.11 the layout of bars in space collapses
     _draw_key(axes, theme)
 
 

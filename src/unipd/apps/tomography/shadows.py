@@ -271,13 +271,11 @@ class PackedShots:
         support = [place for place, letter in enumerate(label) if letter != "I"]
         match = np.bitwise_and.reduce([self._letters[label[place]][place] for place in support])
         odd = match & np.bitwise_xor.reduce(self._ones[support])
-        matches, negative = (
-            np.add.reduceat(np.bitwise_count(part), self._starts, dtype=np.int64) for part in (match, odd)
-        )
+        matches, negative = self._count(match), self._count(odd)
         return matches, matches - 2.0 * negative
 
     def _count(self, words: NDArray[np.uint64]) -> FloatArray:
-        """Return the number of set bits of every batch."""
+        """Return the number of set bits of every batch; NumPy before 2.0 has no bitwise_count."""
         found = np.add.reduceat(_bit_counts()[words.view(np.uint16)], 4 * self._starts, dtype=np.int64)
         return found.astype(np.float64)
 
