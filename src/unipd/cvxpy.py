@@ -49,7 +49,24 @@ LIMITS = {"time_limit": MaxSeconds, "max_iters": MaxIterations}
 
 
 def read_program(data: Any) -> ConeProgram:
-    """Return the cone program that CVXPY has made of a model."""
+    """Return the cone program that CVXPY has made of a model.
+
+    Parameters
+    ----------
+    data
+        What ``problem.get_problem_data(Solver())`` returns first.
+
+    See Also
+    --------
+    convert_sdp, Solver
+
+    Examples
+    --------
+    >>> import cvxpy
+    >>> X = cvxpy.Variable((2, 2), PSD=True)
+    >>> model = cvxpy.Problem(cvxpy.Minimize(X[0, 1]), [cvxpy.diag(X) == 1])
+    >>> program = read_program(model.get_problem_data(Solver())[0])
+    """
     dims = data[ConicSolver.DIMS]
     cones = Cones(dims.zero, dims.nonneg, tuple(dims.soc), tuple(dims.psd))
     return ConeProgram(data[settings.C], data[settings.A], data[settings.B], cones)
@@ -66,6 +83,10 @@ class Solver(ConicSolver):
     ----------
     method
         As in :meth:`unipd.SDP.solve`; the word is CVXPY's own in ``problem.solve``.
+
+    See Also
+    --------
+    convert_sdp, unipd.SDP
 
     Examples
     --------
@@ -178,7 +199,30 @@ class ModelSDP(SDP):
 
 
 def convert_sdp(problem: Any) -> ModelSDP:
-    """Return the program of a CVXPY model."""
+    """Return the program of a CVXPY model.
+
+    Parameters
+    ----------
+    problem
+        The ``cvxpy.Problem``.
+
+    Raises
+    ------
+    InvalidInput
+        If the model is not convex, has other cones or integer variables, or a parameter without a value.
+
+    See Also
+    --------
+    Solver, unipd.SDP
+
+    Examples
+    --------
+    >>> import cvxpy
+    >>> X = cvxpy.Variable((2, 2), PSD=True)
+    >>> model = cvxpy.Problem(cvxpy.Minimize(X[0, 1]), [cvxpy.diag(X) == 1])
+    >>> round(convert_sdp(model).solve().objective, 4)
+    -1.0
+    """
     if not isinstance(problem, Problem):
         raise InvalidInput("problem", "a cvxpy.Problem", type(problem).__name__)
     if not problem.variables():

@@ -26,11 +26,34 @@ from unipd.sharp import Spectrahedron, TraceBall
 
 @dataclass(frozen=True, repr=False)
 class PhaseRetrievalResult(ReprMixin):
-    """A signal, known up to a phase."""
+    """A signal, known up to a phase.
+
+    Parameters
+    ----------
+    signal
+        The signal x, up to a global phase.
+    relative_residual
+        ||A(x x^*) - y||^2 / ||y||^2.
+    result
+        Result of the lifted problem.
+
+    See Also
+    --------
+    retrieve
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unipd.maps import RankOneMeasurements
+    >>> rows = np.random.default_rng(0).standard_normal((20, 3))
+    >>> signal = np.array([1.0, -2.0, 0.5])
+    >>> found = retrieve(RankOneMeasurements(rows, rows), (rows @ signal) ** 2, energy=10.0)
+    >>> bool(np.allclose(np.abs(found.signal), np.abs(signal), atol=1e-2))
+    True
+    """
 
     signal: Array
     relative_residual: float
-    """||A(x x^*) - y||^2 / ||y||^2."""
     result: Result = field(repr=False)
 
 
@@ -51,6 +74,15 @@ def retrieve(
         Whether ``energy`` is exact.
     accuracy, options
         As in :func:`unipd.solve`.
+
+    Raises
+    ------
+    InvalidInput
+        ``y``: expected an array of finite real numbers; ``energy``: expected a bound on |x|^2 for these measurements.
+
+    See Also
+    --------
+    PhaseRetrievalResult, unipd.maps.CodedDiffraction
 
     Examples
     --------

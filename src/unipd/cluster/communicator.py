@@ -35,7 +35,17 @@ def mpi() -> Any:
 
 
 class SingleProcess:
-    """The communicator of one process, without MPI."""
+    """The communicator of one process, without MPI.
+
+    See Also
+    --------
+    Ranks
+
+    Examples
+    --------
+    >>> SingleProcess().Get_rank(), SingleProcess().Get_size()
+    (0, 1)
+    """
 
     def Get_rank(self) -> int:  # noqa: N802  (mpi4py's name)
         """Return 0."""
@@ -78,6 +88,19 @@ def shares(count: int, parts: int) -> IntArray:
 def contiguous_bounds(work: Any, parts: int) -> IntArray:
     """Return the bounds of ``parts`` runs of consecutive items with about equal work; runs may be empty.
 
+    Parameters
+    ----------
+    work
+        Work of each item.
+    parts
+        Number of runs.
+
+    See Also
+    --------
+    assign_evenly, partition_strings
+
+    Examples
+    --------
     >>> contiguous_bounds([1, 1, 4, 1, 1], 3)
     array([0, 2, 3, 5])
     """
@@ -93,6 +116,19 @@ def contiguous_bounds(work: Any, parts: int) -> IntArray:
 def assign_evenly(work: Any, parts: int) -> IntArray:
     """Return the part of each item: the largest first, each to the part with the least work so far.
 
+    Parameters
+    ----------
+    work
+        Work of each item.
+    parts
+        Number of parts.
+
+    See Also
+    --------
+    contiguous_bounds
+
+    Examples
+    --------
     >>> assign_evenly([5.0, 1.0, 1.0, 3.0], 2)
     array([0, 1, 1, 1])
     """
@@ -118,7 +154,17 @@ ADVICE = "do all ranks have the same data, options and callbacks, and are the ma
 
 
 class Disagreement(UnipdError, RuntimeError):
-    """Ranks have diverged."""
+    """Ranks have diverged.
+
+    See Also
+    --------
+    require_same, run
+
+    Examples
+    --------
+    >>> issubclass(Disagreement, UnipdError)
+    True
+    """
 
 
 class ExchangeLog:
@@ -222,6 +268,10 @@ class Ranks:
     ----------
     comm
         An mpi4py communicator; default: all processes.
+
+    See Also
+    --------
+    SingleProcess, session
 
     Examples
     --------

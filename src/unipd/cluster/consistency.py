@@ -37,6 +37,26 @@ def digest(value: Any) -> int:
 def require_same(ranks: Ranks, what: str, values: Mapping[str, Any]) -> None:
     """Raise on every rank unless all have the same values; the message names those that differ.
 
+    Parameters
+    ----------
+    ranks
+        The ranks.
+    what
+        Subject of the message, such as "the options".
+    values
+        What is compared, by name.
+
+    Raises
+    ------
+    InvalidInput
+        If the values of two ranks differ.
+
+    See Also
+    --------
+    file_fingerprint, Disagreement
+
+    Examples
+    --------
     >>> from unipd.cluster.communicator import SingleProcess
     >>> require_same(Ranks(SingleProcess()), "options", {"seed": 1})
     """
@@ -58,7 +78,26 @@ def require_same_file(ranks: Ranks, path: str | os.PathLike[str]) -> None:
 
 
 def file_fingerprint(path: Path) -> tuple[int, str]:
-    """Return the size of a file and a hash of blocks of it."""
+    """Return the size of a file and a hash of blocks of it.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+
+    See Also
+    --------
+    require_same
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "data.txt"
+    ...     _ = file.write_text("abc")
+    ...     file_fingerprint(file)[0]
+    3
+    """
     size = path.stat().st_size
     gaps, checksum = max(size - FILE_BLOCKS * FILE_BLOCK_BYTES, 0), 0
     with open(path, "rb") as stream:

@@ -18,6 +18,17 @@ def processes(environment: Mapping[str, str] = os.environ) -> int:
 
     A Slurm batch script has ``SLURM_NTASKS`` without being one of the tasks, so only the variable of a step counts.
 
+    Parameters
+    ----------
+    environment
+        The environment variables; those of the process by default.
+
+    See Also
+    --------
+    threads_for, Ranks
+
+    Examples
+    --------
     >>> processes({"PMI_SIZE": "4"}), processes({"SLURM_NTASKS": "8"})
     (4, 1)
     """
@@ -27,6 +38,19 @@ def processes(environment: Mapping[str, str] = os.environ) -> int:
 def threads_for(environment: Mapping[str, str] = os.environ, cores: int | None = None) -> int:
     """Return the threads of one process: the cores of this machine divided by its processes, at least one.
 
+    Parameters
+    ----------
+    environment
+        The environment variables; those of the process by default.
+    cores
+        Cores of this machine; counted by default.
+
+    See Also
+    --------
+    limit_threads, processes
+
+    Examples
+    --------
     >>> threads_for({"MPI_LOCALNRANKS": "4"}, cores=16), threads_for({"PMI_SIZE": "8"}, cores=2)
     (4, 1)
     """
@@ -45,6 +69,22 @@ def available_cores() -> int:
 def limit_threads(environment: MutableMapping[str, str] = os.environ) -> int:
     """Set the variables that limit threads, unless they are set, and return the number.
 
+    Parameters
+    ----------
+    environment
+        The environment variables; those of the process by default.
+
+    Returns
+    -------
+    int
+        The number of threads.
+
+    See Also
+    --------
+    threads_for
+
+    Examples
+    --------
     >>> limit_threads({"MPI_LOCALNRANKS": "1000000"})
     1
     """

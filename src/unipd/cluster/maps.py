@@ -35,6 +35,10 @@ class DistributedRows(Distributed, Map):
     whole
         The undivided map, which checkpoints compare; None where no rank has it.
 
+    See Also
+    --------
+    SummedOperator, distribute
+
     Examples
     --------
     >>> from unipd.cluster.communicator import SingleProcess
@@ -97,6 +101,25 @@ class SummedOperator(MatrixOperator):
 
     Where rank r has the nonzero rows of a block of ``heights[r]`` rows, M x is gathered, which is faster.
 
+    Parameters
+    ----------
+    own
+        This rank's matrix; None without measurements.
+    shape
+        Shape of the sum.
+    dtype
+        Data type of the sum.
+    ranks
+        The ranks.
+    heights
+        Rows of each rank's block, where the ranks' nonzero rows do not overlap.
+
+    See Also
+    --------
+    DistributedRows, unipd.maps.OperatorSum
+
+    Examples
+    --------
     >>> from unipd.cluster.communicator import SingleProcess
     >>> from unipd.maps import Sampling
     >>> own = Sampling([0, 1], [1, 0], (2, 2)).adjoint(np.array([3.0, 4.0]))
@@ -250,6 +273,25 @@ def partition_strings(qubits: int, x: IntArray, z: IntArray, parts: int, *, sing
     The kernels sweep the vector once for a pair of masks x and x ^ 32 (more than once for many strings), whatever
     the strings: sweeps are the work that is balanced.
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    x
+        x masks of the strings.
+    z
+        z masks of the strings.
+    parts
+        Number of ranks.
+    single
+        Whether kernels work in single precision.
+
+    See Also
+    --------
+    contiguous_bounds, unipd.maps.PauliMap
+
+    Examples
+    --------
     >>> [part.tolist() for part in partition_strings(6, np.array([0, 1, 2, 1]), np.zeros(4, np.int64), 2)]
     [[0, 1, 3], [2]]
     """

@@ -146,6 +146,10 @@ def distribute(map: Any, comm: Any = None) -> Any:
     comm
         An mpi4py communicator, or :class:`Ranks`; default: all processes.
 
+    See Also
+    --------
+    distribute_problem, DistributedRows
+
     Examples
     --------
     >>> from unipd.cluster.communicator import SingleProcess
@@ -165,7 +169,31 @@ def distribute(map: Any, comm: Any = None) -> Any:
 
 
 def distribute_problem(problem: Problem, comm: Any = None) -> Problem:
-    """Return the same problem with its map, and a product of oracles, divided among the ranks."""
+    """Return the same problem with its map, and a product of oracles, divided among the ranks.
+
+    Parameters
+    ----------
+    problem
+        The :class:`unipd.Problem`.
+    comm
+        An mpi4py communicator; default: all processes.
+
+    Raises
+    ------
+    InvalidInput
+        ``problem``: expected a unipd.Problem.
+
+    See Also
+    --------
+    distribute, run, session
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> unipd.solve(distribute_problem(problem)).status.success
+    True
+    """
     if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput("problem", "a unipd.Problem", type(problem).__name__)
     ranks = as_ranks(comm)
@@ -191,6 +219,17 @@ def as_ranks(comm: Any) -> Ranks:
 def idle_ranks(map: Any) -> int:
     """Return the number of ranks without any part of a distributed map: more ranks than work are allowed.
 
+    Parameters
+    ----------
+    map
+        A map that :func:`distribute` returned.
+
+    See Also
+    --------
+    distribute, Ranks
+
+    Examples
+    --------
     >>> idle_ranks("a map of one process")
     0
     """

@@ -31,10 +31,30 @@ _COMPRESSED = (".gz", ".parquet", ".pq")
 
 
 def read_shard(path: str | os.PathLike[str], ranks: Ranks) -> Ratings:
-    """Return the ratings of this rank's users, or all ratings where a file cannot be read in parts.
+    r"""Return the ratings of this rank's users, or all ratings where a file cannot be read in parts.
 
     From a text file with numeric names a rank reads its own lines only; ratings then move to the rank of their user.
     Other files (compressed, or with texts as names) are read by every rank, and divided when the model is fitted.
+
+    Parameters
+    ----------
+    path
+        Path of the file of ratings, the same for all ranks.
+    ranks
+        The ranks.
+
+    See Also
+    --------
+    unipd.io.read_ratings, session
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "ratings.csv"
+    ...     _ = file.write_text("user,item,rating\n1,10,4.0\n2,10,3.0\n")
+    ...     read_shard(file, Ranks()).values.size
+    2
     """
     lines = _read_own_lines(Path(path), ranks)
     return read_ratings(path) if lines is None else redistribute_ratings(Ratings(*lines), ranks)
@@ -200,6 +220,25 @@ def session(comm: Any = None, *, threads: int | None = None) -> Generator[MpiCom
         An mpi4py communicator; default: all processes.
     threads
         Threads of each rank; default: the cores of a machine divided by its ranks.
+
+    Returns
+    -------
+    context manager
+        Gives the communicator of the block: its ``rank``, its ``size``, ``is_leader``.
+
+    See Also
+    --------
+    run, distribute_problem, Ranks
+
+    Examples
+    --------
+    The same lines on every rank, started by ``mpirun -n 4 python fit.py``; one process needs no launcher:
+
+    >>> import unipd
+    >>> with session() as communicator:
+    ...     estimate = unipd.PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.8])
+    >>> communicator.size
+    1
     """
     communicator = MpiCommunicator(as_ranks(comm))
     try:
@@ -277,6 +316,22 @@ def run(
         Whether rank 0 shows progress.
     options
         Options of :func:`unipd.solve`: ``accuracy``, ``stop``, ``tracker``, ``start``, options of the method.
+
+    Returns
+    -------
+    Result
+        The same on every rank.
+
+    See Also
+    --------
+    session, distribute_problem, unipd.solve
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> run(problem).status.success
+    True
     """
     with session(comm, threads=threads) as communicator:
         ranks = communicator.ranks

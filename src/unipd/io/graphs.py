@@ -39,6 +39,25 @@ class Graph:
     Edges given more than once, in either direction, are one edge whose weight is the sum. Self-loops are
     dropped: they change no cut and no Laplacian.
 
+    Parameters
+    ----------
+    nodes
+        Number of nodes.
+    rows
+        Smaller end of each edge, from 0.
+    cols
+        Larger end of each edge, from 0.
+    weights
+        Weight of each edge.
+    labels
+        Name of each node in the source.
+
+    See Also
+    --------
+    read_graph, as_graph, unipd.MaxCut
+
+    Examples
+    --------
     >>> triangle = Graph.of(3, [0, 1, 2], [1, 2, 0], [1.0, 1.0, 2.0])
     >>> triangle.laplacian().toarray()
     array([[ 3., -1., -2.],
@@ -51,7 +70,6 @@ class Graph:
     cols: IntArray
     weights: Array
     labels: Sequence[Any]
-    """Name of each node in the source."""
 
     @classmethod
     def of(cls, nodes: int, first: Any, second: Any, weights: Any, labels: Sequence[Any] | None = None) -> Graph:
@@ -141,6 +159,10 @@ def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = No
     ------
     FileFormatError
         With the path and the line number.
+
+    See Also
+    --------
+    Graph, as_graph
 
     Examples
     --------
@@ -270,6 +292,14 @@ def as_graph(value: Any, *, nodes: int | None = None, weight: str = "weight") ->
         Number of nodes of a pair (edges, weights); by default the largest index plus one.
     weight
         Name of the edge attribute of a networkx graph; an edge without it weighs 1.
+
+    Returns
+    -------
+    Graph
+
+    See Also
+    --------
+    Graph, read_graph
 
     Examples
     --------

@@ -38,22 +38,37 @@ _UNMEASURED = 1 << 31
 class Limits:
     """Limits beyond which a file is refused. Memory is a limit too: see :func:`unipd.memory.limited_memory`.
 
+    Parameters
+    ----------
+    text_bytes
+        Length of the text, after decompression; by default 2 GiB for compressed files, pipes and devices.
+    compression
+        Ratio of the content to the compressed file, ...
+    compression_from
+        ... once the content is longer than this many bytes (64 MiB).
+    order
+        Sum of the declared block sizes, or number of nodes of a graph.
+    constraints
+        Declared number of constraints.
+    repeated_entries
+        Entries of a semidefinite program beyond twice the number of places in its matrices.
+
+    See Also
+    --------
+    read_sdpa, unipd.memory.limited_memory
+
+    Examples
+    --------
     >>> Limits(order=100).order
     100
     """
 
     text_bytes: int | None = None
-    """Length of the text, after decompression; by default 2 GiB for compressed files, pipes and devices."""
     compression: float = 200.0
-    """Ratio of the content to the compressed file, ..."""
     compression_from: int = 1 << 26
-    """... once the content is longer than this many bytes (64 MiB)."""
     order: int = 2_000_000
-    """Sum of the declared block sizes, or number of nodes of a graph."""
     constraints: int = 50_000_000
-    """Declared number of constraints."""
     repeated_entries: int = 1_000_000
-    """Entries of a semidefinite program beyond twice the number of places in its matrices."""
 
 
 def require_room(name: str, needed: float, purpose: str = "reading it") -> None:

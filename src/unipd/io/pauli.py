@@ -37,22 +37,42 @@ UNKNOWN_NOISE = 0.1
 class PauliData(ReprMixin):
     """Measured expectation values tr(P_k rho) of Pauli strings, with shots or standard errors when known.
 
+    Parameters
+    ----------
+    qubits
+        Number of qubits.
+    x
+        x masks of the strings: bit b is set when qubit b has X or Y.
+    z
+        z masks of the strings: bit b is set when qubit b has Z or Y.
+    expectations
+        Measured values.
+    shots
+        Number of shots behind each value.
+    stderr
+        Standard error of each value; takes precedence over ``shots``.
+
+    Raises
+    ------
+    InvalidInput
+        Unless the arrays have one length and finite values.
+
+    See Also
+    --------
+    read_pauli_data, unipd.apps.tomography.Paulis
+
+    Examples
+    --------
     >>> PauliData(2, np.array([3]), np.array([0]), np.array([0.5])).labels()
     ['XX']
     """
 
     qubits: int
-    """Number of qubits."""
     x: IntArray
-    """x masks of the strings: bit b is set when qubit b has X or Y."""
     z: IntArray
-    """z masks of the strings: bit b is set when qubit b has Z or Y."""
     expectations: FloatArray
-    """Measured values."""
     shots: FloatArray | None = None
-    """Number of shots behind each value."""
     stderr: FloatArray | None = None
-    """Standard error of each value; takes precedence over ``shots``."""
 
     def __post_init__(self) -> None:
         arrays = {"z": self.z, "expectations": self.expectations, "shots": self.shots, "stderr": self.stderr}
@@ -141,6 +161,22 @@ def read_pauli_data(path: str | os.PathLike[str], *, limits: Limits | None = Non
 
     ``limits`` (:class:`~unipd.io.Limits`) are those beyond which a file is refused.
 
+    Parameters
+    ----------
+    path
+        Path of the file.
+    limits
+        Limits beyond which the file is refused (:class:`~unipd.io.Limits`).
+
+    Returns
+    -------
+    PauliData or dict
+        Expectation values, or counts ``{basis: {bit-string: count}}``.
+
+    See Also
+    --------
+    write_pauli_data, PauliData, unipd.PauliTomography
+
     Examples
     --------
     >>> import tempfile
@@ -158,6 +194,19 @@ def read_pauli_data(path: str | os.PathLike[str], *, limits: Limits | None = Non
 def write_pauli_data(data: PauliData, path: str | os.PathLike[str]) -> None:
     """Write measurements to a ``.csv``, ``.json`` or ``.npz`` file that :func:`read_pauli_data` reads back.
 
+    Parameters
+    ----------
+    data
+        Expectation values or counts.
+    path
+        Path of the file; its extension gives the format.
+
+    See Also
+    --------
+    read_pauli_data, PauliData
+
+    Examples
+    --------
     >>> import tempfile
     >>> data = PauliData(1, np.array([1]), np.array([0]), np.array([0.5]), shots=np.array([100.0]))
     >>> with tempfile.TemporaryDirectory() as folder:

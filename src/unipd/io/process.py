@@ -26,7 +26,30 @@ ProcessCounts: TypeAlias = dict[tuple[str, str], dict[str, int]]
 
 
 class ProcessExpectations(NamedTuple):
-    """Expectation values of Pauli strings in the outputs of prepared states."""
+    """Expectation values of Pauli strings in the outputs of prepared states.
+
+    Parameters
+    ----------
+    preparations
+        Label of the prepared state, one per value.
+    paulis
+        Pauli string, one per value.
+    expectations
+        The measured values.
+    shots
+        Shots behind each value, if known.
+    stderr
+        Standard error of each value, if known.
+
+    See Also
+    --------
+    read_process_data, unipd.apps.process_tomography.expectation_data
+
+    Examples
+    --------
+    >>> ProcessExpectations(["0"], ["Z"], np.array([0.96]), None, None).expectations
+    array([0.96])
+    """
 
     preparations: list[str]
     paulis: list[str]
@@ -38,9 +61,39 @@ class ProcessExpectations(NamedTuple):
 def read_process_data(
     path: str | os.PathLike[str], *, limits: Limits | None = None
 ) -> ProcessCounts | ProcessExpectations:
-    """Read a text file with the columns preparation, basis, outcome, count, or preparation, pauli, expectation.
+    r"""Read a text file with the columns preparation, basis, outcome, count, or preparation, pauli, expectation.
 
     Labels are checked where they are used. Expectation values may have a column shots or stderr.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+    limits
+        Limits beyond which the file is refused (:class:`~unipd.io.Limits`).
+
+    Returns
+    -------
+    dict or ProcessExpectations
+        Counts ``{(preparation, basis): {bit-string: count}}``, or expectation values.
+
+    Raises
+    ------
+    FileFormatError
+        If the columns are others, or a number is malformed.
+
+    See Also
+    --------
+    write_process_counts, ProcessExpectations, unipd.ProcessTomography
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "channel.csv"
+    ...     _ = file.write_text("preparation,basis,outcome,count\n0,Z,0,98\n0,Z,1,2\n")
+    ...     read_process_data(file)
+    {('0', 'Z'): {'0': 98, '1': 2}}
     """
     name = os.fspath(path)
     columns, lines = read_columns(name, limits)
@@ -62,7 +115,27 @@ def read_process_data(
 
 
 def write_process_counts(counts: Mapping[tuple[str, str], Mapping[str, int]], path: str | os.PathLike[str]) -> None:
-    """Write counts as a text file, a row for each outcome that was seen."""
+    """Write counts as a text file, a row for each outcome that was seen.
+
+    Parameters
+    ----------
+    counts
+        Counts ``{(preparation, basis): {bit-string: count}}``.
+    path
+        Path of the file.
+
+    See Also
+    --------
+    read_process_data, unipd.apps.process_tomography.simulate_process
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_process_counts({("0", "Z"): {"0": 98, "1": 2}}, f"{folder}/channel.csv")
+    ...     read_process_data(f"{folder}/channel.csv")
+    {('0', 'Z'): {'0': 98, '1': 2}}
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COUNT_COLUMNS)

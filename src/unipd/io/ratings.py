@@ -215,16 +215,28 @@ def _read_text(path: Path, names: Mapping[str, str] | None, limits: Limits | Non
 class Ratings:
     """Ratings as three arrays of one length.
 
+    Parameters
+    ----------
+    users
+        Who rated: integers or texts.
+    items
+        What was rated: integers or texts.
+    values
+        The ratings.
+
+    See Also
+    --------
+    read_ratings, unipd.apps.completion.as_ratings
+
+    Examples
+    --------
     >>> len(Ratings(np.array([1, 1]), np.array([7, 8]), np.array([3.0, 5.0])))
     2
     """
 
     users: Array
-    """Who rated: integers or texts."""
     items: Array
-    """What was rated: integers or texts."""
     values: FloatArray
-    """The ratings."""
 
     def __len__(self) -> int:
         return int(self.values.size)
@@ -257,6 +269,30 @@ def read_ratings(
     or one begins with a needless zero (as ISBN do), and when one has more than 64 bits. Files compressed with gzip are
     decompressed, and .parquet files are read with pyarrow. ``limits`` (:class:`~unipd.io.Limits`) are those beyond
     which a file is refused.
+
+    Parameters
+    ----------
+    path
+        Path of the file, compressed with gzip or not.
+    columns
+        Names of the columns of users, items and ratings where they are not recognised.
+    limits
+        Limits beyond which the file is refused (:class:`~unipd.io.Limits`).
+
+    Returns
+    -------
+    Ratings
+
+    Raises
+    ------
+    FileFormatError
+        If a line is malformed; the message has its number.
+    InvalidInput
+        If ``columns`` are not three names of the file.
+
+    See Also
+    --------
+    Ratings, read_titles, unipd.MatrixCompletion
 
     Examples
     --------
@@ -399,6 +435,20 @@ def read_titles(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Return the titles by item, as strings; fields after the second are ignored.
 
     Texts are UTF-8, or else Latin-1 as in u.item.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+
+    Raises
+    ------
+    FileFormatError
+        If a line has fewer than two fields, or an item occurs twice.
+
+    See Also
+    --------
+    read_ratings
 
     Examples
     --------

@@ -115,6 +115,34 @@ def load(path: str | os.PathLike[str]) -> Result:
 
     The result can be plotted, polished (``unipd.polish(problem, result)``) and continued from
     (``unipd.solve(problem, start=result)``) like a fresh one, with the problem built again.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged, of another kind or of another format.
+
+    See Also
+    --------
+    unipd.save, unipd.load
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = unipd.save(unipd.solve(problem), f"{folder}/result.npz")
+    ...     load(path).status.success
+    True
     """
     arrays = _read_arrays(Path(validate.path("path", path)))
     try:

@@ -55,6 +55,15 @@ class SdpaProblem:
     value
         The number there and, by symmetry, at the mirrored place.
 
+    Raises
+    ------
+    InvalidInput
+        If an index exceeds its size, or an entry has two values.
+
+    See Also
+    --------
+    read_sdpa, SedumiProblem, unipd.SDP
+
     Examples
     --------
     max Y_11 subject to trace Y = 1:
@@ -168,10 +177,18 @@ def read_sdpa(source: Source, *, limits: Limits | None = None) -> SdpaProblem:
         Limits beyond which the file is refused (:class:`~unipd.io.Limits`); nothing is allocated in proportion
         to a declared size.
 
+    Returns
+    -------
+    SdpaProblem
+
     Raises
     ------
     FileFormatError
         With the path and the line number.
+
+    See Also
+    --------
+    write_sdpa, read_sedumi, unipd.SDP
 
     Examples
     --------
@@ -318,6 +335,19 @@ def write_sdpa(problem: Any, path: str | os.PathLike[str], *, comment: str = "")
     ``problem`` is an :class:`SdpaProblem`, or has a method ``to_sdpa`` that returns one, as an SDP has. Numbers are
     written with the digits that give the same doubles back, so ``read_sdpa(path) == problem`` exactly; the same problem
     always gives the same bytes.
+
+    Parameters
+    ----------
+    problem
+        An :class:`SdpaProblem`, or anything with a method ``to_sdpa`` that returns one, such as :class:`unipd.SDP`.
+    path
+        Path of the file.
+    comment
+        A line at the head of the file.
+
+    See Also
+    --------
+    read_sdpa, write_sedumi
 
     Examples
     --------

@@ -56,6 +56,15 @@ class SedumiProblem:
     second_order, psd
         Lengths of the second-order cones (K.q) and orders of the psd matrices (K.s).
 
+    Raises
+    ------
+    InvalidInput
+        ``A``: expected an array of finite real numbers.
+
+    See Also
+    --------
+    read_sedumi, SdpaProblem
+
     Examples
     --------
     min x_1 + x_2 subject to [[x_1, 1], [1, x_2]] psd, and x_3 >= x_1:
@@ -172,10 +181,26 @@ def read_sedumi(source: Source, *, limits: Limits | None = None) -> SedumiProble
     limits
         Limits beyond which the file is refused (:class:`~unipd.io.Limits`).
 
+    Returns
+    -------
+    SedumiProblem
+
     Raises
     ------
     FileFormatError
         With the path and what is wrong.
+
+    See Also
+    --------
+    write_sedumi, read_sdpa, unipd.SDP
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sedumi(SedumiProblem([[1.0, 2.0]], [3.0], [1.0, 1.0], nonnegative=2), f"{folder}/p.mat")
+    ...     read_sedumi(f"{folder}/p.mat").nonnegative
+    2
     """
     bounds = limits or Limits()
     with open_bounded(source, bounds, is_checked=True, is_text=False) as (stream, name):
@@ -325,6 +350,17 @@ def write_sedumi(problem: Any, path: str | os.PathLike[str]) -> None:
     """Write a conic program in SeDuMi's format, compressed when the path ends in ``.gz``; numbers are kept exactly.
 
     ``problem`` is a :class:`SedumiProblem`, or has a method ``to_sedumi`` that returns one, as an SDP has.
+
+    Parameters
+    ----------
+    problem
+        The program.
+    path
+        Path of the file.
+
+    See Also
+    --------
+    read_sedumi, write_sdpa
 
     Examples
     --------

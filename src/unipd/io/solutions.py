@@ -21,7 +21,24 @@ _PRIMAL = 2
 
 
 class Solution(NamedTuple):
-    """Multipliers y with the slack C + sum y_i A_i (SDPA's vector x), and X: blocks, an array, factors, or None."""
+    """Multipliers y with the slack C + sum y_i A_i (SDPA's vector x), and X: blocks, an array, factors, or None.
+
+    Parameters
+    ----------
+    dual
+        The multipliers y.
+    x
+        The matrix X; None if it is not known.
+
+    See Also
+    --------
+    read_solution, unipd.certify
+
+    Examples
+    --------
+    >>> Solution(np.array([0.5]), None).x is None
+    True
+    """
 
     dual: Array
     x: Any
@@ -43,6 +60,27 @@ def read_solution(
         Size of the program; a negative size -d is a diagonal block of length d.
     limits
         Limits beyond which the file is refused (:class:`~unipd.io.Limits`).
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    FileFormatError
+        If the file is malformed, or has other sizes than the program.
+
+    See Also
+    --------
+    Solution, unipd.certify
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/answer.npz", y=np.array([0.5]), X=np.eye(2))
+    ...     read_solution(f"{folder}/answer.npz", 1, [2]).dual
+    array([0.5])
     """
     name = os.fspath(path)
     with open(path, "rb") as stream:

@@ -52,6 +52,17 @@ MEANINGS = {
 def describe_certificate(result: Result) -> list[str]:
     """Return sentences that state what is proven, or likely, about a result.
 
+    Parameters
+    ----------
+    result
+        The result of a run, fresh or loaded.
+
+    See Also
+    --------
+    write_report, unipd.Result
+
+    Examples
+    --------
     >>> import numpy as np, unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
     >>> describe_certificate(unipd.solve(problem, "corrective"))[-1]

@@ -29,6 +29,19 @@ LEAST = 1e-20
 def decimate(size: int, limit: int = POINTS) -> Any:
     """Return indices of at most ``limit`` points, dense at the beginning, that include the first and the last.
 
+    Parameters
+    ----------
+    size
+        Number of points.
+    limit
+        Largest number of indices.
+
+    See Also
+    --------
+    run_data
+
+    Examples
+    --------
     >>> decimate(3).tolist(), decimate(10**6).size <= POINTS
     ([0, 1, 2], True)
     """
@@ -135,6 +148,22 @@ def compute_curves(
     scale
         What residual and gap are divided by, the same number for runs that are compared. By default the residual is
         relative to the scale of the run's result, and gaps are those of the history, each relative to its own point.
+
+    Raises
+    ------
+    InvalidInput
+        ``result``: expected a run with at least one iteration in its history.
+
+    See Also
+    --------
+    plot_convergence, run_data
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> result = unipd.solve(problem, "frank-wolfe")
+    >>> curves = compute_curves(result, "oracle_calls")
     """
     if axis == "iteration":  # as the history calls the column
         axis = "iterations"

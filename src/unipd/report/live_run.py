@@ -57,6 +57,21 @@ class RunCollector:
     """Collects running solves: a watcher for :func:`unipd.run.progress.watch_runs`, and the source of a live page.
 
     An iteration costs one assignment; everything else happens on request, in the thread of the server.
+
+    See Also
+    --------
+    LiveServer, load_checkpoint
+
+    Examples
+    --------
+    >>> import unipd
+    >>> from unipd.run.progress import watch_runs
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> collector = RunCollector()
+    >>> with watch_runs(collector):
+    ...     result = unipd.solve(problem, "frank-wolfe")
+    >>> list(collector.runs())
+    ['frank-wolfe']
     """
 
     def __init__(self) -> None:
@@ -85,7 +100,26 @@ class RunCollector:
 
 
 def is_checkpoint(path: str | os.PathLike[str]) -> bool:
-    """Whether a file starts with the signature of checkpoints."""
+    """Whether a file starts with the signature of checkpoints.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+
+    See Also
+    --------
+    load_checkpoint, unipd.Checkpoint
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "notes.txt").write_text("no checkpoint")
+    ...     is_checkpoint(Path(folder, "notes.txt"))
+    False
+    """
     with open(path, "rb") as stream:
         return stream.read(len(MAGIC)) == MAGIC
 
@@ -94,6 +128,26 @@ def load_checkpoint(path: str | os.PathLike[str]) -> list[Result]:
     """Return the runs in a checkpoint as results with the figures of their last iteration, without points.
 
     A damaged file or one of another kind raises :class:`~unipd.errors.FileFormatError`.
+
+    Parameters
+    ----------
+    path
+        Path of the checkpoint.
+
+    See Also
+    --------
+    is_checkpoint, unipd.Checkpoint
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = unipd.solve(problem, checkpoint=unipd.Checkpoint(f"{folder}/run.ckpt"))
+    ...     runs = load_checkpoint(f"{folder}/run.ckpt")
+    >>> len(runs)
+    1
     """
     header, arrays = read_checkpoint(Path(path))
     try:
@@ -145,6 +199,15 @@ class LiveServer:
         Port to listen on; 0 takes a free one.
     title
         Heading of the page.
+
+    Raises
+    ------
+    MissingExtra
+        Without the extra ``report``.
+
+    See Also
+    --------
+    RunCollector, write_report
 
     Examples
     --------

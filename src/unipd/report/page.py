@@ -238,6 +238,17 @@ def render_page(runs: Mapping[str, Result], *, title: str | None = None, live: s
     Returns
     -------
     str
+
+    See Also
+    --------
+    write_report, LiveServer
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> render_page({"run": unipd.solve(problem)}).lower().startswith("<!doctype html>")
+    True
     """
     style, script = _asset("report.css"), _asset("report.js")
     content = page_content(runs)

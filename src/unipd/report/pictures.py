@@ -75,6 +75,10 @@ def plot_convergence(
     -------
     matplotlib.figure.Figure
 
+    See Also
+    --------
+    plot_comparison, plot_spectrum, compute_curves
+
     Examples
     --------
     >>> import unipd
@@ -207,15 +211,19 @@ def plot_comparison(
     quantities
         Of "objective" (its distance to the best bound that any run found), "gap" (certified by the run itself)
         and "infeasibility"; default: the objective, and the infeasibility when there are constraints.
+    xscale, width, theme, title
+        As in :func:`~unipd.report.plot_convergence`.
     scale
         What residuals and gaps of all runs are divided by; the axes show it. Default: the scale of the most accurate
         run.
-    xscale, width, theme, title
-        As in :func:`~unipd.report.plot_convergence`.
 
     Returns
     -------
     matplotlib.figure.Figure
+
+    See Also
+    --------
+    plot_convergence, plot_methods
 
     Examples
     --------
@@ -272,17 +280,21 @@ def plot_methods(
         File for the picture (.png, .svg or .pdf); without one the figure is only returned.
     truth
         The optimal value that objectives are measured against; default: the best bound that any run found.
-    scale
-        As in :func:`plot_comparison`.
     measures
         Columns: some of "iterations", "oracle_calls", "matvecs", "seconds"; default: all on a page, oracle calls and
         seconds where the picture is narrower.
     xscale, width, theme, title
         As in :func:`~unipd.report.plot_convergence`.
+    scale
+        As in :func:`plot_comparison`.
 
     Returns
     -------
     matplotlib.figure.Figure
+
+    See Also
+    --------
+    plot_comparison, unipd.compare
 
     Examples
     --------
@@ -395,6 +407,15 @@ def plot_spectrum(
     -------
     matplotlib.figure.Figure
 
+    Raises
+    ------
+    InvalidInput
+        ``values``: expected at least one set of values.
+
+    See Also
+    --------
+    spectrum_of, plot_convergence
+
     Examples
     --------
     >>> figure = plot_spectrum([3.0, 0.1, 1.0])
@@ -431,6 +452,22 @@ def spectrum_of(result: Result) -> FloatArray:
 
     For a completion model they are those of its matrix X, without the biases.
 
+    Parameters
+    ----------
+    result
+        A result whose point is a matrix.
+
+    Raises
+    ------
+    InvalidInput
+        If the result has no point, or one that is not a matrix.
+
+    See Also
+    --------
+    plot_spectrum
+
+    Examples
+    --------
     >>> import unipd
     >>> spectrum_of(unipd.Result(unipd.Status.SOLVED, x=np.diag([1.0, 3.0]))).tolist()
     [3.0, 1.0]

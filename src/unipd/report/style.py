@@ -124,6 +124,22 @@ def legend(axes: Any, *, title: str | None = None, columns: int = 2) -> None:
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return the path of a picture; raise for an unknown extension or a missing folder.
 
+    Parameters
+    ----------
+    path
+        Path of the picture.
+
+    Raises
+    ------
+    InvalidInput
+        If the extension is not .png, .svg or .pdf, or the folder does not exist.
+
+    See Also
+    --------
+    plot_convergence
+
+    Examples
+    --------
     >>> check_path("run.svg").suffix
     '.svg'
     """

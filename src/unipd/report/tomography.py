@@ -266,6 +266,10 @@ def plot_tomography(
     -------
     matplotlib.figure.Figure
 
+    See Also
+    --------
+    plot_convergence, unipd.PauliTomography
+
     Examples
     --------
     >>> from unipd.apps.tomography import PauliTomography

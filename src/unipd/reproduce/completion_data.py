@@ -111,14 +111,39 @@ def _download(address: str, base: Path, sha256: str) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class SyntheticRatings:
-    """Synthetic ratings with their noise-free model."""
+    """Synthetic ratings with their noise-free model.
+
+    Parameters
+    ----------
+    users
+        Row of each rating, from 0.
+    items
+        Column of each rating, from 0.
+    values
+        The ratings.
+    shape
+        Number of users and of items.
+    left
+        User factors; X = left right^T.
+    right
+        Item factors.
+
+    See Also
+    --------
+    generate_ratings
+
+    Examples
+    --------
+    >>> made = generate_ratings((12, 10), 40, rank=1, noise=0.0)
+    >>> (made.left @ made.right.T).shape == made.shape
+    True
+    """
 
     users: IntArray
     items: IntArray
     values: Array
     shape: tuple[int, int]
     left: Array
-    """User factors; X = left right^T."""
     right: Array
 
     def truth(self, users: IntArray, items: IntArray) -> FloatArray:
@@ -134,6 +159,32 @@ def generate_ratings(
     Users and items are drawn independently with log-normal frequencies; a rating is 3.5 plus a product of
     ``rank`` factors with unit variance plus Gaussian noise.
 
+    Parameters
+    ----------
+    shape
+        Number of users and of items.
+    count
+        Number of pairs drawn, at most half of all.
+    rank
+        Number of factors.
+    noise
+        Standard deviation of the noise.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+    dtype
+        Data type of ratings and factors.
+
+    Raises
+    ------
+    InvalidInput
+        ``count``, ``shape``: expected an integer of at least 1.
+
+    See Also
+    --------
+    SyntheticRatings, run_figure2
+
+    Examples
+    --------
     >>> made = generate_ratings((20, 30), 200, rank=2)
     >>> made.shape, made.values.size <= 200
     ((20, 30), True)

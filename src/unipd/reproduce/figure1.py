@@ -42,12 +42,50 @@ def figure1_problem(qubits: int, seed: int = 0, threads: int | None = None) -> P
     """Return the noiseless problem of a random pure state, with the paper's number of measurements.
 
     All methods share one accurate eigensolver, as in the paper.
+
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+    threads
+        The number of threads; None for all cores.
+
+    See Also
+    --------
+    figure1_experiment, run_figure1
+
+    Examples
+    --------
+    >>> figure1_problem(2)
+    Problem(Spectrahedron, PauliMap, n=..., LeastSquares...)
     """
     return figure1_experiment(qubits, seed, threads)[0]
 
 
 def figure1_experiment(qubits: int, seed: int = 0, threads: int | None = None) -> tuple[Problem, QuantumState]:
-    """Return the problem of :func:`figure1_problem` and the state that was measured, its solution."""
+    """Return the problem of :func:`figure1_problem` and the state that was measured, its solution.
+
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+    threads
+        The number of threads; None for all cores.
+
+    See Also
+    --------
+    figure1_problem, run_figure1
+
+    Examples
+    --------
+    >>> problem, state = figure1_experiment(2)
+    >>> state.qubits
+    2
+    """
     experiment = simulate("random", qubits, seed=seed, threads=threads)
     data = experiment.data
     measured = pauli_map(Paulis(qubits, data.x, data.z), threads=threads)
@@ -105,6 +143,19 @@ def run_figure1(
     progress
         Called with the method's name, the iteration and the merit.
 
+    Returns
+    -------
+    list of Trace
+
+    Raises
+    ------
+    InvalidInput
+        ``iterations``: expected an integer of at least 1.
+
+    See Also
+    --------
+    figure1_problem, plot_figure1, write_figure1
+
     Examples
     --------
     >>> traces = run_figure1(figure1_problem(3), iterations=5)
@@ -139,7 +190,28 @@ def has_errors(trace: Trace) -> bool:
 
 
 def write_figure1(traces: Sequence[Trace], path: str | os.PathLike[str]) -> None:
-    """Write the curves to a CSV file, one row per method and iteration; the relative error is NaN where unknown."""
+    """Write the curves to a CSV file, one row per method and iteration; the relative error is NaN where unknown.
+
+    Parameters
+    ----------
+    traces
+        The runs of :func:`run_figure1`.
+    path
+        Path of the file.
+
+    See Also
+    --------
+    run_figure1, plot_figure1
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_figure1(run_figure1(figure1_problem(2), iterations=3), f"{folder}/figure1.csv")
+    ...     "objective" in Path(folder, "figure1.csv").read_text()
+    True
+    """
 
     def columns(trace: Trace) -> list[FloatArray]:
         errors = trace.merit if has_errors(trace) else np.full(len(trace.history), np.nan)
@@ -172,6 +244,21 @@ def plot_figure1(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    InvalidInput
+        ``traces``: expected at least one run.
+
+    See Also
+    --------
+    run_figure1, write_figure1, plot_figure2
+
+    Examples
+    --------
+    >>> traces = run_figure1(figure1_problem(2), iterations=3)
+    >>> len(plot_figure1(traces).axes) >= 2
+    True
     """
     if not traces:
         raise InvalidInput("traces", "at least one run", "none")

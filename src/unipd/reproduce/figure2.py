@@ -119,6 +119,29 @@ def run_figure2(
         Largest relative residual of the oracle's singular vectors; None for the tolerance each method requests.
     progress
         Called with a run's name, the iteration and the test error; first for the reference solves.
+
+    Returns
+    -------
+    Figure2
+
+    Raises
+    ------
+    InvalidInput
+        ``iterations``: expected an integer of at least 1.
+
+    See Also
+    --------
+    generate_ratings, plot_figure2, write_figure2
+
+    Examples
+    --------
+    >>> from unipd.io import Ratings
+    >>> from unipd.reproduce import generate_ratings
+    >>> made = generate_ratings((12, 10), 40, rank=1)
+    >>> ratings = Ratings(made.users, made.items, made.values)
+    >>> curves = run_figure2(ratings, ratings, made.shape, 10.0, iterations=3)
+    >>> sorted(curves.optima)
+    ['ball', 'norm']
     """
     limit = validate.integer("iterations", iterations, minimum=1)
     data = (train.users, train.items, train.values, shape)
@@ -180,7 +203,32 @@ def summarize_trace(trace: Trace) -> dict[str, Any]:
 
 
 def write_figure2(figure: Figure2, path: str | os.PathLike[str]) -> None:
-    """Write the curves to a CSV file, one row per run and iteration."""
+    """Write the curves to a CSV file, one row per run and iteration.
+
+    Parameters
+    ----------
+    figure
+        The runs of :func:`run_figure2`.
+    path
+        Path of the file.
+
+    See Also
+    --------
+    run_figure2, plot_figure2
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from unipd.io import Ratings
+    >>> from unipd.reproduce import generate_ratings
+    >>> made = generate_ratings((12, 10), 40, rank=1)
+    >>> ratings = Ratings(made.users, made.items, made.values)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_figure2(run_figure2(ratings, ratings, made.shape, 10.0, iterations=3), f"{folder}/figure2.csv")
+    ...     Path(folder, "figure2.csv").stat().st_size > 0
+    True
+    """
     curves = (
         (
             (trace.contestant.formulation, trace.name),
@@ -229,6 +277,20 @@ def plot_figure2(
     Returns
     -------
     matplotlib.figure.Figure
+
+    See Also
+    --------
+    run_figure2, write_figure2, plot_figure1
+
+    Examples
+    --------
+    >>> from unipd.io import Ratings
+    >>> from unipd.reproduce import generate_ratings
+    >>> made = generate_ratings((12, 10), 40, rank=1)
+    >>> ratings = Ratings(made.users, made.items, made.values)
+    >>> figure = plot_figure2(run_figure2(ratings, ratings, made.shape, 10.0, iterations=3))
+    >>> len(figure.axes) >= 2
+    True
     """
     with style.new_picture(path, width, theme) as picture:
         picture.set_height(1.1 if picture.is_wide else 2.3)

@@ -109,6 +109,10 @@ class MatrixCompletion(CompletionModel, EstimatorBase):
     result_
         The result of the solver with status, counts and history; ``search`` has the work of the radius search.
 
+    See Also
+    --------
+    ImplicitCompletion, LowRankImputer, unipd.apps.completion.load_model
+
     Notes
     -----
     Pairs with a user or an item unknown from training are predicted from the known biases. X is not debiased: its

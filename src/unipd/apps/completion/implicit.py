@@ -181,6 +181,10 @@ class ImplicitCompletion(Recommender, EstimatorBase):
     gap_
         Certified duality gap, relative to the loss of X = 0.
 
+    See Also
+    --------
+    MatrixCompletion
+
     Examples
     --------
     >>> model = ImplicitCompletion(penalty=0.1).fit([("ann", "x"), ("ann", "y"), ("bob", "x"), ("eve", "z")])

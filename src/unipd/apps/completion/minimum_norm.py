@@ -64,6 +64,32 @@ def norm_problem(
 
     ``precision`` is as in :func:`ball_problem`.
 
+    Parameters
+    ----------
+    users
+        Row of each rating, from 0.
+    items
+        Column of each rating, from 0.
+    values
+        The ratings.
+    shape
+        Number of rows and columns.
+    noise
+        The bound on ||A(X) - b||.
+    precision
+        Relative residual of the oracle's singular vectors; None for what each method requests.
+
+    Raises
+    ------
+    InvalidInput
+        ``noise``: expected a number of at least zero.
+
+    See Also
+    --------
+    ball_problem
+
+    Examples
+    --------
     >>> norm_problem(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 4.0]), (2, 2))
     Problem(BalancedNuclearNormSquared, Sampling, n=2, Equality)
     """

@@ -152,6 +152,10 @@ class CompletionProblem:
     settings
         Parameters of the model.
 
+    See Also
+    --------
+    solve_completion, ball_formulation
+
     Examples
     --------
     >>> ratings = np.array([4.0, 2.0, 3.0])
@@ -286,6 +290,23 @@ def ball_formulation(users: IntArray, items: IntArray, values: FloatArray, shape
     ``ball_formulation(...).problem(kappa)`` is the problem; :func:`~unipd.apps.completion.solve_completion` solves it
     to high accuracy.
 
+    Parameters
+    ----------
+    users
+        Row of each rating, from 0.
+    items
+        Column of each rating, from 0.
+    values
+        The ratings.
+    shape
+        Number of rows and columns.
+
+    See Also
+    --------
+    ball_problem, CompletionProblem
+
+    Examples
+    --------
     >>> ball_formulation(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 4.0]), (2, 2)).problem(5.0)
     Problem(NuclearBall, Sampling, n=2, LeastSquares, split)
     """
@@ -307,6 +328,35 @@ def ball_problem(
 
     ``precision`` is the relative residual of the oracle's singular vectors: by default iterates are those of an exact
     oracle. None uses the tolerance that a method requests: fewer products, and other iterates.
+
+    Parameters
+    ----------
+    users
+        Row of each rating, from 0.
+    items
+        Column of each rating, from 0.
+    values
+        The ratings.
+    shape
+        Number of rows and columns.
+    radius
+        The radius r > 0.
+    precision
+        Relative residual of the oracle's singular vectors; None for what each method requests.
+
+    Raises
+    ------
+    InvalidInput
+        ``radius``: expected a number above zero.
+
+    See Also
+    --------
+    ball_formulation, norm_problem, CompletionProblem
+
+    Examples
+    --------
+    >>> ball_problem(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 4.0]), (2, 2), radius=5.0)
+    Problem(NuclearBall, Sampling, n=2, LeastSquares, split)
     """
     ball = ball_formulation(users, items, values, shape)
     return ball.problem(validate.positive("radius", radius), fixed_tolerance_engine(precision))

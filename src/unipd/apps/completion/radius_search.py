@@ -75,15 +75,33 @@ def average_trials(runs: Sequence[Trial]) -> Trial:
 
 @dataclass(frozen=True, eq=False)
 class RadiusChoice:
-    """A radius and the search that chose it."""
+    """A radius and the search that chose it.
+
+    Parameters
+    ----------
+    radius
+        The radius chosen.
+    trials
+        Radii tried, in increasing order; none if there was no search.
+    work
+        Work of all runs, including any ended by the time limit.
+    cut
+        Whether the time limit ended the search.
+
+    See Also
+    --------
+    choose_radius
+
+    Examples
+    --------
+    >>> RadiusChoice(3.0).start is None
+    True
+    """
 
     radius: float
     trials: tuple[Trial, ...] = ()
-    """Radii tried, in increasing order; none if there was no search."""
     work: Mapping[str, float] = field(default_factory=lambda: NO_WORK)
-    """Work of all runs, including any ended by the time limit."""
     cut: bool = False
-    """Whether the time limit ended the search."""
 
     @property
     def start(self) -> WarmStart | None:
@@ -97,6 +115,25 @@ def initial_radius(completion: CompletionProblem) -> float:
     """Estimate the radius at which multiplier times radius is ``EXPLAINED`` of the loss of biases alone.
 
     The multiplier is estimated by the root mean square of the singular values of A^* (residual of biases alone).
+
+    Parameters
+    ----------
+    completion
+        The ratings and the model.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    choose_radius, CompletionProblem
+
+    Examples
+    --------
+    >>> from unipd.apps.completion import ball_formulation
+    >>> initial_radius(ball_formulation(np.array([0, 1]), np.array([0, 1]), np.array([3.0, 4.0]), (2, 2))) > 0.0
+    True
     """
     residual = completion.target
     if completion.settings.biases:
@@ -136,6 +173,20 @@ def choose_radius(folds: Sequence[Fold], options: SolverOptions) -> RadiusChoice
         Training problems with their validation errors; errors of several folds are averaged.
     options
         Solver options; the time limit is that of the whole search, accuracy and iterations are those of this module.
+
+    See Also
+    --------
+    RadiusChoice, initial_radius, unipd.MatrixCompletion
+
+    Examples
+    --------
+    ``MatrixCompletion(radius="auto")`` calls it:
+
+    >>> import unipd
+    >>> made = unipd.reproduce.generate_ratings((30, 20), 250, rank=1, noise=0.1)
+    >>> estimate = unipd.MatrixCompletion(radius="auto").fit((made.users, made.items, made.values))
+    >>> estimate.radius_ > 0.0
+    True
     """
     accuracy = max(options.accuracy, PATH_ACCURACY)
     loose = replace(options, accuracy=accuracy, iterations=PATH_ITERATIONS, widen=False, callback=None, verbose=False)

@@ -28,6 +28,17 @@ _FORMS = "a sparse matrix, (users, items, ratings), triples, a table, an array w
 class Index:
     """Sorted distinct names and their positions; -1 for an unknown name.
 
+    Parameters
+    ----------
+    names
+        The names, in any order, repeated or not.
+
+    See Also
+    --------
+    index_ratings
+
+    Examples
+    --------
     >>> index = Index(np.array([30, 10, 30]))
     >>> index.names, index.positions([10, 20, 30])
     (array([10, 30]), array([ 0, -1,  1]))
@@ -193,6 +204,24 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
     - a matrix as an array: NaN and masked entries are missing. Two columns of integers without NaN are refused as
       pairs without ``y``.
 
+    Parameters
+    ----------
+    X
+        The ratings, or pairs (user, item) if ``y`` is given.
+    y
+        The ratings of these pairs.
+
+    Raises
+    ------
+    InvalidInput
+        If the form is none of these, or a rating is not a finite number.
+
+    See Also
+    --------
+    as_pairs, index_ratings, unipd.io.read_ratings
+
+    Examples
+    --------
     >>> as_ratings(np.array([[1.0, np.nan], [np.nan, 4.0]])).items
     array([0, 1])
     """
@@ -235,6 +264,22 @@ def _is_incomplete(X: Any) -> bool:
 def as_pairs(X: Any) -> tuple[Array, Array]:
     """Return (users, items) of pairs: rows of an array, a DataFrame, a list of pairs or two arrays.
 
+    Parameters
+    ----------
+    X
+        The pairs.
+
+    Raises
+    ------
+    InvalidInput
+        If they are not pairs.
+
+    See Also
+    --------
+    as_ratings
+
+    Examples
+    --------
     >>> as_pairs([(1, 5), (2, 5)])
     (array([1, 2]), array([5, 5]))
     """
@@ -377,6 +422,19 @@ def index_ratings(
         The names, by default those of the ratings.
     duplicates
         What counts of several ratings of one pair: the "last", their "mean" or "sum", or an "error" is raised.
+
+    Returns
+    -------
+    IndexedRatings
+
+    Raises
+    ------
+    InvalidInput
+        ``ratings``: expected one rating per pair, or duplicates="last" or "mean".
+
+    See Also
+    --------
+    Index, as_ratings
 
     Examples
     --------

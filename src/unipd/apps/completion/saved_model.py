@@ -29,7 +29,27 @@ _NOT_SAVED = ("callback", "verbose")
 
 
 class LoadedModel(Recommender):
-    """A model read from a file without its ratings: it predicts and recommends, but cannot be fitted further."""
+    """A model read from a file without its ratings: it predicts and recommends, but cannot be fitted further.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    result
+        Result of the fit.
+
+    See Also
+    --------
+    load_model, unipd.MatrixCompletion
+
+    Examples
+    --------
+    >>> import unipd
+    >>> estimate = unipd.MatrixCompletion(2.0).fit(([1, 1, 2], [5, 6, 5], [3.0, 4.0, 5.0]))
+    >>> model = LoadedModel(estimate._model(), estimate.result_)
+    >>> bool(model.predict([(2, 6)])[0] == estimate.predict([(2, 6)])[0])
+    True
+    """
 
     def __init__(self, model: FittedModel, result: Result) -> None:
         self._publish(model, result)
@@ -102,6 +122,20 @@ def restore_fit(content: dict[str, Any], fitted: FittedModel, result: Result) ->
 
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model that :meth:`unipd.MatrixCompletion.save` or ``unipd complete --out`` wrote; as :func:`unipd.load`.
+
+    Parameters
+    ----------
+    path
+        Path of the file.
+
+    Returns
+    -------
+    MatrixCompletion, ImplicitCompletion or LoadedModel
+        The model, fitted; without its ratings a :class:`LoadedModel`.
+
+    See Also
+    --------
+    LoadedModel, unipd.load
 
     Examples
     --------

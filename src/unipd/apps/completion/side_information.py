@@ -47,6 +47,15 @@ def align_features(argument: str, features: Any, index: Index, *, complete: bool
     complete
         Whether a matrix must have a row for every name.
 
+    Raises
+    ------
+    InvalidInput
+        Unless the features are finite numbers, one row per name.
+
+    See Also
+    --------
+    Index, unipd.MatrixCompletion
+
     Examples
     --------
     >>> align_features("user_features", {7: [1.0, 2.0]}, Index([7, 9]))

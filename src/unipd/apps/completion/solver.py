@@ -43,6 +43,29 @@ MORE_COLUMNS = "Without a radius, a larger residual, a lower accuracy or more in
 class SolverOptions:
     """How to solve a completion problem.
 
+    Parameters
+    ----------
+    accuracy
+        Relative duality gap to reach.
+    rank
+        Number of columns to begin with.
+    widen
+        Whether the number of columns may grow.
+    iterations
+        Iteration limit; over a ball, per stage between two widenings.
+    seconds
+        Time limit.
+    callback
+        Called with an :class:`unipd.run.IterationInfo` after every iteration.
+    verbose
+        Whether to show progress.
+
+    See Also
+    --------
+    solve_completion, choose_radius
+
+    Examples
+    --------
     >>> SolverOptions(accuracy=1e-4).rank
     64
     """
@@ -50,11 +73,8 @@ class SolverOptions:
     accuracy: float = 1e-3
     rank: int = FIRST_RANK
     widen: bool = True
-    """Whether the number of columns may grow."""
     iterations: int = MOST_ITERATIONS
-    """Iteration limit; over a ball, per stage between two widenings."""
     seconds: float | None = None
-    """Time limit."""
     callback: Callable[[Any], bool | None] | None = None
     verbose: bool = False
 
@@ -108,6 +128,21 @@ def solve_completion(
     The number of columns grows in stages: when the oracle has added several atoms, the factors get random columns and
     the method is warm-started. A first short stage estimates the multiplier of the radius. A zero target is solved by
     the zero matrix.
+
+    Parameters
+    ----------
+    completion
+        The ratings and the model.
+    radius
+        The radius r > 0.
+    options
+        How to solve it.
+    start
+        A warm start, from an earlier fit.
+
+    See Also
+    --------
+    SolverOptions, CompletionProblem
 
     Examples
     --------

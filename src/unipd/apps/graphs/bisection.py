@@ -19,18 +19,55 @@ from unipd.run import Result
 
 @dataclass(frozen=True, repr=False)
 class BisectionResult(ReprMixin):
-    """A bisection and a lower bound on the weight of any."""
+    """A bisection and a lower bound on the weight of any.
+
+    Parameters
+    ----------
+    sides
+        +1 or -1 for each node, equally many.
+    cut_value
+        Total weight of the edges between the sides.
+    sdp_bound
+        No bisection is lighter: the certified bound from the semidefinite relaxation.
+    result
+        Result of the relaxation, with the figures of the bisection among its extras.
+
+    See Also
+    --------
+    unipd.apps.graphs.bisect
+
+    Examples
+    --------
+    >>> path = bisect(([(0, 1), (1, 2), (2, 3)], [1.0, 1.0, 1.0]))
+    >>> path.cut_value, path.sdp_bound <= 1.0
+    (1.0, True)
+    """
 
     sides: IntArray
     cut_value: float
     sdp_bound: float
     result: Result = field(repr=False)
-    """Result of the relaxation, with the figures of the bisection among its extras."""
 
 
 def bisection_program(graph: Any) -> SDP:
     """Return min <L / 4, X> subject to diag(X) = 1, <11^T, X> = 0, X psd (an even number of nodes).
 
+    Parameters
+    ----------
+    graph
+        A :class:`unipd.io.Graph`, a networkx graph, a symmetric sparse matrix, or (edges, weights).
+
+    Raises
+    ------
+    InvalidInput
+        If the number of nodes is odd.
+
+    See Also
+    --------
+    maxcut_program, bisect
+
+    Examples
+    --------
     >>> from unipd.io import Graph
     >>> bisection_program(Graph.of(2, [0], [1], [1.0]))
     SDP(min, order=2, constraints=3, blocks=1)
@@ -61,6 +98,14 @@ def bisect(
         Number of random directions, and their seed.
     options
         As in :meth:`unipd.apps.sdp.SDP.solve`.
+
+    Returns
+    -------
+    BisectionResult
+
+    See Also
+    --------
+    bisection_program, unipd.apps.graphs.maxcut.maxcut
 
     Examples
     --------

@@ -52,6 +52,26 @@ Cut = tuple[float, Array]
 def hyperplane_cuts(factor: Array, count: int, seed: int = 0) -> Iterator[IntArray]:
     """Yield batches of cuts by random hyperplanes, one per column: the signs of R g for Gaussian g.
 
+    Parameters
+    ----------
+    factor
+        R with X = R R^T, one row per node.
+    count
+        Number of hyperplanes.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    Raises
+    ------
+    InvalidInput
+        ``count``: expected an integer of at least 1.
+
+    See Also
+    --------
+    best_cut, cut_value
+
+    Examples
+    --------
     >>> [cuts.shape for cuts in hyperplane_cuts(np.array([[1.0], [-1.0]]), 70, seed=1)]
     [(2, 64), (2, 6)]
     """
@@ -85,6 +105,15 @@ def best_cut(
         less on smaller graphs; 0 is rounding and single flips only.
     seed
         Seed of the hyperplanes and of the annealing.
+
+    Raises
+    ------
+    InvalidInput
+        ``effort``: expected a number of at least zero.
+
+    See Also
+    --------
+    hyperplane_cuts, cut_value
 
     Examples
     --------
@@ -199,6 +228,19 @@ class _LocalSearch:
 def cut_value(graph: Graph, sides: Any) -> float:
     """Return the total weight of the edges between the two sides (+1 and -1).
 
+    Parameters
+    ----------
+    graph
+        A :class:`unipd.io.Graph`, a networkx graph, a symmetric sparse matrix, or (edges, weights).
+    sides
+        +1 or -1 for every node.
+
+    See Also
+    --------
+    best_cut, unipd.MaxCut
+
+    Examples
+    --------
     >>> cut_value(Graph.of(3, [0, 1], [1, 2], [1.0, 2.5]), np.array([1, 1, -1]))
     2.5
     """
@@ -217,18 +259,37 @@ def cut_ratio(value: float, bound: float) -> float:
 
 @dataclass(frozen=True, repr=False)
 class MaxCutResult(ReprMixin):
-    """A cut and an upper bound on every cut."""
+    """A cut and an upper bound on every cut.
+
+    Parameters
+    ----------
+    sides
+        +1 or -1 for each node.
+    cut_value
+        Total weight of the edges between the sides.
+    sdp_bound
+        No cut is larger: the certified bound from the semidefinite relaxation.
+    labels
+        Names of the nodes.
+    result
+        Result of the relaxation, with the figures of the cut among its extras.
+
+    See Also
+    --------
+    maxcut, unipd.apps.graphs.cut_value
+
+    Examples
+    --------
+    >>> triangle = maxcut(([(0, 1), (1, 2), (0, 2)], [1.0, 1.0, 1.0]))
+    >>> triangle.cut_value, round(triangle.sdp_bound, 3)
+    (2.0, 2.25)
+    """
 
     sides: IntArray
-    """+1 or -1 for each node."""
     cut_value: float
-    """Total weight of the edges between the sides."""
     sdp_bound: float
-    """No cut is larger: the certified bound from the semidefinite relaxation."""
     labels: Any = field(repr=False)
-    """Names of the nodes."""
     result: Result = field(repr=False)
-    """Result of the relaxation, with the figures of the cut among its extras."""
 
     @property
     def ratio(self) -> float:
@@ -239,6 +300,17 @@ class MaxCutResult(ReprMixin):
 def maxcut_program(graph: Any) -> SDP:
     """Return max <L / 4, X> subject to diag(X) = 1, X psd, for the graph's Laplacian L.
 
+    Parameters
+    ----------
+    graph
+        A :class:`unipd.io.Graph`, a networkx graph, a symmetric sparse matrix, or (edges, weights).
+
+    See Also
+    --------
+    bisection_program, theta_program, unipd.SDP
+
+    Examples
+    --------
     >>> from unipd.io import Graph
     >>> maxcut_program(Graph.of(2, [0], [1], [1.0]))
     SDP(max, order=2, constraints=2, blocks=1)
@@ -279,6 +351,19 @@ def maxcut(
     options
         As in :meth:`unipd.apps.sdp.SDP.solve`.
 
+    Returns
+    -------
+    MaxCutResult
+
+    Raises
+    ------
+    InvalidInput
+        ``effort``: expected a number of at least zero.
+
+    See Also
+    --------
+    MaxCutResult, unipd.MaxCut, unipd.apps.graphs.best_cut
+
     Examples
     --------
     The cycle of five nodes has a cut of 4 edges and the bound 4.52:
@@ -307,6 +392,23 @@ class MaxCut:
 
     ``result_`` is the :class:`unipd.Result` of the relaxation, as in other estimators.
 
+    Parameters
+    ----------
+    accuracy
+        The relative accuracy requested of gap and infeasibility.
+    hyperplanes
+        Number of random hyperplanes that round the relaxation.
+    effort
+        How long to search for a better cut, relative to the default of 1.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    See Also
+    --------
+    unipd.apps.graphs.maxcut.maxcut, unipd.io.read_graph
+
+    Examples
+    --------
     >>> from unipd.io import Graph
     >>> model = MaxCut().fit(Graph.of(2, [0], [1], [3.0]))
     >>> model.cut_value_, int(model.labels_.sum())

@@ -20,6 +20,17 @@ ROUNDING = 1e-9
 def theta_program(graph: Any) -> SDP:
     """Return max <11^T, X> subject to tr X = 1, X_ij = 0 for every edge ij, X psd.
 
+    Parameters
+    ----------
+    graph
+        A :class:`unipd.io.Graph`, a networkx graph, a symmetric sparse matrix, or (edges, weights).
+
+    See Also
+    --------
+    maxcut_program, unipd.SDP
+
+    Examples
+    --------
     >>> from unipd.io import Graph
     >>> theta_program(Graph.of(3, [0], [1], [1.0]))
     SDP(max, order=3, constraints=2, blocks=1)
@@ -48,11 +59,20 @@ def theta(
     graph
         A :class:`~unipd.io.Graph`, a networkx graph, a symmetric SciPy sparse matrix or (edges, weights); weights
         are ignored.
+    accuracy, method, options
+        As in :meth:`unipd.apps.sdp.SDP.solve`.
     complement
         Whether to use the complement graph: an upper bound on the clique number of ``graph``, and a lower bound on
         its chromatic number.
-    accuracy, method, options
-        As in :meth:`unipd.apps.sdp.SDP.solve`.
+
+    Raises
+    ------
+    InvalidInput
+        ``complement``: expected True or False.
+
+    See Also
+    --------
+    unipd.apps.graphs.theta_program, unipd.MaxCut
 
     Examples
     --------

@@ -79,6 +79,19 @@ def kmeans(points: Any, clusters: int, accuracy: float = 1e-4) -> ClusteringResu
     accuracy
         Requested relative accuracy of the relaxation.
 
+    Returns
+    -------
+    ClusteringResult
+
+    Raises
+    ------
+    InvalidInput
+        ``points``: expected an array of finite real numbers.
+
+    See Also
+    --------
+    communities
+
     Examples
     --------
     >>> found = kmeans(np.array([[0.0], [0.1], [5.0], [5.2]]), 2)
@@ -117,6 +130,23 @@ def lloyd(points: Array, labels: IntArray) -> IntArray:
 def communities(graph: Any, clusters: int, accuracy: float = 1e-4) -> ClusteringResult:
     """Split a graph into communities with as much weight inside, relative to their size, as possible.
 
+    Parameters
+    ----------
+    graph
+        A :class:`unipd.io.Graph`, a networkx graph, a symmetric sparse matrix, or (edges, weights).
+    clusters
+        Number of communities.
+    accuracy
+        The relative accuracy requested of gap and infeasibility.
+
+    Returns
+    -------
+    ClusteringResult
+
+    See Also
+    --------
+    kmeans, unipd.apps.graphs.bisect
+
     Examples
     --------
     >>> from unipd.io import Graph
@@ -146,6 +176,26 @@ def solve_partition(cost: Any, clusters: int, accuracy: float = 1e-4) -> Result:
 
     Z satisfies all but Z >= 0 by construction; the infeasibility is ||min(Z, 0)|| / ||Z||.
 
+    Parameters
+    ----------
+    cost
+        The symmetric matrix C.
+    clusters
+        The number k of clusters.
+    accuracy
+        Relative duality gap and infeasibility to reach.
+
+    Raises
+    ------
+    InvalidInput
+        ``accuracy``: expected a number above zero; ``cost``: expected an array of finite real numbers.
+
+    See Also
+    --------
+    kmeans
+
+    Examples
+    --------
     >>> solve_partition(np.array([[0.0, 1.0], [1.0, 0.0]]), 2).status.value
     'solved'
     """

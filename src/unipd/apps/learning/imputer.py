@@ -72,6 +72,10 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    See Also
+    --------
+    MatrixCompletion
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)

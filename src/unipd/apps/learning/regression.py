@@ -60,6 +60,15 @@ def basis_pursuit(A: Any, b: Any, noise: float = 0.0, accuracy: float = 1e-6, **
     accuracy, options
         As in :func:`unipd.solve`.
 
+    Raises
+    ------
+    InvalidInput
+        ``noise``: expected a number of at least zero; ``A``: expected a matrix or an operator with two sizes.
+
+    See Also
+    --------
+    NormConstrainedRegressor, unipd.sharp.L1NormSquared
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -94,6 +103,10 @@ class NormConstrainedRegressor(RegressorMixin, BaseEstimator):
         Whether c is free, else 0.
     accuracy
         Certified duality gap, relative to the loss of w = 0 with the best c: a shift of y changes nothing.
+
+    See Also
+    --------
+    NormConstrainedRegressorCV, basis_pursuit
 
     Examples
     --------
@@ -219,6 +232,10 @@ class NormConstrainedRegressorCV(NormConstrainedRegressor):
         Mean squared errors on the samples left out, a row per radius and a column per fold.
     coef_, intercept_, gap_, n_iter_, result_
         Those of the final fit.
+
+    See Also
+    --------
+    NormConstrainedRegressor
 
     Examples
     --------

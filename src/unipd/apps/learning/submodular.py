@@ -24,18 +24,40 @@ POLISH = 1e-12
 
 @dataclass(frozen=True, repr=False)
 class SubmodularMinimum(ReprMixin):
-    """A set, its value, and a lower bound on the value of any set."""
+    """A set, its value, and a lower bound on the value of any set.
+
+    Parameters
+    ----------
+    members
+        The elements of the set.
+    value
+        F of the set.
+    bound
+        Sum of min(x_i, 0) at a point x of the base polytope: at most F of any set.
+    accuracy
+        Requested accuracy, relative to max(1, |value|).
+    result
+        Result of the minimum-norm problem, with the figures of the set among its extras.
+
+    See Also
+    --------
+    minimise
+
+    Examples
+    --------
+    Two nodes joined by an edge, one of which is worth taking:
+
+    >>> from unipd.apps.learning import CutFunction
+    >>> found = minimise(CutFunction(([(0, 1)], [1.0]), [-3.0, 0.5]), 2)
+    >>> found.members, found.value
+    (array([0, 1]), -2.5)
+    """
 
     members: IntArray
-    """The elements of the set."""
     value: float
-    """F of the set."""
     bound: float
-    """Sum of min(x_i, 0) at a point x of the base polytope: at most F of any set."""
     accuracy: float
-    """Requested accuracy, relative to max(1, |value|)."""
     result: Result = field(repr=False)
-    """Result of the minimum-norm problem, with the figures of the set among its extras."""
 
     @property
     def gap(self) -> float:
@@ -59,6 +81,15 @@ class CutFunction:
         As in :class:`unipd.MaxCut`; weights must not be negative.
     prices
         Price of every node, 0 by default; a negative price favours the node.
+
+    Raises
+    ------
+    InvalidInput
+        ``graph``: expected weights >= 0 (submodular); ``prices``: expected an array of finite real numbers.
+
+    See Also
+    --------
+    unipd.apps.learning.submodular.minimise
 
     Examples
     --------
@@ -113,6 +144,19 @@ def minimise(
         Requested gap, relative to max(1, |F|). For integer values, anything below 1 / max(1, |F|) is exact.
     method, stop, verbose
         As in :func:`unipd.solve`.
+
+    Returns
+    -------
+    SubmodularMinimum
+
+    Raises
+    ------
+    InvalidInput
+        ``accuracy``: expected a number above zero; ``size``: expected the number of elements.
+
+    See Also
+    --------
+    SubmodularMinimum, unipd.apps.learning.CutFunction, unipd.sharp.BasePolytope
 
     Examples
     --------

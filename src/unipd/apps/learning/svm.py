@@ -77,6 +77,10 @@ class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
     probability
         Whether to calibrate probabilities for :meth:`predict_proba`, by five more fits on parts of the samples.
 
+    See Also
+    --------
+    NormConstrainedRegressor
+
     Examples
     --------
     >>> from sklearn.datasets import make_blobs

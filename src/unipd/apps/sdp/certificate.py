@@ -69,6 +69,15 @@ def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, r
         Whether to count the rounding of C + sum y_i A_i and of b^T y too; positive definiteness is proved by a
         factorisation that counts its rounding in any case, up to order 3,000.
 
+    Raises
+    ------
+    InvalidInput
+        ``accuracy``: expected a number above zero.
+
+    See Also
+    --------
+    SDP, unipd.io.read_solution
+
     Examples
     --------
     >>> program = SDP.from_matrices(np.diag([3.0, 1.0]), [np.eye(2)], [1.0])

@@ -41,6 +41,21 @@ class SDP:
 
     Built by :meth:`from_file`, :meth:`from_matrices` or :meth:`from_cvxpy`, solved by :meth:`solve`.
 
+    Parameters
+    ----------
+    data
+        The program as a minimisation.
+    maximise
+        Whether results are those of the maximisation of minus that cost.
+    constant
+        Constant added to objective and bound in results.
+    sdpa
+        Whether messages also refer to SDPA's pair of problems, (P) min c'x and (D) max <F_0, Y>.
+
+    See Also
+    --------
+    certify, unipd.io.read_sdpa, unipd.cvxpy.Solver, unipd.maps.SdpMap
+
     Examples
     --------
     The smallest eigenvalue of a matrix:
@@ -52,13 +67,9 @@ class SDP:
     """
 
     data: SdpData
-    """The program as a minimisation."""
     maximise: bool = False
-    """Whether results are those of the maximisation of minus that cost."""
     constant: float = 0.0
-    """Constant added to objective and bound in results."""
     sdpa: bool = False
-    """Whether messages also refer to SDPA's pair of problems, (P) min c'x and (D) max <F_0, Y>."""
 
     def __post_init__(self) -> None:
         """Refuse matrices, which :meth:`from_matrices` takes."""

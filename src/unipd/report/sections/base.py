@@ -18,7 +18,26 @@ _ROUNDING = 1e-15
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under a header; numbers are formatted by whoever makes the table."""
+    """Rows of text under a header; numbers are formatted by whoever makes the table.
+
+    Parameters
+    ----------
+    header
+        Heads of the columns.
+    rows
+        Cells, row by row.
+    caption
+        A line above the table.
+
+    See Also
+    --------
+    Section, Figure
+
+    Examples
+    --------
+    >>> Table(("node", "side"), [("0", "+1"), ("1", "-1")]).header
+    ('node', 'side')
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -31,20 +50,61 @@ class Figure:
 
     Text that comes from data (names of users, items, files) goes through ``html.escape(text, quote=False)``, since
     Plotly reads labels as HTML. Colours are those of :data:`COLOURS`; width, fonts and axis colours are the page's.
+
+    Parameters
+    ----------
+    title
+        Heading of the figure.
+    traces
+        Plotly's traces.
+    layout
+        Plotly's layout, where it differs from the page's.
+    note
+        What is drawn, in a line under the title.
+    wide
+        Whether the figure takes the whole width of the page.
+
+    See Also
+    --------
+    Section, Table
+
+    Examples
+    --------
+    >>> Figure("Spectrum", [{"type": "bar", "y": [3.0, 1.0]}]).wide
+    False
     """
 
     title: str
     traces: Sequence[Mapping[str, Any]]
     layout: Mapping[str, Any] = field(default_factory=dict[str, Any])
     note: str = ""
-    """What is drawn, in a line under the title."""
     wide: bool = False
-    """Whether the figure takes the whole width of the page."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page about one result."""
+    """A section of the page about one result.
+
+    Parameters
+    ----------
+    title
+        Heading of the section.
+    sentences
+        Text above tables and figures.
+    tables
+        Tables, in order.
+    figures
+        Figures, in order.
+
+    See Also
+    --------
+    Table, Figure, report_sections
+
+    Examples
+    --------
+    >>> Section("Cut", ("The cut has weight 12.",)).title
+    'Cut'
+    """
 
     title: str
     sentences: Sequence[str] = ()
