@@ -320,6 +320,19 @@ def _plotly() -> str:
 def run_data(name: str, result: Result) -> dict[str, Any]:
     """Return the curves of a run as the page draws them, decimated; a run without history has none.
 
+    Parameters
+    ----------
+    name
+        Name of the run in the legend.
+    result
+        The result of a run, fresh or loaded.
+
+    See Also
+    --------
+    compute_curves, decimate
+
+    Examples
+    --------
     >>> import unipd
     >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
     >>> sorted(run_data("a", unipd.solve(problem, "unipdgrad"))["axes"])
