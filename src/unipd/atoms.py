@@ -11,6 +11,7 @@ The functions below accept all four.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -355,6 +356,22 @@ def inner_product(direction: Any, atom: Any) -> float:
     if isinstance(atom, np.ndarray):
         return float(blas.dot(np.asarray(direction), atom).real)
     return float(atom.inner(direction))
+
+
+def norm(atom: Any) -> float:
+    """Return the Euclidean (Frobenius) norm of an atom; no matrix is formed, and sparse points have distinct indices.
+
+    >>> norm(one_hot((3,), 1, -2.0)), norm(LowRank(np.eye(3, 2), np.eye(3, 2), np.array([3.0, 4.0])))
+    (2.0, 5.0)
+    """
+    if isinstance(atom, Blocks):
+        return math.hypot(*map(norm, atom.parts))
+    if isinstance(atom, LowRank):
+        left = atom.left * atom.weights
+        right = left if atom.hermitian else atom.right * atom.weights
+        gram = (atom.left.conj().T @ left) * (atom.right.conj().T @ right).conj()
+        return math.sqrt(max(float(gram.sum().real), 0.0))
+    return blas.norm(atom.values if isinstance(atom, SparsePoint) else np.asarray(atom))
 
 
 _SMALL = 10_000

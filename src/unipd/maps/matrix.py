@@ -13,7 +13,7 @@ import scipy
 
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray, Shape
-from unipd._util import validate
+from unipd._util import blas, validate
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.maps.base import Map, floating_dtype, matrix_domain, require_map, shape_error
 from unipd.maps.compose import BlockMap
@@ -25,8 +25,8 @@ _FEW = 8
 _BLOCK = 1 << 16
 """Entries of a matrix in single precision that are turned to double precision at a time: they fit in cache."""
 
-_LEAST_SQUARE = 1e-280
-"""Sums of squares below this may have lost digits to underflow."""
+_UNDERFLOW_MARGIN = 1e16
+"""Multiple of the smallest number below which sums of squares may have lost digits to underflow."""
 
 
 class DenseMatrix(Map):
@@ -103,16 +103,19 @@ class DenseMatrix(Map):
         """Return the norms of the matrix rows."""
         double = np.result_type(self.dtype, np.float64)
         with np.errstate(over="ignore"):
-            squares = np.einsum("ij,ij->i", self.matrix, self.matrix.conj(), dtype=double).real
+            if self.matrix.shape[1] > blas.ENTRIES:
+                squares = np.array([blas.dot(row, row).real for row in self.matrix])
+            else:
+                squares = np.einsum("ij,ij->i", self.matrix, self.matrix.conj(), dtype=double).real
         norms = np.sqrt(squares)
-        for row in np.flatnonzero(_is_out_of_range(squares)):
+        for row in np.flatnonzero(_is_out_of_range(squares, self.dtype)):
             norms[row] = scipy.linalg.norm(self.matrix[row].astype(double))  # BLAS scales it
         return norms
 
 
-def _is_out_of_range(squares: FloatArray) -> Array:
-    """Return which sums of squares overflowed, or lost digits below the smallest number."""
-    return ~((squares > _LEAST_SQUARE) & np.isfinite(squares))
+def _is_out_of_range(squares: FloatArray, dtype: np.dtype[Any]) -> Array:
+    """Return which sums of squares in this precision overflowed, or lost digits below the smallest number."""
+    return ~((squares > _UNDERFLOW_MARGIN * np.finfo(dtype).tiny) & np.isfinite(squares))
 
 
 def is_mixed(dtype: np.dtype[Any], vector: Array) -> bool:
@@ -242,7 +245,7 @@ class SparseMatrix(Map):
         with np.errstate(over="ignore", under="ignore"):
             np.add.at(squares, self.matrix.indices, sizes**2)
         norms = np.sqrt(squares)
-        lost = _is_out_of_range(squares)[self.matrix.indices]
+        lost = _is_out_of_range(squares, squares.dtype)[self.matrix.indices]
         if lost.any():
             largest, squares, rows = np.zeros_like(squares), np.zeros_like(squares), self.matrix.indices[lost]
             np.maximum.at(largest, rows, sizes[lost])
