@@ -229,19 +229,17 @@ def require_stated_bound(problem: Problem, state: State, accuracy: float, seen: 
     direction: Any = problem.map.adjoint(certificate.dual)
     answers = _query_around(problem, certificate.dual, direction)
     known = state.primal.atoms[-_MOST_POINTS:] if isinstance(state.primal, HasAtoms) else ()
-    counted = {vertex_key(atom): atom for atom in (*known, *(answer.atom for answer in answers))}
-    atoms = list(({vertex_key(atom): atom for atom in seen} | counted).values())
+    distinct = {vertex_key(atom): atom for atom in (*seen, *known, *(answer.atom for answer in answers))}
     products = 1 + sum(answer.matvecs or 1 for answer in answers)
-    if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, atoms)):
+    if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, distinct.values())):
         raise OracleError(_OUTSIDE)
     if certificate.bound_kind not in CLAIMED:
         return len(answers), products
     x = None if tracker_error(state.primal) else state.primal.point()
-    points = atoms if x is None else [x, *atoms]
+    points = [*distinct.values()] if x is None else [x, *distinct.values()]
     allowed = accuracy * problem.scale(certificate.objective)
     _require_bounded(problem, certificate, direction, points, allowed)
-    # products with the seen atoms, which checkpoints keep, only check the oracle: they are not work of the run
-    return len(answers), products + len(counted) + len(points) - len(atoms)
+    return len(answers), products + len(points)
 
 
 def _query_around(problem: Problem, dual: Array, negated_direction: Any) -> list[SharpAnswer]:
