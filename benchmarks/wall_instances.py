@@ -265,7 +265,7 @@ def by_cvxpy(problem: unipd.Problem, solver: str, **options: Any) -> Any:
     """Return the solution of the problem's CVXPY model."""
     import cvxpy  # type: ignore[import-not-found]
 
-    from unipd.interop.cvxpy import to_cvxpy
+    from unipd.interop.cvxpy_models import to_cvxpy
 
     model = to_cvxpy(problem)
     model.solve(solver=getattr(cvxpy, solver), **options)

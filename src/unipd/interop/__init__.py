@@ -4,9 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unipd.interop import cvxpy, qiskit
+    from unipd.interop import cvxpy_models, qiskit
 
-__all__ = ["cvxpy", "qiskit"]
+__all__ = ["cvxpy_models", "qiskit"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
@@ -230,9 +229,6 @@ def _read_state(result: Result, content: Any) -> State | None:
         certificate=certificate,
         counts=result.counts,
         smoothness=float(content["smoothness"]),
-        dual_step=math.nan,
-        gradient_change=math.nan,
-        failure=None,
     )
 
 

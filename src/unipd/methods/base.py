@@ -15,7 +15,7 @@ from unipd.dual import DualValue, lower_bound
 from unipd.errors import InvalidInput
 from unipd.problem import Problem, ratio
 from unipd.protocols import Tracker
-from unipd.spectral import RESIDUAL, STATED
+from unipd.spectral import RESIDUAL, RIGOROUS, STATED
 from unipd.status import Status
 
 R = TypeVar("R")
@@ -136,7 +136,7 @@ class Certificate:
     infeasibility: float
     dual_bound: float
     ray: Array
-    bound_kind: str = "rigorous"
+    bound_kind: str = RIGOROUS
     ray_scale: float = 1.0
 
     @property
@@ -179,7 +179,7 @@ class Certificate:
             *measures,
             dual_bound=bound,
             ray=point.dual,
-            bound_kind=_kind_of_bound(problem, "rigorous" if scale == 0.0 else point.bound_kind),
+            bound_kind=_kind_of_bound(problem, RIGOROUS if scale == 0.0 else point.bound_kind),
             ray_scale=scale if scale < math.inf else 1.0,
         )
 
@@ -214,7 +214,7 @@ _INFEASIBILITY_MARGIN = 1e-6
 S = TypeVar("S", bound="State")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class State:
     """A method's state after an iteration; the loop, the observers and the stopping rules see only this.
 
@@ -262,17 +262,17 @@ class State:
     defers_oracle: ClassVar[bool] = False
     """Whether the method calls the oracle only once its point is nearly feasible."""
 
-    iteration: int
+    iteration: int = 0
     dual: Array
     primal: Tracker
     image: Array
     mean_objective: float
     certificate: Certificate
     counts: Counts
-    smoothness: float
-    dual_step: float
-    gradient_change: float
-    failure: Status | None
+    smoothness: float = math.nan
+    dual_step: float = math.nan
+    gradient_change: float = math.nan
+    failure: Status | None = None
 
     @property
     def absolute_accuracy(self) -> float | None:

@@ -125,17 +125,12 @@ class CGAL:
         primal = tracker.mix(1.0, point.atom)
         measures = measure_point(problem, primal, point.image, point.objective)
         return CGALState(
-            iteration=0,
             dual=dual,
             primal=primal,
             image=point.image,
             mean_objective=point.objective,
             certificate=empty_certificate(dual).update_point_and_bound(problem, measures, point),
             counts=Counts(1, 0, point.matvecs),
-            smoothness=math.nan,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
             first_penalty=self.penalty or objective_size / image_size / image_size,
             diameter=image_size,
             warm_start=point.atom,

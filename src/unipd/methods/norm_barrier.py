@@ -93,17 +93,12 @@ class NormBarrier:
         tracker, image = Fixed(_as_low_rank(np.zeros(shape))), np.zeros_like(problem.b)
         certificate = empty_certificate(dual).update_bound(problem, evaluate(problem, dual))
         return NormBarrierState(
-            iteration=0,
             dual=dual,
             primal=tracker,
             image=image,
             mean_objective=0.0,
             certificate=certificate.update_point(measure_point(problem, tracker, image, 0.0)),
             counts=Counts(1, 0, rows.shape[0]),
-            smoothness=math.nan,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
             multiplier=np.zeros(problem.b.size),
             path=0.0,
             rows=rows,

@@ -229,7 +229,7 @@ def _given_truth(problem: Problem, truth: float | str | None) -> tuple[Truth | N
     import unipd
 
     try:
-        found = unipd.interop.cvxpy.reference(problem)
+        found = unipd.interop.cvxpy_models.reference(problem)
     except UnipdError as error:
         return None, f"no reference value from CVXPY: {error}"
     return Truth(found.value, f"CVXPY with {found.solver} ({found.seconds:.2f} s)"), ""

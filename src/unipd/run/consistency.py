@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from unipd import atoms
 from unipd._typing import Array
 from unipd._util.blas import inner, norm
-from unipd import atoms
 from unipd.atoms import Blocks, dense, inner_product
 from unipd.dual import double_direction, evaluate, oracle_errors, release_workspace
 from unipd.errors import OracleError, UnboundedOracle

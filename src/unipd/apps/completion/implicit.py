@@ -29,6 +29,7 @@ from unipd.maps import Sampling
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
 from unipd.sharp import NuclearBall
+from unipd.spectral import RIGOROUS
 from unipd.spectral.operators import LazyMatrix
 from unipd.status import Status
 
@@ -106,7 +107,7 @@ class SeenPairs:
         radius = float(inner[1].sum())
         slope = float(slopes @ seen) + zero * square
         if radius == 0.0:
-            return Measurement(loss, 0.0, 0.0, inner, "rigorous")
+            return Measurement(loss, 0.0, 0.0, inner, RIGOROUS)
         scaled = sampling.adjoint(slopes / (left[users] * right[self.matrix.indices]))
         direction = SparsePlusLowRank(scaled, zero * rows / left[:, None], columns / right[:, None])
         ball = NuclearBall(self.matrix.shape, radius)

@@ -40,7 +40,7 @@ class NormFactors(NuclearNormFactors):
 
     def preconditioner(self, factor: Array) -> Step:
         """Return the inverse of the penalty's curvature plus a share of that of the objective."""
-        floor, share = FLOOR * self.weight * norm(factor) ** 2 or 1.0, self.penalty / self.scale
+        floor, share = FLOOR * self.weight * norm(factor) ** 2 or 1.0, (self.penalty or 0.0) / self.scale
         rows, below = factor[: self.left_rows], factor[self.left_rows :]
         solve_left = self.left.inverse(share * self.right.mean(below), floor)
         solve_right = self.right.inverse(share * self.left.mean(rows), floor)

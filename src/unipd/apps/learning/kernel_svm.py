@@ -21,6 +21,7 @@ from numba import njit
 from unipd._typing import Array, FloatArray, IntArray
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
 
 CACHE_BYTES = 400_000_000
@@ -188,7 +189,7 @@ def nearest_points(hulls: Hulls, accuracy: float, max_rounds: int) -> tuple[Floa
         infeasibility=0.0,
         dual_bound=bound,
         gap=relative,
-        bound_kind="rigorous",
+        bound_kind=RIGOROUS,
         accuracy=accuracy,
         method="pairwise",
         iterations=math.ceil(steps / count),

@@ -19,6 +19,7 @@ from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.errors import InvalidInput, MissingExtra
+from unipd.maps.pauli import PAULI_MATRICES
 
 NEGLIGIBLE = 1e-9
 """Eigenvalues of J below this share of its trace are rounding, and give no Kraus operator."""
@@ -27,12 +28,7 @@ VALID = 1e-6
 REPRESENTATIONS = ("Choi", "SuperOp", "Kraus", "PTM")
 """Classes of ``qiskit.quantum_info`` that a channel is converted to."""
 
-PAULIS: Mapping[str, Array] = {
-    "I": np.eye(2, dtype=np.complex128),
-    "X": np.array([[0, 1], [1, 0]], np.complex128),
-    "Y": np.array([[0, -1j], [1j, 0]], np.complex128),
-    "Z": np.diag([1, -1]).astype(np.complex128),
-}
+PAULIS: Mapping[str, Array] = dict(zip("IZXY", PAULI_MATRICES, strict=True))
 
 
 def _controlled(gate: Array) -> Array:

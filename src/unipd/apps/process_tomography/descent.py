@@ -25,7 +25,7 @@ from unipd.atoms import LowRank
 from unipd.dual import oracle_errors
 from unipd.maps import Stacked
 from unipd.maps.channel import pack
-from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, primal_certificate
+from unipd.methods.base import ORACLE_SHARE, Counts
 from unipd.methods.factored import AugmentedLagrangian, FactoredState, Memory, stationarity
 from unipd.methods.factored.augmented_lagrangian import Evaluation, refresh_certificate, target
 from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape
@@ -159,29 +159,9 @@ class KrausDescent(FixedRank):
         assert self.initial is not None
         model = ChannelLoss(problem, self._find_factors(problem), dual, 0.0)
         here = model.evaluate(self.initial)
-        primal = here.tracker(problem)
-        return FactoredState(
-            iteration=0,
-            dual=here.dual,
-            primal=primal,
-            image=here.image,
-            mean_objective=0.0,
-            certificate=primal_certificate(problem, primal, here.image, 0.0, empty_certificate(here.dual)),
-            counts=Counts(0, 0, here.matvecs),
-            smoothness=math.nan,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
-            model=model,
-            factor=self.initial,
-            here=here,
-            memory=Memory(limit=self.memory),
-            accuracy=accuracy,
-            inner_tolerance=0.0,
-            least_infeasibility=math.inf,
-            warm_start=None,
-            first_rank=self.initial.shape[1],
-        )
+        counts, memory = Counts(0, 0, here.matvecs), Memory(limit=self.memory)
+        settings = {"memory": memory, "accuracy": accuracy, "first_rank": self.initial.shape[1]}
+        return FactoredState.at(model, self.initial, here, counts, **settings)
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Descend; call the oracle where the gap may be within the accuracy, or the loss no longer falls.

@@ -174,7 +174,7 @@ class ProcessTomography:
 
     def _first_factor(self, whole: ProcessData, data: ProcessData) -> Array:
         """Return a factor of linear inversion with white noise; lost states have columns of their own."""
-        factor = linear_inversion(data)
+        factor = invert_process_data(data)
         factor = factor if self.rank is None else make_regular(factor[:, -self.rank :], data.states.shape[1])
         if whole is data:
             return factor
@@ -284,7 +284,7 @@ def process_problem(data: ProcessData) -> Problem:
     return Problem(Spectrahedron(inputs * outputs, float(inputs)), rows, np.concatenate([identity, b]), coupling)
 
 
-def linear_inversion(data: ProcessData) -> Array:
+def invert_process_data(data: ProcessData) -> Array:
     """Return a factor of the least-squares solution, its negative part removed, with a little white noise.
 
     Pairs that were not measured have the values of white noise.

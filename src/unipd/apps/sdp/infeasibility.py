@@ -15,7 +15,7 @@ from unipd.atoms import LowRank
 from unipd.memory import peak_memory
 from unipd.run import Result
 from unipd.run.result import ProblemFacts
-from unipd.spectral import smallest_eigenpair
+from unipd.spectral import RIGOROUS, smallest_eigenpair
 from unipd.status import Status
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def infeasible_result(program: SDP, message: str, accuracy: float, started: floa
         image=np.full(program.data.size, math.nan),
         dual=dual,
         dual_bound=-math.inf if program.maximise else math.inf,
-        bound_kind="rigorous",
+        bound_kind=RIGOROUS,
         extras=_extras(),
         **_common_fields(program, accuracy, started),
     )

@@ -91,17 +91,12 @@ class InteriorPoint:
         level, z = combine_to_identity(self.data)
         combination = np.concatenate([[level], z])
         state = InteriorPointState(
-            iteration=0,
             dual=dual,
             primal=tracker,
             image=np.zeros(problem.b.size),
             mean_objective=math.nan,
             certificate=empty_certificate(dual),
             counts=Counts(),
-            smoothness=math.nan,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
             accuracy=accuracy,
             embedding=embedding,
             vector=embedding.vector,

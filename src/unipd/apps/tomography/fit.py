@@ -40,9 +40,9 @@ from unipd.apps.tomography.objectives import (
     choose_objective,
     default_accuracy,
     gaussian_variance,
+    invert_expectations,
     is_noisy,
     likelihood_problem,
-    linear_inversion,
     multinomial_variance,
     oracle_options,
     outcome_problem,
@@ -129,7 +129,7 @@ def fit_counts(settings: FitSettings, counts: list[BasisCounts], prior: QuantumS
     if objective == "likelihood":
         problem = likelihood_problem(outcome_map, histogram, **oracle_options(settings.method))
         settings = _with_accuracy(settings, objective, problem, qubits)
-        start = linear_inversion(data, strings) if qubits <= WIDE_QUBITS else None
+        start = invert_expectations(data, strings) if qubits <= WIDE_QUBITS else None
         model = Model(problem, objective, strings, data, True, histogram, start)
         fit = fit_model(settings, model)
     else:

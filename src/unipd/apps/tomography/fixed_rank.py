@@ -9,7 +9,6 @@ a likelihood lambda_max(R(X)) - S with R(X) = sum_k (n_k / p_k) M_k and S = sum_
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +19,7 @@ from unipd._util.blas import inner, norm
 from unipd.atoms import apply
 from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import InvalidInput
-from unipd.methods.base import ORACLE_SHARE, Counts, empty_certificate, primal_certificate
+from unipd.methods.base import ORACLE_SHARE, Counts
 from unipd.methods.factored import AugmentedLagrangian, Factored, FactoredState, Memory, stationarity
 from unipd.methods.factored.augmented_lagrangian import refresh_certificate, target
 from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape, with_bound
@@ -110,29 +109,9 @@ class FixedRank(Factored):
             factor, products = spectral_factor(problem, columns, self.seed), (POWER_STEPS + 1) * columns
         model = AugmentedLagrangian(problem, factors, dual, 0.0)
         here = model.evaluate(factor)
-        primal = here.tracker(problem)
-        return FactoredState(
-            iteration=0,
-            dual=here.dual.astype(problem.dtype, copy=False),
-            primal=primal,
-            image=here.image.astype(problem.dtype, copy=False),
-            mean_objective=here.cost,
-            certificate=primal_certificate(problem, primal, here.image, here.cost, empty_certificate(here.dual)),
-            counts=Counts(0, 0, products + here.matvecs),
-            smoothness=math.nan,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
-            model=model,
-            factor=factor,
-            here=here,
-            memory=Memory(limit=self.memory),
-            accuracy=accuracy,
-            inner_tolerance=0.0,
-            least_infeasibility=math.inf,
-            warm_start=None,
-            first_rank=factor.shape[1],
-        )
+        counts, memory = Counts(0, 0, products + here.matvecs), Memory(limit=self.memory)
+        settings = {"memory": memory, "accuracy": accuracy, "first_rank": factor.shape[1]}
+        return FactoredState.at(model, factor, here, counts, **settings)
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Descend; call the oracle where the gap may be within the accuracy."""

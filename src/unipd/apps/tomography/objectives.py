@@ -267,7 +267,7 @@ def likelihood_problem(outcome_map: OutcomeMap, histogram: Histogram, **options:
     return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, np.zeros(histogram.size), loss)
 
 
-def linear_inversion(data: PauliData, strings: PauliMap) -> FloatArray:
+def invert_expectations(data: PauliData, strings: PauliMap) -> FloatArray:
     """Return a factor R of the density matrix nearest to 2^-q (I + sum b_k P_k), with a little white noise."""
     size = 1 << data.qubits
     is_identity = (data.x == 0) & (data.z == 0)

@@ -234,7 +234,6 @@ class Projected:
         fresh = random_block(factor, min(self.rank, factor.shape[0] - 1), self.seed)
         change = problem.loss.gradient(point.image - problem.b) - problem.loss.gradient(-problem.b)
         return ProjectedState(
-            iteration=0,
             dual=dual,
             primal=primal,
             image=point.image,
@@ -242,9 +241,6 @@ class Projected:
             certificate=primal_certificate(problem, primal, point.image, 0.0, certificate),
             counts=Counts().plus(1, 0, point.matvecs),
             smoothness=max(inner(change, point.image) / norm(factor) ** 4, FLATTEST * problem.loss.curvature()),
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
             factor=factor,
             before=factor,
             image_before=point.image,

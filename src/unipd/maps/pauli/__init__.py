@@ -13,6 +13,7 @@ In reading order:
 from unipd.maps.pauli.layout import longest_light
 from unipd.maps.pauli.map import DenseOperator, HermitianOperator, PauliMap, PauliOperator
 from unipd.maps.pauli.outcomes import (
+    PAULI_MATRICES,
     Confusion,
     Measurement,
     OutcomeMap,
@@ -24,6 +25,7 @@ from unipd.maps.pauli.outcomes import (
 from unipd.maps.pauli.strings import bit_count, default_count, masks, parse, phases, random_paulis, write
 
 __all__ = [
+    "PAULI_MATRICES",
     "Confusion",
     "DenseOperator",
     "HermitianOperator",

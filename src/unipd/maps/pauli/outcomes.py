@@ -63,7 +63,7 @@ def apply_local(values: FloatArray, matrices: Confusion, *, transpose: bool = Fa
 NEGLIGIBLE = 1e-13
 """Coefficients of a string below this are rounding: the string does not occur."""
 _HADAMARD = np.array([[0.5, 0.5], [0.5, -0.5]])
-_SINGLE = np.array([[[1, 0], [0, 1]], [[1, 0], [0, -1]], [[0, 1], [1, 0]], [[0, -1j], [1j, 0]]])
+PAULI_MATRICES = np.array([[[1, 0], [0, 1]], [[1, 0], [0, -1]], [[0, 1], [1, 0]], [[0, -1j], [1j, 0]]])
 """I, Z, X, Y: by their number 2 x + z."""
 
 
@@ -99,7 +99,7 @@ def pauli_coefficients(operators: Array) -> FloatArray:
     number, qubits = operators.shape[0], operators.shape[-1].bit_length() - 1
     tensor: Any = operators.reshape(number, *(2,) * (2 * qubits))
     for rest in range(qubits, 0, -1):  # the first axes of rows and columns that are left become letters, at the end
-        tensor = np.tensordot(tensor, _SINGLE, axes=((1, 1 + rest), (2, 1))) / 2.0
+        tensor = np.tensordot(tensor, PAULI_MATRICES, axes=((1, 1 + rest), (2, 1))) / 2.0
     return np.ascontiguousarray(tensor.reshape(number, -1).real)
 
 

@@ -131,7 +131,6 @@ class CoordinateDescent:
         image, cost = problem.map.image(tracker.point()), problem.sharp.objective(tracker.point())
         certificate = empty_certificate(dual).update_bound(problem, point)
         return CoordinateState(
-            iteration=0,
             dual=dual,
             primal=tracker,
             image=image,
@@ -139,9 +138,6 @@ class CoordinateDescent:
             certificate=certificate.update_point(measure_point(problem, tracker, image, cost)),
             counts=Counts(1, 0, point.matvecs + 1),
             smoothness=0.0,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
             groups=groups,
             x=x,
             rows=np.zeros((0, problem.b.size)),

@@ -34,6 +34,7 @@ from unipd.methods.corrective.model import FEW_ATOMS, Bundle
 from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
+from unipd.spectral import RIGOROUS
 
 MASTER_SHARE = 1e-3
 """Newton steps of the master end when one predicts a decrease of at most this fraction of the accuracy."""
@@ -166,7 +167,6 @@ class Corrective:
             counts += estimate.work
         bundle = Bundle.of(problem, point)
         return CorrectiveState(
-            iteration=0,
             dual=dual,
             primal=bundle.tracker(),
             image=point.image,
@@ -174,9 +174,6 @@ class Corrective:
             certificate=empty_certificate(dual).update_bound(problem, point),
             counts=counts,
             smoothness=smoothness,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
             bundle=bundle,
             centre=dual,
             centre_value=_dual_objective(problem, point),
@@ -261,8 +258,6 @@ class Corrective:
             counts=counts,
             smoothness=max(smoothness, least),
             dual_step=norm(dual - state.dual),
-            gradient_change=math.nan,
-            failure=None,
             # 4: prune the bundle, and add the new atoms
             bundle=add_atoms(problem, bundle, (point, *others), memory),
             centre=dual if is_serious else state.centre,
@@ -458,7 +453,7 @@ def require_maximum(
     >>> point = evaluate(problem, np.array([-1.0, 1.0]))
     >>> require_maximum(problem, 1.0, point, 1e-9)
     """
-    if point.bound_kind != "rigorous":
+    if point.bound_kind != RIGOROUS:
         return
     linear = inner(point.dual, problem.b)
     claimed, attained = point.conjugate, model - linear

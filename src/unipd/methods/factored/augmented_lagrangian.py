@@ -21,7 +21,7 @@ from unipd._util.entrywise import precision
 from unipd._util.lazy import compile_lazily
 from unipd.atoms import Blocks, LowRank, apply
 from unipd.dual import DualPoint, oracle_errors
-from unipd.methods.base import State, primal_certificate
+from unipd.methods.base import Certificate, Counts, State, empty_certificate, primal_certificate
 from unipd.methods.factored.lbfgs import ROUNDING, Memory
 from unipd.methods.step_size import minimize_convex
 from unipd.problem import Problem
@@ -190,20 +190,20 @@ def remove_radial_part(radial: Array, unit: Array, slope: Array) -> None:
             slope[row, column] = 2 * (slope[row, column] - radial[row] * unit[row, column])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CertifyingState(State):
     """State of a method that descends without the oracle and calls it to certify."""
 
     accuracy: float
     """Requested relative accuracy."""
-    warm_start: Any
-    """The last atom of the oracle."""
+    warm_start: Any = None
+    """The last atom of the oracle; None before the first."""
 
 
 AnyCertifying = TypeVar("AnyCertifying", bound=CertifyingState)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FactoredState(CertifyingState):
     """State of the factored method."""
 
@@ -217,14 +217,40 @@ class FactoredState(CertifyingState):
     """The model at R."""
     memory: Memory
     """Pairs of the quasi-Newton directions."""
-    inner_tolerance: float
+    inner_tolerance: float = 0.0
     """Relative stationarity at which the multipliers are updated (constrained problems)."""
-    least_infeasibility: float
+    least_infeasibility: float = math.inf
     """Smallest infeasibility at a multiplier update so far."""
     radius: float = 0.0
     """Radius of the trust region of Newton steps; 0 before the first."""
     first_rank: int = 1
     """Columns of the first R, for the record."""
+
+    @classmethod
+    def at(
+        cls,
+        model: AugmentedLagrangian,
+        factor: Array,
+        here: Evaluation,
+        counts: Counts,
+        certificate: Certificate | None = None,
+        **settings: Any,
+    ) -> FactoredState:
+        """Return the state before the first iteration, where the model is known; ``certificate`` gives the bound."""
+        problem, primal = model.problem, here.tracker(model.problem)
+        bound = certificate or empty_certificate(here.dual)
+        return cls(
+            dual=here.dual.astype(problem.dtype, copy=False),
+            primal=primal,
+            image=here.image.astype(problem.dtype, copy=False),
+            mean_objective=here.cost,
+            certificate=primal_certificate(problem, primal, here.image, here.cost, bound),
+            counts=counts,
+            model=model,
+            factor=factor,
+            here=here,
+            **settings,
+        )
 
     @property
     def resolved_options(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from unipd._util import validate
 from unipd._util.blas import inner
 from unipd.dual import DualPoint, double_direction, evaluate
 from unipd.errors import InvalidInput
-from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate, primal_certificate
+from unipd.methods.base import FAR_FROM_FEASIBLE, ORACLE_SHARE, Counts, empty_certificate
 from unipd.methods.factored.augmented_lagrangian import (
     AnyCertifying,
     AugmentedLagrangian,
@@ -27,13 +27,13 @@ from unipd.methods.factored.augmented_lagrangian import (
     update_multipliers,
     with_inner_tolerance,
 )
-from unipd.methods.factored.fixed_diagonal import RowFactors, fixed_diagonal_factors
+from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
 from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
 from unipd.methods.factored.least_norm import is_oracle_overdue, scale_to_data, widen_state
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, unwrap
-from unipd.sharp.spectral.factors import Factors, NuclearNormFactors, SpectralFactors
+from unipd.sharp.spectral.factors import Factors
 from unipd.spectral import RESIDUAL, RIGOROUS, has_compiled_lanczos
 from unipd.status import Status
 
@@ -138,7 +138,7 @@ class Factored:
 
     def _choose_factors(self, problem: Problem) -> Factors:
         factors = self._find_factors(problem)
-        return scale_to_data(problem, factors) if isinstance(factors, NuclearNormFactors) else factors
+        return scale_to_data(problem, factors) if factors.is_unbounded else factors
 
     def _find_factors(self, problem: Problem) -> Factors:
         fixed = fixed_diagonal_factors(problem) if problem.sharp.linear_cost is not None else None
@@ -147,14 +147,12 @@ class Factored:
     def workspace_bytes(self, problem: Problem, accuracy: float) -> int | None:
         """Return the bytes of the arrays of the factor's shape: the factor, directions, quasi-Newton pairs, copies."""
         factors = self._find_factors(problem)
-        if isinstance(factors, RowFactors) and factors.fixes_all(problem.b.size):
-            entries = factors.groups.size * min(self._columns(problem), factors.groups.size)
+        if factors.rows is None:
+            return None
+        entries = factors.rows * min(self._columns(problem), factors.rows)
+        if factors.fixes_all(problem.b.size):
             single = _suits_single(problem, entries, accuracy)
             return NEWTON_ARRAYS * entries * (4 if single else problem.dtype.itemsize)
-        if not isinstance(factors, (RowFactors, SpectralFactors)):
-            return None
-        rows = factors.groups.size if isinstance(factors, RowFactors) else factors.rows
-        entries = rows * min(self._columns(problem), rows)
         return (2 * self.memory + LBFGS_ARRAYS) * entries * problem.dtype.itemsize
 
     def _columns(self, problem: Problem) -> int:
@@ -184,25 +182,15 @@ class Factored:
         here = model.evaluate(factor)
         if model.is_linear_on_spheres:
             factor = here.point.left  # normalised rows; a second copy would last as long as this state
-        return FactoredState(
-            iteration=0,
-            dual=here.dual.astype(problem.dtype, copy=False),
-            primal=here.tracker(problem),
-            image=here.image.astype(problem.dtype, copy=False),
-            mean_objective=here.cost,
-            certificate=primal_certificate(problem, here.tracker(problem), here.image, here.cost, certificate),
-            counts=Counts(1, 0, point.matvecs + here.matvecs),
-            smoothness=math.nan,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
-            model=model,
-            factor=factor,
-            here=here,
+        return FactoredState.at(
+            model,
+            factor,
+            here,
+            Counts(1, 0, point.matvecs + here.matvecs),
+            certificate,
             memory=Memory(limit=self.memory),
             accuracy=accuracy,
             inner_tolerance=_first_tolerance(accuracy) if model.is_linear_on_spheres else 0.1,
-            least_infeasibility=math.inf,
             warm_start=point.atom,
             first_rank=columns,
         )
@@ -310,9 +298,7 @@ def is_factorable(sharp: OracleDefaults) -> bool:
 
 def _penalty_at(problem: Problem, factors: Factors, point: DualPoint, factor: Array) -> float:
     """Return the first penalty of the constraints."""
-    if isinstance(factors, NuclearNormFactors):
-        return factors.penalty
-    return first_penalty(problem, point, factors.point(factor))
+    return first_penalty(problem, point, factors.point(factor)) if factors.penalty is None else factors.penalty
 
 
 def _fits_in_double(problem: Problem, factor: Array) -> bool:

@@ -38,14 +38,18 @@ class RowFactors(FactorsDefaults):
     coefficients: FloatArray
     """For each group, the coefficient c of that constraint, c sum_{i in g} X_ii = b."""
 
+    @property
+    def rows(self) -> int:
+        """Rows of R."""
+        return self.groups.size
+
     def start(self, atom: LowRank, columns: int, seed: int) -> Array:
         """Return random columns: rows of an atom may be zero, and cannot be normalised."""
         if atom.left.dtype.kind == "c":
             raise InvalidInput("factors", "real data for factors with rows of fixed length", "complex data")
-        rows = self.groups.size
-        shape = np.zeros((rows, 1), atom.left.dtype)
+        shape = np.zeros((self.rows, 1), atom.left.dtype)
         shape[0, 0] = 1.0
-        return self._normalize(random_block(shape, max(2, min(columns, rows)), seed))
+        return self._normalize(random_block(shape, max(2, min(columns, self.rows)), seed))
 
     def point(self, factor: Array) -> LowRank:
         """Return X for a factor whose rows have any length."""

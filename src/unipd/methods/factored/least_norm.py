@@ -15,7 +15,7 @@ from unipd.methods.base import FAR_FROM_FEASIBLE
 from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_certificate
 from unipd.methods.factored.lbfgs import Memory
 from unipd.problem import Problem
-from unipd.sharp.spectral.factors import NuclearNormFactors
+from unipd.sharp.spectral.factors import Factors
 
 START_SHARE = 0.1
 """Length of the first factor, as a share of the length suggested by the data."""
@@ -45,9 +45,9 @@ def first_scales(problem: Problem, weight: float) -> tuple[float, float]:
     return penalty, START_SHARE * math.sqrt(2.0 * norm_sq / max(top, 1e-300))
 
 
-def scale_to_data(problem: Problem, factors: NuclearNormFactors) -> NuclearNormFactors:
-    """Return the factors with the first penalty and length, where they have none."""
-    if factors.penalty > 0.0:
+def scale_to_data(problem: Problem, factors: Any) -> Factors:
+    """Return factors of the whole space with the first penalty and length, where they have none."""
+    if factors.penalty is not None:
         return factors
     penalty, length = first_scales(problem, factors.weight)
     return replace(factors, penalty=penalty, length=length)

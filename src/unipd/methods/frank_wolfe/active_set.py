@@ -330,17 +330,12 @@ def apply_move(problem: Problem, state: ActiveSetState, lam: Array, move: Move, 
 
 def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: float) -> ActiveSetState:
     return ActiveSetState(
-        iteration=0,
         dual=lam,
         primal=active,
         image=active.image(),
         mean_objective=active.objective(),
         certificate=empty_certificate(lam),
         counts=Counts(),
-        smoothness=math.nan,
-        dual_step=math.nan,
-        gradient_change=math.nan,
-        failure=None,
         active=active,
         oracle_tolerance=ORACLE_SHARE * accuracy * problem.typical_objective,
     )

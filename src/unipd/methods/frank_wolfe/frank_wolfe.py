@@ -176,17 +176,12 @@ def _first_state(problem: Problem, tracker: Tracker, image: Array, accuracy: flo
     lam = loss_gradient(problem, image)[0]
     answer = call_oracle(problem, lam, tolerance=tolerance)
     return FrankWolfeState(
-        iteration=0,
         dual=lam,
         primal=tracker,
         image=image,
         mean_objective=0.0,
         certificate=empty_certificate(lam),
         counts=Counts(1, 0, 1 + (answer.matvecs or 1)),
-        smoothness=math.nan,
-        dual_step=math.nan,
-        gradient_change=math.nan,
-        failure=None,
         warm_start=answer.atom,
         oracle_tolerance=tolerance,
         at_zero=False,

@@ -166,7 +166,6 @@ class UniversalMethod(ABC):
         if not math.isfinite(smoothness):
             raise OracleError("images of atoms whose squares are not finite: divide A and b by a common factor")
         return UniversalState(
-            iteration=0,
             dual=dual,
             primal=tracker,
             image=zero_image(problem),
@@ -174,9 +173,6 @@ class UniversalMethod(ABC):
             certificate=empty_certificate(dual).update_bound(problem, point),
             counts=counts,
             smoothness=smoothness,
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
             point=dual_space(problem).keep(point),
             eps=eps,
             weight_sum=0.0,

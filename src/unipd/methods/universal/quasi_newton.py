@@ -167,7 +167,6 @@ class QuasiNewton:
         goal = accuracy * problem.typical_objective if self.eps is None else self.eps
         point = evaluate(problem, dual, tolerance=SLACK_SHARE * goal)
         return QuasiNewtonState(
-            iteration=0,
             dual=dual,
             primal=tracker.mix(1.0, point.atom),
             image=point.image,
@@ -175,9 +174,6 @@ class QuasiNewton:
             certificate=empty_certificate(dual).update_point_and_bound(problem, _measure(problem, point), point),
             counts=Counts(1, 0, point.matvecs),
             smoothness=_first_smoothness(problem, point),
-            dual_step=math.nan,
-            gradient_change=math.nan,
-            failure=None,
             point=point,
             memory=Memory(limit=self.memory),
             universal=None,

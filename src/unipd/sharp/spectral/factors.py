@@ -67,6 +67,16 @@ class Factors(Protocol):
         """Whether X is the whole space, so that the objective alone bounds the factors."""
         ...
 
+    @property
+    def rows(self) -> int | None:
+        """Rows of a factor that is one matrix, for memory forecasts; None for other factors."""
+        ...
+
+    @property
+    def penalty(self) -> float | None:
+        """First penalty of the constraints; None where the method chooses it."""
+        ...
+
     def objective(self, factor: Array) -> float | None:
         """Return the smooth upper bound on f(x) of which ``gradient`` is the gradient; None for f(x) itself."""
         ...
@@ -105,6 +115,12 @@ class FactorsDefaults:
 
     is_spectral = True
     is_unbounded = False
+    penalty: float | None = None
+
+    @property
+    def rows(self) -> int | None:
+        """None: more than one matrix."""
+        return None
 
     def objective(self, factor: Array) -> float | None:
         """Return None: f is evaluated at the point."""
@@ -284,8 +300,8 @@ class NuclearNormFactors(SpectralFactors):
     """w."""
     length: float = 0.0
     """Length of the first factor; 0 until the data suggest one."""
-    penalty: float = 0.0
-    """First penalty of the constraints; 0 until the data suggest one."""
+    penalty: float | None = None
+    """First penalty of the constraints; None until the data suggest one."""
 
     is_unbounded = True
 
