@@ -20,12 +20,31 @@ from unipd.errors import InvalidInput
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChannelBootstrap(ReprMixin):
-    """The channels fitted to repeated experiments, and intervals of any figure of the channel."""
+    """The channels fitted to repeated experiments, and intervals of any figure of the channel.
+
+    Parameters
+    ----------
+    channels
+        The channel of each replicate.
+    estimate
+        The channel whose experiment was repeated.
+
+    See Also
+    --------
+    unipd.ProcessTomography, QuantumChannel
+
+    Examples
+    --------
+    >>> import unipd
+    >>> from unipd.apps.process_tomography import simulate_process
+    >>> estimate = unipd.ProcessTomography().fit_counts(simulate_process("h", shots=200))
+    >>> errors = estimate.bootstrap(3)
+    >>> len(errors.channels)
+    3
+    """
 
     channels: tuple[QuantumChannel, ...]
-    """The channel of each replicate."""
     estimate: QuantumChannel
-    """The channel whose experiment was repeated."""
 
     def values(self, figure: Callable[[QuantumChannel], float]) -> FloatArray:
         """Return a figure of every replicate."""

@@ -86,6 +86,15 @@ class QuantumChannel(ReprMixin):
     inputs
         d_in; by default the square root of the size of J.
 
+    Raises
+    ------
+    InvalidInput
+        ``choi``: expected a matrix of size d_in d_out with d_in >= 2; ``inputs``: expected an integer of at least 1.
+
+    See Also
+    --------
+    as_channel, make_channel, diamond_distance
+
     Examples
     --------
     >>> noisy = QuantumChannel.from_kraus([np.sqrt(0.9) * np.eye(2), np.sqrt(0.1) * np.diag([1, -1])])
@@ -264,6 +273,10 @@ def as_channel(value: Any) -> QuantumChannel:
     value
         A :class:`QuantumChannel`; the name of a gate (``"cx"``); a unitary matrix; a list of Kraus operators; or a
         Qiskit channel, operator, gate or circuit.
+
+    See Also
+    --------
+    QuantumChannel, make_channel
 
     Examples
     --------

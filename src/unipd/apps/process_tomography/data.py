@@ -43,6 +43,17 @@ MINIMAL = "01+r"
 def prepared_state(label: str) -> Array:
     """Return the density matrix of a label of letters 0, 1, +, -, r, l; the rightmost is qubit 0.
 
+    Parameters
+    ----------
+    label
+        One letter for each qubit.
+
+    See Also
+    --------
+    all_preparations
+
+    Examples
+    --------
     >>> prepared_state("+").real.round(9)
     array([[0.5, 0.5],
            [0.5, 0.5]])
@@ -68,6 +79,24 @@ def basis_effects(basis: str) -> Array:
 def all_preparations(qubits: int, letters: str = MINIMAL) -> list[str]:
     """Return all labels of these letters.
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    letters
+        The letters of one qubit.
+
+    Raises
+    ------
+    InvalidInput
+        ``qubits``: expected an integer of at least 1.
+
+    See Also
+    --------
+    prepared_state, simulate_process
+
+    Examples
+    --------
     >>> all_preparations(1)
     ['0', '1', '+', 'r']
     """
@@ -77,22 +106,43 @@ def all_preparations(qubits: int, letters: str = MINIMAL) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProcessData(ReprMixin):
-    """Measured pairs (input state, operator) with their counts or expectation values."""
+    """Measured pairs (input state, operator) with their counts or expectation values.
+
+    Parameters
+    ----------
+    states
+        Input states of shape (states, d_in, d_in); with an ancilla those that its outcomes leave, not normalised.
+    effects
+        Measurement operators of shape (operators, d_out, d_out).
+    pairs
+        State and operator of every value.
+    values
+        Counts, or expectation values.
+    settings
+        For counts: the experiment that each outcome belongs to, from 0 on.
+    shots
+        For counts: the shots of every experiment.
+    stderr
+        For expectation values: standard errors, if known.
+
+    See Also
+    --------
+    counts_data, expectation_data, process_problem
+
+    Examples
+    --------
+    >>> data = counts_data({("0", "Z"): {"0": 98, "1": 2}})
+    >>> data.values
+    array([98.,  2.])
+    """
 
     states: Array
-    """Input states of shape (states, d_in, d_in); with an ancilla those that its outcomes leave, not normalised."""
     effects: Array
-    """Measurement operators of shape (operators, d_out, d_out)."""
     pairs: tuple[IntArray, IntArray]
-    """State and operator of every value."""
     values: FloatArray
-    """Counts, or expectation values."""
     settings: IntArray | None = None
-    """For counts: the experiment that each outcome belongs to, from 0 on."""
     shots: FloatArray | None = None
-    """For counts: the shots of every experiment."""
     stderr: FloatArray | None = None
-    """For expectation values: standard errors, if known."""
 
     @property
     def is_counts(self) -> bool:
@@ -149,6 +199,24 @@ class ProcessData(ReprMixin):
 def counts_data(counts: Any, readout: Any = None) -> ProcessData:
     """Return the data of counts ``{(preparation, basis): {bit-string: count}}``.
 
+    Parameters
+    ----------
+    counts
+        The counts.
+    readout
+        Readout errors, as in :func:`~unipd.apps.tomography.as_confusion`.
+
+    Raises
+    ------
+    InvalidInput
+        ``counts``: expected pairs (preparation, basis) as keys.
+
+    See Also
+    --------
+    ancilla_data, expectation_data, ProcessData
+
+    Examples
+    --------
     >>> counts_data({("0", "Z"): {"0": 9, "1": 1}}).values
     array([9., 1.])
     """
@@ -208,6 +276,30 @@ def ancilla_data(counts: Any, state: Any = None, readout: Any = None) -> Process
 
     Letters and bits of the ancilla come first (higher qubits). ``state`` of ancilla and input, in this order, was
     prepared; by default it is maximally entangled.
+
+    Parameters
+    ----------
+    counts
+        The counts.
+    state
+        State of ancilla and input that was prepared; maximally entangled by default.
+    readout
+        Readout errors of each qubit, as in :func:`~unipd.apps.tomography.as_confusion`.
+
+    Raises
+    ------
+    InvalidInput
+        ``counts``: expected a mapping of basis -> {bit-string: count}; ``readout``: expected readout errors of each
+        qubit where there is an ancilla.
+
+    See Also
+    --------
+    counts_data, ProcessData
+
+    Examples
+    --------
+    >>> ancilla_data({"ZZ": {"00": 51, "11": 49}}).values
+    array([51.,  0.,  0., 49.])
     """
     if not isinstance(counts, Mapping) or not counts:
         raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", validate.describe_type(counts))
@@ -239,6 +331,34 @@ def expectation_data(
     """Return the data of expectation values tr(P E(rho)), one for each preparation and Pauli string.
 
     Preparations are labels, or density matrices. Shots give standard errors.
+
+    Parameters
+    ----------
+    preparations
+        Label or density matrix of the prepared state, one per value.
+    paulis
+        Pauli string, one per value.
+    expectations
+        The measured values.
+    shots
+        Shots behind each value.
+    stderr
+        Standard error of each value; takes precedence over ``shots``.
+
+    Raises
+    ------
+    InvalidInput
+        ``paulis``: expected strings of the letters I, X, Y, Z; ``stderr``: expected positive numbers; ``shots``:
+        expected at least 1; ``preparations``: expected an array of finite numbers.
+
+    See Also
+    --------
+    counts_data, ProcessData
+
+    Examples
+    --------
+    >>> expectation_data(["0", "+"], ["Z", "X"], [0.97, 0.95]).values
+    array([0.97, 0.95])
     """
     given, strings = list(preparations), [str(label) for label in paulis]
     values = real_values("expectations", expectations, len(strings))

@@ -135,10 +135,21 @@ class KrausDescent(FixedRank):
         Largest number of Kraus operators; None for any.
     inner_steps, memory, seed
         As in :class:`unipd.Factored`.
+    factors
+        Factored form of the set; by default that of the problem.
     initial
         The factor R to start from.
     inputs
         Dimension d_in of the input.
+
+    See Also
+    --------
+    unipd.Factored, unipd.ProcessTomography
+
+    Examples
+    --------
+    >>> KrausDescent(rank=2, inputs=2).rank
+    2
     """
 
     inner_steps: int = 30

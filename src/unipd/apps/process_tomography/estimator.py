@@ -37,7 +37,17 @@ TRACES = ("preserving", "nonincreasing")
 
 
 class UndeterminedChannel(MeasurementWarning):
-    """The data do not determine the channel."""
+    """The data do not determine the channel.
+
+    See Also
+    --------
+    unipd.ProcessTomography
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("error", UndeterminedChannel)  # in a pipeline, undetermined channels are errors
+    """
 
 
 class ProcessTomography:
@@ -68,6 +78,15 @@ class ProcessTomography:
         The solver's :class:`unipd.Result`, with the figures of the channel among its extras.
     data_
         The measurements.
+
+    Raises
+    ------
+    InvalidInput
+        ``accuracy``: expected a number above zero; ``rank``: expected an integer of at least 1.
+
+    See Also
+    --------
+    PauliTomography, unipd.apps.process_tomography.QuantumChannel
 
     Examples
     --------
@@ -272,6 +291,21 @@ def process_problem(data: ProcessData) -> Problem:
 
     The loss of counts is the negative log-likelihood in Poisson's form, which is the multinomial one where the
     probabilities of an experiment sum to one, as those of channels do, and whose gradient is smaller by far.
+
+    Parameters
+    ----------
+    data
+        The measurements.
+
+    See Also
+    --------
+    ProcessData, unipd.ProcessTomography
+
+    Examples
+    --------
+    >>> from unipd.apps.process_tomography import counts_data, simulate_process
+    >>> process_problem(counts_data(simulate_process("h", shots=100)))
+    Problem(Spectrahedron, Stacked, n=..., Product...)
     """
     measure, inputs, outputs = data.measurements, data.states.shape[1], data.effects.shape[1]
     if data.is_counts:

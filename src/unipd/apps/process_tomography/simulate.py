@@ -20,13 +20,51 @@ CHANNELS = ("random", "unitary", "depolarizing", "damping", "dephasing")
 
 
 def random_unitary(dimension: int, seed: int = 0) -> Array:
-    """Return a random unitary matrix (Haar measure)."""
+    """Return a random unitary matrix (Haar measure).
+
+    Parameters
+    ----------
+    dimension
+        Number of rows.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    See Also
+    --------
+    random_channel
+
+    Examples
+    --------
+    >>> unitary = random_unitary(2)
+    >>> bool(np.allclose(unitary @ unitary.conj().T, np.eye(2)))
+    True
+    """
     return _random_isometry(dimension, dimension, np.random.default_rng(seed))
 
 
 def random_channel(qubits: int, rank: int | None = None, seed: int = 0) -> QuantumChannel:
     """Return a channel with random Kraus operators, ``rank`` of them (by default 4^q).
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    rank
+        Number of Kraus operators.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    Raises
+    ------
+    InvalidInput
+        ``qubits``, ``rank``: expected an integer of at least 1.
+
+    See Also
+    --------
+    random_unitary, make_channel
+
+    Examples
+    --------
     >>> channel = random_channel(1, rank=2)
     >>> channel.rank, channel.is_trace_preserving
     (2, True)
@@ -43,6 +81,26 @@ def noisy_channel(channel: Any, *, depolarizing: float = 0.0, loss: float = 0.0)
     With probability ``depolarizing`` the output is replaced by white noise; the identity is one of its errors, unlike
     those that ``strength`` of :func:`make_channel` counts.
 
+    Parameters
+    ----------
+    channel
+        The channel, in any form that :func:`as_channel` takes.
+    depolarizing
+        The share of white noise in the output.
+    loss
+        The share of shots that are lost.
+
+    Raises
+    ------
+    InvalidInput
+        Unless both shares are between 0 and 1.
+
+    See Also
+    --------
+    make_channel, as_channel
+
+    Examples
+    --------
     >>> round(noisy_channel("x", depolarizing=0.04).process_fidelity("x"), 9)
     0.97
     """
@@ -72,6 +130,16 @@ def make_channel(
         Number of Kraus operators of "random".
     seed
         Seed of the random channels.
+
+    Raises
+    ------
+    InvalidInput
+        ``qubits``: expected the number of qubits of a channel other than a gate; ``strength``: expected a
+        probability.
+
+    See Also
+    --------
+    noisy_channel, random_channel, simulate_process
 
     Examples
     --------
@@ -120,6 +188,15 @@ def simulate_process(
         Probability that a bit is read wrongly.
     seed
         Seed of the outcomes.
+
+    Raises
+    ------
+    InvalidInput
+        ``shots``: expected an integer of at least 1.
+
+    See Also
+    --------
+    make_channel, all_preparations, unipd.ProcessTomography
 
     Examples
     --------

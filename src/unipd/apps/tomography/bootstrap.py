@@ -56,16 +56,36 @@ LAYOUT = 2
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(ReprMixin):
-    """The states fitted to repeated experiments, and error bars of any figure of the state."""
+    """The states fitted to repeated experiments, and error bars of any figure of the state.
+
+    Parameters
+    ----------
+    states
+        The state of each replicate.
+    fit
+        The fit whose experiment was repeated.
+    target
+        State for the fidelity; without one there is no fidelity.
+    observables
+        Sums of Pauli strings by name.
+
+    See Also
+    --------
+    bootstrap, Fit
+
+    Examples
+    --------
+    >>> import unipd
+    >>> estimate = unipd.PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.7], shots=1000)
+    >>> errors = bootstrap(estimate.fit_, 20, seed=1)
+    >>> errors.replicates, errors.stderr("purity") > 0.0
+    (20, True)
+    """
 
     states: tuple[QuantumState, ...]
-    """The state of each replicate."""
     fit: Fit
-    """The fit whose experiment was repeated."""
     target: QuantumState | None = None
-    """State for the fidelity; without one there is no fidelity."""
     observables: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Sums of Pauli strings by name."""
 
     @property
     def replicates(self) -> int:
@@ -203,6 +223,10 @@ def report_data(
     errors
         A bootstrap of the fit.
 
+    See Also
+    --------
+    unipd.report.write_report, bootstrap
+
     Examples
     --------
     >>> from unipd.apps.tomography import PauliTomography
@@ -298,6 +322,20 @@ def bootstrap(
         Number of concurrent fits, one thread each.
     progress
         Called with (done, total) after every replicate, by one thread at a time.
+
+    Returns
+    -------
+    Bootstrap
+
+    Raises
+    ------
+    InvalidInput
+        ``replicates``: expected an integer of at least 2; ``threads``: expected an integer of at least 1; ``seed``:
+        expected an integer of at least 0.
+
+    See Also
+    --------
+    Bootstrap, unipd.PauliTomography
 
     Notes
     -----

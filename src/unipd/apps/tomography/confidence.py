@@ -212,7 +212,28 @@ def likelihood_of(fit: Fit) -> Problem:
 
 
 def residual_noise(fit: Fit) -> float:
-    """Estimate the standard deviation of the noise: the residual over its degrees of freedom."""
+    """Estimate the standard deviation of the noise: the residual over its degrees of freedom.
+
+    Parameters
+    ----------
+    fit
+        The fit, ``fit_`` of :class:`~unipd.PauliTomography`.
+
+    Returns
+    -------
+    float
+
+    See Also
+    --------
+    standard_errors, pearson_chi_square
+
+    Examples
+    --------
+    >>> import unipd
+    >>> estimate = unipd.PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.7])
+    >>> residual_noise(estimate.fit_) < 1e-3
+    True
+    """
     rank, size = fit.state.effective_rank(), fit.state.dimension
     freedom = max(1, fit.data.size - (2 * size * rank - rank * rank - 1))
     return float(np.linalg.norm(fit.fitted - fit.data.expectations)) / float(np.sqrt(freedom))

@@ -74,16 +74,33 @@ _BATCH = 1 << 22
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BasisCounts(ReprMixin):
-    """Outcomes of one measurement: ``counts[i]`` shots gave ``outcomes[i]``."""
+    """Outcomes of one measurement: ``counts[i]`` shots gave ``outcomes[i]``.
+
+    Parameters
+    ----------
+    basis
+        X, Y, Z or I (not measured) for each qubit, the rightmost for qubit 0; the name of a POVM.
+    outcomes
+        Distinct outcomes as integers: in a basis bit b is the measured qubit number b.
+    counts
+        How often each was seen; quasi-counts, corrected for readout errors, may be negative or fractional.
+    povm
+        The measurement, where it is no local basis.
+
+    See Also
+    --------
+    as_counts, unipd.PauliTomography
+
+    Examples
+    --------
+    >>> int(BasisCounts("XZ", np.array([0, 2]), np.array([3, 1])).counts.sum())
+    4
+    """
 
     basis: str
-    """X, Y, Z or I (not measured) for each qubit, the rightmost for qubit 0; the name of a POVM."""
     outcomes: IntArray
-    """Distinct outcomes as integers: in a basis bit b is the measured qubit number b."""
     counts: IntArray | FloatArray
-    """How often each was seen; quasi-counts, corrected for readout errors, may be negative or fractional."""
     povm: Measurement | None = None
-    """The measurement, where it is no local basis."""
 
     @property
     def measurement(self) -> Measurement:
@@ -127,6 +144,15 @@ def as_counts(counts: Any, povm: Any = None) -> list[BasisCounts]:
         The mapping; with a single POVM also {outcome: count}.
     povm
         Operators of the outcomes instead of bases, as in :meth:`PauliTomography.fit_counts`.
+
+    Raises
+    ------
+    InvalidInput
+        ``counts``: expected a mapping of basis -> {bit-string: count}.
+
+    See Also
+    --------
+    BasisCounts, unipd.io.read_pauli_data
 
     Examples
     --------
@@ -231,6 +257,15 @@ def as_confusion(readout: Any, qubits: int) -> Confusion | None:
     qubits
         Number of qubits.
 
+    Raises
+    ------
+    InvalidInput
+        ``readout``: expected probabilities with columns (true states) that sum to one.
+
+    See Also
+    --------
+    correct_readout, unipd.PauliTomography
+
     Examples
     --------
     >>> as_confusion(0.25, 1)
@@ -257,7 +292,24 @@ def as_confusion(readout: Any, qubits: int) -> Confusion | None:
 
 
 def correct_readout(histogram: FloatArray, confusion: Confusion | None) -> FloatArray:
-    """Return the counts multiplied by the inverse of the confusion matrix: quasi-counts without readout errors."""
+    """Return the counts multiplied by the inverse of the confusion matrix: quasi-counts without readout errors.
+
+    Parameters
+    ----------
+    histogram
+        Counts of all outcomes by index ``int(bits, 2)``, one row per basis.
+    confusion
+        Confusion matrices, as :func:`as_confusion` returns them; None for none.
+
+    See Also
+    --------
+    as_confusion
+
+    Examples
+    --------
+    >>> correct_readout(np.array([[90.0, 10.0]]), as_confusion(0.1, 1)).round(9)
+    array([[100.,   0.]])
+    """
     if confusion is None:
         return histogram
     if isinstance(confusion, np.ndarray):

@@ -99,6 +99,16 @@ class PauliTomography:
     objective_name_, chi_square_per_dof_
         The objective that was fitted; chi-square per degree of freedom, NaN where errors are unknown.
 
+    Raises
+    ------
+    InvalidInput
+        ``depolarize``, ``noise_level``: expected a number of at least zero; ``accuracy``: expected a number above
+        zero; ``rank``, ``threads``: expected an integer of at least 1.
+
+    See Also
+    --------
+    ProcessTomography, unipd.apps.tomography.QuantumState, unipd.apps.tomography.bootstrap
+
     Examples
     --------
     >>> from unipd.apps.tomography import QuantumState

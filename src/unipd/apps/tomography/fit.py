@@ -372,7 +372,36 @@ def choose_method(settings: FitSettings, model: Model) -> Method:
 
 
 def depolarize(problem: Problem, state: QuantumState, share: float) -> QuantumState:
-    """Return (1 - t) X + t I/p with the largest t that raises the loss by no more than ``share`` of it."""
+    """Return (1 - t) X + t I/p with the largest t that raises the loss by no more than ``share`` of it.
+
+    Parameters
+    ----------
+    problem
+        The problem of the fit, with a loss.
+    state
+        The state X.
+    share
+        The share of the loss by which it may rise.
+
+    Raises
+    ------
+    InvalidInput
+        If the problem has a noise level instead of a loss, or too many qubits for a full-rank state.
+
+    See Also
+    --------
+    unipd.PauliTomography, tomography_problem
+
+    Examples
+    --------
+    >>> from unipd.apps.tomography import Paulis, QuantumState, pauli_map, tomography_problem
+    >>> from unipd.io import PauliData
+    >>> data = PauliData(1, np.array([1, 0]), np.array([0, 1]), np.array([0.5, 0.8]))
+    >>> problem = tomography_problem(pauli_map(Paulis(1, data.x, data.z)), data)
+    >>> state = depolarize(problem, QuantumState([1, 0]), 0.1)
+    >>> state.purity < 1.0
+    True
+    """
     if problem.loss is None:
         raise InvalidInput("depolarize", "0 for objectives with a noise level", f"{share:g}")
     if state.qubits > DEPOLARIZE_QUBITS:

@@ -32,7 +32,26 @@ _EXPECTED = "labels such as 'XIZ', a PauliList or SparsePauliOp, or a pair (x, z
 
 
 class Paulis(NamedTuple):
-    """Pauli strings as masks: bit b of x (z) is set when qubit b has X or Y (Z or Y)."""
+    """Pauli strings as masks: bit b of x (z) is set when qubit b has X or Y (Z or Y).
+
+    Parameters
+    ----------
+    qubits
+        Number of qubits.
+    x
+        x masks.
+    z
+        z masks.
+
+    See Also
+    --------
+    as_paulis, choose_paulis, unipd.maps.PauliMap
+
+    Examples
+    --------
+    >>> as_paulis(["XZ"])
+    Paulis(qubits=2, x=array([2]), z=array([1]))
+    """
 
     qubits: int
     x: IntArray
@@ -50,6 +69,10 @@ def as_paulis(value: Any, qubits: int | None = None) -> Paulis:
         ``SparsePauliOp``; or a pair (x, z) of boolean arrays of shape (n, qubits) or of integer masks.
     qubits
         Number of qubits, needed for integer masks only.
+
+    See Also
+    --------
+    Paulis, as_pauli_sum
 
     Examples
     --------
@@ -75,6 +98,15 @@ def as_pauli_sum(observable: Any, qubits: int) -> tuple[Paulis, Array]:
         1).
     qubits
         Number of qubits of the state.
+
+    Raises
+    ------
+    InvalidInput
+        ``observable``: expected an array of finite numbers.
+
+    See Also
+    --------
+    as_paulis, QuantumState
 
     Examples
     --------
@@ -179,6 +211,21 @@ def real_values(name: str, value: Any, size: int, *, spread: bool = False) -> Fl
 def pauli_map(paulis: Paulis, *, precision: str = "single", threads: int | None = None) -> PauliMap:
     """Return the map X -> tr(P_k X)_k for the strings, distributed over the processes of a cluster run.
 
+    Parameters
+    ----------
+    paulis
+        The strings.
+    precision
+        "single", "double" or "auto".
+    threads
+        Number of threads; by default all cores.
+
+    See Also
+    --------
+    unipd.maps.PauliMap, tomography_problem
+
+    Examples
+    --------
     >>> pauli_map(as_paulis(["X", "Z"])).codomain
     (2,)
     """
@@ -199,6 +246,23 @@ def shot_variance(expectations: FloatArray, shots: Any) -> FloatArray:
     With N e replaced by N e / (N + 2 h), h = 1/2 counts added to either outcome, a mean of exactly 1 still has a
     variance; :data:`SMALLEST_VARIANCE` keeps the weights of comparable size.
 
+    Parameters
+    ----------
+    expectations
+        Measured values.
+    shots
+        The number N behind each value.
+
+    Returns
+    -------
+    ndarray
+
+    See Also
+    --------
+    standard_errors
+
+    Examples
+    --------
     >>> shot_variance(np.array([0.0, 1.0]), 100)
     array([0.01  , 0.0002])
     """
@@ -210,6 +274,17 @@ def shot_variance(expectations: FloatArray, shots: Any) -> FloatArray:
 def standard_errors(data: PauliData) -> FloatArray | None:
     """Return the standard error of each value, bounded away from zero; None for data that declare no error.
 
+    Parameters
+    ----------
+    data
+        The measurements.
+
+    See Also
+    --------
+    shot_variance, residual_noise
+
+    Examples
+    --------
     >>> errors = np.array([0.0, 0.1, 0.1])
     >>> standard_errors(PauliData(1, np.arange(3), np.zeros(3, int), np.zeros(3), stderr=errors))
     array([0.001, 0.1  , 0.1  ])
@@ -245,23 +320,73 @@ PAPER_COUNT, PAPER_DIMENSION = 138_099, 1 << 14
 
 
 class MeasurementWarning(UserWarning):
-    """Base of the warnings about measurements."""
+    """Base of the warnings about measurements.
+
+    See Also
+    --------
+    TooFewMeasurements, UndeterminedState, DoubtfulMeasurements, QuasiCounts
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("error", MeasurementWarning)  # in a pipeline, doubtful data are errors
+    """
 
 
 class DoubtfulMeasurements(MeasurementWarning):
-    """Measurements contradict each other, or the identity's value 1, by more than noise explains."""
+    """Measurements contradict each other, or the identity's value 1, by more than noise explains.
+
+    See Also
+    --------
+    MeasurementWarning
+
+    Examples
+    --------
+    >>> issubclass(DoubtfulMeasurements, MeasurementWarning)
+    True
+    """
 
 
 class TooFewMeasurements(MeasurementWarning):
-    """Fewer measurements than a pure state needs: the estimate is one of many that fit."""
+    """Fewer measurements than a pure state needs: the estimate is one of many that fit.
+
+    See Also
+    --------
+    MeasurementWarning, measurement_count
+
+    Examples
+    --------
+    >>> issubclass(TooFewMeasurements, MeasurementWarning)
+    True
+    """
 
 
 class UndeterminedState(MeasurementWarning):
-    """The estimate has more parameters than there are measurements: other states fit as well."""
+    """The estimate has more parameters than there are measurements: other states fit as well.
+
+    See Also
+    --------
+    MeasurementWarning, TooFewMeasurements
+
+    Examples
+    --------
+    >>> issubclass(UndeterminedState, MeasurementWarning)
+    True
+    """
 
 
 class QuasiCounts(MeasurementWarning):
-    """Negative or fractional counts, which have no likelihood."""
+    """Negative or fractional counts, which have no likelihood.
+
+    See Also
+    --------
+    MeasurementWarning, as_counts
+
+    Examples
+    --------
+    >>> issubclass(QuasiCounts, MeasurementWarning)
+    True
+    """
 
 
 def measurement_count(qubits: int, rank: int = 1) -> int:
@@ -270,6 +395,24 @@ def measurement_count(qubits: int, rank: int = 1) -> int:
     For small q the formula alone does not identify a state. The number grows in proportion to the rank, up to all 4^q
     strings.
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    rank
+        Rank of the state.
+
+    Raises
+    ------
+    InvalidInput
+        ``qubits``, ``rank``: expected an integer of at least 1.
+
+    See Also
+    --------
+    choose_paulis
+
+    Examples
+    --------
     >>> measurement_count(14), measurement_count(8), measurement_count(8, rank=3), measurement_count(2)
     (138099, 2158, 6474, 16)
     """
@@ -281,6 +424,21 @@ def measurement_count(qubits: int, rank: int = 1) -> int:
 def choose_paulis(qubits: int, count: int | None = None, seed: int = 0) -> Paulis:
     """Return ``count`` random distinct strings (the number of :func:`measurement_count` by default).
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    count
+        Number of strings.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    See Also
+    --------
+    measurement_count, Paulis
+
+    Examples
+    --------
     >>> choose_paulis(2, 3, seed=1)
     Paulis(qubits=2, x=array([1, 2, 3]), z=array([3, 0, 0]))
     """

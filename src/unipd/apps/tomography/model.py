@@ -110,26 +110,50 @@ class Model(ReprMixin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit(ReprMixin):
-    """A state fitted to measurements."""
+    """A state fitted to measurements.
+
+    Parameters
+    ----------
+    settings
+        How it was fitted.
+    model
+        What was fitted, to which objective.
+    state
+        The estimate.
+    result
+        The solver's result; a truncated or depolarized estimate replaces its point, and is certified in its place.
+    fitted
+        The estimate's expectation values.
+    lost_accuracy
+        Whether truncation to the prescribed rank costs more than the accuracy, which is no success.
+    counts
+        The counts behind the measurements, if any.
+    rank_limit
+        Largest rank allowed, prescribed or chosen by the data; None for any rank.
+    rank_choice
+        The same in words.
+
+    See Also
+    --------
+    unipd.PauliTomography, bootstrap
+
+    Examples
+    --------
+    >>> import unipd
+    >>> estimate = unipd.PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.7], shots=1000)
+    >>> estimate.fit_.rank_choice
+    'any rank'
+    """
 
     settings: FitSettings
-    """How it was fitted."""
     model: Model
-    """What was fitted, to which objective."""
     state: QuantumState
-    """The estimate."""
     result: Result
-    """The solver's result; a truncated or depolarized estimate replaces its point, and is certified in its place."""
     fitted: FloatArray
-    """The estimate's expectation values."""
     lost_accuracy: bool = False
-    """Whether truncation to the prescribed rank costs more than the accuracy, which is no success."""
     counts: list[BasisCounts] | None = None
-    """The counts behind the measurements, if any."""
     rank_limit: int | None = None
-    """Largest rank allowed, prescribed or chosen by the data; None for any rank."""
     rank_choice: str = "any rank"
-    """The same in words."""
 
     @property
     def data(self) -> PauliData:

@@ -155,6 +155,16 @@ def tomography_problem(
     options
         Options of the spectral oracle: ``certify``, ``engine``.
 
+    Raises
+    ------
+    InvalidInput
+        ``objective``: expected shots or stderr in the data for "weighted"; ``noise_level``: expected a number of at
+        least zero.
+
+    See Also
+    --------
+    likelihood_problem, outcome_problem, unipd.PauliTomography
+
     Examples
     --------
     >>> data = PauliData(1, np.array([1, 0]), np.array([0, 1]), np.array([0.0, 1.0]))
@@ -256,13 +266,56 @@ def outcome_problem(outcome_map: OutcomeMap, histogram: Histogram, variance: Flo
     """Return min 1/2 sum over outcomes of (A(X) - f)^2 / v over density matrices, with f the observed frequencies.
 
     ``options`` are those of the spectral oracle.
+
+    Parameters
+    ----------
+    outcome_map
+        The map from states to probabilities of outcomes.
+    histogram
+        The counts of these outcomes.
+    variance
+        Variance v of each frequency.
+    options
+        Options of the spectral oracle.
+
+    See Also
+    --------
+    likelihood_problem, tomography_problem
+
+    Examples
+    --------
+    >>> from unipd.maps.pauli import OutcomeMap
+    >>> histogram = Histogram(np.array([7.0, 3.0]), np.array([2]))
+    >>> outcome_problem(OutcomeMap(["Z"], "double"), histogram, np.full(2, 0.02))
+    Problem(Spectrahedron, OutcomeMap, n=2, WeightedLeastSquares...)
     """
     sharp = Spectrahedron(outcome_map.domain[0], **options)
     return Problem(sharp, outcome_map, histogram.frequencies, WeightedLeastSquares(1.0 / variance))
 
 
 def likelihood_problem(outcome_map: OutcomeMap, histogram: Histogram, **options: Any) -> Problem:
-    """Return the maximum-likelihood problem of the counts: min sum n log(f / p) over density matrices, p = A(X)."""
+    """Return the maximum-likelihood problem of the counts: min sum n log(f / p) over density matrices, p = A(X).
+
+    Parameters
+    ----------
+    outcome_map
+        The map from states to probabilities of outcomes.
+    histogram
+        The counts of these outcomes.
+    options
+        Options of the spectral oracle.
+
+    See Also
+    --------
+    outcome_problem, tomography_problem, unipd.couplings.MultinomialLikelihood
+
+    Examples
+    --------
+    >>> from unipd.maps.pauli import OutcomeMap
+    >>> histogram = Histogram(np.array([7.0, 3.0]), np.array([2]))
+    >>> likelihood_problem(OutcomeMap(["Z"], "double"), histogram)
+    Problem(Spectrahedron, OutcomeMap, n=2, MultinomialLikelihood...)
+    """
     loss = MultinomialLikelihood(histogram.counts, histogram.shots)
     return Problem(Spectrahedron(outcome_map.domain[0], **options), outcome_map, np.zeros(histogram.size), loss)
 
@@ -283,6 +336,19 @@ def pearson_chi_square(histogram: Histogram, probabilities: FloatArray) -> tuple
 
     Every term has mean 1 - p and, for a Poisson number with mean N p, variance 2 + 1 / (N p): also for rare outcomes.
 
+    Parameters
+    ----------
+    histogram
+        The counts.
+    probabilities
+        Probability p of each outcome.
+
+    See Also
+    --------
+    residual_noise, unipd.couplings.MultinomialLikelihood
+
+    Examples
+    --------
     >>> pearson_chi_square(Histogram(np.array([6.0, 2.0]), np.array([2])), np.array([0.5, 0.5]))[0]
     2.0
     """

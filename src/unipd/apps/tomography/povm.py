@@ -25,6 +25,12 @@ JOINT_QUBITS = 6
 def sic_povm() -> Array:
     """Return the symmetric informationally complete POVM of a qubit: four operators of trace 1/2, a tetrahedron.
 
+    See Also
+    --------
+    pauli6_povm, unipd.PauliTomography
+
+    Examples
+    --------
     >>> np.allclose(sic_povm().sum(axis=0), np.eye(2))
     True
     """
@@ -40,6 +46,12 @@ def pauli6_povm() -> Array:
 
     It describes a measurement in a random one of the bases Z, X, Y.
 
+    See Also
+    --------
+    sic_povm, unipd.PauliTomography
+
+    Examples
+    --------
     >>> pauli6_povm().shape
     (6, 2, 2)
     """

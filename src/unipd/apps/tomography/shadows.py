@@ -52,20 +52,39 @@ class UnevenBases(MeasurementWarning):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShadowEstimate(ReprMixin):
-    """An estimate of an observable from shots in many bases."""
+    """An estimate of an observable from shots in many bases.
+
+    Parameters
+    ----------
+    value
+        The estimate.
+    stderr
+        Standard error, from the spread of the batches.
+    low
+        Lower end of the interval: guaranteed for a median of means, else that of Student's distribution.
+    high
+        Upper end of the interval.
+    matches
+        Shots that match the string that fewest match.
+    level
+        Confidence level, for all observables together.
+
+    See Also
+    --------
+    Shadow
+
+    Examples
+    --------
+    >>> ShadowEstimate(0.5, 0.1, 0.3, 0.7, matches=120, level=0.95).high
+    0.7
+    """
 
     value: float
-    """The estimate."""
     stderr: float
-    """Standard error, from the spread of the batches."""
     low: float
-    """Lower end of the interval: guaranteed for a median of means, else that of Student's distribution."""
     high: float
-    """Upper end of the interval."""
     matches: int
-    """Shots that match the string that fewest match."""
     level: float
-    """Confidence level, for all observables together."""
 
 
 class Shadow:
@@ -81,6 +100,10 @@ class Shadow:
     settings
         Numbers, in increasing order, of the draw of a basis that every shot belongs to; by default every shot has a
         basis of its own.
+
+    See Also
+    --------
+    ShadowEstimate, unipd.PauliTomography
 
     Examples
     --------

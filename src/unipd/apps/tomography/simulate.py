@@ -34,6 +34,19 @@ from unipd.memory import require_room_for_state
 def random_pure(qubits: int, seed: int = 0) -> QuantumState:
     """Return a pure state drawn uniformly (Haar).
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    See Also
+    --------
+    random_mixed, make_state
+
+    Examples
+    --------
     >>> random_pure(3, seed=1).rank
     1
     """
@@ -43,6 +56,26 @@ def random_pure(qubits: int, seed: int = 0) -> QuantumState:
 def random_mixed(qubits: int, rank: int = 3, seed: int = 0) -> QuantumState:
     """Return G G^* / tr(G G^*) for a complex Gaussian matrix G with ``rank`` columns.
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    rank
+        Rank of the state.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    Raises
+    ------
+    InvalidInput
+        ``rank``: expected an integer of at least 1; ``seed``: expected an integer of at least 0.
+
+    See Also
+    --------
+    random_pure, make_state
+
+    Examples
+    --------
     >>> state = random_mixed(3, rank=2, seed=1)
     >>> state.rank, 0.5 <= state.purity < 1
     (2, True)
@@ -59,6 +92,19 @@ def random_mixed(qubits: int, rank: int = 3, seed: int = 0) -> QuantumState:
 def ghz(qubits: int, seed: int = 0) -> QuantumState:
     """Return (|0...0> + |1...1>) / sqrt(2).
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    seed
+        Ignored; all states take one.
+
+    See Also
+    --------
+    w_state, make_state
+
+    Examples
+    --------
     >>> round(ghz(3).expectation("XXX"), 12)
     1.0
     """
@@ -70,6 +116,19 @@ def ghz(qubits: int, seed: int = 0) -> QuantumState:
 def w_state(qubits: int, seed: int = 0) -> QuantumState:
     """Return the equal superposition of the basis states with a single 1.
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    seed
+        Ignored; all states take one.
+
+    See Also
+    --------
+    ghz, make_state
+
+    Examples
+    --------
     >>> round(w_state(4).expectation("ZIII"), 12)
     0.5
     """
@@ -81,6 +140,24 @@ def w_state(qubits: int, seed: int = 0) -> QuantumState:
 def product(qubits: int, seed: int = 0) -> QuantumState:
     """Return a product of random pure states of one qubit each.
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    Raises
+    ------
+    InvalidInput
+        ``seed``: expected an integer of at least 0.
+
+    See Also
+    --------
+    random_pure, make_state
+
+    Examples
+    --------
     >>> product(3, seed=2).rank
     1
     """
@@ -106,6 +183,23 @@ STATES: dict[str, Callable[..., QuantumState]] = {
 def make_state(kind: str, qubits: int, *, rank: int | None = None, seed: int = 0) -> QuantumState:
     """Return the state of this name; ``rank`` is for "mixed" alone (3 by default, 2 for one qubit).
 
+    Parameters
+    ----------
+    kind
+        "random", "mixed", "ghz", "w" or "product".
+    qubits
+        The number of qubits.
+    rank
+        Rank of a mixed state.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    See Also
+    --------
+    ghz, w_state, random_pure, simulate
+
+    Examples
+    --------
     >>> make_state("mixed", 3, rank=2).rank
     2
     """
@@ -136,6 +230,31 @@ class Noise:
 
     The identity is always 1 and is measured without error.
 
+    Parameters
+    ----------
+    shots
+        N; None for exact means.
+    depolarising
+        The share d of white noise.
+    readout
+        The probability r to flip a bit.
+    gaussian
+        The standard deviation s.
+
+    Raises
+    ------
+    InvalidInput
+        ``depolarising``: expected a number from 0 to 1; ``readout``: expected a probability below 1/2; ``gaussian``:
+        expected a number of at least zero; ``shots``: expected an integer of at least 1.
+
+    See Also
+    --------
+    simulate, simulate_counts
+
+    Examples
+    --------
+    >>> Noise(shots=1000, readout=0.01).readout
+    0.01
     """
 
     shots: int | None = None
@@ -191,6 +310,22 @@ _ROTATIONS: Mapping[str, Array] = {"X": _H, "Y": _H @ np.diag([1.0, -1.0j])}
 def all_bases(qubits: int) -> list[str]:
     """Return the 3^q local bases.
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+
+    Raises
+    ------
+    InvalidInput
+        ``qubits``: expected an integer of at least 1.
+
+    See Also
+    --------
+    random_bases, simulate_counts
+
+    Examples
+    --------
     >>> all_bases(1)
     ['X', 'Y', 'Z']
     """
@@ -200,6 +335,26 @@ def all_bases(qubits: int) -> list[str]:
 def random_bases(qubits: int, count: int, seed: int = 0) -> list[str]:
     """Return ``count`` distinct random local bases (all of them when there are no more).
 
+    Parameters
+    ----------
+    qubits
+        The number of qubits.
+    count
+        Number of bases.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    Raises
+    ------
+    InvalidInput
+        ``count``: expected an integer of at least 1.
+
+    See Also
+    --------
+    all_bases, simulate_counts
+
+    Examples
+    --------
     >>> len(set(random_bases(3, 10, seed=1)))
     10
     """
@@ -216,6 +371,21 @@ def random_bases(qubits: int, count: int, seed: int = 0) -> list[str]:
 def outcome_probabilities(state: QuantumState, basis: str, noise: Noise | None = None) -> FloatArray:
     """Return the probability of every outcome in a basis, by index ``int(bits, 2)``; I: a qubit is not measured.
 
+    Parameters
+    ----------
+    state
+        The state that is measured.
+    basis
+        One letter X, Y, Z or I for each qubit.
+    noise
+        Errors of the experiment.
+
+    See Also
+    --------
+    simulate_counts, QuantumState
+
+    Examples
+    --------
     >>> outcome_probabilities(QuantumState([1, 1]), "X").round(12)
     array([1., 0.])
     """
@@ -263,6 +433,30 @@ def simulate_counts(
 
     Depolarising and readout noise act on the outcomes; the shots of ``noise`` are not used.
 
+    Parameters
+    ----------
+    state
+        The state that is measured.
+    bases
+        The bases, one letter X, Y, Z or I (not measured) for each qubit.
+    shots
+        Shots in each basis.
+    noise
+        Errors of the experiment; its ``shots`` are ignored.
+    seed
+        Seed of the random numbers; equal seeds give equal results.
+
+    Raises
+    ------
+    InvalidInput
+        ``shots``: expected an integer of at least 1.
+
+    See Also
+    --------
+    simulate, all_bases, unipd.PauliTomography
+
+    Examples
+    --------
     >>> simulate_counts(QuantumState([1, 0, 0, 1]), ["XX"], 100, seed=1)
     {'XX': {'00': 45, '11': 55}}
     """
@@ -286,16 +480,34 @@ def _apply_on_axis(matrix: Array, tensor: Array, axis: int) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation(ReprMixin):
-    """A simulated experiment."""
+    """A simulated experiment.
+
+    Parameters
+    ----------
+    state
+        The state that was measured.
+    data
+        The strings and the measured values, with their standard errors if the noise is random.
+    noise
+        Their noise.
+    exact
+        The state's own expectation values; above 11 qubits in single precision.
+
+    See Also
+    --------
+    simulate, Noise
+
+    Examples
+    --------
+    >>> experiment = simulate("ghz", 2, noise=Noise(shots=100))
+    >>> experiment.data.qubits, experiment.noise.shots
+    (2, 100)
+    """
 
     state: QuantumState
-    """The state that was measured."""
     data: PauliData
-    """The strings and the measured values, with their standard errors if the noise is random."""
     noise: Noise
-    """Their noise."""
     exact: FloatArray
-    """The state's own expectation values; above 11 qubits in single precision."""
 
 
 def simulate(
@@ -330,6 +542,19 @@ def simulate(
         Seed of the state, the strings and the noise (three independent streams).
     threads
         Threads of the products.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    InvalidInput
+        ``seed``: expected an integer of at least 0.
+
+    See Also
+    --------
+    Simulation, Noise, simulate_counts
 
     Examples
     --------

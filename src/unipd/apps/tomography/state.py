@@ -36,6 +36,15 @@ class QuantumState:
     weights
         Their probabilities, normalised to sum 1; equal by default.
 
+    Raises
+    ------
+    InvalidInput
+        ``vectors``: expected an array of finite numbers; ``weights``: expected probabilities of nonzero vectors.
+
+    See Also
+    --------
+    as_state, make_state, unipd.PauliTomography
+
     Examples
     --------
     >>> bell = QuantumState([1, 0, 0, 1])
@@ -200,6 +209,17 @@ def as_state(value: Any) -> QuantumState:
     Such objects are those of Qiskit (``data``), QuTiP (``full``), and results of a fit, also loaded ones
     (``as_state(unipd.load("state.npz"))``).
 
+    Parameters
+    ----------
+    value
+        A :class:`QuantumState`, a vector, a density matrix, or an object of Qiskit or QuTiP.
+
+    See Also
+    --------
+    QuantumState, make_state
+
+    Examples
+    --------
     >>> as_state(np.diag([0.5, 0.5])).purity
     0.5
     """
