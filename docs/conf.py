@@ -34,7 +34,6 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "ascii_docstrings",
-    "complete_docstrings",
     "command_reference",
     "exported_names",
 ]

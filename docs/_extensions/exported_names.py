@@ -43,12 +43,9 @@ def names_of(package: str) -> list[str]:
     listed = getattr(module, "__all__", None)
     if listed is None:
         return [name for name, value in vars(module).items() if _is_defined_in(module, name, value)]
-    return [name for name in listed if not name.startswith("_") and not _is_module(package, name)]
-
-
-def _is_module(package: str, name: str) -> bool:
-    """Whether a name is a module, or a callable module (``unipd.doctor``)."""
-    return isinstance(getattr(import_module(package), name), ModuleType)
+    # Modules, and callable modules such as ``unipd.doctor``, have names of their own.
+    is_module = {name for name in listed if isinstance(getattr(module, name), ModuleType)}
+    return [name for name in listed if not name.startswith("_") and name not in is_module]
 
 
 def _is_defined_in(module: ModuleType, name: str, value: Any) -> bool:
@@ -63,8 +60,7 @@ def exported() -> dict[str, str]:
     seen: set[int | str] = set()
     for package in packages():
         for name in names_of(package):
-            value = getattr(import_module(package), name)
-            key = id(value) if inspect.isclass(value) or inspect.isfunction(value) else name
+            key = same_object(f"{package}.{name}")
             if key not in seen:
                 seen.add(key)
                 found[f"{package}.{name}"] = package
@@ -80,11 +76,16 @@ def listed_names(folder: Path) -> dict[str, str]:
     return found
 
 
+def resolve(name: str) -> Any:
+    """Return what a dotted name refers to."""
+    package, _, last = name.rpartition(".")
+    return getattr(import_module(package), last)
+
+
 def same_object(name: str) -> int | str:
     """Return a key that names of the same object share."""
-    package, _, last = name.rpartition(".")
-    value = getattr(import_module(package), last)
-    return id(value) if inspect.isclass(value) or inspect.isfunction(value) else last
+    value = resolve(name)
+    return id(value) if inspect.isclass(value) or inspect.isfunction(value) else name.rpartition(".")[2]
 
 
 def render_building_blocks(folder: Path) -> dict[str, str]:
@@ -98,18 +99,17 @@ def render_building_blocks(folder: Path) -> dict[str, str]:
     pages = {"building-blocks.md": f"{HEAD}\n```{{toctree}}\n{contents}```\n"}
     for package, names in sections.items():
         first_line = (import_module(package).__doc__ or "").strip().splitlines()[0]
-        entries = "".join(f".. auto{_kind(name)}:: {name}\n\n" for name in sorted(names))
+        entries = "".join(f".. {_directive(name)}:: {name}\n\n" for name in sorted(names))
         pages[f"blocks/{package}.md"] = f"# {package}\n\n{_escape(first_line)}\n\n```{{eval-rst}}\n{entries}```\n"
     return pages
 
 
-def _kind(name: str) -> str:
-    """Return the directive that documents a name."""
-    package, _, last = name.rpartition(".")
-    value = getattr(import_module(package), last)
+def _directive(name: str) -> str:
+    """Return the directive that documents a name; autodoc would show the docstring of a value's type."""
+    value = resolve(name)
     if inspect.isclass(value):
-        return "exception" if issubclass(value, BaseException) else "class"
-    return "function" if callable(value) else "data"
+        return "autoexception" if issubclass(value, BaseException) else "autoclass"
+    return "autofunction" if callable(value) else "py:data"
 
 
 def _escape(text: str) -> str:

@@ -146,6 +146,11 @@ def distribute(map: Any, comm: Any = None) -> Any:
     comm
         An mpi4py communicator, or :class:`Ranks`; default: all processes.
 
+    Raises
+    ------
+    InvalidInput
+        If the map cannot be divided.
+
     See Also
     --------
     distribute_problem, DistributedRows

@@ -157,6 +157,8 @@ def read_graph(source: Source, *, form: str = "auto", limits: Limits | None = No
 
     Raises
     ------
+    InvalidInput
+        If ``form`` is unknown.
     FileFormatError
         With the path and the line number.
 
@@ -296,6 +298,11 @@ def as_graph(value: Any, *, nodes: int | None = None, weight: str = "weight") ->
     Returns
     -------
     Graph
+
+    Raises
+    ------
+    InvalidInput
+        If the value is none of these, or an edge has a missing node or a weight that is not finite.
 
     See Also
     --------

@@ -388,6 +388,11 @@ def as_map(value: Any, domain: Any = None) -> MapDefaults:
     domain
         Shape of x; by default that of a vector.
 
+    Raises
+    ------
+    InvalidInput
+        If the value is none of these, or does not fit the domain.
+
     See Also
     --------
     DenseMatrix, SparseMatrix, OperatorMap

@@ -196,6 +196,8 @@ def write_report(
 
     Raises
     ------
+    InvalidInput
+        If there is no result, or the path does not end in .html.
     MissingExtra
         Without Jinja2 and Plotly, the extra ``report``.
 

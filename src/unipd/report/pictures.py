@@ -221,6 +221,11 @@ def plot_comparison(
     -------
     matplotlib.figure.Figure
 
+    Raises
+    ------
+    InvalidInput
+        If a quantity is unknown, or there is no run with a history.
+
     See Also
     --------
     plot_convergence, plot_methods
@@ -291,6 +296,11 @@ def plot_methods(
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    InvalidInput
+        If a measure is unknown, or there is no run with a history.
 
     See Also
     --------

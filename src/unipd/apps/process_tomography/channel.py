@@ -274,6 +274,11 @@ def as_channel(value: Any) -> QuantumChannel:
         A :class:`QuantumChannel`; the name of a gate (``"cx"``); a unitary matrix; a list of Kraus operators; or a
         Qiskit channel, operator, gate or circuit.
 
+    Raises
+    ------
+    InvalidInput
+        If the value is none of these, or a matrix is not unitary.
+
     See Also
     --------
     QuantumChannel, make_channel

@@ -48,6 +48,11 @@ def prepared_state(label: str) -> Array:
     label
         One letter for each qubit.
 
+    Raises
+    ------
+    InvalidInput
+        If a letter is unknown.
+
     See Also
     --------
     all_preparations

@@ -70,6 +70,11 @@ def as_paulis(value: Any, qubits: int | None = None) -> Paulis:
     qubits
         Number of qubits, needed for integer masks only.
 
+    Raises
+    ------
+    InvalidInput
+        If a letter is unknown, or the strings have different lengths.
+
     See Also
     --------
     Paulis, as_pauli_sum

@@ -194,6 +194,11 @@ def make_state(kind: str, qubits: int, *, rank: int | None = None, seed: int = 0
     seed
         Seed of the random numbers; equal seeds give equal results.
 
+    Raises
+    ------
+    InvalidInput
+        If the name is unknown, or a pure state is given a rank.
+
     See Also
     --------
     ghz, w_state, random_pure, simulate
@@ -379,6 +384,11 @@ def outcome_probabilities(state: QuantumState, basis: str, noise: Noise | None =
         One letter X, Y, Z or I for each qubit.
     noise
         Errors of the experiment.
+
+    Raises
+    ------
+    InvalidInput
+        If the basis has other letters, or not one for each qubit.
 
     See Also
     --------

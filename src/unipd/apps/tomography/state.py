@@ -214,6 +214,11 @@ def as_state(value: Any) -> QuantumState:
     value
         A :class:`QuantumState`, a vector, a density matrix, or an object of Qiskit or QuTiP.
 
+    Raises
+    ------
+    InvalidInput
+        If the value is no state: not a vector or a square matrix, or not psd with trace one.
+
     See Also
     --------
     QuantumState, make_state
