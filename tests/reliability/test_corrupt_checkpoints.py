@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from pathlib import Path
 
@@ -59,3 +60,36 @@ def test_values_that_fail_late_are_refused_by_name(
     path.write_bytes(exchange_in_checkpoint(path.read_bytes(), name, value))
     with pytest.raises(FileFormatError, match=path.name):
         run(stop=MaxIterations(limit), resume=True)
+
+
+@pytest.mark.parametrize("limit", [2, 4])
+@pytest.mark.parametrize("name", list(CASES)[::4])
+def test_a_raised_bound_is_not_called_rigorous(name: str, limit: int, tmp_path: Path) -> None:
+    """Where the bound counts as proved: every part of a state that has a bound gets the same false one."""
+    (problem, method, tracker), path = CASES[name], tmp_path / "file.ckpt"
+    run = functools.partial(solve, problem(), method, tracker=tracker, accuracy=1e-9, checkpoint=path)
+    true = run(stop=MaxIterations(2))
+    false = max(true.objective, true.dual_bound) + true.gap_scale
+    path.write_bytes(exchange_in_checkpoint(path.read_bytes(), "dual_bound", false))
+    with contextlib.suppress(FileFormatError):  # a bound that only steers the run is not refused
+        result = run(stop=MaxIterations(limit), resume=True)
+        assert result.bound_kind == "residual" or result.dual_bound < false
+
+
+def test_a_raised_bound_is_refused_by_name(tmp_path: Path) -> None:
+    (problem, method, tracker), path = CASES["unipdgrad, dense"], tmp_path / "file.ckpt"
+    run = functools.partial(solve, problem(), method, tracker=tracker, accuracy=1e-9, checkpoint=path)
+    run(stop=MaxIterations(2))
+    path.write_bytes(exchange_in_checkpoint(path.read_bytes(), "dual_bound", 1e3))
+    with pytest.raises(FileFormatError, match="lower bound 1000 is not what its dual vector proves"):
+        run(resume=True)
+
+
+def test_a_status_that_the_state_does_not_prove_is_refused(tmp_path: Path) -> None:
+    (problem, method, tracker), path = CASES["unipdgrad, dense"], tmp_path / "file.ckpt"
+    run = functools.partial(solve, problem(), method, tracker=tracker, accuracy=1e-9, checkpoint=path)
+    run(stop=MaxIterations(2))
+    for status in ("solved", "infeasible"):
+        path.write_bytes(exchange_in_checkpoint(path.read_bytes(), "status", {"$status": status}))
+        with pytest.raises(FileFormatError, match=f"its status is {status}"):
+            run(resume=True)

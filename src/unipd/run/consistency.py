@@ -14,13 +14,14 @@ from unipd import atoms
 from unipd._typing import Array
 from unipd._util.blas import inner, norm
 from unipd.atoms import Blocks, dense, inner_product
-from unipd.dual import double_direction, evaluate, oracle_errors, release_workspace
+from unipd.dual import double_direction, evaluate, lower_bound, oracle_errors, release_workspace
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, SharpAnswer, declares, is_user_supplied, unwrap
 from unipd.run.history import dense_bytes
+from unipd.run.infeasibility import is_separating
 from unipd.run.result import remeasure, tracker_error
 from unipd.sharp.spectral.operators import pairing
 from unipd.spectral import CLAIMED, RESIDUAL, RIGOROUS, STATED
@@ -374,6 +375,27 @@ def certify_bound(
     if certified.bound_kind == STATED and proves_errors(problem.sharp):
         certified = replace(certified, bound_kind=RIGOROUS if certified.ray_scale == 0.0 else point.bound_kind)
     return certified, (1, point.matvecs)
+
+
+def require_recorded_bound(problem: Problem, certificate: Certificate, accuracy: float) -> None:
+    """Raise unless the dual vector of a certificate that came from a file proves its bound; one oracle call.
+
+    A file may have been edited, and a bound that this process has not computed must not be called rigorous.
+    """
+    stored = certificate.dual_bound
+    if certificate.bound_kind == RESIDUAL or stored == -math.inf:
+        return
+    if stored == math.inf and is_separating(problem, certificate.ray):
+        return
+    dual, scale = certificate.dual, problem.scale(certificate.objective)
+    tolerance = ORACLE_SHARE * accuracy * scale
+    point = evaluate(problem, dual, direction=double_direction(problem, dual), tolerance=tolerance, certified=True)
+    size = max(scale, abs(stored), norm(dual) * problem.norm_b)
+    bound = lower_bound(problem, point)[0] + point.error + _REVISION_ROUNDING * problem.epsilon * size
+    if not stored <= bound:
+        raise ValueError(f"its lower bound {stored:.8g} is not what its dual vector proves, {bound:.8g}")
+    if certificate.bound_kind == RIGOROUS and point.bound_kind not in CLAIMED:
+        raise ValueError(f"its lower bound is called rigorous, and is {point.bound_kind}")
 
 
 def revise_bound(problem: Problem, state: S, accuracy: float) -> S:

@@ -27,6 +27,7 @@ from unipd.run.consistency import (
     require_adjoint,
     require_consistent,
     require_proof,
+    require_recorded_bound,
     require_stated_bound,
 )
 from unipd.run.history import IterationInfo
@@ -113,6 +114,8 @@ class Termination:
         """Answers of a user-supplied oracle, which its final bound must not contradict."""
         self._work = (0, 0)
         """Oracle calls and products that the checks of this run have taken."""
+        self._is_resumed = False
+        """Whether the state came from a file."""
 
     def decide(self, info: IterationInfo) -> tuple[Status | None, Certificate]:
         """Return the status to end the run with, None to continue, and the certificate that supports it.
@@ -165,6 +168,8 @@ class Termination:
         error, status, is_solved = tracker_error(state.primal), ended, False
         if verify:
             try:
+                if self._is_resumed:  # parts of the state may bring bounds of their own
+                    require_recorded_bound(problem, state.certificate, self.accuracy)
                 with suppress(OracleError):  # what is known then stands, as certain as its kind says
                     certificate, is_certified = self._certify_final(state, certificate)
                     measured = fast_replace(state, certificate=certificate)
@@ -222,6 +227,7 @@ class Termination:
         for atom in memory["seen_atoms"]:
             self.seen_atoms.append(atom)
         self.stop.recall(memory["stop"])
+        self._is_resumed = True
 
     def _verify_accuracy(self, state: State) -> Certificate | None:
         """Return a certificate that verifies the accuracy, None while it is not reached or cannot be verified."""
