@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
 from importlib.util import find_spec
@@ -69,25 +69,30 @@ def compile_lazily(
     return decorate
 
 
-def lazy_exports(
-    package: str, places: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose modules export these names; names under "" are modules.
+def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub, the one list of its names.
 
-    >>> find, names = lazy_exports("unipd", {"errors": ["InvalidInput"]})
-    >>> find("InvalidInput").__name__
-    'InvalidInput'
+    The stub ``__init__.pyi``, which type checkers read, consists of lines ``from module import Name as Name``.
+
+    >>> find, list_names, names = lazy_exports("unipd.sharp")
+    >>> find("Box").__name__, "Box" in names
+    ('Box', True)
     """
-    place = {name: module for module, names in places.items() for name in names}
+    module: Any = sys.modules[package]
+    stub = module.__loader__.get_data(os.path.join(os.path.dirname(module.__file__), "__init__.pyi")).decode()
+    place: dict[str, str] = {}
+    for statement in stub.replace("(", "").replace(")", "").split("from ")[1:]:
+        home, _, names = statement.partition(" import ")
+        place |= {each.partition(" as ")[0].strip(): home for each in names.split(",") if each.strip()}
 
     def find(name: str) -> Any:
         if name not in place:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if not place[name]:
+        if place[name] == package:
             return import_module(f"{package}.{name}")
-        return getattr(import_module(f"{package}.{place[name]}"), name)
+        return getattr(import_module(place[name]), name)
 
     def list_names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *place})
+        return sorted({*vars(module), *place})
 
-    return find, list_names
+    return find, list_names, sorted(place)

@@ -16,59 +16,6 @@ An application hands its data to the page through its result: it puts arrays, nu
 shows the same as that of a fresh one. :func:`report_sections` returns the sections of a result.
 """
 
-from typing import TYPE_CHECKING
-
 from unipd._util.lazy import lazy_exports
 
-if TYPE_CHECKING:
-    from unipd.report.callbacks import MLflowCallback, TensorBoardCallback
-    from unipd.report.certificate_text import describe_certificate
-    from unipd.report.curves import compute_curves, decimate
-    from unipd.report.live_run import LiveServer, RunCollector, is_checkpoint, load_checkpoint
-    from unipd.report.page import render_page, run_data, write_report
-    from unipd.report.pictures import plot_comparison, plot_convergence, plot_methods, plot_spectrum, spectrum_of
-    from unipd.report.sections import Figure, Section, Table, report_sections
-    from unipd.report.style import THEMES, check_path
-    from unipd.report.tomography import plot_tomography
-
-__getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "callbacks": ("MLflowCallback", "TensorBoardCallback"),
-        "certificate_text": ("describe_certificate",),
-        "curves": ("compute_curves", "decimate"),
-        "live_run": ("LiveServer", "RunCollector", "is_checkpoint", "load_checkpoint"),
-        "page": ("render_page", "run_data", "write_report"),
-        "pictures": ("plot_comparison", "plot_convergence", "plot_methods", "plot_spectrum", "spectrum_of"),
-        "sections": ("Figure", "Section", "Table", "report_sections"),
-        "style": ("THEMES", "check_path"),
-        "tomography": ("plot_tomography",),
-    },
-)
-
-__all__ = [
-    "THEMES",
-    "Figure",
-    "LiveServer",
-    "MLflowCallback",
-    "RunCollector",
-    "Section",
-    "Table",
-    "TensorBoardCallback",
-    "check_path",
-    "compute_curves",
-    "decimate",
-    "describe_certificate",
-    "is_checkpoint",
-    "load_checkpoint",
-    "plot_comparison",
-    "plot_convergence",
-    "plot_methods",
-    "plot_spectrum",
-    "plot_tomography",
-    "render_page",
-    "report_sections",
-    "run_data",
-    "spectrum_of",
-    "write_report",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -8,58 +8,31 @@ metrics), ``saved_model`` (files and pickles), ``fold_in`` (new users and items)
 (:class:`ImplicitCompletion`: views, purchases, plays).
 """
 
-from typing import TYPE_CHECKING
-
 from unipd._util.lazy import lazy_exports
-from unipd.apps.completion.minimum_norm import BalancedNuclearNormSquared, factored_norm_method, norm_problem
-from unipd.apps.completion.model import CompletionModel
-from unipd.apps.completion.problem import (
-    CompletionProblem,
-    ModelSettings,
-    WarmStart,
-    ball_formulation,
-    ball_problem,
-    fit_biases,
-)
-from unipd.apps.completion.radius_search import RadiusChoice, choose_radius, initial_radius
-from unipd.apps.completion.ratings import Index, as_pairs, as_ratings, index_ratings
-from unipd.apps.completion.saved_model import LoadedModel, load_model
-from unipd.apps.completion.side_information import SideCurvature, SideFactor, align_features
-from unipd.apps.completion.solver import SolverOptions, merge_results, solve_completion
+from unipd.apps.completion.minimum_norm import BalancedNuclearNormSquared as BalancedNuclearNormSquared
+from unipd.apps.completion.minimum_norm import factored_norm_method as factored_norm_method
+from unipd.apps.completion.minimum_norm import norm_problem as norm_problem
+from unipd.apps.completion.model import CompletionModel as CompletionModel
+from unipd.apps.completion.problem import CompletionProblem as CompletionProblem
+from unipd.apps.completion.problem import ModelSettings as ModelSettings
+from unipd.apps.completion.problem import WarmStart as WarmStart
+from unipd.apps.completion.problem import ball_formulation as ball_formulation
+from unipd.apps.completion.problem import ball_problem as ball_problem
+from unipd.apps.completion.problem import fit_biases as fit_biases
+from unipd.apps.completion.radius_search import RadiusChoice as RadiusChoice
+from unipd.apps.completion.radius_search import choose_radius as choose_radius
+from unipd.apps.completion.radius_search import initial_radius as initial_radius
+from unipd.apps.completion.ratings import Index as Index
+from unipd.apps.completion.ratings import as_pairs as as_pairs
+from unipd.apps.completion.ratings import as_ratings as as_ratings
+from unipd.apps.completion.ratings import index_ratings as index_ratings
+from unipd.apps.completion.saved_model import LoadedModel as LoadedModel
+from unipd.apps.completion.saved_model import load_model as load_model
+from unipd.apps.completion.side_information import SideCurvature as SideCurvature
+from unipd.apps.completion.side_information import SideFactor as SideFactor
+from unipd.apps.completion.side_information import align_features as align_features
+from unipd.apps.completion.solver import SolverOptions as SolverOptions
+from unipd.apps.completion.solver import merge_results as merge_results
+from unipd.apps.completion.solver import solve_completion as solve_completion
 
-if TYPE_CHECKING:
-    from unipd.apps.completion.estimator import MatrixCompletion
-    from unipd.apps.completion.implicit import ImplicitCompletion
-
-__getattr__, __dir__ = lazy_exports(__name__, {"estimator": ("MatrixCompletion",), "implicit": ("ImplicitCompletion",)})
-
-
-__all__ = [
-    "BalancedNuclearNormSquared",
-    "CompletionModel",
-    "CompletionProblem",
-    "ImplicitCompletion",
-    "Index",
-    "LoadedModel",
-    "MatrixCompletion",
-    "ModelSettings",
-    "RadiusChoice",
-    "SideCurvature",
-    "SideFactor",
-    "SolverOptions",
-    "WarmStart",
-    "align_features",
-    "as_pairs",
-    "as_ratings",
-    "ball_formulation",
-    "ball_problem",
-    "choose_radius",
-    "factored_norm_method",
-    "fit_biases",
-    "index_ratings",
-    "initial_radius",
-    "load_model",
-    "merge_results",
-    "norm_problem",
-    "solve_completion",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

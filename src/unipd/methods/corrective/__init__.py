@@ -12,49 +12,6 @@ dual_master (the master of many blocks, by semismooth Newton steps on lam), line
 rows, exactly).
 """
 
-from typing import TYPE_CHECKING
-
 from unipd._util.lazy import lazy_exports
 
-if TYPE_CHECKING:
-    from unipd.methods.corrective.corrective import Corrective, CorrectiveState, MemoryBound, price_vertices
-    from unipd.methods.corrective.dual_master import (
-        DualMaster,
-        block_averages,
-        minimize_dual,
-        project_simplex,
-        project_simplices,
-    )
-    from unipd.methods.corrective.linear_master import LinearModel
-    from unipd.methods.corrective.master import Master, minimize_quadratic, solve_master
-    from unipd.methods.corrective.model import Bundle, Columns, has_blocks
-
-__getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "corrective": ("Corrective", "CorrectiveState", "MemoryBound", "price_vertices"),
-        "dual_master": ("DualMaster", "block_averages", "minimize_dual", "project_simplex", "project_simplices"),
-        "linear_master": ("LinearModel",),
-        "master": ("Master", "minimize_quadratic", "solve_master"),
-        "model": ("Bundle", "Columns", "has_blocks"),
-    },
-)
-
-__all__ = [
-    "Bundle",
-    "Columns",
-    "Corrective",
-    "CorrectiveState",
-    "DualMaster",
-    "LinearModel",
-    "Master",
-    "MemoryBound",
-    "block_averages",
-    "has_blocks",
-    "minimize_dual",
-    "minimize_quadratic",
-    "price_vertices",
-    "project_simplex",
-    "project_simplices",
-    "solve_master",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -8,37 +8,6 @@ moves weight between them, and the two methods that choose these vertices, away-
 converge linearly over polytopes; and blended, pairwise steps within the active set, which may do without the oracle.
 """
 
-from typing import TYPE_CHECKING
-
 from unipd._util.lazy import lazy_exports
 
-if TYPE_CHECKING:
-    from unipd.methods.frank_wolfe.active_set import (
-        ActiveSet,
-        ActiveSetState,
-        AwayStepFrankWolfe,
-        PairwiseFrankWolfe,
-        Vertex,
-    )
-    from unipd.methods.frank_wolfe.blended import BlendedPairwise
-    from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe, FrankWolfeState
-
-__getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "active_set": ("ActiveSet", "ActiveSetState", "AwayStepFrankWolfe", "PairwiseFrankWolfe", "Vertex"),
-        "blended": ("BlendedPairwise",),
-        "frank_wolfe": ("FrankWolfe", "FrankWolfeState"),
-    },
-)
-
-__all__ = [
-    "ActiveSet",
-    "ActiveSetState",
-    "AwayStepFrankWolfe",
-    "BlendedPairwise",
-    "FrankWolfe",
-    "FrankWolfeState",
-    "PairwiseFrankWolfe",
-    "Vertex",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -4,46 +4,14 @@ Read file (the format on disk), codec (values to JSON and arrays), fingerprint (
 (which runs are saved, and when).
 """
 
-from typing import TYPE_CHECKING
-
 from unipd._util.lazy import lazy_exports
-from unipd.run.checkpoint.checkpoint import (
-    DEFAULT_INTERVAL,
-    Checkpoint,
-    CheckpointWarning,
-    Every,
-    RunRecord,
-    Snapshot,
-    checkpoint_for,
-    decode_history,
-)
+from unipd.run.checkpoint.checkpoint import DEFAULT_INTERVAL as DEFAULT_INTERVAL
+from unipd.run.checkpoint.checkpoint import Checkpoint as Checkpoint
+from unipd.run.checkpoint.checkpoint import CheckpointWarning as CheckpointWarning
+from unipd.run.checkpoint.checkpoint import Every as Every
+from unipd.run.checkpoint.checkpoint import RunRecord as RunRecord
+from unipd.run.checkpoint.checkpoint import Snapshot as Snapshot
+from unipd.run.checkpoint.checkpoint import checkpoint_for as checkpoint_for
+from unipd.run.checkpoint.checkpoint import decode_history as decode_history
 
-if TYPE_CHECKING:
-    from unipd.run.checkpoint.codec import Packer, register, unpack
-    from unipd.run.checkpoint.file import MAGIC, read_checkpoint, remove_leftovers, write_checkpoint
-
-__getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "codec": ("Packer", "register", "unpack"),
-        "file": ("MAGIC", "read_checkpoint", "remove_leftovers", "write_checkpoint"),
-    },
-)
-
-__all__ = [
-    "DEFAULT_INTERVAL",
-    "MAGIC",
-    "Checkpoint",
-    "CheckpointWarning",
-    "Every",
-    "Packer",
-    "RunRecord",
-    "Snapshot",
-    "checkpoint_for",
-    "decode_history",
-    "read_checkpoint",
-    "register",
-    "remove_leftovers",
-    "unpack",
-    "write_checkpoint",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

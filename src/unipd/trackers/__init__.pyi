@@ -1,0 +1,10 @@
+from unipd.trackers.atoms import AtomList as AtomList
+from unipd.trackers.atoms import Combination as Combination
+from unipd.trackers.atoms import vertex_key as vertex_key
+from unipd.trackers.dense import ByBlock as ByBlock
+from unipd.trackers.dense import Dense as Dense
+from unipd.trackers.dense import Fixed as Fixed
+from unipd.trackers.dense import ImageOnly as ImageOnly
+from unipd.trackers.lowrank import LowRankTracker as LowRankTracker
+from unipd.trackers.lowrank import compress as compress
+from unipd.trackers.sketch import SketchTracker as SketchTracker
