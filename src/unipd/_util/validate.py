@@ -134,6 +134,14 @@ def nonnegative(name: str, value: Any) -> float:
     return result
 
 
+def fraction(name: str, value: Any) -> float:
+    """Return ``value`` as a float strictly between 0 and 1."""
+    result = number(name, value)
+    if not 0.0 < result < 1.0:
+        raise InvalidInput(name, "a number between 0 and 1", repr(value))
+    return result
+
+
 def integer(name: str, value: Any, *, minimum: int) -> int:
     """Return ``value`` as an int not below ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):

@@ -88,6 +88,11 @@ class PauliData(ReprMixin):
         """Number of measurements."""
         return int(self.x.size)
 
+    @property
+    def keys(self) -> IntArray:
+        """The strings as single numbers x << q | z; the identity is 0."""
+        return (self.x.astype(np.int64) << self.qubits) | self.z
+
     def labels(self) -> list[str]:
         """Return the strings' labels; the rightmost letter is qubit 0."""
         return write(self.qubits, self.x, self.z)

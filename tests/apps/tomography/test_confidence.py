@@ -19,7 +19,7 @@ from unipd.apps.tomography import (
     simulate_counts,
     state_range,
 )
-from unipd.apps.tomography.confidence import as_observable
+from unipd.apps.tomography.confidence import as_observable, calibrate_excess, confidence_region, smallest_value
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import PauliMap
 
@@ -51,7 +51,7 @@ def test_the_range_is_that_of_an_interior_point_solver(state, count, joint):
     strings = [pauli(label) for label in fit.data.labels()]
     errors = np.sqrt(1.0 / fit.model.problem.coupling.quadratic_weights)
     for observable in ("XY", {"ZZ": 0.7, "XI": -0.3}):
-        found = state_range(fit, observable, joint=joint)
+        found = state_range(fit, observable, joint=joint, replicates=0)
         matrix = as_observable(observable, 2).toarray()
         low, high = solve_range(strings, fit.data.expectations, errors, matrix, excess)
         tolerance, rounding = 0.02 * (high - low), 1e-4
@@ -61,10 +61,50 @@ def test_the_range_is_that_of_an_interior_point_solver(state, count, joint):
         assert high - tolerance <= found.attained_high <= high + rounding
 
 
+def fit_near_the_boundary(seed):
+    """GHZ with 5 % of white noise, read with errors: most eigenvalues of the truth are smaller than the noise."""
+    truth = as_state(0.95 * ghz(3).density_matrix() + 0.05 * np.eye(8) / 8)
+    counts = simulate_counts(truth, all_bases(3), 500, noise=Noise(readout=0.05), seed=seed)
+    return truth, PauliTomography().fit_counts(counts, readout=0.05).fit_
+
+
+def test_near_the_boundary_the_range_of_one_observable_is_calibrated():
+    observable = {"XXX": 0.5, "ZZI": 0.5}
+    held = {0: 0, 20: 0}
+    for seed in (154, 183, 165, 176):  # experiments whose profile intervals miss the truth
+        truth, fit = fit_near_the_boundary(seed)
+        ranges = {number: state_range(fit, observable, joint=False, replicates=number) for number in held}
+        for number, found in ranges.items():
+            held[number] += found.low <= truth.expectation(observable) <= found.high
+        joint = state_range(fit, observable)
+        assert joint.low <= ranges[20].low <= ranges[0].low + 1e-9
+        assert ranges[0].high - 1e-9 <= ranges[20].high <= joint.high
+        assert ranges[20].low <= ranges[20].attained_low <= ranges[20].estimate <= ranges[20].attained_high
+    assert held[0] == 0
+    assert held[20] >= 3
+
+
+def test_a_calibration_depends_on_its_seed_alone():
+    _, fit = fit_near_the_boundary(100)
+    ranges = [state_range(fit, "XXX", joint=False, replicates=3, seed=seed) for seed in (1, 1, 2)]
+    assert ranges[0].high == ranges[1].high != ranges[2].high
+
+
+def test_the_calibrated_excess_ends_where_repeated_fits_reach_the_estimate():
+    _, fit = fit_near_the_boundary(101)
+    region = confidence_region(fit, 2.0)
+    end = smallest_value(region, as_observable("XXX", 3), 1.0)
+    repeated = end.attained + np.array([-0.03, -0.01, 0.02, 0.04])  # bias 0.005
+    farthest = end.centre - 0.005 - 2.0 * np.std(repeated, ddof=1)  # chi-square 4 are two standard deviations
+    excess = calibrate_excess(region, end, end.centre, np.array([end.attained, *repeated]))
+    assert np.isclose(excess, 2.0 * ((end.centre - farthest) / (end.centre - end.attained)) ** 2)
+    assert calibrate_excess(region, end, end.centre, np.full(5, end.attained)) == 2.0
+
+
 def test_attained_values_belong_to_states_of_the_region():
     """For counts too: the profile of the multinomial likelihood of one qubit is that of a binomial."""
     counts = {"X": {"0": 70, "1": 30}, "Y": {"0": 52, "1": 48}, "Z": {"0": 45, "1": 55}}
-    found = PauliTomography().fit_counts(counts).state_range("X", joint=False)
+    found = PauliTomography().fit_counts(counts).state_range("X", joint=False, replicates=0)
 
     def excess(value):
         chance = 0.5 * (1 + value)

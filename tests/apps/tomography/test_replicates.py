@@ -36,13 +36,13 @@ def fit_counts():
 @pytest.fixture
 def refits(monkeypatch):
     """Count the fits of replicates."""
-    calls, original = [], keeping._refit
+    calls, original = [], keeping.repeat_fit
 
     def count_call(*arguments):
         calls.append(arguments)
         return original(*arguments)
 
-    monkeypatch.setattr(keeping, "_refit", count_call)
+    monkeypatch.setattr(keeping, "repeat_fit", count_call)
     return calls
 
 

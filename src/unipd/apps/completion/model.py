@@ -278,7 +278,7 @@ def check_parameters(estimator: Any) -> Parameters:
         if given["duplicates"] is None
         else validate.choice("duplicates", given["duplicates"], ("last", "mean", "error")),
         method=_method(given["method"]),
-        validation_fraction=_fraction(given["validation_fraction"]),
+        validation_fraction=validate.fraction("validation_fraction", given["validation_fraction"]),
         seed=_seed(given["random_state"]),
         deadline=Deadline(None if limit is None else validate.nonnegative("max_seconds", limit)),
     )
@@ -326,13 +326,6 @@ def _clip(clip: Any) -> tuple[float, float] | bool:
 def _method(method: Any) -> str:
     name = validate.choice("method", method, ("auto", *auto.METHODS))
     return "factored" if name == "auto" else name
-
-
-def _fraction(value: Any) -> float:
-    fraction = validate.positive("validation_fraction", value)
-    if fraction >= 1.0:
-        raise InvalidInput("validation_fraction", "a number between 0 and 1", repr(value))
-    return fraction
 
 
 def _seed(state: Any) -> int:

@@ -25,8 +25,8 @@ from unipd.atoms import LowRank
 from unipd.dual import oracle_errors
 from unipd.maps import Stacked
 from unipd.maps.channel import pack
-from unipd.methods.base import ORACLE_SHARE, Counts
-from unipd.methods.factored import AugmentedLagrangian, FactoredState, Memory, stationarity
+from unipd.methods.base import ORACLE_SHARE
+from unipd.methods.factored import AugmentedLagrangian, FactoredState, stationarity
 from unipd.methods.factored.augmented_lagrangian import Evaluation, refresh_certificate, target
 from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape
 from unipd.methods.factored.lbfgs import ROUNDING, lbfgs_steps
@@ -169,10 +169,7 @@ class KrausDescent(FixedRank):
         """Start from the given factor."""
         assert self.initial is not None
         model = ChannelLoss(problem, self._find_factors(problem), dual, 0.0)
-        here = model.evaluate(self.initial)
-        counts, memory = Counts(0, 0, here.matvecs), Memory(limit=self.memory)
-        settings = {"memory": memory, "accuracy": accuracy, "first_rank": self.initial.shape[1]}
-        return FactoredState.at(model, self.initial, here, counts, **settings)
+        return self.start_from(model, self.initial, accuracy)
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Descend; call the oracle where the gap may be within the accuracy, or the loss no longer falls.

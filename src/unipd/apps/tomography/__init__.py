@@ -13,7 +13,6 @@ objective (objectives), the rank and the method, and solves. The files in the or
 - :mod:`~unipd.apps.tomography.state`: :class:`QuantumState`, a density matrix by its eigenvalues and eigenvectors;
 - :mod:`~unipd.apps.tomography.measurements`: Pauli strings and values in the forms users have, their standard errors;
 - :mod:`~unipd.apps.tomography.counts`: counts of outcomes, readout errors, Pauli estimates;
-- :mod:`~unipd.apps.tomography.povm`: measurements given as operators;
 - :mod:`~unipd.apps.tomography.objectives`: what is minimised, and the problem that this gives;
 - :mod:`~unipd.apps.tomography.fixed_rank`: the method for likelihoods and for states of limited rank;
 - :mod:`~unipd.apps.tomography.projected`: the method for noisy data, projected gradients on Ritz vectors;
@@ -74,7 +73,6 @@ from unipd.apps.tomography.objectives import (
     pearson_chi_square,
     tomography_problem,
 )
-from unipd.apps.tomography.povm import pauli6_povm, sic_povm
 from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.shadows import Shadow, ShadowEstimate, UnevenBases
 from unipd.apps.tomography.simulate import (
@@ -94,6 +92,7 @@ from unipd.apps.tomography.simulate import (
     w_state,
 )
 from unipd.apps.tomography.state import QuantumState, as_state
+from unipd.maps.pauli import pauli6_povm, sic_povm
 
 __all__ = [
     "PAPER_EPS",

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,17 +27,13 @@ from unipd.apps.tomography.confidence import (
     is_identified,
     is_measured,
     is_target_measured,
-    residual_noise,
+    repeat_fit,
     state_range,
 )
-from unipd.apps.tomography.counts import BasisCounts
-from unipd.apps.tomography.fit import fit_counts, fit_data
 from unipd.apps.tomography.measurements import as_pauli_sum
-from unipd.apps.tomography.model import Fit, FitSettings
-from unipd.apps.tomography.simulate import binomial_mean, sample_bases
+from unipd.apps.tomography.model import Fit
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.errors import FileFormatError, InvalidInput
-from unipd.io.pauli import PauliData
 from unipd.run import interruption
 from unipd.run.checkpoint import Checkpoint, CheckpointWarning
 from unipd.run.checkpoint.file import read_checkpoint, remove_leftovers, unusable, write_checkpoint
@@ -161,8 +157,7 @@ class Bootstrap(ReprMixin):
         Replicates say nothing about directions that no measurement sees, since every fit chooses the same state there.
         Observables, and the fidelity with a pure state, then get their certified range; other figures are refused.
         """
-        if not 0.0 < validate.number("level", level) < 1.0:
-            raise InvalidInput("level", "a number between 0 and 1", repr(level))
+        validate.fraction("level", level)
         values = self.values(figure)
         if isinstance(figure, str) and figure in self.range_figures:
             return self._range(figure, level)
@@ -354,59 +349,18 @@ def bootstrap(
     named = {} if observables is None else dict(observables)
     for observable in named.values():
         as_pauli_sum(observable, fit.state.qubits)
-    settings = replace(fit.refit_settings, threads=1, verbose=False, callback=None, solver_options={})
+    settings = fit.refit_settings
     streams = np.random.SeedSequence(validate.integer("seed", seed, minimum=0)).spawn(number)
     workers = 1 if threads is None else validate.integer("threads", threads, minimum=1)
 
     def replicate(index: int) -> Array:
-        state = _refit(settings, fit, resample, np.random.default_rng(streams[index])).state
+        state = repeat_fit(fit, np.random.default_rng(streams[index]), resample).state
         return state.eigenvectors * np.sqrt(state.eigenvalues)
 
     marks = (settings, fit.counts, fit.state, fit.fitted, fit.data, resample, seed)
     done = _Replicates(current_context().checkpoint, *marks).draw(number, replicate, workers, progress)
     states = tuple(QuantumState(factor, np.linalg.norm(factor, axis=0) ** 2) for factor in done)
     return Bootstrap(states, fit, None if target is None else as_state(target), named)
-
-
-def _refit(settings: FitSettings, fit: Fit, resample: str, rng: np.random.Generator) -> Fit:
-    """Return the fit to data of the same experiment: on the estimated state, or drawn from the data."""
-    if fit.counts is not None and resample == "basis":
-        return fit_counts(settings, [_redraw(part, rng) for part in fit.counts], prior=fit.state)
-    if fit.counts is not None:
-        return fit_counts(settings, _measure_again(fit, fit.counts, rng), prior=fit.state)
-    data, values, stderr = fit.data, np.clip(fit.fitted, -1.0, 1.0), fit.data.stderr
-    if resample == "basis":
-        values = np.clip(data.expectations, -1.0, 1.0)
-    if stderr is None and data.shots is None:
-        stderr = np.full(values.shape, residual_noise(fit))
-    if stderr is not None:
-        values = values + stderr * rng.standard_normal(values.shape)
-    elif data.shots is not None:
-        values = binomial_mean(values, np.maximum(np.round(data.shots), 1.0), rng)
-    return fit_data(settings, PauliData(data.qubits, data.x, data.z, values, data.shots, stderr))
-
-
-def _measure_again(fit: Fit, counts: list[BasisCounts], rng: np.random.Generator) -> list[BasisCounts]:
-    """Return counts of the same measurements of the estimated state."""
-    if fit.model.histogram is None:
-        bases, shots = [part.basis for part in counts], [part.shots for part in counts]
-        return list(sample_bases(fit.state, bases, shots, rng))
-    probabilities = np.maximum(np.asarray(fit.model.problem.map.image(fit.state.low_rank), np.float64), 0.0)
-    rows = np.split(probabilities, np.cumsum(fit.model.histogram.sizes)[:-1])
-    drawn = [rng.multinomial(part.shots, row / row.sum()) for part, row in zip(counts, rows, strict=True)]
-    seen = [np.flatnonzero(row) for row in drawn]
-    return [
-        BasisCounts(part.basis, places, row[places], part.povm)
-        for part, places, row in zip(counts, seen, drawn, strict=True)
-    ]
-
-
-def _redraw(part: BasisCounts, rng: np.random.Generator) -> BasisCounts:
-    """Return as many shots drawn with replacement from those of a basis."""
-    if part.is_quasi:
-        raise InvalidInput("resample", '"parametric" for quasi-counts', '"basis"')
-    drawn = rng.multinomial(part.shots, part.counts / part.counts.sum())
-    return BasisCounts(part.basis, part.outcomes, drawn, part.povm)
 
 
 def replicates_file(checkpoint: Path) -> Path:

@@ -9,6 +9,10 @@ and D_t is the template: a linear objective over the spectrahedron and a loss of
 lower end of the range; at the best t it is the minimum itself (Lagrange duality), and there phi of the minimiser is
 phi_min + Delta. The upper end is that of -O.
 
+Near the boundary of the set of states a fit is biased (of a nearly pure state it is too mixed), and chi-square with one
+degree of freedom is too small a limit for the range of a single observable. There Delta is calibrated: the experiment
+is repeated on the states at the ends, and an end that the repeated fits would still reach is moved outwards.
+
 The same file finds out which figures the data do not determine: those that change along directions of the tangent
 space at the estimate which no measurement sees.
 """
@@ -16,7 +20,7 @@ space at the estimate which no measurement sees.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +30,9 @@ from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.adapters import read_state_array
-from unipd.apps.tomography.fit import largest_step
-from unipd.apps.tomography.fixed_rank import WIDTH, FixedRank, warm_factors
+from unipd.apps.tomography.counts import BasisCounts
+from unipd.apps.tomography.fit import fit_counts, fit_data, largest_step
+from unipd.apps.tomography.fixed_rank import WIDTH, FixedRank
 from unipd.apps.tomography.measurements import (
     as_pauli_sum,
     as_paulis,
@@ -37,11 +42,13 @@ from unipd.apps.tomography.measurements import (
 )
 from unipd.apps.tomography.model import Fit
 from unipd.apps.tomography.objectives import BY_OUTCOME, oracle_options
+from unipd.apps.tomography.simulate import binomial_mean, sample_bases
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.atoms import LowRank
 from unipd.couplings import WeightedLeastSquares
 from unipd.errors import InvalidInput
-from unipd.maps.pauli import DenseOperator, OutcomeMap
+from unipd.io.pauli import PauliData
+from unipd.maps.pauli import DenseOperator
 from unipd.problem import Problem
 from unipd.run import MaxIterations, Result, solve
 from unipd.sharp.linear import Linear
@@ -59,6 +66,10 @@ DENSE_QUBITS = 9
 """Most qubits of a factor with as many columns as rows."""
 FIRST_SHIFT = 0.3
 """White noise in the first point, so that no direction is missing."""
+INTERIOR = 0.1
+"""Smallest eigenvalue of a state well inside the set of states, as a share of that of white noise."""
+REPLICATES = 20
+"""Repeated experiments at either end of a range, by default: they give its spread to a sixth."""
 TANGENT_SIZE = 2_000
 """Most parameters of a tangent space whose singular values are computed; above, parameters are counted."""
 BLIND = 1e-6
@@ -90,7 +101,9 @@ class StateRange(ReprMixin):
         return self.high - self.low
 
 
-def state_range(fit: Fit, observable: Any, level: float = 0.95, *, joint: bool = True) -> StateRange:
+def state_range(
+    fit: Fit, observable: Any, level: float = 0.95, *, joint: bool = True, replicates: int = REPLICATES, seed: int = 0
+) -> StateRange:
     """Return certified bounds on an observable over all states that fit the data within chi-square.
 
     Parameters
@@ -106,8 +119,14 @@ def state_range(fit: Fit, observable: Any, level: float = 0.95, *, joint: bool =
     joint
         Whether the region is to hold the whole state with this confidence, so that the ranges of all observables hold
         together: chi-square with as many degrees of freedom as the data determine. Positivity only makes it cover more.
-        False takes one degree of freedom, the usual profile interval of a single observable. It is much shorter, and
-        right well inside the set of states, but too short near its boundary (states of low rank).
+        False is for one observable alone: one degree of freedom, the usual profile interval, which is much shorter.
+        That is right well inside the set of states and too little near its boundary, where it is calibrated.
+    replicates
+        For that, the number of repeated experiments on the state at either end of the profile interval. Where their
+        fits, with their bias and spread, would still reach the estimate, the end moves outwards, to the region
+        of the likelihood ratio that ends where they would not. Every replicate is a fit; 0 keeps the profile interval.
+    seed
+        Seed of these experiments.
 
     Examples
     --------
@@ -117,15 +136,47 @@ def state_range(fit: Fit, observable: Any, level: float = 0.95, *, joint: bool =
     >>> round(single.low, 2), round(single.high, 2), round(all_together.low, 2), round(all_together.high, 2)
     (0.55, 0.65, 0.53, 0.67)
     """
-    if not 0.0 < validate.number("level", level) < 1.0:
-        raise InvalidInput("level", "a number between 0 and 1", repr(level))
+    validate.fraction("level", level)
+    number = validate.integer("replicates", replicates, minimum=0)
     operator = as_observable(observable, fit.state.qubits)
     freedom = min(4**fit.state.qubits - 1, fit.model.observations) if joint else 1
     region = confidence_region(fit, 0.5 * float(chdtri(freedom, 1.0 - level)))
-    estimate = pair(operator, fit.state.low_rank)
-    low, attained_low = smallest_value(region, operator, 1.0)
-    high, attained_high = smallest_value(region, operator, -1.0)
-    return StateRange(low, -high, min(attained_low, estimate), max(-attained_high, estimate), estimate, level)
+    estimate, streams = pair(operator, fit.state.low_rank), np.random.SeedSequence(seed).spawn(2)
+    ends: list[End] = []
+    for sign, stream in zip((1.0, -1.0), streams, strict=True):
+        end = smallest_value(region, operator, sign)
+        if not joint and number >= 2 and not is_interior(end.state):
+            values = repeat_values(fit, operator, end.state, number, np.random.default_rng(stream))
+            excess = calibrate_excess(region, end, sign * estimate, sign * values)
+            end = end if excess <= region.excess else smallest_value(replace(region, excess=excess), operator, sign)
+        ends.append(end)
+    low, high = ends
+    attained = min(low.attained, estimate), max(-high.attained, estimate)
+    return StateRange(low.bound, -high.bound, *attained, estimate, level)
+
+
+def is_interior(state: QuantumState) -> bool:
+    """Whether a state is well inside the set of states, where intervals of the likelihood ratio are right."""
+    return state.rank == state.dimension and bool(state.eigenvalues.min() >= INTERIOR / state.dimension)
+
+
+def repeat_values(fit: Fit, operator: Any, state: QuantumState, number: int, rng: np.random.Generator) -> FloatArray:
+    """Return <O, X> of this state, then of the fits to repeated experiments on it."""
+    fits = [repeat_fit(fit, rng, state=state).state for _ in range(number)]
+    return np.array([pair(operator, point.low_rank) for point in (state, *fits)])
+
+
+def calibrate_excess(region: Region, end: End, estimate: float, values: FloatArray) -> float:
+    """Return Delta of a region that ends where repeated fits just reach the estimate; at least that of the region.
+
+    The fits to experiments on the state at the end, with the value o, have the values o + bias +- s. So the estimate e
+    speaks against ends below e - bias - z s, z = sqrt(2 Delta) the normal quantile, and Delta grows as the square of
+    the distance from the centre.
+    """
+    bias, spread = float(values[1:].mean() - values[0]), float(np.std(values[1:], ddof=1))
+    farthest = estimate - bias - math.sqrt(2.0 * region.excess) * spread
+    reach = end.centre - end.attained
+    return region.excess * max(1.0, (end.centre - farthest) / reach) ** 2 if reach > 0.0 else region.excess
 
 
 def as_observable(observable: Any, qubits: int) -> DenseOperator:
@@ -255,12 +306,25 @@ def minimize_nats(problem: Problem, factor: Array, accuracy: float = NATS) -> Re
     start = QuantumState.from_low_rank(LowRank(factor, factor, np.ones(factor.shape[1]))).low_rank
     objective = problem.sharp.objective(start) + problem.coupling.penalty(problem.map.image(start) - problem.b)
     relative = accuracy / problem.scale(objective)
-    method = FixedRank(factors=warm_factors(factor))
+    method = FixedRank(initial=factor)
     return solve(problem, method, accuracy=relative, stop=MaxIterations(MOST_ITERATIONS))
 
 
-def smallest_value(region: Region, operator: Any, sign: float) -> tuple[float, float]:
-    """Return a certified lower bound on <sign O, X> over the region, and the smallest value found there.
+class End(NamedTuple):
+    """The lower end of the values v = <sign O, X> over a region."""
+
+    bound: float
+    """Certified lower bound on v."""
+    attained: float
+    """The smallest v found in the region."""
+    centre: float
+    """v of the minimiser of phi."""
+    state: QuantumState
+    """A state with the smallest v found."""
+
+
+def smallest_value(region: Region, operator: Any, sign: float) -> End:
+    """Return the lower end of <sign O, X> over the region.
 
     phi(X_t) - phi_min grows as t^2 while the region is an ellipsoid, so t is corrected by the ratio of square roots.
     """
@@ -273,19 +337,26 @@ def smallest_value(region: Region, operator: Any, sign: float) -> tuple[float, f
     best = float(bounds[0] if sign > 0 else -bounds[1])
     centre = sign * pair(operator, region.centre)
     middle = region.problem.map.image(region.centre)
-    found, factor, weight = centre, region.factor, 20.0 * region.excess / spread
+    found, point, factor, weight = centre, region.centre, region.factor, 20.0 * region.excess / spread
     tried: list[Trial] = []
     for _ in range(MOST_SOLVES):
-        trial, factor = minimize_along(region, operator, sign * weight, factor)
+        trial = minimize_along(region, operator, sign * weight, factor)
         tried.append(trial)
         best = max(best, (trial.bound - region.limit) / weight)
         step = trial.image - middle
         share = largest_step(lambda s, step=step: region.loss(middle + s * step), region.limit)
-        found = min(found, centre + share * (trial.value - centre))
+        if centre + share * (trial.value - centre) < found:
+            found, point = centre + share * (trial.value - centre), mix_points(region.centre, trial.point, share)
         if found - best <= CLOSE * (centre - best):
             break
-        weight = next_weight(tried, region)
-    return min(best, found), found
+        factor, weight = mixed_factor(QuantumState.from_low_rank(trial.point)), next_weight(tried, region)
+    return End(min(best, found), found, centre, QuantumState.from_low_rank(point))
+
+
+def mix_points(first: LowRank, second: LowRank, share: float) -> LowRank:
+    """Return (1 - s) X + s Y."""
+    left = np.concatenate([first.left, second.left], axis=1)
+    return LowRank(left, left, np.concatenate([(1.0 - share) * first.weights, share * second.weights]))
 
 
 class Trial(NamedTuple):
@@ -301,6 +372,8 @@ class Trial(NamedTuple):
     """Certified lower bound D on the minimum."""
     image: FloatArray
     """A X."""
+    point: LowRank
+    """X."""
 
 
 def next_weight(tried: list[Trial], region: Region) -> float:
@@ -316,16 +389,63 @@ def next_weight(tried: list[Trial], region: Region) -> float:
     return math.exp(place + min(4.0, max(-4.0, goal - root)))
 
 
-def minimize_along(region: Region, operator: Any, weight: float, factor: Array) -> tuple[Trial, Array]:
-    """Return the minimiser of <weight O, X> + phi, and a factor to start the next solve from."""
+def minimize_along(region: Region, operator: Any, weight: float, factor: Array) -> Trial:
+    """Return the minimiser of <weight O, X> + phi, from a factor."""
     problem = region.problem
     cost: Any = DenseOperator(weight * operator.toarray()) if isinstance(operator, DenseOperator) else weight * operator
     sharp = Linear(cost, problem.sharp)
     result = minimize_nats(Problem(sharp, problem.map, problem.b, problem.coupling), factor)
     image = np.asarray(problem.map.image(result.x), np.float64)
     value = math.copysign(1.0, weight) * pair(operator, result.x)
-    trial = Trial(abs(weight), region.loss(image), value, result.dual_bound, image)
-    return trial, mixed_factor(QuantumState.from_low_rank(result.x))
+    return Trial(abs(weight), region.loss(image), value, result.dual_bound, image, result.x)
+
+
+def repeat_fit(
+    fit: Fit, rng: np.random.Generator, resample: str = "parametric", state: QuantumState | None = None
+) -> Fit:
+    """Return the fit to data of the same experiment: on a state (the estimate by default), or drawn from the data."""
+    settings, truth = fit.refit_settings, fit.state if state is None else state
+    if fit.counts is not None and resample == "basis":
+        return fit_counts(settings, [_redraw(part, rng) for part in fit.counts], prior=fit.state)
+    if fit.counts is not None:
+        return fit_counts(settings, _measure_again(fit, fit.counts, truth, rng), prior=fit.state)
+    data, stderr = fit.data, fit.data.stderr
+    exact = fit.fitted if state is None else np.asarray(fit.model.strings.image(truth.low_rank), np.float64)
+    values = np.clip(exact, -1.0, 1.0)
+    if resample == "basis":
+        values = np.clip(data.expectations, -1.0, 1.0)
+    if stderr is None and data.shots is None:
+        stderr = np.full(values.shape, residual_noise(fit))
+    if stderr is not None:
+        values = values + stderr * rng.standard_normal(values.shape)
+    elif data.shots is not None:
+        values = binomial_mean(values, np.maximum(np.round(data.shots), 1.0), rng)
+    return fit_data(settings, PauliData(data.qubits, data.x, data.z, values, data.shots, stderr))
+
+
+def _measure_again(
+    fit: Fit, counts: list[BasisCounts], state: QuantumState, rng: np.random.Generator
+) -> list[BasisCounts]:
+    """Return counts of the same measurements of a state."""
+    if fit.model.histogram is None:
+        bases, shots = [part.basis for part in counts], [part.shots for part in counts]
+        return list(sample_bases(state, bases, shots, rng))
+    probabilities = np.maximum(np.asarray(fit.model.problem.map.image(state.low_rank), np.float64), 0.0)
+    rows = np.split(probabilities, np.cumsum(fit.model.histogram.sizes)[:-1])
+    drawn = [rng.multinomial(part.shots, row / row.sum()) for part, row in zip(counts, rows, strict=True)]
+    seen = [np.flatnonzero(row) for row in drawn]
+    return [
+        BasisCounts(part.basis, places, row[places], part.povm)
+        for part, places, row in zip(counts, seen, drawn, strict=True)
+    ]
+
+
+def _redraw(part: BasisCounts, rng: np.random.Generator) -> BasisCounts:
+    """Return as many shots drawn with replacement from those of a basis."""
+    if part.is_quasi:
+        raise InvalidInput("resample", '"parametric" for quasi-counts', '"basis"')
+    drawn = rng.multinomial(part.shots, part.counts / part.counts.sum())
+    return BasisCounts(part.basis, part.outcomes, drawn, part.povm)
 
 
 def is_measured(fit: Fit, observable: Any) -> bool:
@@ -334,13 +454,12 @@ def is_measured(fit: Fit, observable: Any) -> bool:
     used = np.abs(coefficients) > UNSEEN * np.abs(coefficients).max()
     shift = fit.state.qubits
     wanted = ((strings.x.astype(np.int64) << shift) | strings.z)[used]
-    known = (fit.data.x.astype(np.int64) << shift) | fit.data.z
-    return bool(np.all(np.isin(wanted, np.append(known, 0))))
+    return bool(np.all(np.isin(wanted, np.append(fit.data.keys, 0))))
 
 
 def is_target_measured(fit: Fit, target: QuantumState) -> bool:
     """Whether the projector on a pure target is a combination of measured strings: their squares sum to p - 1."""
-    keys, first = np.unique((fit.data.x.astype(np.int64) << fit.state.qubits) | fit.data.z, return_index=True)
+    keys, first = np.unique(fit.data.keys, return_index=True)
     first = first[keys != 0]
     strings = as_paulis((fit.data.x[first], fit.data.z[first]), fit.state.qubits)
     values = target.expectations(strings)
@@ -357,22 +476,15 @@ def is_identified(fit: Fit) -> bool:
     parameters = parameter_count(fit.state.qubits, rank)
     if fit.model.independent < parameters:
         return False
-    if parameters > TANGENT_SIZE or parameters * measured_map(fit).codomain[0] > TANGENT_SIZE**2:
+    if parameters > TANGENT_SIZE or parameters * fit.model.measured_map.codomain[0] > TANGENT_SIZE**2:
         return True
     values = np.linalg.svd(tangent_images(fit, rank), compute_uv=False)
     return bool(values[-1] > BLIND * values[0])
 
 
-def measured_map(fit: Fit) -> Any:
-    """Return the map to the measured strings, or to the outcomes where single strings are not determined."""
-    outcomes = fit.model.problem.map
-    is_indirect = isinstance(outcomes, OutcomeMap) and fit.data.size < outcomes.pauli_map.x.size
-    return outcomes if is_indirect else fit.model.strings
-
-
 def tangent_images(fit: Fit, rank: int) -> FloatArray:
     """Return A restricted to the tangent space at the estimate, column by column in an orthonormal basis."""
-    size, seen = fit.state.dimension, measured_map(fit)
+    size, seen = fit.state.dimension, fit.model.measured_map
     kept = min(rank, fit.state.rank)
     frame = np.linalg.qr(np.concatenate([fit.state.eigenvectors[:, :kept], np.eye(size)], axis=1))[0][:, :size]
     columns: list[FloatArray] = []

@@ -21,10 +21,17 @@ from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.adapters import read_outcomes
 from unipd.apps.tomography.measurements import SMALLEST_VARIANCE
-from unipd.apps.tomography.povm import count_qubits, find_measurement, read_outcome
 from unipd.errors import InvalidInput
 from unipd.io.pauli import MOST_SHOTS, PauliData
-from unipd.maps.pauli import Confusion, Measurement, OutcomeMap, apply_local, measure_basis, walsh_hadamard
+from unipd.maps.pauli import (
+    Confusion,
+    Measurement,
+    OutcomeMap,
+    apply_local,
+    find_measurement,
+    measure_basis,
+    walsh_hadamard,
+)
 from unipd.maps.pauli.strings import MOST_QUBITS, bit_count, parse
 from unipd.memory import require_room_for_state
 
@@ -66,6 +73,8 @@ def all_signed_sums(qubits: int, outcomes: IntArray, counts: IntArray | FloatArr
     return sums
 
 
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+"""Outcomes of a qubit in keys of counts."""
 MAX_PAULIS = 1 << 19
 """Default limit on the number of strings."""
 _BATCH = 1 << 22
@@ -192,6 +201,41 @@ def _povm_counts(counts: Mapping[Any, Any], povm: Any) -> list[BasisCounts]:
         places = [read_outcome(name, known[key], outcome) for outcome in outcomes]
         parts.append(BasisCounts(name, *_collect(name, places, 1.0, outcomes), known[key]))
     return parts
+
+
+def count_qubits(povm: Any, setting: str, outcomes: Mapping[Any, Any]) -> int:
+    """Return the number of qubits: that of a joint or listed POVM, else the length of the outcomes."""
+    found = povm.get(setting) if isinstance(povm, Mapping) else povm
+    if found is None:
+        return len(setting)
+    if isinstance(found, (list, tuple)) and found and all(np.ndim(part) == 3 for part in found):
+        return len(found)
+    size = np.shape(found)[-1] if np.ndim(found) == 3 else 2
+    if size > 2:
+        return int(size).bit_length() - 1
+    key = next(iter(outcomes), "")
+    length = len(key) if isinstance(key, tuple) else len("".join(str(key).split()))
+    if not 1 <= length <= MOST_QUBITS:
+        raise InvalidInput("counts", f"outcomes of 1 to {MOST_QUBITS} qubits", repr(key))
+    return length
+
+
+def read_outcome(setting: str, measurement: Measurement, key: Any) -> int:
+    """Return an outcome as an index: a digit for each qubit (qubit 0 at the right), or a number for all together.
+
+    >>> read_outcome("", as_measurement("sic", 2), "31"), read_outcome("", as_measurement("sic", 2), (3, 1))
+    (13, 13)
+    """
+    shape = measurement.shape
+    if len(shape) == 1 and not isinstance(key, tuple):
+        digits = [int(key)] if str(key).strip().isdecimal() else [-1]
+    else:
+        word = key if isinstance(key, tuple) else [_DIGITS.find(mark) for mark in "".join(str(key).split()).lower()]
+        digits = [digit if isinstance(digit, (int, np.integer)) else -1 for digit in word]
+    if len(digits) != len(shape) or not all(0 <= digit < size for digit, size in zip(digits, shape, strict=True)):
+        text = f"a number below {shape[0]}" if len(shape) == 1 else f"a digit for each qubit, below {shape}"
+        raise InvalidInput(f"counts[{setting!r}]", text, repr(key))
+    return int(np.ravel_multi_index(digits, shape))
 
 
 def _basis_counts(basis: Any, outcomes: Any, qubits: int) -> BasisCounts:

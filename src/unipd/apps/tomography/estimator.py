@@ -244,9 +244,9 @@ class PauliTomography:
         """Return error bars from repeated experiments; see :func:`unipd.apps.tomography.bootstrap`."""
         return bootstrap(self.fit_, replicates, **options)
 
-    def state_range(self, observable: Any, level: float = 0.95, *, joint: bool = True) -> StateRange:
+    def state_range(self, observable: Any, level: float = 0.95, **options: Any) -> StateRange:
         """Return certified bounds on an observable; see :func:`unipd.apps.tomography.state_range`."""
-        return state_range(self.fit_, observable, level, joint=joint)
+        return state_range(self.fit_, observable, level, **options)
 
     @property
     def fit_(self) -> Fit:

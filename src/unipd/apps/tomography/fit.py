@@ -23,7 +23,7 @@ from unipd.apps.tomography.counts import (
     histogram_of,
     pool_estimates,
 )
-from unipd.apps.tomography.fixed_rank import REGULARISATION, FixedRank, warm_factors
+from unipd.apps.tomography.fixed_rank import REGULARISATION, FixedRank
 from unipd.apps.tomography.measurements import (
     DOUBLE_QUBITS,
     Paulis,
@@ -352,7 +352,7 @@ def choose_method(settings: FitSettings, model: Model) -> Method:
     if is_descent and isinstance(settings.rank, int):
         return FixedRank(rank=settings.rank)
     if name == "auto" and is_descent and model.objective == "likelihood":
-        return FixedRank() if model.start is None else FixedRank(factors=warm_factors(model.start))
+        return FixedRank(initial=model.start)
     fits_noise = model.is_noisy and problem.loss is not None and settings.rank is None
     if name == "auto" and is_descent and fits_noise:
         return Projected(rank=NOISY_RANK)

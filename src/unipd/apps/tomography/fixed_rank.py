@@ -27,7 +27,7 @@ from unipd.methods.factored.lbfgs import lbfgs_steps
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp import Spectrahedron
-from unipd.sharp.spectral.factors import SpectralFactors, random_block
+from unipd.sharp.spectral.factors import Factors, SpectralFactors, random_block
 from unipd.sharp.wrapper import unwrap_counter
 from unipd.status import Status
 
@@ -48,28 +48,6 @@ POWER_STEPS = 6
 
 
 @dataclass(frozen=True)
-class WarmFactors(SpectralFactors):
-    """Factors of density matrices that start from a given factor."""
-
-    warm: Array | None = None
-    """The factor to start from."""
-
-    def start(self, atom: Any, columns: int, seed: int) -> Array:
-        """Return the factor to start from, or one made from the atom."""
-        return super().start(atom, columns, seed) if self.warm is None else self.warm
-
-
-def warm_factors(factor: Array) -> WarmFactors:
-    """Return the factored form of the density matrices of this size that starts from ``factor``.
-
-    >>> warm_factors(np.eye(2)).point(2.0 * np.eye(2)).dense()
-    array([[0.5, 0. ],
-           [0. , 0.5]])
-    """
-    return WarmFactors(factor.shape[0], 0, 1.0, ball=False, regularisation=REGULARISATION, warm=factor)
-
-
-@dataclass(frozen=True)
 class FixedRank(Factored):
     """Quasi-Newton steps over X = R R^* / ||R||^2 with a fixed number of columns.
 
@@ -80,8 +58,8 @@ class FixedRank(Factored):
     ----------
     rank
         Largest rank of X; None for any rank.
-    inner_steps, memory, seed, factors
-        As in :class:`unipd.Factored`; ``factors`` of :func:`warm_factors` give the first factor.
+    inner_steps, memory, seed, factors, initial
+        As in :class:`unipd.Factored`.
 
     Examples
     --------
@@ -98,20 +76,30 @@ class FixedRank(Factored):
         """Name in results."""
         return "fixed-rank"
 
+    def _find_factors(self, problem: Problem) -> Factors:
+        """Return the density matrices; the preconditioner of a given factor leaves vanishing columns alone."""
+        if self.factors is not None or self.initial is None:
+            return super()._find_factors(problem)
+        return SpectralFactors(problem.map.domain[0], 0, 1.0, ball=False, regularisation=REGULARISATION)
+
     def start(self, problem: Problem, tracker: Tracker, dual: Array, accuracy: float) -> FactoredState:
         """Start from the given factor, or from the top eigenvectors of -A^*(lam), lam the gradient at X = 0."""
         if not problem.has_differentiable_loss:
             raise InvalidInput("problem", "a differentiable loss for the method fixed-rank", repr(problem))
-        factors, products = self._choose_factors(problem), 0
-        factor = factors.warm if isinstance(factors, WarmFactors) else None
-        if factor is None:
-            columns = min(self.rank or WIDTH, problem.map.domain[0])
-            factor, products = spectral_factor(problem, columns, self.seed), (POWER_STEPS + 1) * columns
-        model = AugmentedLagrangian(problem, factors, dual, 0.0)
+        model = AugmentedLagrangian(problem, self._choose_factors(problem), dual, 0.0)
+        if self.initial is not None:
+            return self.start_from(model, self.initial, accuracy)
+        columns = min(self.rank or WIDTH, problem.map.domain[0])
+        factor = spectral_factor(problem, columns, self.seed)
+        return self.start_from(model, factor, accuracy, (POWER_STEPS + 1) * columns)
+
+    def start_from(
+        self, model: AugmentedLagrangian, factor: Array, accuracy: float, products: int = 0
+    ) -> FactoredState:
+        """Return the first state of a descent from R, which took this many products to find."""
         here = model.evaluate(factor)
-        counts, memory = Counts(0, 0, products + here.matvecs), Memory(limit=self.memory)
-        settings = {"memory": memory, "accuracy": accuracy, "first_rank": factor.shape[1]}
-        return FactoredState.at(model, factor, here, counts, **settings)
+        counts, memory, rank = Counts(0, 0, products + here.matvecs), Memory(limit=self.memory), factor.shape[1]
+        return FactoredState.at(model, factor, here, counts, memory=memory, accuracy=accuracy, first_rank=rank)
 
     def step(self, problem: Problem, state: FactoredState) -> FactoredState:
         """Descend; call the oracle where the gap may be within the accuracy."""

@@ -453,8 +453,7 @@ def choose_paulis(qubits: int, count: int | None = None, seed: int = 0) -> Pauli
 
 def count_strings(data: PauliData) -> int:
     """Return the number of distinct strings other than the identity."""
-    keys = (data.x.astype(np.int64) << data.qubits) | data.z
-    return int(np.unique(keys[keys != 0]).size)
+    return int(np.unique(data.keys[data.keys != 0]).size)
 
 
 def parameter_count(qubits: int, rank: int) -> int:
@@ -510,7 +509,7 @@ def warn_if_doubtful(data: PauliData) -> None:
     The fit still uses all of them, so that their mean counts.
     """
     values = np.append(data.expectations, 1.0)  # the identity at the end, exactly known
-    keys = np.append((data.x.astype(np.int64) << data.qubits) | data.z, 0)
+    keys = np.append(data.keys, 0)
     noise = np.append(noise_tolerance(data.expectations, data.shots, data.stderr), 0.0)
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=-1))

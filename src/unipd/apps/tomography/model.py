@@ -88,11 +88,17 @@ class Model(ReprMixin):
         return 2 * self.independent < 4**self.data.qubits
 
     @property
+    def measured_map(self) -> Any:
+        """The map to the measured strings, or to the outcomes where these do not determine single strings."""
+        outcomes = self.problem.map
+        is_indirect = isinstance(outcomes, OutcomeMap) and self.data.size < outcomes.pauli_map.x.size
+        return outcomes if is_indirect else self.strings
+
+    @property
     def independent(self) -> int:
         """Number of independent figures that the data determine, at most: distinct strings, or outcomes."""
-        strings = count_strings(self.data)
-        is_indirect = isinstance(self.problem.map, OutcomeMap) and self.data.size < self.problem.map.pauli_map.x.size
-        return min(self.observations, 4**self.data.qubits - 1) if is_indirect else strings
+        is_direct = self.measured_map is self.strings
+        return count_strings(self.data) if is_direct else min(self.observations, 4**self.data.qubits - 1)
 
     def chi_square(self, state: QuantumState, fitted: FloatArray) -> tuple[float, float] | None:
         """Return the chi-square of a state and its standard deviation for the true one; None if errors are unknown."""
@@ -186,8 +192,9 @@ class Fit(ReprMixin):
 
     @property
     def refit_settings(self) -> FitSettings:
-        """The settings with the objective and the rank that were chosen, for repeated experiments."""
-        return replace(self.settings, objective=self.model.objective, rank=self.rank_limit)
+        """The settings of repeated experiments: the objective and the rank that were chosen, one thread, no output."""
+        chosen = replace(self.settings, objective=self.model.objective, rank=self.rank_limit, threads=1)
+        return replace(chosen, verbose=False, callback=None, solver_options={})
 
     def chi_square_figures(self) -> dict[str, float]:
         """Return chi-square, degrees of freedom and their ratio, where errors are known and data exceed parameters.

@@ -203,8 +203,7 @@ class Shadow:
         (1.0, 30, 1.0)
         """
         chosen = validate.choice("estimator", estimator, ESTIMATORS)
-        if not 0.0 < validate.number("level", level) < 1.0:
-            raise InvalidInput("level", "a number between 0 and 1", repr(level))
+        validate.fraction("level", level)
         terms = {name: read_terms(observable, self.qubits) for name, observable in observables.items()}
         needed = math.ceil(2.0 * math.log(2.0 * max(1, len(terms)) / (1.0 - level)))
         usual = needed if chosen == ESTIMATORS[0] else min(BATCHES, self.draws)
