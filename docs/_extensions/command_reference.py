@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,34 +20,71 @@ Generated from the parser of `unipd`. The [guide](../command-line.md) explains p
 """
 
 
+SHARED = "## Shared options\n\nThey mean the same in every command that names them.\n\n"
+OFTEN = 3
+"""An option of this many commands is described once, under "Shared options"."""
+
+
 def render_reference() -> str:
-    """Return the page."""
+    """Return the page: the commands, the options that they share, the exit codes."""
+    commands = [found for entry in ENTRIES for found in find_commands(Stub(entry).load(), entry.name)]
+    rows = Counter(row for name, command in commands for _, _, row in parameter_rows(name, command))
+    shared: dict[str, list[str]] = {}
+    for name, command in commands:
+        for _, panel, row in parameter_rows(name, command):
+            if rows[row] >= OFTEN and row not in shared.setdefault(panel, []):
+                shared[panel].append(row)
+    sections = "".join(render_command(name, command, rows) for name, command in commands)
+    tables = "".join(render_table(panel, lines) for panel, lines in shared.items())
     codes = "".join(f"| {code} | {meaning} |\n" for code, meaning in MEANINGS.items())
-    commands = "\n".join("\n".join(render_command(Stub(entry).load(), entry.name)) for entry in ENTRIES)
-    return f"{HEAD}{commands}\n## Exit codes\n\n| code | meaning |\n|---|---|\n{codes}"
+    return f"{HEAD}{sections}{SHARED}{tables}## Exit codes\n\n| code | meaning |\n|---|---|\n{codes}"
 
 
-def render_command(command: Any, name: str, heading: str = "##") -> Iterator[str]:
-    """Yield the lines of a command's section, and of those of its subcommands."""
+def find_commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield a command with its name, or its subcommands with theirs."""
+    children = getattr(command, "commands", None)
+    if not children:
+        yield name, command
+    for child in children or ():
+        yield from find_commands(command.commands[child], f"{name} {child}")
+
+
+def parameter_rows(name: str, command: Any) -> list[tuple[str, str, str]]:
+    """Return name, panel and row of every argument and option."""
     with typer.Context(command, info_name=f"unipd {name}") as context:
-        yield from (f"{heading} unipd {name}", "", escape(unwrap_paragraphs(command.help or "")), "")
-        if getattr(command, "commands", None):
-            for child in command.commands:
-                yield from render_command(command.commands[child], f"{name} {child}", heading + "#")
-            return
-        yield from ("```text", command.get_usage(context).removeprefix("Usage: "), "```", "")
-        panels: dict[str, list[Any]] = {}
-        for parameter in command.get_params(context):
-            if "--help" not in parameter.opts:
-                panel = "Arguments" if parameter.param_type_name == "argument" else parameter.rich_help_panel
-                panels.setdefault(panel or "Options", []).append(parameter)
-        for panel, parameters in panels.items():
-            yield from (f"| {panel} | | default |", "|---|---|---|")
-            yield from (render_parameter(parameter, context) for parameter in parameters)
-            yield ""
-        examples = [line.strip() for line in getattr(command, "footer", "").splitlines()[1:] if line.strip()]
-        if examples:
-            yield from ("```sh", *examples, "```", "")
+        return [
+            (
+                part.opts[0],
+                "Arguments" if part.param_type_name == "argument" else part.rich_help_panel or "Options",
+                render_parameter(part, context),
+            )
+            for part in command.get_params(context)
+            if "--help" not in part.opts
+        ]
+
+
+def render_command(name: str, command: Any, rows: Counter[str]) -> str:
+    """Return the section of a command; ``rows`` counts the rows of all commands."""
+    with typer.Context(command, info_name=f"unipd {name}") as context:
+        usage = command.get_usage(context).removeprefix("Usage: ")
+    own: dict[str, list[str]] = {}
+    also: list[str] = []
+    for option, panel, row in parameter_rows(name, command):
+        if rows[row] < OFTEN:
+            own.setdefault(panel, []).append(row)
+        else:
+            also.append(f"`{option}`")
+    examples = [line.strip() for line in getattr(command, "footer", "").splitlines()[1:] if line.strip()]
+    parts = [f"## unipd {name}\n\n{escape(unwrap_paragraphs(command.help or ''))}\n\n```text\n{usage}\n```\n\n"]
+    parts += [render_table(panel, lines) for panel, lines in own.items()]
+    parts += [f"[Shared](#shared-options): {', '.join(also)}.\n\n"] if also else []
+    parts += ["\n".join(["```sh", *examples, "```\n\n"])] if examples else []
+    return "".join(parts)
+
+
+def render_table(panel: str, rows: list[str]) -> str:
+    """Return the table of a panel's arguments or options; nothing without any."""
+    return "\n".join([f"| {panel} | | default |", "|---|---|---|", *rows, "\n"]) if rows else ""
 
 
 def render_parameter(parameter: Any, context: Any) -> str:
