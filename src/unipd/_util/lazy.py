@@ -51,7 +51,7 @@ def compile_lazily(
         def kernel() -> Any:
             if not can_compile():
                 return function
-            from numba import njit
+            from unipd._util.compiler import njit
 
             return njit(cache=True, nogil=True, fastmath=REORDER if reorder else False)(function)
 

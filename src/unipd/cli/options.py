@@ -21,6 +21,7 @@ from unipd._util.files import is_link_loop
 from unipd.cli.exits import say, translate_argument_names
 from unipd.cli.runtime import (
     DEFAULT_EVERY,
+    announce_compilation,
     check_run_options,
     describe_environment,
     log_to,
@@ -233,6 +234,7 @@ def common_options(
                 options.check_method(methods)
             with (
                 thread_limit(options.threads),
+                announce_compilation(quiet=options.quiet),
                 log_to(options.log_file, title),
                 serve_live(options.live, options.live_port, f"unipd {title}", quiet=options.quiet),
                 run_environment(options) if "checkpoint" in names else contextlib.nullcontext(),

@@ -172,6 +172,31 @@ class LogFile(logging.FileHandler):
             say(f"warning: the log {self._path} cannot be written ({error.strerror}); continuing without it")
 
 
+class _Printer(logging.Handler):
+    """Prints log records as lines of the command."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record to standard error."""
+        say(record.getMessage())
+
+
+@contextlib.contextmanager
+def announce_compilation(*, quiet: bool) -> Generator[None]:
+    """Print a line when the first kernel is compiled, which takes seconds; Numba keeps it for later runs."""
+    if quiet:
+        yield
+        return
+    logger, printer = logging.getLogger("unipd.kernels"), _Printer()
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(printer)
+    try:
+        yield
+    finally:
+        logger.removeHandler(printer)
+        logger.setLevel(level)
+
+
 @contextlib.contextmanager
 def log_to(path: Path | None, title: str) -> Generator[None]:
     """Append progress, result and the traceback of an error to a file."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from unipd._typing import Array, IntArray
+from unipd._util.compiler import njit
 from unipd._util.lazy import REORDER
 
 

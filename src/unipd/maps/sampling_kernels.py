@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.compiler import njit
 from unipd._util.lazy import REORDER
 from unipd.maps.pauli.simd import fetch_and_increment, pointer
 from unipd.spectral.golub_kahan_kernels import (

@@ -22,9 +22,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from unipd._typing import Array, FloatArray
+from unipd._util.compiler import njit
 from unipd._util.lazy import REORDER
 from unipd.spectral.stopping import ROUNDING
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from unipd._typing import Array, FloatArray
+from unipd._util.compiler import njit
 from unipd._util.lazy import REORDER
 from unipd.spectral.golub_kahan_kernels import divide, length
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from unipd._typing import Array, FloatArray, IntArray
+from unipd._util.compiler import njit
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
 from unipd.spectral import RIGOROUS

@@ -10,8 +10,8 @@ that x leads to (``block_product``). The image goes the other way: products of e
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from unipd._util.compiler import njit
 from unipd.maps.pauli.layout import ROW
 from unipd.maps.pauli.simd import (
     advance,

@@ -13,8 +13,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from unipd._util.compiler import njit
 from unipd._util.lazy import REORDER
 
 
