@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -298,31 +299,31 @@ def mixed_rows(quick: bool) -> Instance:
     return Instance(problem, {"CVXPY with Clarabel": lambda *_: by_cvxpy(problem, "CLARABEL")})
 
 
-class CountedBall(couplings.ConvexSet):
-    """A Euclidean ball as a user writes it, projection and support function alone, that counts its projections."""
+class CountedSet(couplings.ConvexSet):
+    """A set as a user writes it, projection and support function alone, that counts its projections."""
 
-    def __init__(self, radius: float) -> None:
-        self.radius, self.projections = radius, 0
+    def __init__(self, model: couplings.ConvexSet) -> None:
+        self.model, self.projections = model, 0
 
     def project(self, vector: Any) -> Any:
-        """Return the nearest point of the ball."""
+        """Return the nearest point of the set."""
         self.projections += 1
-        return vector * min(1.0, self.radius / max(float(np.linalg.norm(vector)), 1e-300))
+        return self.model.project(vector)
 
     def conjugate(self, dual: Any) -> float:
         """Return the support function."""
-        return self.radius * float(np.linalg.norm(dual))
+        return self.model.conjugate(dual)
 
 
-def own_coupling(quick: bool) -> Instance:
+def own_coupling(quick: bool, *, is_polyhedral: bool = False) -> Instance:
     """Constrain by a user-supplied set K: how often it is projected on matters more than the time."""
     rows, columns = (30, 100) if quick else (100, 1000)
     random = np.random.default_rng(0)
     A = random.standard_normal((rows, columns))
     truth = np.where(np.arange(columns) < 10, random.standard_normal(columns), 0.0)
     b = A @ truth + 0.1 * random.standard_normal(rows)
-    ball = CountedBall(0.1 * math.sqrt(rows))
-    return Instance(unipd.Problem(sharp.L1NormSquared(columns), A, b, ball))
+    model = couplings.LInfBall(0.1) if is_polyhedral else couplings.L2Ball(0.1 * math.sqrt(rows))
+    return Instance(unipd.Problem(sharp.L1NormSquared(columns), A, b, CountedSet(model)))
 
 
 WALLS: dict[str, Callable[[bool], Instance | None]] = {
@@ -339,6 +340,7 @@ WALLS: dict[str, Callable[[bool], Instance | None]] = {
     "nuclear 60 x 50": lambda _: least_norm((60, 50), 3, 0),
     "nuclear, MovieLens": movielens,
     "mixed rows": mixed_rows,
-    "user-supplied set": own_coupling,
+    "user-supplied ball": own_coupling,
+    "user-supplied box": partial(own_coupling, is_polyhedral=True),
 }
 """The rows of the table."""

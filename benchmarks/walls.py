@@ -29,7 +29,7 @@ import numpy as np
 
 import unipd
 from figures import note
-from wall_instances import WALLS, CountedBall, Instance
+from wall_instances import WALLS, CountedSet, Instance
 
 LIMIT = 60.0
 """CPU seconds after which a run of ours ends."""
@@ -56,7 +56,7 @@ def run_ours(name: str, instance: Instance, limit: float, before: dict[str, floa
     unipd.solve(problem, accuracy=0.5, stop=unipd.MaxIterations(3))  # compiles what is needed
     for accuracy in instance.accuracies:
         coupling = problem.coupling
-        before_run = coupling.projections if isinstance(coupling, CountedBall) else 0
+        before_run = coupling.projections if isinstance(coupling, CountedSet) else 0
         runs = 0
 
         def solve(accuracy: float = accuracy) -> Any:
@@ -70,7 +70,7 @@ def run_ours(name: str, instance: Instance, limit: float, before: dict[str, floa
         times[key] = seconds if result.status.success else np.inf
         ago = f" (before {before[key]:.3g})" if key in before else ""
         counted = ""
-        if isinstance(coupling, CountedBall):
+        if isinstance(coupling, CountedSet):
             share = (coupling.projections - before_run) / (runs * result.iterations)
             counted = f", {share:.1f} projections an iteration"
             note(f"{name}: projections an iteration", share, "calls", 5.0)

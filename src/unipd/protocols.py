@@ -58,6 +58,7 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 
 ========================  ==========================================  =========================
 ``prox_jacobian``         Newton steps of the corrective method       finite differences
+``has_prox_jacobian``     the same; else steps with the prox alone    ``prox_jacobian`` is given
 ``prox_curvature``        the same, in the span of a few columns      from ``prox_jacobian``
 ``gradient_jacobian``     the same, for a smooth loss                 finite differences
 ``is_separable``          coordinates instead of atoms                False

@@ -71,6 +71,11 @@ class Translated(ConvexSet):
         moved = (vector - step * self.shift).astype(vector.dtype, copy=False)
         return self.part.prox_jacobian(moved, step, directions)
 
+    @property
+    def has_prox_jacobian(self) -> bool:
+        """Whether the set has one."""
+        return self.part.has_prox_jacobian
+
     def rescale(self, norms: FloatArray) -> Rescaling | None:
         """Rescale the set, and the shift with it."""
         part = self.part.rescale(norms)
@@ -132,6 +137,11 @@ class Scaled(ConvexSet):
     def prox_jacobian(self, vector: Array, step: float, directions: Array) -> Array:
         """Return that of (step factor) h_0 at v."""
         return self.part.prox_jacobian(vector, self.factor * step, directions)
+
+    @property
+    def has_prox_jacobian(self) -> bool:
+        """Whether the set has one."""
+        return self.part.has_prox_jacobian
 
     def rescale(self, norms: FloatArray) -> Rescaling | None:
         """Rescale the set; the factor stays."""

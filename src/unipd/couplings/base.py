@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,6 +143,11 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
         """
         return finite_differences(lambda v: self.prox_conjugate(v, step), vector, directions)
 
+    @property
+    def has_prox_jacobian(self) -> bool:
+        """Whether :meth:`prox_jacobian` knows the derivative; without it the corrective method needs the prox alone."""
+        return self.prox_jacobian != MethodType(CouplingBase.prox_jacobian, self)
+
     def prox_curvature(self, vector: Array, step: float, columns: Array, gram: FloatArray) -> FloatArray:
         """Return Re C^* J C for the J of :meth:`prox_jacobian`; ``gram`` is Re C^* C, for those that profit from it."""
         product = (columns.conj().T @ self.prox_jacobian(vector, step, columns)).real
@@ -268,6 +274,11 @@ class ConvexLoss(CouplingBase):
     def is_differentiable(self) -> bool:
         """Whether phi has a gradient wherever it is finite: by default where that is Lipschitz continuous."""
         return math.isfinite(self.curvature())
+
+    @property
+    def has_prox_jacobian(self) -> bool:
+        """Whether the derivative of the prox is known; differences will do for a differentiable loss."""
+        return self.is_differentiable or self.prox_jacobian != MethodType(CouplingBase.prox_jacobian, self)
 
     @abstractmethod
     def value(self, residual: Array) -> float:

@@ -168,6 +168,11 @@ class Product(CouplingBase):
         pieces = zip(self._pieces(vector), rows, strict=True)
         return np.concatenate([part.prox_jacobian(piece, step, own) for (part, piece), own in pieces])
 
+    @property
+    def has_prox_jacobian(self) -> bool:
+        """Whether every part has one."""
+        return all(part.has_prox_jacobian for part in self.parts)
+
     def rescale(self, norms: FloatArray) -> Rescaling | None:
         """Rescale every part that allows it; the rows of the others keep their units."""
         parts = [part.rescale(piece) or Rescaling(np.ones(piece.shape), part) for part, piece in self._pieces(norms)]

@@ -31,6 +31,7 @@ from unipd.methods.corrective.dual_master import solve_dual_master
 from unipd.methods.corrective.linear_master import LinearModel
 from unipd.methods.corrective.master import solve_master
 from unipd.methods.corrective.model import FEW_ATOMS, Bundle
+from unipd.methods.corrective.splitting_master import Splitting
 from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
@@ -86,6 +87,8 @@ class CorrectiveState(State):
     """The first M, for the record; 0 without a proximal term."""
     linear: LinearModel | None = None
     """The model of a linear program with many rows; None where masters have a proximal term."""
+    splitting: Splitting | None = None
+    """The pair (r, lam) where the prox of the coupling has no derivative; None where masters need none."""
     memory: int = FEW_ATOMS
     """Atoms that may be kept, of every block where they have models of their own."""
     is_merging: bool = False
@@ -110,7 +113,9 @@ class Corrective:
     f(x) + <lam_c, A x - r - b> + (1/2M)||A x - r - b||^2, takes lam = lam_c + (A x - r - b)/M, and calls the oracle
     there once. The centre moves (a serious step) when G decreases by a tenth of what the model predicts; otherwise
     the new atom improves the model (a null step). Smooth losses need no proximal term: that is fully corrective
-    Frank-Wolfe. Converges for every problem of the library; finitely in practice over polytopes.
+    Frank-Wolfe. Converges for every problem of the library; finitely in practice over polytopes. Where the prox of the
+    coupling has no known derivative, as that of most user-supplied sets, a master is three Douglas-Rachford steps, with
+    a projection each.
 
     Parameters
     ----------
@@ -166,6 +171,7 @@ class Corrective:
             smoothness = estimate.smoothness
             counts += estimate.work
         bundle = Bundle.of(problem, point)
+        has_splitting = Splitting.applies(problem, bundle, smoothness)
         return CorrectiveState(
             dual=dual,
             primal=bundle.tracker(),
@@ -181,6 +187,7 @@ class Corrective:
             eps=eps,
             first_smoothness=smoothness,
             linear=LinearModel.of(problem, point),
+            splitting=Splitting.of(problem, bundle, dual, smoothness) if has_splitting else None,
             memory=atoms_per_block(problem, bundle, self.memory or atoms_to_keep(bundle, 1)),
         )
 
@@ -209,12 +216,13 @@ class Corrective:
             counts=first.counts.plus(matvecs=len(points)),
             eps=min(first.eps, target_eps(problem, self.eps, accuracy, bundle.objective())),  # f near the solution
             linear=None if first.linear is None else first.linear.warm_start(problem, *points),
+            splitting=first.splitting and Splitting.of(problem, bundle, warm.dual, first.smoothness),
         )
 
     def step(self, problem: Problem, state: CorrectiveState) -> CorrectiveState:
         """Solve the master, price atoms at its multiplier, move the centre or stay, and update the bundle."""
         # 1: the master over the atoms collected so far gives the primal point and lam
-        bundle, dual, linear = solve_masters(problem, state)
+        bundle, dual, linear, splitting = solve_masters(problem, state)
         image, cost, tracker = bundle.image(problem), bundle.objective(), bundle.tracker()
 
         # 2: the oracle prices atoms at lam, and gives G(lam) and hence a bound
@@ -236,9 +244,10 @@ class Corrective:
         actual = state.centre_value - value
         is_serious = actual >= DESCENT_SHARE * predicted
         null_steps = 0 if is_serious else state.null_steps + 1
-        smoothness = state.smoothness * prox_factor(
+        factor = prox_factor(
             problem, bundle, certificate, predicted=predicted, actual=actual, null_steps=null_steps, eps=state.eps
         )
+        smoothness = state.smoothness * (factor if splitting is None else splitting.factor)
         least = min(state.smoothness, least_smoothness(problem, norm(image - problem.b)))
         memory = self.memory or atoms_to_keep(bundle, int(np.count_nonzero(bundle.weights)))
         memory = atoms_per_block(problem, bundle, memory)
@@ -266,28 +275,35 @@ class Corrective:
             eps=state.eps,
             first_smoothness=state.first_smoothness,
             linear=linear,
+            splitting=splitting,
             memory=memory,
             is_merging=is_merging,
         )
 
 
-def solve_masters(problem: Problem, state: CorrectiveState) -> tuple[Bundle, Array, LinearModel | None]:
-    """Solve the master; return the bundle at its solution, the multiplier, and the linear model that gave them.
+def solve_masters(
+    problem: Problem, state: CorrectiveState
+) -> tuple[Bundle, Array, LinearModel | None, Splitting | None]:
+    """Solve the master; return the bundle at its solution, the multiplier, and the linear model or pair they are from.
 
-    The master is exact for linear programs with many rows, once some atoms are known; exact around the centre where the
-    bundle keeps its Gram matrix; and elsewhere solved in the dual with a proximal term in the weights.
+    The master is exact for linear programs with many rows, once some atoms are known; a few steps where the coupling
+    has a prox without derivatives; exact around the centre where the bundle keeps its Gram matrix; and elsewhere solved
+    in the dual with a proximal term in the weights.
     """
     bundle, centre, linear = state.bundle, state.centre, state.linear
+    if state.splitting is not None:
+        bundle, splitting = state.splitting.advance(problem, bundle, state.smoothness)
+        return bundle, splitting.dual.astype(problem.dtype), linear, splitting
     if linear is not None and state.iteration >= linear.first_iteration:
         if linear.penalty == 0.0:
             linear = linear.with_penalty(problem, state.dual, bundle.objective())
         point = linear.solve(problem)
         if point is not None:
-            return Bundle.of(problem, point, by_block=bundle.by_block), point.dual, linear
+            return Bundle.of(problem, point, by_block=bundle.by_block), point.dual, linear, None
         linear = None
     if bundle.gram is None:
-        return *solve_dual_master(problem, bundle, centre, state.smoothness, state.eps), linear
-    return *solve_master(problem, bundle, centre, state.smoothness, MASTER_SHARE * state.eps), linear
+        return *solve_dual_master(problem, bundle, centre, state.smoothness, state.eps), linear, None
+    return *solve_master(problem, bundle, centre, state.smoothness, MASTER_SHARE * state.eps), linear, None
 
 
 def price_atoms(
