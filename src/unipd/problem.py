@@ -328,14 +328,31 @@ class Problem:
 
     @cached_property
     def feasibility_scale(self) -> float:
-        """max(||D b||, dist(-D b, D K)) over the constrained rows; where both are 0, the size of D A x over X."""
+        """max(||D b||, dist(-D b, D K)) of constrained rows; where that is 0, :meth:`_sides` or the size of D A x.
+
+        A box around 0 is as good as a right-hand side: Box(-inf, u) with b = 0 is "<=" with b = u.
+        """
         b, coupling, rows = self.b, self.coupling, self.coupling.constrained_rows
         if rows is not None:
             b = np.where(rows.reshape(b.shape), b, np.zeros_like(b))
         if self.rows is not None:
             b, coupling = self.rows.factors * b, self.rows.coupling
         size = max(norm(b), coupling.distance(-b)) if self.loss is None else norm(b)
-        return size or self._image_size
+        return size or (self._sides(coupling) if self.loss is None else 0.0) or self._image_size
+
+    def _sides(self, coupling: CouplingBase) -> float:
+        """Return ||s||, where s_i is the side of K nearest to 0 among those that are not 0 and that D A x reaches.
+
+        The sides are where the projections of vectors with equal entries, of the size of D A x, end: those of a box,
+        for a ball of the norm a point of its sphere.
+        """
+        largest = self._image_size or math.sqrt(float(np.finfo(self.dtype).max))
+        entry = largest / math.sqrt(self.b.size)
+        ends = [np.abs(coupling.prox(np.full_like(self.b, sign * entry), 1.0)) for sign in (1.0, -1.0)]
+        sides = [np.where((end > 0.0) & (end < entry * (1.0 - _SAME_NORM)), end, np.inf) for end in ends]
+        nearest, rows = np.minimum(*sides), self.coupling.constrained_rows
+        is_side = np.isfinite(nearest) if rows is None else np.isfinite(nearest) & rows.reshape(nearest.shape)
+        return norm(np.where(is_side, nearest, 0.0))
 
     @cached_property
     def _image_size(self) -> float:

@@ -227,3 +227,41 @@ def test_a_map_whose_squares_vanish_is_refused_for_a_b_of_zero(coupling: Any) ->
     problem = unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), 1e-200 * A, np.zeros(6), coupling)
     with pytest.raises(InvalidInput, match="an underflow"):
         unipd.solve(problem)
+
+
+def around_zero(make: Callable[[float], Any], width: float, unit: float = 1.0) -> unipd.Problem:
+    """A linear program with b = 0 and a set around 0 of this width in the units of unit rows."""
+    rows = A - A.mean(axis=1)[:, None]  # A x = 0 at the centre of the simplex
+    rows = rows / np.linalg.norm(rows, axis=1)[:, None]
+    return unipd.Problem(sharp.Linear(COST, sharp.Simplex(30)), unit * rows, np.zeros(6), make(unit * width))
+
+
+NARROW = {
+    "box": lambda w: couplings.Box(-w, w),
+    "one side": lambda w: couplings.Box(-np.inf, w),
+    "l2 ball": couplings.L2Ball,
+    "linf ball": couplings.LInfBall,
+}
+
+
+@pytest.mark.parametrize("width", [1e-7, 1e-5, 1e-3])
+@pytest.mark.parametrize("name", NARROW)
+def test_a_set_around_zero_is_measured_by_its_sides(name: str, width: float) -> None:
+    """Relative to the size of A x, a violation of a thousand widths would be nothing."""
+    results = [unipd.solve(around_zero(NARROW[name], width, unit), accuracy=1e-6) for unit in (1.0, 1e-9, 1e9)]
+    assert [result.status for result in results] == 3 * [Status.SOLVED]
+    for result, unit in zip(results, (1.0, 1e-9, 1e9), strict=True):
+        assert result.violation <= 1e-6 * width * np.sqrt(6) * unit
+        assert result.objective == pytest.approx(results[0].objective, rel=1e-5)
+
+
+def test_one_constraint_has_one_scale_however_it_is_written() -> None:
+    def scale(b: Any, relation: Any) -> float:
+        return unipd.Problem(sharp.Simplex(30), A, b, relation).feasibility_scale
+
+    side = np.full(6, 1e-3)
+    assert scale(np.zeros(6), couplings.Box(-np.inf, side)) == pytest.approx(scale(side, "<="))
+    assert scale(np.zeros(6), couplings.Box(-side, np.inf)) == pytest.approx(scale(-side, ">="))
+    sides = np.append(side[:-1], 0.0)  # a side of 0 is no more than a right-hand side of 0
+    assert scale(np.zeros(6), couplings.Box(-np.inf, sides)) == pytest.approx(scale(sides, "<="))
+    assert scale(np.zeros(6), couplings.Box(0.0, np.inf)) == scale(np.zeros(6), ">=") == scale(np.zeros(6), "=")

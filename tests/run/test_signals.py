@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -88,3 +89,21 @@ def test_after_a_run_signals_interrupt_nothing(number: int) -> None:
         os.kill(os.getpid(), number)
         sum(range(1000))
         assert request.pending
+
+
+def test_a_signal_inside_the_compiler_is_handled_after_it() -> None:
+    """LLVM tells llvmlite of compiled kernels by a callback, in which an exception would be lost."""
+    reached: list[str] = []
+
+    def _raw_object_cache_notify() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        reached.append("end of the callback")
+
+    def compile_kernel() -> None:
+        _raw_object_cache_notify()
+        for _ in range(1000):
+            time.sleep(0.01)
+
+    with stop_on_signals(), pytest.raises(KeyboardInterrupt):
+        compile_kernel()
+    assert reached == ["end of the callback"]

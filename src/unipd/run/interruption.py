@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import signal
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from types import FrameType
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class StopRequest:
         self.pending = False
 
 
+_RETRY = 0.05
+"""Seconds after which a signal that came at a bad moment is handled again."""
 request = StopRequest()
 """The request that all runs of this process obey."""
 
@@ -55,7 +58,10 @@ def stop_on_signals() -> Generator[None]:
         return
     watched = (signal.SIGINT, signal.SIGTERM)
 
-    def handle(number: int, frame: Any) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
+        if request.may_raise and _is_inside_compiler(frame):
+            threading.Timer(_RETRY, _thread.interrupt_main, (number,)).start()
+            return
         request.set()
         for each in watched:
             signal.signal(each, signal.SIG_DFL)
@@ -71,6 +77,13 @@ def stop_on_signals() -> Generator[None]:
         for each, handler in before.items():
             signal.signal(each, signal.SIG_DFL if handler is None else handler)
         request.clear()
+
+
+def _is_inside_compiler(frame: FrameType | None) -> bool:
+    """Whether LLVM has called the code at work: an exception there is lost, and leaves a kernel half compiled."""
+    while frame is not None and frame.f_code.co_name != "_raw_object_cache_notify":  # that of llvmlite
+        frame = frame.f_back
+    return frame is not None
 
 
 def may_raise_here(communicator: Communicator) -> bool:
