@@ -121,7 +121,7 @@ def test_a_small_program_needs_no_numba() -> None:
     assert run_python(MAXCUT, NUMBA_DISABLE_JIT="1").split() == [status, has_numba, objective]
 
 
-PACKAGES = [
+PACKAGES = ["unipd"] + [
     f"unipd.{name}"
     for name in (
         *("apps.completion", "apps.learning", "apps.sdp", "cluster", "couplings", "io", "maps", "methods", "reproduce"),

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -28,6 +27,8 @@ def can_compile() -> bool:
     >>> isinstance(can_compile(), bool)
     True
     """
+    from importlib.util import find_spec
+
     return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and find_spec("numba") is not None
 
 
@@ -70,29 +71,28 @@ def compile_lazily(
 
 
 def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub, the one list of its names.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package: the names in its stub, imported on first use.
 
-    The stub ``__init__.pyi``, which type checkers read, consists of lines ``from module import Name as Name``.
+    The stub ``__init__.pyi`` beside the package's ``__init__.py`` has a line ``from module import name as name`` for
+    each of them, and type checkers and editors read the same file. A module of the package is imported from it.
 
-    >>> find, list_names, names = lazy_exports("unipd.sharp")
-    >>> find("Box").__name__, "Box" in names
-    ('Box', True)
+    >>> import unipd.trackers
+    >>> find, names, exported = lazy_exports("unipd.trackers")
+    >>> find("Dense").__name__, "Dense" in names(), "Dense" in exported
+    ('Dense', True, True)
     """
     module: Any = sys.modules[package]
-    stub = module.__loader__.get_data(os.path.join(os.path.dirname(module.__file__), "__init__.pyi")).decode()
-    place: dict[str, str] = {}
-    for statement in stub.replace("(", "").replace(")", "").split("from ")[1:]:
-        home, _, names = statement.partition(" import ")
-        place |= {each.partition(" as ")[0].strip(): home for each in names.split(",") if each.strip()}
+    loader, origin = module.__spec__.loader, module.__spec__.origin  # also inside a zip archive
+    lines = [line.split() for line in loader.get_data(f"{origin}i").decode().splitlines()]
+    homes = {name: home for _, home, _, name, _, _ in lines}
 
     def find(name: str) -> Any:
-        if name not in place:
+        if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if place[name] == package:
+        if homes[name] == package:
             return import_module(f"{package}.{name}")
-        return getattr(import_module(place[name]), name)
+        value = getattr(import_module(homes[name]), name)
+        setattr(module, name, value)
+        return value
 
-    def list_names() -> list[str]:
-        return sorted({*vars(module), *place})
-
-    return find, list_names, sorted(place)
+    return find, lambda: sorted(homes), list(homes)

@@ -6,12 +6,7 @@ checkpoint/, progress and interruption; polish and compare work on finished runs
 """
 
 from unipd._util.lazy import lazy_exports
-from unipd.run.compare import Comparison as Comparison
-from unipd.run.compare import Truth as Truth
 from unipd.run.compare import compare as compare
-from unipd.run.loop import Run as Run
-from unipd.run.loop import iterate as iterate
-from unipd.run.loop import solve as solve
 from unipd.run.polish import polish as polish
 
 __getattr__, __dir__, __all__ = lazy_exports(__name__)
