@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,17 @@ SCRIPTS = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("plo
 
 def test_there_are_enough_scripts() -> None:
     assert len(SCRIPTS) >= 24
+
+
+def test_a_script_names_the_extra_of_a_package_where_it_imports_it() -> None:
+    extras = {"matplotlib": "plot", "sklearn": "learn", "mpi4py": "cluster"}
+    known = {"unipd", "numpy", "scipy", *sys.stdlib_module_names}
+    for path in EXAMPLES.rglob("*.py"):
+        named = set()
+        for line, package in re.findall(r"^ *((?:import|from) (\w+).*)$", path.read_text(), re.MULTILINE):
+            if package not in known | named:  # Python shows the line where a package is missing
+                assert line.endswith(f'# pip install "unipd[{extras[package]}]"'), path.name
+                named.add(package)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -11,7 +11,7 @@ given a *sharp oracle* of :math:`(f, \mathcal{X})`, a map :math:`A`, a right-han
 whose 20 measured properties are controlled in four ways.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 import unipd

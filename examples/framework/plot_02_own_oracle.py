@@ -7,7 +7,7 @@ whose vertices are the prefixes of ones, so that maximising is a cumulative sum:
 fit of a monotone survival curve, with every map, coupling and method of the library.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 import unipd

@@ -7,7 +7,7 @@ baseline satisfy :math:`A x - b = c\,(1, \ldots, 1)` for *some* :math:`c`: the s
 mean, and its support function is zero on vectors that sum to zero.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 import unipd

@@ -15,7 +15,7 @@ which is drawn beside the measured values on problems whose solution is known.
 
 from itertools import islice
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial.distance import pdist

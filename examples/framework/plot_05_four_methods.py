@@ -7,7 +7,7 @@ Sparse least squares over an :math:`\ell_1` ball, :math:`\min \tfrac12 \lVert A 
 the corrective method one call and a small quadratic program. ``unipd.compare`` runs them and judges all by one measure.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 import unipd

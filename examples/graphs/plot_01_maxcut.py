@@ -8,7 +8,7 @@ every cut; random hyperplanes (Goemans and Williamson) and a local search turn i
 bound.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 from matplotlib.collections import LineCollection
 from scipy.spatial import Delaunay

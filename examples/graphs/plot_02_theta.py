@@ -7,7 +7,7 @@ Lovász's theta number lies between two quantities that are hard to compute, :ma
 program gives both bounds; for perfect graphs they meet.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 from matplotlib.collections import LineCollection
 

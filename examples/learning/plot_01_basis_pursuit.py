@@ -11,7 +11,7 @@ squared :math:`\ell_1` norm is a single coordinate, so that each oracle call cos
 :math:`A^\mathsf{T}`.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 from scipy.stats import norm
 

@@ -8,7 +8,7 @@ return. The risk is a least-squares loss of a linear map, the return a linear co
 a partial sort: no covariance matrix is factorised or even formed.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 import unipd

@@ -7,7 +7,7 @@ do not; the latter is nonsmooth, which a Frank-Wolfe method cannot handle, and n
 lie in an :math:`\ell_1` ball, as in the Lasso.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 from unipd.apps.learning import NormConstrainedRegressor

@@ -8,11 +8,11 @@ template with as many blocks as rows, whose oracle picks one column for each. Wi
 row, the same template is entropic transport.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, kron, vstack
-from sklearn.datasets import load_sample_image
+from sklearn.datasets import load_sample_image  # pip install "unipd[learn]"
 
 import unipd
 

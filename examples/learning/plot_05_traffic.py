@@ -8,7 +8,7 @@ polytope returns (one dynamic program). Together they may not exceed the capacit
 drivers spread by themselves.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 from matplotlib.collections import LineCollection
 

@@ -9,7 +9,7 @@ nonzero but few of them are (:math:`\ell_1`). Everything else stays:
 .. math:: \min \tfrac12 \lVert F W - Y \rVert^2 \quad \text{over a ball of the norm}.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 from scipy.sparse import eye_array, kron
 

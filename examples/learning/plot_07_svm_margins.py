@@ -10,9 +10,9 @@ The widest margin between two classes is the distance between their reduced conv
 two blocks, each a capped simplex, and a least-squares loss. :math:`\nu` bounds the share of samples inside the margin.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_moons  # pip install "unipd[learn]"
 
 from unipd.apps.learning import SupportVectorClassifier
 

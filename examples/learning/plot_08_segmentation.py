@@ -7,9 +7,9 @@ boundary, weighted by how smooth the image is there. Cuts are submodular, so the
 polytope of :math:`F` has exponentially many facets, but its oracle is one sort (Edmonds' greedy algorithm).
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
-from sklearn.datasets import load_sample_image
+from sklearn.datasets import load_sample_image  # pip install "unipd[learn]"
 
 from unipd.apps.learning import CutFunction
 from unipd.apps.learning.submodular import minimise

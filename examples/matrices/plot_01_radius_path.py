@@ -8,7 +8,7 @@ decides everything: too small and the fit is biased, too large and it fits noise
 one, and the oracle is one pair of singular vectors of a sparse matrix.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 import unipd

@@ -7,9 +7,9 @@ image resemble each other, so that the matrix whose columns are its :math:`8 \ti
 completion over a nuclear ball fills the holes.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
-from sklearn.datasets import load_sample_image
+from sklearn.datasets import load_sample_image  # pip install "unipd[learn]"
 
 import unipd
 

@@ -6,7 +6,7 @@ A model with biases and a low-rank matrix, fitted jointly and to a certified gap
 which items to recommend, and what a new user with a handful of ratings gets without another fit.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 import unipd

@@ -8,9 +8,9 @@ a template over the trace ball, whose matrix of :math:`n^2` entries is never for
 FFTs.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits  # pip install "unipd[learn]"
 
 from unipd.apps.phase_retrieval import retrieve
 from unipd.atoms import LowRank

@@ -7,7 +7,7 @@ Peng and Wei can: its certified bound says that *no* clustering costs less. Wher
 is attained, and the clustering is proven optimal.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 from unipd.apps.learning import kmeans

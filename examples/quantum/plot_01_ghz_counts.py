@@ -8,7 +8,7 @@ shots each. The estimate is the density matrix of largest likelihood, certified 
 and a bootstrap gives confidence intervals for fidelity, purity and observables.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 from unipd.apps.tomography import (

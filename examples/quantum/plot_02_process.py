@@ -7,7 +7,7 @@ The estimate is the channel of largest likelihood among all completely positive,
 so. Its Pauli transfer matrix, less that of the ideal gate, shows what kind of error the gate has.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 from unipd.apps.process_tomography import (

@@ -6,7 +6,7 @@ The blocks and their oracles are distributed over the ranks: a point in each of 
 """
 
 import numpy as np
-from mpi4py import MPI
+from mpi4py import MPI  # pip install "unipd[cluster]"
 
 import unipd
 from unipd.cluster import run

@@ -7,7 +7,7 @@ bound on the optimal value. Here the multipliers of a MaxCut relaxation are spoi
 an unconverged solver would be: the bound stays valid and becomes weaker.
 """
 
-import matplotlib.pyplot as plt
+import matplotlib.pyplot as plt  # pip install "unipd[plot]"
 import numpy as np
 
 import unipd
