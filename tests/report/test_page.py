@@ -125,6 +125,16 @@ def test_the_curves_are_those_of_the_history(page, folder):
     np.testing.assert_allclose(curves["gap"], np.abs(result.history["gap"]), rtol=1e-6)
 
 
+def test_gaps_of_likelihoods_are_in_nats_and_figures_have_their_intervals():
+    figures = {"purity": 0.9, "purity_stderr": 0.01, "purity_low": 0.85, "purity_high": 0.95}
+    result = solve_constrained().with_extras(objective_name="likelihood", **figures)
+    content = page_content({"fit": result})
+    titles = [note["text"] for note in content["figures"]["curves"]["layout"]["annotations"]]
+    assert ["in nats" in title for title in titles[:3]] == [True, False, True]
+    assert "0.9 [0.85, 0.95]" in content["before"]
+    assert "purity stderr" not in content["before"]
+
+
 def test_panels_are_placed_apart_in_one_column_and_in_two(page):
     figure = data_of(page)["figures"]["curves"]
     for layout, columns in ((figure["layout"], 2), (figure["narrow"], 1)):

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
@@ -55,9 +56,9 @@ PAGE_POINTS = 1200
 """Points per curve: this many dense at the beginning, and this many evenly spread."""
 
 PANELS = (
-    ("residual", "Objective residual", "|objective \N{MINUS SIGN} best bound of the run|, relative"),
+    ("residual", "Objective residual", "|objective \N{MINUS SIGN} best bound of the run|, {unit}"),
     ("infeasibility", "Infeasibility", "distance from the constraints, relative"),
-    ("gap", "Certified gap", "|objective \N{MINUS SIGN} best bound so far|, relative"),
+    ("gap", "Certified gap", "|objective \N{MINUS SIGN} best bound so far|, {unit}"),
     ("smoothness", "Local smoothness M<sub>k</sub>", "accepted by the line search"),
     ("exponent", "Hölder exponent \N{GREEK SMALL LETTER NU}", "running estimate: 0 bounded, 1 Lipschitz gradient"),
 )
@@ -119,13 +120,36 @@ Rows = list[tuple[str, list[str]]]
 
 def _summary_rows(runs: Mapping[str, Result]) -> Rows:
     figures = [result.summary() for result in runs.values()]
-    in_nats = all(each.get("objective_name") == "likelihood" for each in figures)
+    in_nats = all(_is_in_nats(result) for result in runs.values())
     labels = {key: label for key, label, _ in FIGURES} | ({"gap": "gap (nats)"} if in_nats else {})
     rows = [(labels[key], [_figure_text(each, key, digits) for each in figures]) for key, _, digits in FIGURES]
-    more = [key for key in _keys(figures) if key not in {*labels, "status", "message"}]
+    known = _keys(figures)
+    more = {_without_interval(key, known): None for key in known if key not in {*labels, "status", "message"}}
     return _drop_empty(
-        [*rows, *((key.replace("_", " "), [_figure_text(each, key, 6) for each in figures]) for key in more)]
+        [*rows, *((key.replace("_", " "), [_interval_text(each, key) for each in figures]) for key in more)]
     )
+
+
+def _is_in_nats(result: Result) -> bool:
+    """Whether gaps are differences of log-likelihoods, not relative."""
+    return result.extras.get("objective_name") == "likelihood"
+
+
+def _without_interval(key: str, known: Iterable[str]) -> str:
+    """Return the figure that an end of an interval, or a standard error, belongs to.
+
+    >>> _without_interval("purity_low", ["purity_low", "purity_high"]), _without_interval("low", ["low"])
+    ('purity', 'low')
+    """
+    name = re.sub("_(stderr|low|high)$", "", key)
+    return name if f"{name}_low" in known else key
+
+
+def _interval_text(figures: Mapping[str, Any], key: str) -> str:
+    """Return a figure, with the ends of its interval where it has one."""
+    low, high = (figures.get(f"{key}_{end}") for end in ("low", "high"))
+    interval = "" if low is None or high is None else f" [{_text(low, 5)}, {_text(high, 5)}]"
+    return (_figure_text(figures, key, 6) + interval).strip()
 
 
 def _settings_rows(runs: Mapping[str, Result]) -> Rows:
@@ -342,6 +366,7 @@ def run_data(name: str, result: Result) -> dict[str, Any]:
     """
     accuracy = float(result.accuracy)
     known: dict[str, Any] = {"name": name, "accuracy": accuracy if math.isfinite(accuracy) else None}
+    known["in_nats"] = _is_in_nats(result)
     history = result.history
     if len(history) == 0:
         return {**known, "axes": {axis: [] for axis in AXES}, "curves": {}, "bound": None}
@@ -367,7 +392,8 @@ def curves_figure(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     keys = [key for key, _, _ in PANELS if any(key in run["curves"] for run in runs)]
     traces = [trace for place, key in enumerate(keys) for trace in _panel_traces(runs, key, place)]
-    labels = [(title, note) for key, title, note in PANELS if key in keys]
+    unit = "in nats" if all(run["in_nats"] for run in runs) else "relative"
+    labels = [(title, note.format(unit=unit)) for key, title, note in PANELS if key in keys]
     wide, narrow = (_panel_layout(runs, keys, labels, columns) for columns in (2, 1))
     return {"traces": to_plain(traces), "layout": to_plain(wide), "narrow": to_plain(narrow)}
 

@@ -12,6 +12,8 @@ import numpy as np
 COLOURS = ("@run0", "@run1", "@run2", "@run3", "@run4", "@run5", "@run6")
 """Colours that the page replaces by those of its light or dark theme; so are "@ink", "@faint" and "@line"."""
 _DIGITS = 7
+FEW = 8
+"""Values of a spectrum up to which every index is labelled; bars are then no wider than for half as many."""
 _ROUNDING = 1e-15
 """Eigenvalues below this share of the largest are rounding."""
 
@@ -147,8 +149,10 @@ def spectrum_figure(title: str, spectra: Mapping[str, Any], *, label: str, note:
             "mode": "markers",
             "marker": look,
         })  # fmt: skip
+    most = max((len(trace["x"]) for trace in traces), default=0)
+    few = {"dtick": 1, "range": [0.4, max(most, FEW // 2) + 0.6]} if most <= FEW else {}
     layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": "index"}, "tick0": 1},
+        "xaxis": {"title": {"text": "index"}, "tick0": 1, **few},
         "yaxis": {"title": {"text": label}, "type": "log" if log else "linear", "exponentformat": "power"},
         "showlegend": len(spectra) > 1,
     }
