@@ -16,7 +16,7 @@ from unipd.dual import (
     space,
 )
 from unipd.errors import InvalidInput, OracleError
-from unipd.methods.step_size import direction_between, exact_step, loss_gradient, step_along
+from unipd.methods import direction_between, exact_step, loss_gradient, step_along
 from unipd.protocols import SharpAnswer
 
 SIZE = 37

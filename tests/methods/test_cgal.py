@@ -19,7 +19,7 @@ from unipd import CGAL, MaxIterations, Problem, iterate, sharp, solve, theory
 from unipd._typing import Array
 from unipd.errors import InvalidInput
 from unipd.maps import sdp
-from unipd.methods.cgal import CGALState
+from unipd.methods import CGALState
 from unipd.trackers import SketchTracker
 
 REFERENCE = 1e-7

@@ -10,7 +10,7 @@ import pytest
 import unipd
 from unipd import Problem, solve
 from unipd.maps import DenseMatrix, Sampling
-from unipd.methods.norm_barrier import Centring, NormBarrier
+from unipd.methods import Centring, NormBarrier
 from unipd.sharp import NuclearNormSquared
 
 

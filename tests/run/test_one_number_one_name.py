@@ -17,8 +17,7 @@ from unipd import couplings, sharp
 from unipd.apps.sdp import SDP
 from unipd.io import load, save
 from unipd.report import write_report
-from unipd.run import IterationInfo
-from unipd.run.result import summary_rows
+from unipd.run import IterationInfo, summary_rows
 
 SCALE = 1e3
 """Units of the data, so that no relative number equals its absolute counterpart."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import unipd
 from unipd import MaxIterations, Status, couplings, sharp
-from unipd.run.polish import merge_light_atoms
+from unipd.run import merge_light_atoms
 from unipd.trackers import AtomList
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import unipd
-from unipd.run import Termination
-from unipd.run.interruption import request, stop_on_signals
+from unipd.run import Termination, request, stop_on_signals
 
 SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from spectral.matrices import DTYPES, eps_of, hermitian
 from unipd.errors import OracleError
-from unipd.spectral import Basis, Stop, certified_upper, starting_block, value_error
-from unipd.spectral.lanczos import gaussian, length_of
+from unipd.spectral import Basis, Stop, certified_upper, gaussian, length_of, starting_block, value_error
 
 
 @settings(max_examples=60)

@@ -9,9 +9,12 @@ from unipd.run.history import Incumbent as Incumbent
 from unipd.run.history import IterationInfo as IterationInfo
 from unipd.run.infeasibility import is_separating as is_separating
 from unipd.run.infeasibility import nearest_ray as nearest_ray
+from unipd.run.interruption import request as request
+from unipd.run.interruption import stop_on_signals as stop_on_signals
 from unipd.run.loop import Run as Run
 from unipd.run.loop import iterate as iterate
 from unipd.run.loop import solve as solve
+from unipd.run.polish import merge_light_atoms as merge_light_atoms
 from unipd.run.polish import polish as polish
 from unipd.run.progress import Heartbeat as Heartbeat
 from unipd.run.progress import remaining_seconds as remaining_seconds
@@ -20,6 +23,7 @@ from unipd.run.progress import write_progress_to as write_progress_to
 from unipd.run.result import ProblemFacts as ProblemFacts
 from unipd.run.result import Result as Result
 from unipd.run.result import problem_facts as problem_facts
+from unipd.run.result import summary_rows as summary_rows
 from unipd.run.result import tracker_error as tracker_error
 from unipd.run.stopping import Accuracy as Accuracy
 from unipd.run.stopping import MaxCpuSeconds as MaxCpuSeconds

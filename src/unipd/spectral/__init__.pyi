@@ -20,6 +20,8 @@ from unipd.spectral.engine import top_singular_triples as top_singular_triples
 from unipd.spectral.golub_kahan import Bidiagonal as Bidiagonal
 from unipd.spectral.golub_kahan import CompiledBidiagonalization as CompiledBidiagonalization
 from unipd.spectral.lanczos import Basis as Basis
+from unipd.spectral.lanczos import gaussian as gaussian
+from unipd.spectral.lanczos import length_of as length_of
 from unipd.spectral.lanczos import starting_block as starting_block
 from unipd.spectral.operators import Operator as Operator
 from unipd.spectral.operators import OperatorDefaults as OperatorDefaults

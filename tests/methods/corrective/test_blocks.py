@@ -19,12 +19,13 @@ from unipd.methods.corrective import (
     Bundle,
     Columns,
     DualMaster,
+    as_complex,
+    as_real,
     block_averages,
     has_blocks,
     minimize_dual,
     project_simplices,
 )
-from unipd.methods.corrective.model import as_complex, as_real
 from unipd.sharp import Counted, L1Ball, Linear, Simplex
 
 

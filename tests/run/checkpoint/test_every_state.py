@@ -22,17 +22,15 @@ from unipd.apps.graphs import maxcut_program
 from unipd.apps.graphs.theta import theta
 from unipd.apps.sdp import SDP
 from unipd.apps.sdp.interior_point import InteriorPointState
-from unipd.apps.tomography import Noise, simulate
-from unipd.apps.tomography.projected import Projected, ProjectedState
+from unipd.apps.tomography import Noise, Projected, simulate
+from unipd.apps.tomography.projected import ProjectedState
 from unipd.errors import UnipdError
 from unipd.io import Graph
-from unipd.methods import Factored, Method, State
-from unipd.methods.cgal import CGALState
+from unipd.methods import CGALState, Factored, Method, NormBarrier, NormBarrierState, State
 from unipd.methods.coordinate import CoordinateDescent, CoordinateState
 from unipd.methods.corrective import CorrectiveState
 from unipd.methods.factored import FactoredState
 from unipd.methods.frank_wolfe import ActiveSetState, FrankWolfeState
-from unipd.methods.norm_barrier import NormBarrier, NormBarrierState
 from unipd.methods.universal import AccUniPDGradState, QuasiNewtonState, UniPDGradState
 from unipd.methods.wrappers import Fallback, Rescaling, Restarts, Wrapper, WrapperState
 from unipd.run import watch_runs

@@ -15,8 +15,8 @@ from unipd import Checkpoint, MaxIterations, Problem, sharp, solve
 from unipd.couplings import AtMost, Equality, LeastSquares
 from unipd.errors import CheckpointMismatch
 from unipd.methods.wrappers import Wrapper
-from unipd.run.checkpoint import CheckpointWarning
-from unipd.run.checkpoint.fingerprint import differences, fingerprint
+from unipd.run.checkpoint import CheckpointWarning, differences
+from unipd.run.checkpoint.fingerprint import fingerprint
 from unipd.sharp import Counted, from_callable
 
 RNG = np.random.default_rng(0)

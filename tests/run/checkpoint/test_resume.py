@@ -14,8 +14,7 @@ from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
 from unipd.errors import FileFormatError
 from unipd.methods import as_method
 from unipd.run import COLUMNS, IterationInfo, StoppingRule
-from unipd.run.checkpoint import Snapshot, read_checkpoint, write_checkpoint
-from unipd.run.checkpoint.checkpoint import decode_record, encode_snapshot
+from unipd.run.checkpoint import Snapshot, decode_record, encode_snapshot, read_checkpoint, write_checkpoint
 
 CASES = cases()
 LENGTH = 12

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unipd.maps.sdp import CostAndConstraintsMap, Entries, SdpMap
-from unipd.sharp.spectral.sdp import BoundedTrace, FixedTrace, SdpCost
+from unipd.sharp.spectral import BoundedTrace, FixedTrace, SdpCost
 
 
 def symmetric(generator, order, count):

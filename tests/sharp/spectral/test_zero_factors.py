@@ -5,7 +5,7 @@ import pytest
 
 from unipd.atoms import LowRank
 from unipd.sharp import NuclearBall, Spectrahedron
-from unipd.sharp.spectral.base import eigenvalues, singular_values
+from unipd.sharp.spectral import eigenvalues, singular_values
 
 HUGE = 10_000_000
 

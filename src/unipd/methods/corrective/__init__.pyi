@@ -13,4 +13,6 @@ from unipd.methods.corrective.master import minimize_quadratic as minimize_quadr
 from unipd.methods.corrective.master import solve_master as solve_master
 from unipd.methods.corrective.model import Bundle as Bundle
 from unipd.methods.corrective.model import Columns as Columns
+from unipd.methods.corrective.model import as_complex as as_complex
+from unipd.methods.corrective.model import as_real as as_real
 from unipd.methods.corrective.model import has_blocks as has_blocks

@@ -6,6 +6,8 @@ from unipd.run.checkpoint.checkpoint import RunRecord as RunRecord
 from unipd.run.checkpoint.checkpoint import Snapshot as Snapshot
 from unipd.run.checkpoint.checkpoint import checkpoint_for as checkpoint_for
 from unipd.run.checkpoint.checkpoint import decode_history as decode_history
+from unipd.run.checkpoint.checkpoint import decode_record as decode_record
+from unipd.run.checkpoint.checkpoint import encode_snapshot as encode_snapshot
 from unipd.run.checkpoint.codec import Packer as Packer
 from unipd.run.checkpoint.codec import register as register
 from unipd.run.checkpoint.codec import unpack as unpack
@@ -13,3 +15,4 @@ from unipd.run.checkpoint.file import MAGIC as MAGIC
 from unipd.run.checkpoint.file import read_checkpoint as read_checkpoint
 from unipd.run.checkpoint.file import remove_leftovers as remove_leftovers
 from unipd.run.checkpoint.file import write_checkpoint as write_checkpoint
+from unipd.run.checkpoint.fingerprint import differences as differences
