@@ -34,15 +34,15 @@ IDLE_ROUNDS = 8
 """Rounds without a better point after which the rest is left to rounding."""
 PASSES = 10
 """Passes in a round."""
-NEWTON_STEPS = 4
-"""Newton steps in a round; the support shrinks from one to the next."""
+NEWTON_STEPS, NEGLIGIBLE_SHARE = 4, 1e-2
+"""Newton steps in a round, in which the support shrinks, and the decrease, as a share of the tolerance, of the last."""
 LARGEST_SYSTEM, SMALL_SYSTEM = 2500, 300
 """Entries of the support up to which a Newton system is factorised, with and without a Gram matrix at hand; larger ones
 are solved iteratively."""
 PRODUCTS = 300
 """Conjugate gradient steps for such a system."""
-GROUP_RESIDUAL, ENTRY_RESIDUAL = 1e-2, 1e-9
-"""Relative residuals of such systems: N bends over groups, and a Newton step is not exact; over entries it is."""
+ROUGH_RESIDUAL, EXACT_RESIDUAL = 1e-2, 1e-9
+"""Relative residuals of such systems: where N or phi bends, a Newton step is not exact; elsewhere it is."""
 PENALTY_GROWTH, LARGEST_PENALTY = 10.0, 1e4
 """rho grows by this factor when rounds bring no better point, up to this multiple of the typical one."""
 LEAST_CURVATURE = 1e-9
@@ -225,8 +225,9 @@ def minimize_restricted(problem: Restricted, x: FloatArray, multiplier: Multipli
         products += 2 * PASSES
         for _ in range(NEWTON_STEPS):
             new, multiplier, is_settled = _newton_step(problem, point, hessian, multiplier)
+            is_settled = is_settled or new is None or point.value - new.value <= NEGLIGIBLE_SHARE * tolerance
             point = point if new is None else new
-            if new is None or is_settled:
+            if is_settled:
                 break
         idle = 0 if point.value < best.value else idle + 1
         best = best if idle else point
@@ -280,9 +281,9 @@ def _descend(
         elif problem.gram is not None:
             kernels.descend_dense(problem.gram, problem.gram, slopes, True, order, *shared, epochs)
         else:
-            updates = problem.columns * hessian
             kernels.descend_dense(problem.columns, updates, slopes, False, order, *shared, epochs)
 
+    updates = problem.columns if problem.is_sparse or (hessian == 1.0).all() else problem.columns * hessian
     slopes = gradient.copy() if problem.gram is not None else point.dual.reshape(-1).astype(np.float64)
     run(order, 1)
     run(np.flatnonzero(norms), PASSES - 2)
@@ -412,19 +413,30 @@ def _newton_solver(
             matrix = matrix + 2.0 * ball.quadratic * units[:, None] * units[None, :]
         return factor_definite(matrix + RIDGE * float(np.diagonal(matrix).max()) * np.eye(places.size))
     part = problem.columns[:, places] if problem.is_sparse else problem.columns[places].T
-    diagonal = _column_squares(part, hessian) + bend
+    transposed, diagonal, is_curved = part.T, _column_squares(part, hessian), bool(bend.any())
+    ridge = RIDGE * float((diagonal + bend).max())
+    if is_curved:  # one value in a group: N'' is then inverted exactly
+        diagonal = (np.bincount(block, diagonal, ball.weights.size) / np.diff(ball.starts))[block]
+
+    def radial_part(vector: FloatArray) -> FloatArray:
+        return np.bincount(block, inward * vector, ball.weights.size)[block] * units
 
     def product(vector: FloatArray) -> FloatArray:
-        image = part.T @ (hessian * (part @ vector)) + bend * vector
-        if bend.any():
-            image -= np.bincount(block, inward * vector, ball.weights.size)[block] * bend * units
+        image = transposed @ (hessian * (part @ vector)) + ridge * vector
+        if is_curved:
+            image += bend * (vector - radial_part(vector))
         if ball.quadratic > 0.0:
             image += 2.0 * ball.quadratic * float(units @ vector) * units
-        return image + RIDGE * float(diagonal.max()) * vector
+        return image
 
-    system, jacobi = (LinearOperator((places.size,) * 2, call) for call in (product, lambda y: y / diagonal))
-    share = GROUP_RESIDUAL if bend.any() else ENTRY_RESIDUAL
-    return lambda right: cg(system, right, rtol=share, maxiter=PRODUCTS, M=jacobi)[0]
+    def precondition(vector: FloatArray) -> FloatArray:
+        if is_curved:
+            vector = vector + bend / diagonal * radial_part(vector)
+        return vector / (diagonal + bend)
+
+    system, nearby = (LinearOperator((places.size,) * 2, call) for call in (product, precondition))
+    share = EXACT_RESIDUAL if problem.is_quadratic and not is_curved else ROUGH_RESIDUAL
+    return lambda right: cg(system, right, rtol=share, maxiter=PRODUCTS, M=nearby)[0]
 
 
 def _column_squares(part: Any, hessian: FloatArray) -> FloatArray:
