@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy
+import scipy.sparse.linalg
 
 import unipd
 from unipd import Status, couplings, sharp
@@ -201,7 +201,7 @@ def test_data_whose_squares_vanish_are_refused(coupling: Any) -> None:
 
 @pytest.mark.parametrize("relation", ["=", "<="])
 @pytest.mark.parametrize("unit", [1e-130, 1e-30, 1e30, 1e130])
-@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csc_array])
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csc_array, scipy.sparse.linalg.aslinearoperator])
 def test_rows_of_any_norm_are_not_ignored(make: Any, unit: float, relation: str) -> None:
     """The units of A, of x and of a row multiply: 1e-36 is three times the unit 1e-12."""
     factors = np.array([1.0, unit, 1.0, 1.0, unit**0.5, 1.0])
@@ -213,7 +213,7 @@ def test_rows_of_any_norm_are_not_ignored(make: Any, unit: float, relation: str)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csc_array])
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csc_array, scipy.sparse.linalg.aslinearoperator])
 def test_rows_beyond_the_range_are_refused(make: Any, dtype: Any) -> None:
     unit = 1e-200 if dtype is np.float64 else 1e-30
     factors = np.array([1.0, unit, 1.0, 1.0, 1.0, 1.0])

@@ -305,23 +305,27 @@ def row_norms_of(linear_map: LinearMap, rows: Iterable[int], generator: np.rando
     for row in rows:
         unit = np.zeros(linear_map.codomain, linear_map.dtype)
         unit.reshape(-1)[row] = 1.0
-        norms.append(math.sqrt(squared_norm(linear_map.adjoint(unit), generator)))
+        norms.append(adjoint_norm(linear_map.adjoint(unit), generator))
     return np.array(norms)
 
 
-def squared_norm(direction: Any, generator: np.random.Generator) -> float:
-    """Return the squared Euclidean (Frobenius) norm of an adjoint: array, tuple of blocks or operator.
+def adjoint_norm(direction: Any, generator: np.random.Generator) -> float:
+    """Return the Euclidean (Frobenius) norm of an adjoint, array, tuple of blocks or operator, however small it is.
 
     That of a large operator is estimated from products with random vectors, accurately enough to choose units.
     """
     if isinstance(direction, tuple):
-        return sum(squared_norm(part, generator) for part in direction)
+        return math.hypot(*(adjoint_norm(part, generator) for part in direction))
     if isinstance(direction, np.ndarray):
-        return float(np.linalg.norm(direction.reshape(-1))) ** 2
+        return _scaled_norm(direction)
     if scipy.sparse.issparse(direction):
-        return float(np.linalg.norm(direction.tocsr().data)) ** 2
+        return _scaled_norm(direction.tocsr().data)
     columns = int(direction.shape[1])
     if columns <= SMALL_ORDER:
-        return float(np.linalg.norm(apply(direction, np.eye(columns)))) ** 2
-    block = generator.standard_normal((columns, _PROBES))
-    return float(np.linalg.norm(apply(direction, block))) ** 2 / _PROBES
+        return _scaled_norm(apply(direction, np.eye(columns)))
+    return _scaled_norm(apply(direction, generator.standard_normal((columns, _PROBES)))) / math.sqrt(_PROBES)
+
+
+def _scaled_norm(array: Array) -> float:
+    """Return the Euclidean norm by BLAS, whose squares neither overflow nor vanish."""
+    return float(scipy.linalg.norm(array.reshape(-1), check_finite=False))

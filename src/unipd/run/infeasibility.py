@@ -10,7 +10,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util.blas import inner, norm
 from unipd.errors import UnboundedOracle
-from unipd.maps.base import squared_norm
+from unipd.maps.base import adjoint_norm
 from unipd.memory import peak_memory
 from unipd.problem import Problem, ratio
 from unipd.run.result import ProblemFacts, Result
@@ -62,9 +62,8 @@ def is_separating(problem: Problem, dual: Array) -> bool:
     if not margin > SEPARATION * negligible * (problem.norm_b + sum(map(abs, supports))):
         return False
     generator = np.random.default_rng(0)
-    probe = generator.standard_normal(problem.dual_shape).astype(problem.dtype)
-    size = squared_norm(_adjoint_by_block(problem, probe / norm(probe))[1], generator)
-    return squared_norm(free, generator) <= negligible**2 * size
+    size = adjoint_norm(_adjoint_by_block(problem, _random_unit(problem, generator))[1], generator)
+    return adjoint_norm(free, generator) <= negligible * size
 
 
 def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
@@ -84,8 +83,7 @@ def improving_ray(problem: Problem, atom: Any) -> ImprovingRay | None:
     if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, points)):
         return None
     generator = np.random.default_rng(0)
-    probe = generator.standard_normal(problem.dual_shape).astype(problem.dtype)
-    size = math.sqrt(squared_norm(problem.map.adjoint(probe / norm(probe)), generator))
+    size = adjoint_norm(problem.map.adjoint(_random_unit(problem, generator)), generator)
     residual = problem.coupling.distance(length * problem.map.image(unit)) / length  # 0 for a loss
     near, middle, far = (_objective_at(problem, point) for point in points)
     early, late = (middle - near) / length, (far - middle) / (2.0 * length)
@@ -127,6 +125,12 @@ def unbounded_result(problem: Problem, error: UnboundedOracle, accuracy: float, 
             "is_feasible_point_known": is_known,
         },
     )
+
+
+def _random_unit(problem: Problem, generator: np.random.Generator) -> Array:
+    """Return a random dual vector of norm 1."""
+    probe = generator.standard_normal(problem.dual_shape).astype(problem.dtype)
+    return probe / norm(probe)
 
 
 def _objective_at(problem: Problem, x: Array) -> float:
