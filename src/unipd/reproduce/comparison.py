@@ -22,6 +22,8 @@ from unipd.run import History, iterate
 
 Progress = Callable[[str, int, float], Any]
 """Called with a run's name, the iteration and the figure of merit."""
+WARM_UP = 2
+"""Iterations before the clock starts."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,13 @@ def run_trace(
     iterations: int,
     time_limit: float | None,
     progress: Progress | None,
-    warm_up: int = 0,
 ) -> Trace:
-    """Run one method after ``warm_up`` untimed iterations.
+    """Run one method.
 
-    The clock stops while ``merit(state)`` is computed, recorded and reported.
+    The clock starts after a few iterations that compile kernels and fill caches, and stops while ``merit(state)`` is
+    computed, recorded and reported.
     """
-    for _ in itertools.islice(iterate(problem, contestant.method, accuracy=accuracy, tracker=tracker), warm_up):
+    for _ in itertools.islice(iterate(problem, contestant.method, accuracy=accuracy, tracker=tracker), WARM_UP):
         pass
     history, values, seconds, begin = History(), list[float](), 0.0, time.perf_counter()
     name = f"{contestant.name} ({contestant.formulation})" if contestant.formulation else contestant.name

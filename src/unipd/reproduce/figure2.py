@@ -33,8 +33,6 @@ REFERENCE_ACCURACY = 1e-6
 NORM_ACCURACY = 1e-2
 """Certified accuracy of the optimum of (b), far finer than the methods reach."""
 _NORM_STEPS, _NORM_COLUMNS = 200, 220
-_WARM_UP_ITERATIONS = 2
-"""Iterations of every method before its clock starts, so that compilation is not timed."""
 
 FAMILIES = {"fw": 1, "uni": 2, "acc": 0}
 """Colours of the families of methods, by their place in the theme's cycle."""
@@ -184,7 +182,6 @@ def run_figure2(
             iterations=limit,
             time_limit=time_limit,
             progress=progress,
-            warm_up=_WARM_UP_ITERATIONS,
         )
         for contestant in contestants(norm_eps)
     ]
