@@ -40,6 +40,13 @@ def test_a_channel_is_not_shown_as_a_state():
     assert report_sections(unipd.ProcessTomography().fit_counts(counts).result_) == []
 
 
+def test_the_page_of_a_channel_has_its_matrices(tmp_path):
+    model = unipd.ProcessTomography().fit_counts(simulate_process("h", shots=100))
+    model.report(tmp_path / "channel.html", target="h")
+    page = (tmp_path / "channel.html").read_text(encoding="utf-8")
+    assert all(words in page for words in ("Choi matrix", "Pauli transfer matrix", "average gate fidelity"))
+
+
 def test_a_saved_channel_shows_its_choi_matrix_and_fidelities():
     model = unipd.ProcessTomography().fit_counts(simulate_process("h", shots=100))
     channel = model.channel_
@@ -47,10 +54,13 @@ def test_a_saved_channel_shows_its_choi_matrix_and_fidelities():
     result = model.result_.with_extras(**figures, process_fidelity_low=0.96, process_fidelity_high=0.98)
     (section,) = report_sections(result)
     assert (section.title, section.tables[0].rows[0]) == ("Channel", ("process fidelity", "0.97 [0.96, 0.98]"))
-    (mesh,) = figure_of(section, "Choi matrix").traces
+    mesh, _ = figure_of(section, "Choi matrix").traces
     assert np.max(mesh["z"]) == pytest.approx(np.abs(channel.choi).max() / 2)
     (spectrum,) = figure_of(section, "Spectrum of the Choi matrix").traces
     np.testing.assert_allclose(np.sort(spectrum["y"]), np.sort(channel.eigenvalues))
+    (table,) = figure_of(section, "Pauli transfer matrix").traces
+    np.testing.assert_allclose(table["z"], channel.ptm, atol=1e-12)
+    assert table["x"] == ["I", "X", "Y", "Z"]
 
 
 def test_a_semidefinite_program_shows_its_errors_and_both_spectra(program):
@@ -75,11 +85,18 @@ def estimate():
 
 
 def test_a_city_has_the_entries_of_the_state(estimate):
-    (mesh,) = figure_of(section_of(estimate.result_, "State"), "Density matrix").traces
-    heights = np.asarray(mesh["z"]).reshape(-1, 8)[:, -1]
-    np.testing.assert_allclose(heights.reshape(8, 8), np.abs(estimate.state_.density_matrix()), atol=1e-12)
-    corners = np.asarray(mesh["x"]).size
-    assert max(int(np.max(mesh[side])) for side in "ijk") == corners - 1
+    bright, grey = figure_of(section_of(estimate.result_, "State"), "Density matrix").traces
+    heights, expected = np.zeros((8, 8)), np.abs(estimate.state_.density_matrix())
+    for mesh in (bright, grey):
+        boxes = np.stack([np.asarray(mesh[axis]).reshape(-1, 8) for axis in "xyz"])
+        rows, columns = (np.rint(part.mean(axis=1)).astype(int) for part in boxes[:2])
+        heights[rows, columns] = boxes[2, :, -1]
+        assert max(int(np.max(mesh[side])) for side in "ijk") == np.asarray(mesh["x"]).size - 1
+    np.testing.assert_allclose(heights, expected, atol=1e-12)
+    assert np.asarray(bright["z"]).reshape(-1, 8)[:, -1].min() >= 0.03 * expected.max()
+    assert np.asarray(grey["z"]).max() < 0.03 * expected.max()
+    assert "intensity" in bright
+    assert "intensity" not in grey  # the phase of a small entry is noise
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from unipd.report.curves import error_unit
 from unipd.run import Result
 from unipd.run.result import problem_facts
 from unipd.status import Status
@@ -119,9 +120,8 @@ def _bound(result: Result) -> list[str]:
     claim = f"the optimal value is {sign} {_outward(result)}: {points} has a value {side} that"
     bound = f"{_premise(result, claim)}."
     if result.gap >= 0.0:
-        scale = "relative to the loss at zero" if facts.loss else "relative"
-        if result.extras.get("objective_name") == "likelihood":
-            scale = "nats"
+        unit = error_unit(result)
+        scale = "relative to the loss at zero" if facts.loss and unit == "relative" else unit
         then = "is then" if _PREMISES.get(str(result.bound_kind)) else "is"
         return [bound, f"So the objective value {then} within {_number(result.gap, 3)} ({scale}) of the optimal one."]
     excess = f"The objective value is {beyond} than the bound by {_number(-result.gap, 3)} (relative)."

@@ -105,7 +105,7 @@ UNIVERSAL = ("unipdgrad", "accunipdgrad")
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves of one run, one entry per iteration; errors are relative, like the accuracy."""
+    """Curves of one run, one entry per iteration; errors have the unit of the accuracy."""
 
     position: FloatArray
     """Iterations, oracle calls, products or seconds."""
@@ -123,6 +123,19 @@ class Curves:
     """Local smoothness M_k of the universal methods; None for others."""
     exponent: FloatArray | None
     """Running estimate of the Hölder exponent nu; None when the run gives none."""
+    unit: str = "relative"
+    """Unit of residual and gap: "nats" for likelihoods."""
+
+
+def error_unit(result: Result) -> str:
+    """Return the unit of gaps: "nats" for likelihoods, else "relative".
+
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], unipd.couplings.LeastSquares())
+    >>> error_unit(unipd.solve(problem))
+    'relative'
+    """
+    return "nats" if result.extras.get("objective_name") == "likelihood" else "relative"
 
 
 def compute_curves(
@@ -186,6 +199,7 @@ def compute_curves(
         bound=_finite_bound(result, known, unit, start),
         smoothness=_only_numbers(positive_or_nan(smoothness)) if universal else None,
         exponent=_only_numbers(history["nu"]) if universal else None,
+        unit=error_unit(result),
     )
 
 

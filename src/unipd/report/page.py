@@ -21,7 +21,7 @@ from unipd._version import __version__
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.memory import size_text
 from unipd.report.certificate_text import MEANINGS, describe_certificate
-from unipd.report.curves import AXES, LEAST, compute_curves, decimate
+from unipd.report.curves import AXES, LEAST, compute_curves, decimate, error_unit
 from unipd.report.sections import COLOURS, Figure, report_sections
 from unipd.report.sections.base import to_plain
 from unipd.run import Result
@@ -120,19 +120,15 @@ Rows = list[tuple[str, list[str]]]
 
 def _summary_rows(runs: Mapping[str, Result]) -> Rows:
     figures = [result.summary() for result in runs.values()]
-    in_nats = all(_is_in_nats(result) for result in runs.values())
-    labels = {key: label for key, label, _ in FIGURES} | ({"gap": "gap (nats)"} if in_nats else {})
+    labels = {key: label for key, label, _ in FIGURES}
+    if all(error_unit(result) == "nats" for result in runs.values()):
+        labels["gap"] = "gap (nats)"
     rows = [(labels[key], [_figure_text(each, key, digits) for each in figures]) for key, _, digits in FIGURES]
     known = _keys(figures)
     more = {_without_interval(key, known): None for key in known if key not in {*labels, "status", "message"}}
     return _drop_empty(
         [*rows, *((key.replace("_", " "), [_interval_text(each, key) for each in figures]) for key in more)]
     )
-
-
-def _is_in_nats(result: Result) -> bool:
-    """Whether gaps are differences of log-likelihoods, not relative."""
-    return result.extras.get("objective_name") == "likelihood"
 
 
 def _without_interval(key: str, known: Iterable[str]) -> str:
@@ -365,8 +361,8 @@ def run_data(name: str, result: Result) -> dict[str, Any]:
     ['iterations', 'matvecs', 'oracle_calls', 'seconds']
     """
     accuracy = float(result.accuracy)
-    known: dict[str, Any] = {"name": name, "accuracy": accuracy if math.isfinite(accuracy) else None}
-    known["in_nats"] = _is_in_nats(result)
+    limit = accuracy if math.isfinite(accuracy) else None
+    known: dict[str, Any] = {"name": name, "accuracy": limit, "unit": error_unit(result)}
     history = result.history
     if len(history) == 0:
         return {**known, "axes": {axis: [] for axis in AXES}, "curves": {}, "bound": None}
@@ -392,7 +388,8 @@ def curves_figure(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     keys = [key for key, _, _ in PANELS if any(key in run["curves"] for run in runs)]
     traces = [trace for place, key in enumerate(keys) for trace in _panel_traces(runs, key, place)]
-    unit = "in nats" if all(run["in_nats"] for run in runs) else "relative"
+    units = {run["unit"] for run in runs}
+    unit = f"in {units.pop()}" if units == {"nats"} else "relative"
     labels = [(title, note.format(unit=unit)) for key, title, note in PANELS if key in keys]
     wide, narrow = (_panel_layout(runs, keys, labels, columns) for columns in (2, 1))
     return {"traces": to_plain(traces), "layout": to_plain(wide), "narrow": to_plain(narrow)}

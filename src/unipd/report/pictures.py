@@ -22,6 +22,7 @@ from unipd.report.curves import (
     compute_curves,
     decimate,
     drawable_accuracy,
+    error_unit,
     group_extremes,
     positive_or_nan,
 )
@@ -120,7 +121,7 @@ def _panels(data: Curves, picture: style.Picture) -> list[Any]:
 
 
 def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *, show_bound: bool = True) -> None:
-    """Draw the relative errors, the theorem's bound (if there is one) and the requested accuracy."""
+    """Draw the errors, the theorem's bound (if there is one) and the requested accuracy."""
     blue, red, green = theme.cycle[:3]
     lines = [("objective residual", data.residual, blue, 1.0), ("certified gap", data.gap, green, 1.6)]
     if data.infeasibility is not None:
@@ -143,7 +144,7 @@ def draw_errors(axes: Any, data: Curves, accuracy: float, theme: style.Theme, *,
     if np.isfinite(requested):
         axes.axhline(requested, color=theme.faint, linewidth=0.9, linestyle=(0, (1, 2)), label="requested accuracy")
     set_log_limits(axes, float(np.nanmin(heights)), float(np.nanmax(heights)))
-    axes.set_ylabel("relative error")
+    axes.set_ylabel("relative error" if data.unit == "relative" else f"error ({data.unit})")
 
 
 def _draw_smoothness(axes: Any, data: Curves, theme: style.Theme) -> None:
@@ -176,10 +177,13 @@ QUANTITIES = {
 """Quantities of a comparison: the field of the curves and the label."""
 
 
-def _label(quantity: str, scale: float) -> str:
+def _label(quantity: str, scale: float, results: Mapping[str, Result]) -> str:
     """Return the label of an axis, with the number by which residuals and gaps of all runs were divided."""
     text = QUANTITIES[quantity][1]
-    return text if quantity == "infeasibility" else f"{text}\nrelative to {scale:.4g}"
+    if quantity == "infeasibility":
+        return text
+    is_plain = scale == 1.0 and all(error_unit(result) == "nats" for result in results.values())
+    return f"{text} (nats)" if is_plain else f"{text}\nrelative to {scale:.4g}"
 
 
 NARROW_MEASURES = ("oracle_calls", "seconds")
@@ -255,7 +259,7 @@ def plot_comparison(
         for axes, quantity in zip(grid, panels, strict=True):
             _draw_runs(axes, runs, quantity, accuracy, picture.theme)
             _fit_limits([axes])
-            axes.set_ylabel(_label(quantity, scale))
+            axes.set_ylabel(_label(quantity, scale, results))
             set_horizontal(axes, [run.position for run in runs.values()], xscale, whole=axis != "seconds")
         for axes in grid if wide else grid[-1:]:
             axes.set_xlabel(AXES[axis][1])
@@ -329,7 +333,7 @@ def plot_methods(
             set_horizontal(column[-1], [run.position for run in runs.values()], xscale, whole=measure != "seconds")
             column[-1].set_xlabel(AXES[measure][1])
         for row, quantity in zip(grid, rows, strict=True):
-            row[0].set_ylabel(_label(quantity, scale))
+            row[0].set_ylabel(_label(quantity, scale, results))
             _fit_limits(row)
         style.legend(grid[0, 0], title=title, columns=4 if picture.is_wide else 2)
     return picture.figure

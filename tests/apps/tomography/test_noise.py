@@ -1,5 +1,8 @@
 """Noise: detecting noisy data, and depolarized estimates."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 
@@ -57,8 +60,20 @@ def test_weights_of_outcomes_are_fitted_below_the_noise():
 
 
 def test_an_error_of_zero_does_not_hide_the_other_values():
-    estimate = PauliTomography().fit(["X", "Y", "Z"], [0.1, 0.2, 0.9], stderr=[0.01, 0.0, 0.01])
+    with pytest.warns(DoubtfulMeasurements, match="standard error of Y is 0, less than.*fitted as 0.0001"):
+        estimate = PauliTomography().fit(["X", "Y", "Z"], [0.1, 0.2, 0.9], stderr=[0.01, 0.0, 0.01])
     np.testing.assert_allclose(estimate.state_.expectations(["X", "Y", "Z"]), [0.1, 0.2, 0.9], atol=0.003)
+
+
+def test_errors_of_zero_are_named():
+    labels, values = ["".join(pair) for pair in itertools.product("IXYZ", repeat=2)], np.eye(1, 16)[0]
+    stderr = np.where(np.arange(16) < 8, 0.0, 0.1)
+    with pytest.warns(DoubtfulMeasurements, match="standard error of IX, IY, IZ, XI, XX and 2 other strings is 0"):
+        PauliTomography().fit(labels, values, stderr=stderr)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PauliTomography().fit(labels, values, stderr=np.where(np.arange(16) == 0, 0.0, 0.1))  # the identity is exact
+        PauliTomography().fit(labels, values, stderr=0.0)
 
 
 def test_own_options_of_the_method_win():

@@ -144,3 +144,14 @@ def test_a_local_optimum_is_stationary():
     kept = values[-2:] + (1.0 - values[-2:].sum()) / 2
     np.testing.assert_allclose(result.x.dense(), vectors[:, -2:] * kept @ vectors[:, -2:].T, atol=1e-4)
     assert result.dual_bound <= 1e-12
+
+
+def test_a_search_for_a_rank_that_a_time_limit_cuts_leaves_a_bound():
+    """The residual at a point of too small a rank proves nothing: projected steps over all states make the bound."""
+    experiment = noisy(7, 3, seed=1)
+    cut = PauliTomography(threads=1, stop=unipd.MaxSeconds(1e-3)).fit_data(experiment.data)
+    assert cut.result_.status is Status.TIME_LIMIT
+    assert cut.summary()["rank_choice"] == "at most 1 (the search was cut short)"
+    with pytest.warns(UndeterminedState):
+        convex = PauliTomography(threads=1, objective="weighted").fit_data(experiment.data)
+    assert 0.0 < cut.dual_bound_ <= convex.objective_ < cut.objective_

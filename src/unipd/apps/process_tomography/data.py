@@ -386,7 +386,8 @@ def expectation_data(
             raise InvalidInput("shots", "at least 1", f"{number.min():g}")
         errors = np.sqrt(np.maximum(1.0 - values**2, 1.0 / number) / number)
     if errors is not None and errors.min() <= 0.0:
-        raise InvalidInput("stderr", "positive numbers", f"{errors.min():g}")
+        place = int(np.argmin(errors))
+        raise InvalidInput("stderr", "positive numbers", f"{errors[place]:g} of {strings[place]} (row {place})")
     pairs = inside, np.array([names[label] for label in strings])
     return ProcessData(_same_size("preparations", states), effects, pairs, values, stderr=errors)
 

@@ -269,6 +269,26 @@ class ProcessTomography:
         """Return the summary of the result; with a target also the fidelities, and on request the diamond distance."""
         return {**self.result_.summary(), **({} if target is None else target_figures(self.channel_, target, diamond))}
 
+    def report(self, path: str, *, target: Any = None, diamond: bool = False, title: str | None = None) -> Any:
+        """Write an HTML page of the fit: certificate, Choi matrix, spectrum, Pauli transfer matrix, fidelities.
+
+        Parameters
+        ----------
+        path
+            The file.
+        target
+            A channel for the fidelities, as in :meth:`summary`.
+        diamond
+            Whether to show the diamond distance from it as well.
+        title
+            Title of the page.
+        """
+        import unipd
+
+        figures = {} if target is None else target_figures(self.channel_, target, diamond)
+        result = self.result_.with_extras(choi=self.channel_.choi, eigenvalues=self.channel_.eigenvalues, **figures)
+        return unipd.report.write_report({title or "process": result}, path, title=title)
+
 
 def target_figures(channel: QuantumChannel, target: Any, diamond: bool = False) -> dict[str, float]:
     """Return process fidelity, average gate fidelity (of a unitary target) and, on request, the diamond distance."""

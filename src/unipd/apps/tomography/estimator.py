@@ -21,6 +21,7 @@ from unipd.apps.tomography.measurements import (
     count_strings,
     real_values,
     warn_if_doubtful,
+    warn_if_errors_vanish,
     warn_if_too_few,
     warn_if_undetermined,
 )
@@ -235,6 +236,7 @@ class PauliTomography:
         """Estimate the state from measurements read by :func:`unipd.io.pauli.read_pauli_data`."""
         warn_if_too_few(data.qubits, count_strings(data))
         warn_if_doubtful(data)
+        warn_if_errors_vanish(data)
         self._fit = fit_data(self.settings, data)
         if self.settings.method in ("auto", "factored"):  # averages of atoms have a rank of their own
             warn_if_undetermined(data.qubits, self.fit_.model.independent, self.rank_)

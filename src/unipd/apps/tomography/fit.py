@@ -8,13 +8,14 @@ weights from a state take two fits.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from unipd._typing import FloatArray
+from unipd._typing import Array, FloatArray
 from unipd.apps.tomography.counts import (
     BasisCounts,
     Histogram,
@@ -67,6 +68,8 @@ from unipd.run.consistency import certify_bound
 from unipd.run.result import certificate_figures
 from unipd.run.stopping import RemainingBudget
 from unipd.sharp.spectral.factors import SpectralFactors
+from unipd.sharp.spectral.spectrahedron import Spectrahedron
+from unipd.sharp.wrapper import unwrap_counter
 from unipd.status import Status
 from unipd.trackers.lowrank import LowRankTracker
 
@@ -88,6 +91,8 @@ LARGEST_SEARCHED = 32
 """Largest rank that the search for a rank tries."""
 BOUND_SHARE = 0.01
 """Share of the objective by which a bound made at a time limit may err."""
+BOUND_STEPS, BOUND_SECONDS = 16, 1.0
+"""Most projected steps for such a bound, and the seconds that they may take (or half of those of the fit)."""
 
 
 def fit_data(settings: FitSettings, data: PauliData) -> Fit:
@@ -313,17 +318,35 @@ def _infeasible_note(problem: Problem) -> str:
 
 
 def add_bound_at_limit(result: Result) -> Result:
-    """Return a result that the time limit ended with the bound at its own point, if that is better than its last."""
+    """Return a result that the time limit ended with a bound made there, if that is better than its last.
+
+    The residual at its own point says little where the rank is still too small: the bound is then 0, which holds for
+    every loss. A few projected steps over all states, or their very first dual vector, give a better one.
+    """
     problem = result.problem
     if result.status is not Status.TIME_LIMIT or not problem.has_differentiable_loss:
         return result
-    dual = problem.loss.gradient(result.image - problem.b)
-    known = Certificate(result.objective, 0.0, 0.0, -math.inf, dual)
+    begun, end = time.monotonic(), time.monotonic() + max(BOUND_SECONDS, 0.5 * result.seconds)
+    better = _certify_at_image(result, result.image)
+    if better.dual_bound <= 0.0 and problem.has_smooth_loss and type(unwrap_counter(problem.sharp)) is Spectrahedron:
+        method, nothing = Projected(rank=NOISY_RANK), np.zeros_like(problem.b)
+        better = _certify_at_image(better, nothing)
+        state = method.start(problem, LowRankTracker(1), nothing, result.accuracy)
+        while state.iteration < BOUND_STEPS and time.monotonic() < end:
+            state = method.step(problem, state)
+        better = _certify_at_image(better, state.image)
+    return replace(better, seconds=result.seconds + time.monotonic() - begun)
+
+
+def _certify_at_image(result: Result, image: Array) -> Result:
+    """Return the result with the bound of the residual at A X, if that is better than its own."""
+    problem = result.problem
+    assert problem.loss is not None
+    known = Certificate(result.objective, 0.0, 0.0, -math.inf, problem.loss.gradient(image - problem.b))
     certificate, work = certify_bound(problem, known, result.accuracy, BOUND_SHARE * abs(result.objective))
     counts = result.counts.plus(work[0], 0, work[1])
-    if not certificate.dual_bound > result.dual_bound:
-        return replace(result, counts=counts)
-    return replace(result, counts=counts, **certificate_figures(problem, certificate))
+    is_better = certificate.dual_bound > result.dual_bound
+    return replace(result, counts=counts, **(certificate_figures(problem, certificate) if is_better else {}))
 
 
 def _replace_point(result: Result, state: QuantumState) -> Result:

@@ -241,6 +241,8 @@ SHOT_PSEUDOCOUNT = 0.5
 """Counts added to both outcomes before a variance is estimated, so that none is zero."""
 SMALLEST_VARIANCE = 0.02
 """Lower bound on the variance of a single shot; smaller ones would only make the problem ill-conditioned."""
+NAMED_STRINGS = 5
+"""Most strings that a warning names."""
 SMALLEST_STDERR = 1e-2
 """Lower bound on a standard error, as a share of the median one."""
 
@@ -339,7 +341,7 @@ class MeasurementWarning(UserWarning):
 
 
 class DoubtfulMeasurements(MeasurementWarning):
-    """Measurements contradict each other, or the identity's value 1, by more than noise explains.
+    """Measurements contradict each other, or the identity's value 1, by more than noise explains, or have no error.
 
     See Also
     --------
@@ -499,6 +501,26 @@ def warn_if_undetermined(qubits: int, distinct: int, rank: int) -> None:
             "it is one of many states that fit; measure more strings, prescribe a smaller rank (rank), or minimise the "
             'trace (objective "trace")',
             UndeterminedState,
+            stacklevel=3,
+        )
+
+
+def warn_if_errors_vanish(data: PauliData) -> None:
+    """Warn, by name, of strings whose standard error is too small to be one: their values are not exact.
+
+    The identity's is zero, and if all are, the data declare no error at all.
+    """
+    errors = standard_errors(data)
+    if data.stderr is None or errors is None:
+        return
+    raised = np.flatnonzero((data.stderr < errors) & (data.keys != 0))
+    if raised.size:
+        labels = ", ".join(write(data.qubits, data.x[raised[:NAMED_STRINGS]], data.z[raised[:NAMED_STRINGS]]))
+        others = f" and {raised.size - NAMED_STRINGS} other strings" if raised.size > NAMED_STRINGS else ""
+        warnings.warn(
+            f"the standard error of {labels}{others} is {data.stderr[raised].min():g}, less than a hundredth of the "
+            f"median one: fitted as {errors[raised[0]]:.3g} (shots, where known, tell more than such an error)",
+            DoubtfulMeasurements,
             stacklevel=3,
         )
 

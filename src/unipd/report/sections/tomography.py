@@ -6,19 +6,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
+from unipd.apps.process_tomography import QuantumChannel
 from unipd.apps.tomography import QuantumState, as_state
 from unipd.atoms import LowRank
 from unipd.report.sections.base import COLOURS, Figure, Section, Table, spectrum_figure
-from unipd.report.tomography import CITY, NAMED_QUBITS, largest_indices, matrix_entries
+from unipd.report.tomography import CITY, FLAT, NAMED_QUBITS, largest_indices, matrix_entries
 from unipd.run import Result
 
 PHASES = ((0.0, "#e69f00"), (0.25, "#cc79a7"), (0.5, "#0072b2"), (0.75, "#009e73"), (1.0, "#e69f00"))
 """Colours of the phases from -pi to pi, the same at both ends."""
+GREY = "#b0b0b0"
+"""Colour of boxes without a phase."""
 USUAL_SIGMAS = 3.0
 """Standard deviations of chi-square up to which the fit is as good as the noise allows."""
 _STATE_FIGURES = ("fidelity", "purity", "entropy", "rank", "chi_square", "degrees_of_freedom", "chi_square_per_dof")
@@ -59,11 +63,24 @@ def channel_section(result: Result) -> Section | None:
     matrix = np.asarray(choi)
     city = _city_figure(as_state(matrix / np.trace(matrix).real))
     values = np.asarray(result.extras["eigenvalues"])
+    channel = QuantumChannel(matrix, 1 << int(result.extras["qubits"]))
     figures = [
         replace(city, title="Choi matrix", note=f"{city.note}; trace one"),
         spectrum_figure("Spectrum of the Choi matrix", {"estimate": values}, label="eigenvalue", log=values.size > 6),
+        _transfer_figure(channel),
     ]
     return Section("Channel", [], [Table(("", ""), _figure_rows(result, _CHANNEL_FIGURES))], figures)
+
+
+def _transfer_figure(channel: QuantumChannel) -> Figure:
+    """Return the Pauli transfer matrix as a heat map."""
+    names = ["".join(letters) for letters in product("IXYZ", repeat=channel.qubits)]
+    table: Any = channel.ptm
+    trace = {"type": "heatmap", "x": names, "y": names, "z": table, "zmin": -1.0, "zmax": 1.0, "colorscale": "RdBu"}
+    axis = {"type": "category", "showgrid": False}
+    rows = {**axis, "autorange": "reversed", "title": {"text": "output"}}
+    layout = {"height": 440, "xaxis": {**axis, "title": {"text": "input"}}, "yaxis": rows}
+    return Figure("Pauli transfer matrix", [trace], layout, "tr(P E(Q)) / d: what string Q becomes")
 
 
 def _state_of(result: Result) -> QuantumState | None:
@@ -102,42 +119,41 @@ def _city_figure(state: QuantumState) -> Figure:
     """Return the moduli of the entries as boxes coloured by phase, those of the likeliest outcomes."""
     places = largest_indices(state, CITY)
     block = matrix_entries(state, places)
-    corners, triangles, phases, texts = _boxes(block)
     names = [
         format(int(place), f"0{state.qubits}b") if state.qubits <= NAMED_QUBITS else str(place) for place in places
     ]
     ticks = {"tickvals": np.arange(places.size), "ticktext": names, "title": {"text": ""}}
     key = {"title": {"text": "phase"}, "tickvals": [-np.pi, 0.0, np.pi], "ticktext": ["-π", "0", "π"], "len": 0.6}
-    trace: dict[str, Any] = {
-        "type": "mesh3d",
-        **dict(zip("xyz", corners.T, strict=True)),
-        **dict(zip("ijk", triangles.T, strict=True)),
-        "intensity": phases,
-        "cmin": -np.pi,
-        "cmax": np.pi,
-        "colorscale": PHASES,
-        "colorbar": key,
-        "flatshading": True,
-        "text": [texts[k // 8] for k in range(phases.size)],
-        "hoverinfo": "text",
-    }
+    is_dim = np.abs(block) < FLAT * np.abs(block).max()
+    traces = [
+        _boxes(block, ~is_dim) | {"cmin": -np.pi, "cmax": np.pi, "colorscale": PHASES, "colorbar": key},
+        {name: value for name, value in _boxes(block, is_dim).items() if name != "intensity"} | {"color": GREY},
+    ]
     scene = {"xaxis": ticks, "yaxis": ticks, "zaxis": {"title": {"text": "modulus"}}, "aspectmode": "cube"}
     which = "all entries" if places.size == state.dimension else f"entries of the {places.size} likeliest outcomes"
     layout = {"scene": scene, "height": 440, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
-    return Figure("Density matrix", [trace], layout, f"modulus and phase of {which}; drag to turn")
+    note = f"modulus and phase of {which}; small ones, whose phase is noise, are grey; drag to turn"
+    return Figure("Density matrix", traces, layout, note)
 
 
-def _boxes(block: Array) -> tuple[Array, Array, Array, list[str]]:
-    """Return corners, triangles, phases at the corners and labels of a box for every entry."""
-    rows, columns = (part.reshape(-1) for part in np.indices(block.shape))
-    heights, angles = np.abs(block).reshape(-1), np.angle(block).reshape(-1)
+def _boxes(block: Array, shown: Array) -> dict[str, Any]:
+    """Return the mesh of a box for every entry shown, with its phase at the corners and its value as a label."""
+    rows, columns = np.nonzero(shown)
+    entries = block[rows, columns]
     floor = 0.5 * _WIDTH * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
-    corners = np.zeros((heights.size, 8, 3))
+    corners = np.zeros((entries.size, 8, 3))
     corners[:, :, :2] = np.tile(floor, (2, 1)) + np.stack([rows, columns], axis=1)[:, np.newaxis]
-    corners[:, 4:, 2] = heights[:, np.newaxis]
-    triangles = np.array(_FACES) + 8 * np.arange(heights.size)[:, np.newaxis, np.newaxis]
-    texts = [f"{value.real:.4f} {value.imag:+.4f}i" for value in block.reshape(-1)]
-    return corners.reshape(-1, 3), triangles.reshape(-1, 3), np.repeat(angles, 8), texts
+    corners[:, 4:, 2] = np.abs(entries)[:, np.newaxis]
+    triangles = np.array(_FACES) + 8 * np.arange(entries.size)[:, np.newaxis, np.newaxis]
+    return {
+        "type": "mesh3d",
+        **dict(zip("xyz", corners.reshape(-1, 3).T, strict=True)),
+        **dict(zip("ijk", triangles.reshape(-1, 3).T, strict=True)),
+        "intensity": np.repeat(np.angle(entries), 8),
+        "flatshading": True,
+        "text": np.repeat([f"{value.real:.4f} {value.imag:+.4f}i" for value in entries], 8).tolist(),
+        "hoverinfo": "text",
+    }
 
 
 def _spectrum(result: Result, state: QuantumState) -> Figure:
