@@ -64,6 +64,8 @@ def run_chunks(work: Callable[[int], None], chunks: int, threads: int) -> None:
     run_on_threads(take, min(threads, chunks))
 
 
+CACHE_ENTRIES = 1 << 16
+"""Entries of the parts in which long arrays are processed: they and a few temporaries fit in a processor's cache."""
 ENTRIES_PER_CHUNK = 1 << 19
 """Entries of the rows of a chunk: enough to outweigh the cost of handing it to a thread."""
 

@@ -14,6 +14,7 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array, FloatArray, IntArray, Shape
 from unipd._util import blas, validate
+from unipd._util.thread_pool import CACHE_ENTRIES
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.maps.base import Map, floating_dtype, matrix_domain, require_map, shape_error
 from unipd.maps.compose import BlockMap
@@ -22,8 +23,6 @@ from unipd.protocols import MapDefaults
 
 _FEW = 8
 """Nonzeros of an atom up to which its columns are added one by one."""
-_BLOCK = 1 << 16
-"""Entries of a matrix in single precision that are turned to double precision at a time: they fit in cache."""
 
 _UNDERFLOW_MARGIN = 1e16
 """Multiple of the smallest number below which sums of squares may have lost digits to underflow."""
@@ -74,13 +73,13 @@ class DenseMatrix(Map):
             if isinstance(atom, atoms.SparsePoint):
                 return self.matrix[:, atom.indices] @ atom.values
             x = np.asarray(atoms.dense(atom)).reshape(-1)
-            return _mixed_product(self.matrix, x) if is_mixed(self.dtype, x) else self.matrix @ x
+            return _mixed_product(self.matrix, x) if is_mixed(self.matrix.dtype, x) else self.matrix @ x
         except (ValueError, IndexError) as error:
             raise shape_error("atom", atom, self.domain, error) from error
 
     def adjoint(self, dual: Array) -> Array:
         """Return A^* lam (conjugating the vector, not the matrix)."""
-        multiply = _mixed_transposed_product if is_mixed(self.dtype, dual) else np.matmul
+        multiply = _mixed_transposed_product if is_mixed(self.matrix.dtype, dual) else np.matmul
         try:
             if self.matrix.dtype.kind == "c":
                 return multiply(dual.conj(), self.matrix).conj().reshape(self._domain)
@@ -128,8 +127,8 @@ def is_mixed(dtype: np.dtype[Any], vector: Array) -> bool:
 
 
 def _row_blocks(matrix: Array) -> list[slice]:
-    """Return slices of rows with about ``_BLOCK`` entries each."""
-    step = max(1, _BLOCK // matrix.shape[1])
+    """Return slices of rows with about ``CACHE_ENTRIES`` entries each."""
+    step = max(1, CACHE_ENTRIES // matrix.shape[1])
     return [slice(first, first + step) for first in range(0, matrix.shape[0], step)]
 
 
@@ -229,7 +228,8 @@ class SparseMatrix(Map):
         matrix, starts, last = self.matrix, self.matrix.indptr, 0
         pieces: list[Array] = []
         while last < matrix.shape[1]:
-            first, last = last, max(last + 1, int(np.searchsorted(starts, starts[last] + _BLOCK, side="right")) - 1)
+            end = int(np.searchsorted(starts, starts[last] + CACHE_ENTRIES, side="right")) - 1
+            first, last = last, max(last + 1, end)
             part = slice(starts[first], starts[last])
             rows = (matrix.data[part], matrix.indices[part], starts[first : last + 1] - starts[first])
             pieces.append(scipy.sparse.csr_array(rows, shape=(last - first, matrix.shape[0])) @ vector)

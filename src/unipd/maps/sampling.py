@@ -20,7 +20,7 @@ from unipd import atoms
 from unipd._typing import Array, IntArray
 from unipd._util import blas, validate
 from unipd._util.lazy import can_compile
-from unipd._util.thread_pool import available_threads, share
+from unipd._util.thread_pool import CACHE_ENTRIES, available_threads, share
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, floating_dtype
 from unipd.spectral.operators import OperatorDefaults
@@ -53,8 +53,6 @@ _SCATTER_CHUNKS = 8
 """Most chunks of a scatter: each has an output of its own."""
 _ENTRIES_PER_OUTPUT = 16
 """Entries of a scatter chunk for each entry of its output, at least."""
-_PART_ENTRIES = 1 << 16
-"""Entries of an image part: its vectors stay in the processor's cache."""
 _SERIAL_WORK = 1 << 19
 """Multiplications below which waking threads costs more than it saves."""
 
@@ -87,7 +85,7 @@ class Pattern:
         self._scatter_bounds = _balanced_bounds(self.starts, 1 << (chunks.bit_length() - 1))
         self.structure = (self.starts, self.places, self._line_bounds, self._scatter_bounds)
         """The arrays that compiled runs take."""
-        self._part_bounds = _balanced_bounds(self.starts, max(1, self.size // _PART_ENTRIES))
+        self._part_bounds = _balanced_bounds(self.starts, max(1, self.size // CACHE_ENTRIES))
 
     @property
     def nbytes(self) -> int:

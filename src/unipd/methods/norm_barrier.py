@@ -21,7 +21,7 @@ import numpy as np
 
 from unipd._typing import Array, FloatArray
 from unipd._util.blas import norm
-from unipd._util.systems import factor_definite
+from unipd._util.systems import RIDGE, factor_definite
 from unipd.atoms import LowRank, apply
 from unipd.dual import evaluate, oracle_errors
 from unipd.errors import InvalidInput
@@ -37,8 +37,6 @@ NEWTON_STEPS, DECREMENT = 30, 0.3
 """Newton steps of an iteration end at this Newton decrement, well within the region of quadratic convergence."""
 START_NORM = 0.5
 """||A^* mu|| after the first Newton step."""
-RIDGE = 1e-14
-"""Added to the diagonal of a Hessian, relative to its largest entry: rows of A may depend on each other."""
 NEGLIGIBLE = 1e-14
 """Singular values of X below this share of the largest are dropped."""
 LARGEST_MATRIX, MOST_ROWS = 100 * 100, 500

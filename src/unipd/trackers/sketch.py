@@ -12,18 +12,16 @@ import scipy
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util import blas, validate
+from unipd._util.thread_pool import CACHE_ENTRIES
 from unipd.errors import InvalidInput
 from unipd.trackers.lowrank import ONE_MATRIX
-
-_PIECE = 1 << 16
-"""Entries of a sketch that are averaged at a time, in the processor's cache."""
 
 
 def average_product(old: Array, gamma: float, left: Array, right: Array | None) -> Array:
     """Return (1 - gamma) old + gamma left right (no right: the identity) without another array of that size."""
     mean = np.empty_like(old)
     share, rest = old.dtype.type(gamma), old.dtype.type(1.0 - gamma)
-    step = max(1, _PIECE // old.shape[1])
+    step = max(1, CACHE_ENTRIES // old.shape[1])
     for first in range(0, len(old), step):
         rows = slice(first, first + step)
         piece = left[rows] if right is None else blas.product(left[rows], right)

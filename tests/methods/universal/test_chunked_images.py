@@ -55,7 +55,7 @@ LOSS = unipd.couplings.LeastSquares(0.5)
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(space, "FUSED", 1)
     monkeypatch.setattr(space, "CHUNKED", 100)
-    monkeypatch.setattr(pattern, "_PART_ENTRIES", 90)
+    monkeypatch.setattr(pattern, "CACHE_ENTRIES", 90)
 
 
 METHODS = {
@@ -79,7 +79,7 @@ def test_the_iterates_are_those_of_whole_vectors(
     whole = states(problem(coupling, by_column=by_column), method=method)
     monkeypatch.setattr(space, "FUSED", 1)
     monkeypatch.setattr(space, "CHUNKED", 100)
-    monkeypatch.setattr(pattern, "_PART_ENTRIES", 90)
+    monkeypatch.setattr(pattern, "CACHE_ENTRIES", 90)
     given = problem(coupling, by_column=by_column)
     assert type(dual_space(given)) is ChunkedSpace
     assert given.map.pattern.image_lines(np.ones((60, 1)), np.ones((40, 1)))[-1].size > 5  # pyright: ignore
