@@ -223,6 +223,7 @@ def count_qubits(povm: Any, setting: str, outcomes: Mapping[Any, Any]) -> int:
 def read_outcome(setting: str, measurement: Measurement, key: Any) -> int:
     """Return an outcome as an index: a digit for each qubit (qubit 0 at the right), or a number for all together.
 
+    >>> from unipd.maps.pauli.outcomes import as_measurement
     >>> read_outcome("", as_measurement("sic", 2), "31"), read_outcome("", as_measurement("sic", 2), (3, 1))
     (13, 13)
     """
