@@ -12,16 +12,18 @@ def test_the_first_compilation_is_logged_once(caplog):
     compiler.njit(lambda x: x)(1)  # what the listener of the process may log, it has logged now
     caplog.clear()
     with (
-        caplog.at_level(logging.INFO, "unipd.kernels"),
+        caplog.at_level(logging.INFO, "unipd._util.compiler"),
         event.install_listener("numba:compile", compiler._Announcement()),
     ):
         for step in (1, 2):
             assert compiler.njit(lambda x, step=step: x + step)(1) == 1 + step
-    assert [record.getMessage() for record in caplog.records if record.name == "unipd.kernels"] == [compiler.MESSAGE]
+    assert [record.getMessage() for record in caplog.records if record.name == "unipd._util.compiler"] == [
+        compiler.MESSAGE
+    ]
 
 
 def test_a_command_prints_what_is_logged_about_kernels_unless_it_is_quiet(capsys):
-    logger = logging.getLogger("unipd.kernels")
+    logger = logging.getLogger("unipd._util.compiler")
     for quiet in (True, False):
         with announce_compilation(quiet=quiet):
             logger.info("compiling")

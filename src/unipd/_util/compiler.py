@@ -20,7 +20,7 @@ class _Announcement(event.Listener):
         """Log once."""
         if not self.is_made:
             self.is_made = True
-            logging.getLogger("unipd.kernels").info(MESSAGE)
+            logging.getLogger(__name__).info(MESSAGE)
 
     def on_end(self, event: Any) -> None:
         """Do nothing."""

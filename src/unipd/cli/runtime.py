@@ -186,7 +186,7 @@ def announce_compilation(*, quiet: bool) -> Generator[None]:
     if quiet:
         yield
         return
-    logger, printer = logging.getLogger("unipd.kernels"), _Printer()
+    logger, printer = logging.getLogger("unipd._util.compiler"), _Printer()
     level = logger.level
     logger.setLevel(logging.INFO)
     logger.addHandler(printer)
