@@ -106,3 +106,18 @@ def test_a_signal_inside_the_compiler_is_handled_after_it() -> None:
     with stop_on_signals(), pytest.raises(KeyboardInterrupt):
         compile_kernel()
     assert reached == ["end of the callback"]
+
+
+def test_an_interrupt_that_a_destructor_loses_comes_again() -> None:
+    class Interrupts:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(1000))
+
+    def work() -> None:
+        Interrupts()
+        for _ in range(1000):
+            time.sleep(0.01)
+
+    with stop_on_signals(), pytest.raises(KeyboardInterrupt):
+        work()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import _thread
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +62,7 @@ def stop_on_signals() -> Generator[None]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         if request.may_raise and _is_inside_compiler(frame):
-            threading.Timer(_RETRY, _thread.interrupt_main, (number,)).start()
+            retry(number)
             return
         request.set()
         for each in watched:
@@ -68,12 +70,24 @@ def stop_on_signals() -> Generator[None]:
         if request.may_raise:
             raise KeyboardInterrupt
 
+    def retry(number: int) -> None:
+        signal.signal(number, handle)
+        threading.Timer(_RETRY, _thread.interrupt_main, (number,)).start()
+
+    def notice(lost: Any) -> None:  # an exception in a destructor or a callback, which Python would print and forget
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            retry(signal.SIGINT)
+        else:
+            hook(lost)
+
     request.clear()
     request.may_raise = current_communicator().size == 1
-    before = {each: signal.signal(each, handle) for each in watched}
+    before, hook = {each: signal.signal(each, handle) for each in watched}, sys.unraisablehook
+    sys.unraisablehook = notice
     try:
         yield
     finally:
+        sys.unraisablehook = hook
         for each, handler in before.items():
             signal.signal(each, signal.SIG_DFL if handler is None else handler)
         request.clear()
@@ -81,7 +95,7 @@ def stop_on_signals() -> Generator[None]:
 
 def _is_inside_compiler(frame: FrameType | None) -> bool:
     """Whether LLVM has called the code at work: an exception there is lost, and leaves a kernel half compiled."""
-    while frame is not None and frame.f_code.co_name != "_raw_object_cache_notify":  # that of llvmlite
+    while frame is not None and not frame.f_code.co_name.startswith("_raw_object_cache"):  # llvmlite's callbacks
         frame = frame.f_back
     return frame is not None
 
