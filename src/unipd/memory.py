@@ -16,7 +16,6 @@ from unipd._util.context import change_context, current_context
 from unipd.errors import InvalidInput, MemoryForecastError
 from unipd.problem import Problem
 from unipd.protocols import Adapted, OracleDefaults, Tracker, TrackerDefaults, declares, unwrap
-from unipd.sharp import SpectralFactors
 from unipd.spectral import RIGOROUS, Certification
 from unipd.spectral.certify.rigorous import BLOCK_ENTRIES
 from unipd.spectral.dense import is_small
@@ -506,7 +505,7 @@ def _tracker_of(tracker: str, oracle: OracleDefaults, dtype: Any) -> Tracker:
     """Return the tracker of a matrix; its points have the trace of xbar where X fixes the trace."""
     rows, columns = oracle.shape
     factors = oracle.factors() if oracle.hermitian else None
-    fixed = isinstance(factors, SpectralFactors) and not factors.ball
+    fixed = factors is not None and factors.fixed_trace is not None
     if tracker == "lowrank":
         return LowRankTracker(min(LOWRANK_LIMIT, rows, columns), trace_correction=fixed)
     return SketchTracker(

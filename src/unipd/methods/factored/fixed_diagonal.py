@@ -17,7 +17,7 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd.atoms import LowRank, apply
 from unipd.errors import InvalidInput
 from unipd.problem import Problem
-from unipd.sharp.spectral.factors import FactorsDefaults, Preconditioner, SpectralFactors, random_block
+from unipd.sharp.spectral.factors import FactorsDefaults, Preconditioner, random_block
 
 
 @dataclass(frozen=True)
@@ -208,14 +208,15 @@ def fixed_diagonal_factors(problem: Problem) -> RowFactors | None:
     array([1., 1.])
     """
     cost, spectral = problem.sharp.linear_cost, problem.sharp.factors()
-    if cost is None or not isinstance(spectral, SpectralFactors) or not problem.coupling.is_equality:
+    trace = None if spectral is None else spectral.fixed_trace
+    if cost is None or trace is None or not problem.coupling.is_equality:
         return None
     plain = not hasattr(cost, "matvec") and cost.dtype == problem.dtype == np.float64  # operators may not be symmetric
-    if spectral.ball or spectral.right_rows or not plain:
+    if not plain:
         return None
     diagonals = problem.map.diagonals()
     if diagonals is None:
         return None
     groups = find_groups(diagonals, problem.b, np.ones(problem.b.size, bool))
     whole = groups.covers_all and groups.targets.size > 1
-    return groups.factors() if whole and math.isclose(groups.trace, spectral.radius, rel_tol=1e-12) else None
+    return groups.factors() if whole and math.isclose(groups.trace, trace, rel_tol=1e-12) else None

@@ -73,6 +73,11 @@ class Factors(Protocol):
         ...
 
     @property
+    def fixed_trace(self) -> float | None:
+        """Trace of X where X is Hermitian, positive semidefinite and of this trace; None elsewhere."""
+        ...
+
+    @property
     def penalty(self) -> float | None:
         """First penalty of the constraints; None where the method chooses it."""
         ...
@@ -120,6 +125,11 @@ class FactorsDefaults:
     @property
     def rows(self) -> int | None:
         """None: more than one matrix."""
+        return None
+
+    @property
+    def fixed_trace(self) -> float | None:
+        """None."""
         return None
 
     def objective(self, factor: Array) -> float | None:
@@ -177,6 +187,11 @@ class SpectralFactors(FactorsDefaults):
     def rows(self) -> int:
         """Rows of R."""
         return self.left_rows + self.right_rows + (1 if self.ball else 0)
+
+    @property
+    def fixed_trace(self) -> float | None:
+        """The trace, unless X is rectangular or in a ball."""
+        return None if self.ball or self.right_rows else self.radius
 
     def factor_shape(self, columns: int) -> Shape:
         """Return the shape of a factor of this rank."""
