@@ -144,7 +144,8 @@ class Problem:
         if vector.dtype.kind == "c" and self.map.dtype.kind != "c":
             raise InvalidInput("b", "real numbers (the map A is real)", "complex numbers")
         with np.errstate(over="ignore"):
-            cast = np.array(vector, dtype=np.result_type(self.map.dtype, np.float32))
+            dtype = np.result_type(self.map.dtype, np.float32)
+            cast = vector.astype(dtype, copy=vector.flags.writeable)
         if not np.isfinite(cast).all():
             raise InvalidInput("b", f"values within the range of {cast.dtype}, the precision of A", "an overflow")
         return cast

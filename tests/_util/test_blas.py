@@ -158,6 +158,8 @@ for kind in (np.float32, np.float64, np.complex64, np.complex128):
         ("outer", blas.product, small[:1, :1], x[None, :]),
     ):
         works[f"{kind.__name__} {name}"] = lambda work=work, given=given: work(*given)
+for work in works.values():
+    work()  # the first call of a compiled one loads libraries that start threads
 if others([lambda: np.vdot(np.ones(300_000), np.ones(300_000))]) == 0:
     print("no threads")
 elif others(works.values()) > 0:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from unipd._typing import Array
+from unipd._util.lazy import compile_lazily
 
 ENTRIES = 8000
 """Entries of a vector, or of a real matrix times a vector, up to which OpenBLAS uses one thread."""
@@ -57,8 +58,22 @@ def inner(left: Array, right: Array) -> float:
     if left.size <= ENTRIES or left.dtype.char not in "fF":
         return float(dot(_in_double(left), right).real)
     one, other = left.reshape(-1), right.reshape(-1)
+    return float(_inner_single(one, other) if one.dtype.char == other.dtype.char == "f" else _inner_parts(one, other))
+
+
+def _inner_parts(one: Array, other: Array) -> float:
+    """Return Re <one, other> of long vectors, converted part by part."""
     parts = (slice(first, first + ENTRIES) for first in range(0, one.size, ENTRIES))
     return float(sum(np.vdot(_in_double(one[part]), _in_double(other[part])).real for part in parts))
+
+
+@compile_lazily(reorder=True, plain=_inner_parts)
+def _inner_single(one: Array, other: Array) -> float:
+    """Return <one, other> of long vectors in single precision, in one pass that adds in double precision."""
+    total = 0.0
+    for k in range(one.size):
+        total += np.float64(one[k]) * np.float64(other[k])
+    return total
 
 
 def norm(vector: Array) -> float:

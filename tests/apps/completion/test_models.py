@@ -18,6 +18,7 @@ from unipd.apps.completion import (
     norm_problem,
     solve_completion,
 )
+from unipd.reproduce import generate_ratings
 
 from .instances import SHAPE, dense_side, small
 
@@ -150,3 +151,19 @@ def test_a_solved_run_keeps_its_certified_bound():
     merged = merge_results(higher, solved)
     assert (merged.dual_bound, merged.bound_kind, merged.gap) == (solved.dual_bound, solved.bound_kind, solved.gap)
     assert merge_results(replace(higher, bound_kind="rigorous"), solved).dual_bound == solved.objective
+
+
+def test_very_many_ratings_are_fitted_in_single_precision(monkeypatch):
+    made = generate_ratings((120, 90), 3000, rank=2, noise=0.3, seed=2)
+    ratings = (made.users, made.items, made.values)
+    double = unipd.MatrixCompletion(60.0, rank=16, accuracy=0.01).fit(ratings)
+    monkeypatch.setattr("unipd.apps.completion.model.MANY_RATINGS", 1000)
+    single = unipd.MatrixCompletion(60.0, accuracy=0.01).fit(ratings)
+    assert single.fit_.start.point.parts[0].left.dtype == single.result_.problem.b.dtype == np.float32
+    assert single.user_factors_.dtype == single.user_bias_.dtype == np.float64
+    assert single.result_.status is unipd.Status.SOLVED
+    assert single.rmse(ratings) == pytest.approx(double.rmse(ratings), abs=2e-2)
+    assert unipd.MatrixCompletion(60.0).fit(ratings).result_.accuracy == 0.15
+    assert unipd.MatrixCompletion(60.0, accuracy=1e-6).fit(ratings).result_.problem.b.dtype == np.float64
+    more = single.partial_fit(([0], [1], [4.0]))
+    assert more.result_.status is unipd.Status.SOLVED

@@ -63,7 +63,10 @@ class FittedModel(ReprMixin):
 
     def predict(self, users: Array, items: Array) -> FloatArray:
         """Return the predictions for pairs of names."""
-        rows, columns = self.users.positions(users), self.items.positions(items)
+        return self.predict_at(self.users.positions(users), self.items.positions(items))
+
+    def predict_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return the predictions for rows and columns; -1 for what is unknown."""
         out = np.empty(rows.size)
         for first in range(0, rows.size, _CHUNK):
             part = slice(first, first + _CHUNK)

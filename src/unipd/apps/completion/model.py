@@ -53,11 +53,14 @@ from unipd.status import Status
 SEARCH_SHARE = 0.75
 """Share of a time limit for the choice of the radius; the rest is for the final fit."""
 SEARCH_CUT = "The time limit ended the search for a radius; the fit uses the best one tried."
-PLAIN_DEFAULTS: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5, "rank": FIRST_RANK}
+PLAIN_DEFAULTS: dict[str, float] = {"item_ridge": 5.0, "weight_power": 0.5, "rank": FIRST_RANK, "accuracy": 1e-3}
 """Defaults of the plain model."""
-MANY_RATINGS, RANK_OF_MANY = 1_000_000, 16
-"""With more ratings the default initial rank is lower: every column costs a pass over them, and factors can widen."""
-SIDE_DEFAULTS: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35, "rank": 48}
+MANY_RATINGS, RANK_OF_MANY, ACCURACY_OF_MANY = 1_000_000, 16, 0.15
+"""With more ratings the default initial rank is lower, because every column costs a pass over them and factors can
+widen, and so is the accuracy: closer to the optimum predictions hardly change, at many times the cost."""
+SINGLE_ACCURACY = 1e-4
+"""Smallest accuracy for which so many ratings are fitted in single precision, to save memory and time."""
+SIDE_DEFAULTS: dict[str, float] = {"item_ridge": 12.0, "weight_power": 0.35, "rank": 48, "accuracy": 1e-3}
 """Defaults with side information."""
 
 
@@ -81,7 +84,7 @@ class CompletionModel(Recommender):
         clip: bool | tuple[float, float] = True,
         duplicates: str | None = None,
         method: str = "factored",
-        accuracy: float = 1e-3,
+        accuracy: float | None = None,
         rank: int | None = None,
         validation_fraction: float = 0.1,
         random_state: Any = 0,
@@ -129,6 +132,7 @@ class CompletionModel(Recommender):
         names = (feature_names("user_features", user_features), feature_names("item_features", item_features))
         ratings = X if isinstance(X, Shard) else as_ratings(X, y)
         data = index_local_ratings(ratings, parameters.duplicates or "last", *names)
+        del ratings  # a copy of the data
         _warn_of_content(data, parameters.duplicates)
         fit = fit_data(data, self._adapt_parameters(parameters, data, features))
         self._features, self._folded, self.n_features_in_ = features, None, 2
@@ -212,10 +216,14 @@ class CompletionModel(Recommender):
     def _adapt_parameters(
         self, parameters: Parameters, data: IndexedRatings, given: tuple[Any, Any], *, complete: bool = True
     ) -> Parameters:
-        """Return the parameters with the features of the users and items, and with a low rank for very many ratings."""
+        """Return the parameters with the features of users and items, and with what suits very many ratings."""
         settings = parameters.settings
-        if self.rank is None and data.values.size > MANY_RATINGS:
-            parameters = replace(parameters, options=replace(parameters.options, rank=RANK_OF_MANY))
+        if data.values.size > MANY_RATINGS:
+            defaults = {"rank": RANK_OF_MANY, "accuracy": ACCURACY_OF_MANY}
+            chosen = {name: value for name, value in defaults.items() if getattr(self, name) is None}
+            parameters = replace(parameters, options=replace(parameters.options, **chosen))
+            if parameters.options.accuracy >= SINGLE_ACCURACY:
+                settings = replace(settings, dtype=np.float32)
         named = zip(("user_features", "item_features"), given, (data.users, data.items), strict=True)
         for name, features, index in named:
             if features is None:
@@ -363,8 +371,7 @@ def fit_data(
     else:
         choice = _choose_radius(data, parameters) if radius is None else RadiusChoice(radius)
         fitted, result, start = _fit_ball(data, parameters, choice.start or start, choice.radius)
-    ratings = data.ratings()
-    count, error = root_mean_square(fitted.predict(ratings.users, ratings.items) - ratings.values)
+    count, error = root_mean_square(fitted.predict_at(data.rows, data.columns) - data.values)
     path = [(trial.radius, trial.error) for trial in choice.trials]
     result = _add_search(result, choice, begin).with_extras(
         users=len(fitted.users),
@@ -439,7 +446,9 @@ def _build_fitted_model(
     data: IndexedRatings, parameters: Parameters, completion: CompletionProblem, point: Blocks
 ) -> FittedModel:
     """Return the model of a point (Z, b, c)."""
-    (matrix, users, items), group = point.parts, current_communicator()
+    (given, users, items), group = point.parts, current_communicator()
+    matrix: Any = given
+    matrix = replace(matrix, left=matrix.left.astype(np.float64), right=matrix.right.astype(np.float64))
     factors = balanced_factors(matrix)
     rows, columns = completion.left.matmat(factors[0]), completion.right.matmat(factors[1])
     left, values, right = orthogonal_factors(rows, columns)
@@ -448,8 +457,8 @@ def _build_fitted_model(
         data.users,
         data.items,
         completion.mean,
-        np.asarray(users),
-        np.asarray(items),
+        np.asarray(users, np.float64),
+        np.asarray(items, np.float64),
         left,
         values,
         right,

@@ -84,7 +84,7 @@ class CompletionFactors(SpectralFactors):
         """Return a factor of Z (shrunk into the ball if needed), with random columns in place of negligible ones."""
         roots = np.sqrt(point.weights)
         stacked = drop_weak_columns(np.concatenate([point.left * roots, point.right * roots], axis=0))
-        spare = np.zeros((1, stacked.shape[1]))
+        spare = np.zeros((1, stacked.shape[1]), stacked.dtype)
         spare[0, -1] = math.sqrt(max(0.0, self._length() ** 2 - norm(stacked) ** 2))
         factor = np.concatenate([stacked, spare], axis=0)
         return add_random_columns(factor, min(columns, self.left_rows, self.right_rows), seed=0)
@@ -104,7 +104,7 @@ class BiasFactors(QuadraticFactors):
 
     def preconditioner(self, factor: Array) -> Step:
         """Return the inverse of the diagonal curvature."""
-        curvature = self.counts + 2.0 * self.weight
+        curvature = (self.counts + 2.0 * self.weight).astype(factor.dtype, copy=False)
         return lambda block: block / curvature
 
 
@@ -125,6 +125,8 @@ class ModelSettings:
     """Whether to fit biases; without them the ratings are not centred either."""
     scale: float = 1.0
     """c of the loss (c/2) ||A x - b||^2."""
+    dtype: Any = np.float64
+    """Type of the numbers in the problem; single precision takes half the memory, and suits an accuracy of 1e-3."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,16 +171,19 @@ class CompletionProblem:
     ) -> None:
         self.users, self.items, self.shape, self.settings = users, items, shape, settings
         group = current_communicator()
-        ratings = group.allgather(values)
+        ratings, dtype = group.allgather(values), settings.dtype
         self.mean = float(ratings.mean()) if settings.biases else 0.0
-        self.target = _center(ratings, self.mean)
+        self.target = _center(ratings, self.mean).astype(dtype, copy=False)
+        self.target.flags.writeable = False  # so that problems share it
         self.user_counts = group.allreduce(np.bincount(users, minlength=shape[0])).astype(np.float64)
         self.item_counts = group.allreduce(np.bincount(items, minlength=shape[1])).astype(np.float64)
-        self.incidences = (group.stack_maps(Incidence, users, shape[0]), group.stack_maps(Incidence, items, shape[1]))
+        self.incidences = tuple(
+            group.stack_maps(Incidence, each, size, dtype) for each, size in zip((users, items), shape, strict=True)
+        )
         counts, places = (self.user_counts, self.item_counts), (users, items)
         self.left = self._side_factor(places, counts, settings.user_strength, settings.user_features)
         self.right = self._side_factor(places[::-1], counts[::-1], settings.item_strength, settings.item_features)
-        self.sampled = group.stack_maps(Sampling, users, items, shape)
+        self.sampled = group.stack_maps(Sampling, users, items, shape, dtype)
         sides = (self.left, self.right)
         if settings.weight_power != 0.0 or not all(side.is_diagonal for side in sides):
             factors = (side.scales if side.is_diagonal else side for side in sides)
@@ -210,11 +215,12 @@ class CompletionProblem:
         """Return the factored form for :class:`unipd.Factored`."""
         multiplier = self.initial_multiplier(radius) if start is None else start.multiplier
         left, right = self.curvatures
-        floor = FLOOR * multiplier
+        floor, dtype = FLOOR * multiplier, self.settings.dtype
         spectral = CompletionFactors(*self.inner_shape, radius, True, left=left, right=right, floor=floor)
         parts: list[Any] = [None, None, None] if start is None else [*split_blocks(start.point)]
         if start is not None:
-            spectral = replace(spectral, warm=spectral.factor_of(parts[0], rank))
+            spectral = replace(spectral, warm=spectral.factor_of(parts[0], rank).astype(dtype, copy=False))
+            parts[1:] = [np.asarray(biases, dtype) for biases in parts[1:]]
         if not self.settings.biases:
             return spectral
         pairs = zip(self._ridges(), parts[1:], strict=True)
@@ -232,8 +238,8 @@ class CompletionProblem:
 
     def zero(self, radius: float) -> WarmStart:
         """Return the warm start Z = 0, b = c = 0."""
-        left, right = (np.zeros((rows, 1)) for rows in self.inner_shape)
-        matrix = LowRank(left, right, np.zeros(1))
+        left, right = (np.zeros((rows, 1), self.settings.dtype) for rows in self.inner_shape)
+        matrix = LowRank(left, right, np.zeros(1, self.settings.dtype))
         point = Blocks((matrix, *map(np.zeros, self.shape))) if self.settings.biases else matrix
         return WarmStart(point, self.initial_multiplier(radius))
 
@@ -250,15 +256,16 @@ class CompletionProblem:
         self, places: tuple[IntArray, ...], counts: tuple[FloatArray, ...], strength: float, features: Any
     ) -> SideFactor:
         """Return L = [D^(-1/2), g F] of the first side; rows without ratings get the weight of an average row."""
-        own, other = counts
+        (own, other), dtype = counts, self.settings.dtype
         weights, rated = np.ones(own.size), own > 0
         weights[rated] = (own[rated] / own[rated].mean()) ** self.settings.weight_power
+        scales = (1.0 / np.sqrt(weights)).astype(dtype, copy=False)
         if strength == 0.0:
-            return SideFactor(1.0 / np.sqrt(weights))
+            return SideFactor(scales)
         if features is None:
             rows, columns = (current_communicator().allgather(part) for part in places)
             features = sp.csr_array((1.0 / np.sqrt(own[rows]), (rows, columns)), shape=(own.size, other.size))
-        return SideFactor(1.0 / np.sqrt(weights), strength * features)
+        return SideFactor(scales, (strength * features).astype(dtype, copy=False))
 
     def _ridges(self) -> tuple[tuple[FloatArray, float], tuple[FloatArray, float]]:
         return (self.user_counts, self.settings.user_ridge), (self.item_counts, self.settings.item_ridge)

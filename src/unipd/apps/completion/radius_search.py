@@ -83,6 +83,8 @@ class RadiusChoice:
         The radius chosen.
     trials
         Radii tried, in increasing order; none if there was no search.
+    start
+        Warm start for a fit with this radius.
     work
         Work of all runs, including any ended by the time limit.
     cut
@@ -100,15 +102,9 @@ class RadiusChoice:
 
     radius: float
     trials: tuple[Trial, ...] = ()
+    start: WarmStart | None = None
     work: Mapping[str, float] = field(default_factory=lambda: NO_WORK)
     cut: bool = False
-
-    @property
-    def start(self) -> WarmStart | None:
-        """Warm start for a fit with this radius."""
-        if not self.trials:
-            return None
-        return min(self.trials, key=lambda trial: abs(math.log(trial.radius / self.radius))).starts[0]
 
 
 def initial_radius(completion: CompletionProblem) -> float:
@@ -206,8 +202,12 @@ def choose_radius(folds: Sequence[Fold], options: SolverOptions) -> RadiusChoice
             break
         below = [trial for trial in search.trials if trial.radius < refined]
         search.add(refined, below[-1])  # larger balls overfit and are worse warm starts
-    radius = least_of_parabola(search.radii, search.errors) if search.trials else first
-    return RadiusChoice(radius, tuple(search.trials), search.work, search.cut)
+    if not search.trials:
+        return RadiusChoice(first, work=search.work, cut=search.cut)
+    radius = least_of_parabola(search.radii, search.errors)
+    nearest = min(search.trials, key=lambda trial: abs(math.log(trial.radius / radius)))
+    trials = tuple(replace(trial, starts=()) for trial in search.trials)
+    return RadiusChoice(radius, trials, nearest.starts[0], search.work, search.cut)
 
 
 class _RadiusSearch:
@@ -317,8 +317,9 @@ def cross_validate_radius(
     sizes = np.histogram(draws, fraction * np.arange(sets + 1))[0]
     if count < FEWEST or sizes.min() == 0 or sizes.max() == count:
         return RadiusChoice(initial_radius(CompletionProblem.from_ratings(data, settings)))
-    own = current_communicator().local_part(draws, data.values.size) if data.order is None else draws[data.order]
-    masks = [(own >= place * fraction) & (own < (place + 1) * fraction) for place in range(sets)]
+    draws = current_communicator().local_part(draws, data.values.size) if data.order is None else draws[data.order]
+    masks = [(draws >= place * fraction) & (draws < (place + 1) * fraction) for place in range(sets)]
+    del draws
     return choose_radius([_split_fold(data, held, settings, clip) for held in masks], options)
 
 

@@ -54,7 +54,8 @@ class Index:
         """Return the position of every name, -1 for unknown ones."""
         wanted = self._convert_names(np.asarray(names))
         nearest = np.minimum(np.searchsorted(self.names, wanted), self.names.size - 1)
-        return np.where(self.names[nearest] == wanted, nearest, -1)
+        nearest[self.names[nearest] != wanted] = -1
+        return nearest
 
     def union(self, *others: Any) -> Index:
         """Return the index of these names and of others; None stands for no names."""
@@ -315,7 +316,7 @@ def _build_ratings(users: Any, items: Any, values: Any) -> Ratings:
     who, what = as_names("users", users), as_names("items", items)
     values = np.asarray(values)
     values = as_floats("ratings", values, "numbers") if values.dtype.kind == "O" else values
-    ratings = validate.real_array("ratings", values, ndim=1).astype(np.float64)
+    ratings = validate.real_array("ratings", values, ndim=1).astype(np.float64, copy=False)
     if not who.size == what.size == ratings.size:
         sizes = f"{who.size} users, {what.size} items, {ratings.size} ratings"
         raise InvalidInput("ratings", "a user and an item for every rating", sizes)
@@ -388,7 +389,7 @@ class IndexedRatings:
     columns: IntArray
     values: FloatArray
     order: IntArray | None = None
-    """Position of every rating in the input of all ranks; None if each rank had only its own."""
+    """Position of every rating in the input of all ranks; None if that is its place here, rank after rank."""
     repeated: int = 0
     """Number of ratings that another rating of the same pair replaced, or was averaged with."""
 
@@ -444,21 +445,31 @@ def index_ratings(
     """
     users = Index(ratings.users) if users is None else users
     items = Index(ratings.items) if items is None else items
-    rows, columns = users.positions(ratings.users), items.positions(ratings.items)
+    rows, columns = (
+        index.positions(names).astype(np.int32) for index, names in ((users, ratings.users), (items, ratings.items))
+    )
     pairs = rows * np.int64(len(items)) + columns
-    _, last, place, counts = np.unique(pairs[::-1], return_index=True, return_inverse=True, return_counts=True)
-    last = pairs.size - 1 - last
-    repeated = pairs.size - last.size
+    order = np.argsort(pairs, kind="stable")  # the last rating of a pair stays the last
+    pairs = pairs[order]
+    is_last = np.ones(order.size, np.bool_)
+    is_last[:-1] = pairs[1:] != pairs[:-1]
+    last, repeated = order[is_last], int(np.sum(~is_last))
     if repeated and duplicates == "error":
-        k = int(last[np.argmax(counts > 1)])
+        k = int(order[np.argmin(is_last)])
         which = f"user {ratings.users[k]}, item {ratings.items[k]}"
         raise InvalidInput("ratings", 'one rating per pair, or duplicates="last" or "mean"', f"several of {which}")
     values = ratings.values[last]
     if repeated and duplicates in ("mean", "sum"):
-        values = np.bincount(place.ravel(), ratings.values[::-1]) / (counts if duplicates == "mean" else 1.0)
-    order = np.empty(last.size, np.int64)
-    order[np.argsort(last)] = np.arange(last.size)
-    return IndexedRatings(users, items, rows[last], columns[last], values, order, repeated)
+        ends = np.flatnonzero(is_last)
+        counts = np.diff(ends, prepend=-1)
+        values = np.add.reduceat(ratings.values[order], ends - counts + 1)
+        values = values / counts if duplicates == "mean" else values
+    places = None
+    if np.any(last[1:] < last[:-1]):
+        kept = np.zeros(order.size, np.bool_)
+        kept[last] = True
+        places = (np.cumsum(kept, dtype=np.int32) - np.int32(1))[last]
+    return IndexedRatings(users, items, rows[last], columns[last], values, places, repeated)
 
 
 def index_local_ratings(

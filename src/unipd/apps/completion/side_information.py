@@ -200,7 +200,7 @@ class SideCurvature:
 
     def __init__(self, side: SideFactor, counts: FloatArray, scale: float = 1.0) -> None:
         self.side = side
-        self._shares = np.sqrt(counts / counts.sum())[:, np.newaxis]
+        self._shares = np.sqrt(counts / counts.sum())[:, np.newaxis].astype(side.dtype, copy=False)
         self.gram_diagonal = scale * side.gram_diagonal(counts)
         self.leading = side.leading(scale * counts, LEADING)
 
@@ -213,11 +213,11 @@ class SideCurvature:
         """Return B -> (C x W + floor)^(-1) B for the other side's W: positive definite and symmetric."""
         sizes, rotation = np.linalg.eigh(mean)
         sizes = np.maximum(sizes, 0.0)
-        scales = 1.0 / (self.gram_diagonal[:, np.newaxis] * sizes + floor)
+        scales = (1.0 / (self.gram_diagonal[:, np.newaxis] * sizes + floor)).astype(mean.dtype, copy=False)
         if self.leading is None:
             return lambda block: ((block @ rotation) * scales) @ rotation.T
         values, vectors = self.leading
-        heads = 1.0 / (values[:, np.newaxis] * sizes + floor)
+        heads = (1.0 / (values[:, np.newaxis] * sizes + floor)).astype(mean.dtype, copy=False)
 
         def solve(block: Array) -> Array:
             turned = block @ rotation

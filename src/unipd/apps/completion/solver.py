@@ -28,6 +28,8 @@ FIRST_RANK = 64
 """Initial number of columns."""
 INNER_STEPS = 20
 """Quasi-Newton steps between two oracle calls."""
+PAIRS = 4
+"""Quasi-Newton pairs: each has twice the size of the factors, and the preconditioner makes more of little use."""
 CROWDED = 4
 """Atoms added to the factors before these are widened."""
 WIDENING = 1.5
@@ -163,7 +165,9 @@ def solve_completion(
         with single_thread_if_small(sum(completion.inner_shape)):
             stage = solve(
                 problem,
-                Factored(rank=rank, inner_steps=INNER_STEPS, factors=completion.factors(radius, rank, start)),
+                Factored(
+                    rank=rank, inner_steps=INNER_STEPS, memory=PAIRS, factors=completion.factors(radius, rank, start)
+                ),
                 accuracy=options.accuracy,
                 stop=options.stop(0.0 if result is None else result.seconds),
                 callback=watch,
@@ -173,6 +177,7 @@ def solve_completion(
         if stage.status is not Status.STOPPED or not watch.is_stage_over:
             return result
         start = warm_start_from(completion, radius, result)
+        result = stage = replace(result, state=None, image=None)  # which have many times the size of the point
         rank = round(WIDENING * rank) if watch.is_crowded else rank
 
 

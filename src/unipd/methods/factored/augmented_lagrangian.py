@@ -110,11 +110,13 @@ class AugmentedLagrangian:
             cost, image = self._cost_and_image(point, self.factors.objective(factor))
         residual = image - self.problem.b
         dual = self.dual(residual)
+        value = cost + self._coupling_value(residual, dual)
+        del residual  # as long as the data
         with oracle_errors:
             gradient = self._gradient(dual, factor)
         matvecs = 2 * max(1, self.factors.rank(factor))
         notify("quasi-Newton steps", matvecs)
-        return Evaluation(cost + self._coupling_value(residual, dual), gradient, point, image, cost, dual, matvecs)
+        return Evaluation(value, gradient, point, image, cost, dual, matvecs)
 
     def _evaluate_on_spheres(self, factor: Array) -> Evaluation:
         """Return the same where A X = b by construction: one product with C, and the closed-form multipliers."""
@@ -174,6 +176,9 @@ class AugmentedLagrangian:
         def slope(gamma: float) -> float:
             return inner(self.dual(residual + gamma * direction), direction) + cost - here.cost
 
+        if self.penalty == 0.0 and self.problem.conjugate_curvature is not None:  # a quadratic
+            first, last = slope(0.0), slope(1.0)
+            return min(max(first / (first - last), 0.0), 1.0) if last > first else float(last < 0.0)
         return minimize_convex(slope, 1.0)
 
 
