@@ -1,6 +1,6 @@
 """Semidefinite programs of SDPLIB and the like by `unipd`, CSDP, QICS, SCS and Clarabel, quality recomputed outside.
 
-    python benchmarks/sdplib.py [FILE ...] [--solvers unipd csdp qics scs clarabel] [--limit 100] [--quick]
+    python benchmarks/sdplib.py [FILE ...] [--solvers unipd csdp qics scs clarabel] [--limit 100] [--quick] [--save F]
 
 FILEs are in SDPA or SeDuMi format (these are converted to SDPA first, for all solvers alike); by default all *.dat-s in
 sdplib and structural and *.mat.gz in dimacs of $UNIPD_DATA. Every solver runs in a process
@@ -8,7 +8,8 @@ of its own, asked for 1e-6 (CSDP: its default), and leaves X and y in a file; CP
 its start to its end. The DIMACS errors are computed here, from the data and those files, with the slack Z = sum y_i F_i
 - F_0 formed anew. A program is solved if all of them are at most the accuracy; nearly, if at most ten times that. A
 program called inf* or unbounded* is solved if the solver says that it has no solution. Refusals, crashes and the limit
-are failures, and count with the limit in the shifted geometric means.
+are failures, and count with the limit in the shifted geometric means. With --save every outcome is appended to a file
+of JSON lines, and those in it are not computed again: a run that was interrupted goes on, solvers can be added.
 """
 
 from __future__ import annotations
@@ -317,11 +318,21 @@ def as_sdpa(path: Path, folder: Path) -> Path:
     return written
 
 
-def compare(name: str, path: Path, solvers: list[str], limit: float) -> dict[str, Outcome]:
-    """Run all solvers on a program; print and return what came out."""
+def read_saved(save: Path | None) -> dict[tuple[str, str], Outcome]:
+    """Return the outcomes in a file of JSON lines, by program and solver."""
+    lines = save.read_text().splitlines() if save is not None and save.exists() else []
+    return {(name, solver): Outcome(*figures) for name, solver, *figures in map(json.loads, lines)}
+
+
+def compare(name: str, path: Path, solvers: list[str], limit: float, save: Path | None) -> dict[str, Outcome]:
+    """Run all solvers on a program, but for outcomes that are saved; print and return what came out."""
     outcomes: dict[str, Outcome] = {}
+    saved = read_saved(save)
     for solver in solvers:
-        outcome = outcomes[solver] = run_solver(solver, path, limit)
+        outcome = outcomes[solver] = saved.get((name, solver)) or run_solver(solver, path, limit)
+        if save is not None and (name, solver) not in saved:
+            with save.open("a") as file:
+                print(json.dumps([name, solver, *outcome]), file=file)
         mark = {2: "", 1: "  nearly", 0: "  FAILED"}[grade(name, outcome)]
         figures = f"{outcome.seconds:8.2f} s  {outcome.objective:14.8g}  error {outcome.error:.0e}"
         print(f"{name:14} {solver:9} {figures}  {outcome.status}{mark}", flush=True)
@@ -333,6 +344,7 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=SOLVERS)
     parser.add_argument("--limit", type=float, default=100.0, help="CPU seconds that a solver may take")
+    parser.add_argument("--save", type=Path, help="file of JSON lines with outcomes, kept and continued")
     parser.add_argument("--quick", action="store_true", help="small programs only")
     parser.add_argument("--solve", nargs=3, metavar=("SOLVER", "FILE", "OUT"), help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -353,7 +365,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         for path in files:
             name = path.name.split(".")[0]
-            results[name] = compare(name, as_sdpa(path, Path(place)), solvers, 5.0 if given.quick else given.limit)
+            limit = 5.0 if given.quick else given.limit
+            results[name] = compare(name, as_sdpa(path, Path(place)), solvers, limit, given.save)
     summarise(results, given.limit)
 
 

@@ -48,7 +48,7 @@ GAP_SHARE = 0.1
 """Share of the remaining gap by which a final certificate may err."""
 RAY_CHECK_EVERY = 8
 """Iterations between two checks for a separating ray."""
-LATEST_RETRY, EARLIEST_RETRY = 0.5, 0.9
+LATEST_RETRY, EARLIEST_RETRY = 0.5, 0.95
 """Shares of a claimed gap or error that a stronger check refuted, between which the claim is checked again."""
 FIRST_ORACLE_CALL = 16
 """First iteration at which the oracle is called for a method that defers it."""
@@ -107,7 +107,7 @@ class Termination:
         self._next_gap = math.inf
         """Gap below which a claimed accuracy is certified again: the one at which that failed less what was missing."""
         self._next_error = math.inf
-        """Error below which x in single precision is measured again: nine tenths of the one at which that failed."""
+        """Error below which x in single precision is measured again: a little below the one at which that failed."""
         self._next_bound = -math.inf
         """Bound above which infeasibility is certified again: twice the one at which that failed."""
         self.seen_atoms = SeenAtoms.of(problem)

@@ -203,27 +203,24 @@ def test_the_bound_holds_for_points_of_any_size_where_the_slack_is_proved_psd():
 
 
 def test_the_conic_form_has_the_same_equations():
-    """M x + F u = r if and only if the constraints hold, with slacks for the sides; rows have unit norm."""
+    """F u + M x = r if and only if the constraints hold, with slacks for the sides; rows have unit norm."""
     data = conic_data(4, "range")
     form, generator = ConicForm(data), np.random.default_rng(0)
-    matrix, free = form.matrices()
     parts = [
         symmetric(generator, b.size) if b.kind == "psd" else generator.standard_normal(b.size) for b in data.blocks
     ]
-    starts, slacks, columns = form.offsets
-    x, u = np.zeros(columns), parts[3]
-    for index, (block, start) in enumerate(zip(data.blocks, starts, strict=True)):
-        if block.kind != "free":
-            x[start : start + parts[index].size] = parts[index].ravel()
     image = data.cost_and_constraints.image(sum_of_blocks(data, parts))
-    c, d = form.costs()
-    assert c @ x + d @ u == pytest.approx(image[0])
     above = (data.upper - image[1:]) / data.norms
-    x[slacks : slacks + data.size], x[slacks + data.size : slacks + 2 * data.size] = above, 0.5 / data.norms - above
-    np.testing.assert_allclose(matrix @ x + free @ u, form.right_hand_side(), atol=1e-12)
-    for expected, part in zip(parts, form.parts(x, u), strict=True):
+    vector = np.zeros(form.columns.size)
+    for start, part in zip(
+        form.columns.start, [*parts, np.concatenate([above, 0.5 / data.norms - above])], strict=True
+    ):
+        vector[start : start + part.size] = part.ravel()
+    assert form.cost @ vector == pytest.approx(image[0])
+    np.testing.assert_allclose(form.matrix @ vector, form.right_hand_side, atol=1e-12)
+    for expected, part in zip(parts, form.parts(vector[: form.width], vector[form.width :]), strict=True):
         np.testing.assert_allclose(part, expected)
-    assert sum(sum(cone.dim) for cone in form.cones()) == columns
+    assert sum(sum(cone.dim) for cone in form.cones()) == vector.size - form.width
 
 
 def sum_of_blocks(data, parts):

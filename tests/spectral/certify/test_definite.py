@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from spectral.matrices import DTYPES, hermitian, rectangular
 from unipd.errors import InvalidInput, OracleError
 from unipd.spectral import gershgorin_upper, is_psd_shifted, norm_bound, rigorous_upper
+from unipd.spectral.certify import affords_rigorous
 
 
 def sparse_hermitian(size: int, complex_entries: bool, seed: int):
@@ -85,3 +86,14 @@ def test_operators_offer_their_own_norm_bound() -> None:
     offering.answer = float("nan")
     with pytest.raises(OracleError):
         norm_bound(offering)
+
+
+def test_large_sparse_matrices_are_factorised_only_where_the_factor_is_known_to_be_small():
+    generator, order = np.random.default_rng(0), 20_000
+    ends = generator.integers(0, order, (2, 3 * order))
+    scattered = sp.csr_array((np.ones(3 * order), (ends[0], ends[1])), shape=(order, order))
+    band = sp.diags_array([1.0, 2.0, 1.0], offsets=[-2, 0, 2], shape=(order, order)).tocsr()
+    mixed = generator.permutation(order)
+    assert affords_rigorous(band[mixed][:, mixed], True, 1500)
+    assert not affords_rigorous(scattered + scattered.T, True, 1500)
+    assert affords_rigorous((scattered + scattered.T)[:2000, :2000], True, 1500)

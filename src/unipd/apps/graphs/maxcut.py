@@ -190,7 +190,10 @@ class _LocalSearch:
 
     def climb(self, side: Array) -> Cut:
         """Return the local optimum of single flips, with its value."""
-        out, _ = self._ascend(side)
+        from unipd.apps.graphs import kernels
+
+        out = side.astype(np.float64)
+        kernels.ascend(*self._csr, out, out * (self._matrix @ out), self._floor)
         return cut_value(self._graph, out), out
 
     def anneal(self, side: Array, hot: float, sweeps: int, seed: list[int]) -> Cut:
@@ -214,15 +217,6 @@ class _LocalSearch:
             for sides in (other, -other):
                 kernels.combine(*self._csr, best, sides, self._floor)
         return cut_value(self._graph, best), best
-
-    def _ascend(self, side: Array) -> tuple[Array, Array]:
-        """Return the sides after single flips, and the gains of further ones."""
-        from unipd.apps.graphs import kernels
-
-        out = side.astype(np.float64)
-        gain = out * (self._matrix @ out)
-        kernels.ascend(*self._csr, out, gain, self._floor)
-        return out, gain
 
 
 def cut_value(graph: Graph, sides: Any) -> float:

@@ -1,10 +1,10 @@
 from unipd.apps.sdp.certificate import certify as certify
-from unipd.apps.sdp.certificate import find_combination as find_combination
 from unipd.apps.sdp.cone_program import ConeProgram as ConeProgram
 from unipd.apps.sdp.cone_program import Cones as Cones
 from unipd.apps.sdp.cone_program import ConeSolution as ConeSolution
 from unipd.apps.sdp.cone_program import Primal as Primal
 from unipd.apps.sdp.cones import TruncatedCone as TruncatedCone
+from unipd.apps.sdp.cones import find_combination as find_combination
 from unipd.apps.sdp.cones import measure_margins as measure_margins
 from unipd.apps.sdp.cones import measure_size as measure_size
 from unipd.apps.sdp.data import Block as Block

@@ -6,24 +6,15 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.apps.sdp.cones import (
-    DENSE_ORDER,
-    combine_to_identity,
-    has_dense_blocks,
-    make_admissible,
-    measure_margins,
-    measure_size,
-)
-from unipd.apps.sdp.data import NONNEGATIVE, PSD, SECOND_ORDER, SdpData, TraceBound
-from unipd.apps.sdp.formulation import analyse
-from unipd.apps.sdp.interior_point import TRACE_MULTIPLE
+from unipd.apps.sdp.cones import EPS, TRACE_MULTIPLE, Proof, Prover, measure_size
+from unipd.apps.sdp.data import NONNEGATIVE, PSD, SECOND_ORDER, SdpData
 from unipd.apps.sdp.program import SDP
 from unipd.apps.sdp.solver import describe_point, dimacs_errors
 from unipd.atoms import LowRank
@@ -33,16 +24,8 @@ from unipd.memory import peak_memory
 from unipd.problem import ZERO_OBJECTIVE, ratio
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
-from unipd.spectral import PROBABILISTIC, RIGOROUS
-from unipd.spectral.certify import certified_upper
+from unipd.spectral import RIGOROUS
 from unipd.status import Status
-
-EPS = float(np.finfo(np.float64).eps)
-DATA_ROUNDINGS = 16
-"""Roundings of an entry of the slack beside those of its sum: scaling, and dense rank-one matrices as c v v^T."""
-ATTEMPTS, FIRST_SHIFT, FIRST_SHARE = 6, 1e-15, 1e-3
-"""How often a slack is shifted, tenfold each time, and by how much more than its margin at first: n times the first of
-the two relative to the slack, or the second relative to the margin."""
 
 
 def certify(problem: Any, dual: Any, x: Any = None, *, accuracy: float = 1e-6, rigorous: bool = False) -> Result:
@@ -110,119 +93,6 @@ def as_program(problem: Any) -> SDP:
     if isinstance(problem, (str, os.PathLike)):
         return SDP.from_file(problem)  # pyright: ignore[reportUnknownArgumentType]
     raise InvalidInput("problem", "an SDP, or a file that holds one", validate.describe_type(problem))
-
-
-@dataclass(frozen=True, eq=False)
-class Proof:
-    """What multipliers prove: <C, X> >= value for every feasible X up to a size."""
-
-    dual: Array
-    value: float
-    margin: float
-    """Lower bound on how far the slack lies inside the dual cone."""
-    size: float
-    """inf where the bound holds for every X."""
-    kind: str
-
-    @property
-    def trace(self) -> TraceBound:
-        """The size as a bound on the trace, with its reason."""
-        if math.isinf(self.size):
-            return TraceBound(math.inf, False, "the slack matrix is psd")
-        return TraceBound(self.size, False, f"{TRACE_MULTIPLE:g} times that of the point given")
-
-
-@dataclass(frozen=True, eq=False)
-class Prover:
-    """Proves bounds for one program."""
-
-    data: SdpData
-    is_rounding_counted: bool
-    size: float
-    """Bound on the size of X for bounds that hold for no X otherwise; NaN for none."""
-
-    def __post_init__(self) -> None:
-        if self.is_rounding_counted and not has_dense_blocks(self.data):
-            raise InvalidInput("rigorous", f"psd blocks of order at most {DENSE_ORDER}", f"order {self.data.order}")
-
-    def prove(self, dual: Array, preference: float) -> Proof:
-        """Return the best bound that multipliers prove; one for every X is preferred, by this much."""
-        found = self.measure(make_admissible(self.data, dual * self.data.norms) / self.data.norms)
-        if found.margin >= 0.0:
-            return found
-        loss = self.size * found.margin
-        rounding = 2.0 * EPS * (abs(found.value) + abs(loss)) if self.is_rounding_counted else 0.0
-        bounded = replace(found, value=found.value + loss - rounding, size=self.size)
-        shifted = self._shift(found)
-        candidates = [proof for proof in (shifted, bounded) if proof is not None and not math.isnan(proof.value)]
-        if not candidates:
-            return replace(found, value=-math.inf, size=math.inf)
-        return max(candidates, key=lambda proof: proof.value + (preference if math.isinf(proof.size) else 0.0))
-
-    def measure(self, dual: Array) -> Proof:
-        """Return -b^T y with the margin of the slack: a proof if that is not negative."""
-        data, used = self.data, dual != 0.0
-        if has_dense_blocks(data):
-            margins, kind = measure_margins(data.blocks, data.slack(dual)), RIGOROUS
-        else:
-            opposite = data.cost_and_constraints.adjoint(np.concatenate([[-1.0], -dual]))
-            margins, kind = np.array([-certified_upper(opposite).upper]), PROBABILISTIC
-        products = dual[used] * np.where(dual > 0.0, data.upper, data.lower)[used]
-        value = -math.fsum(products)
-        if self.is_rounding_counted:
-            margins = margins - self._rounding(dual)
-            value -= 2.0 * EPS * math.fsum(np.abs(products))
-        return Proof(dual, value, float(margins.min()), math.inf, kind)
-
-    def _rounding(self, dual: Array) -> Array:
-        """Return for each block a bound on the norm of what rounding changed in C + sum y_i A_i.
-
-        An entry with k terms is off by at most gamma_k times the same sum of moduli, and a symmetric matrix with these
-        entries has at most the norm of its largest row sum.
-        """
-        data = self.data
-        cost, rows = (replace(part, value=np.abs(part.value)) for part in (data.cost, data.constraints))
-        moduli = replace(data, cost=cost, constraints=rows).slack(np.abs(dual))
-        places = np.concatenate([part.row.astype(np.int64) * data.order + part.col for part in (cost, rows)])
-        terms = int(np.unique(places, return_counts=True)[1].max(initial=0)) + DATA_ROUNDINGS
-        sums = 2.0 * terms * EPS * moduli.matvec(np.ones(data.order))
-        return np.array(
-            [sums[block.rows].sum() if block.kind == SECOND_ORDER else sums[block.rows].max() for block in data.blocks]
-        )
-
-    def _shift(self, found: Proof) -> Proof | None:
-        """Return multipliers whose slack is proved to lie inside the dual cone, near those found; or None."""
-        combination = find_combination(self.data)
-        if combination is None:
-            return None
-        level, z, margin = combination
-        size = float(np.abs(self.data.slack(found.dual).diagonal()).max())
-        extra = max(FIRST_SHIFT * self.data.order * size, -FIRST_SHARE * found.margin)
-        for _ in range(ATTEMPTS):
-            step = (extra - found.margin) / margin
-            proof = self.measure((found.dual + step * z) / (1.0 + step * level))
-            if proof.margin >= 0.0:
-                return proof
-            extra = 10.0 * max(extra, -proof.margin)
-        return None
-
-
-def find_combination(data: SdpData) -> tuple[float, Array, float] | None:
-    """Return (level, z, margin) with level C + sum z_i A_i inside the dual cone by a margin, level >= 0; or None.
-
-    That is the combination which proves a bound on the trace, or the one nearest to the identity.
-    """
-    trace = analyse(data).trace_bound() if data.is_psd else None
-    if trace is not None and trace.multipliers is not None:
-        level, z = 0.0, trace.multipliers
-    else:
-        level, z = combine_to_identity(data)
-        z = z / data.norms
-    if not has_dense_blocks(data):
-        return (level, z, 1.0) if trace is not None else None
-    whole = data.cost_and_constraints.adjoint(np.concatenate([[level], z]))
-    margin = float(measure_margins(data.blocks, whole)[data.is_bounding].min(initial=math.inf))
-    return (level, z, margin) if margin > 0.0 else None
 
 
 def _read_dual(data: SdpData, dual: Any) -> tuple[Array, Any]:

@@ -168,8 +168,8 @@ class Primal:
         A: Any = program.A
         first = cones.zero + cones.nonnegative
         self.pivot_rows, self.pivot_columns, pivots = find_pivots(A, cones.zero, first)
-        self.remaining = np.setdiff1d(np.arange(A.shape[1]), self.pivot_columns)
-        others = np.setdiff1d(np.arange(A.shape[0]), self.pivot_rows)
+        self.remaining = np.flatnonzero(np.bincount(self.pivot_columns, minlength=A.shape[1]) == 0)
+        others = np.flatnonzero(np.bincount(self.pivot_rows, minlength=A.shape[0]) == 0)
         self.factors = 1.0 / pivots
         # cost and rows over x_R and s, with x_J substituted
         whole = sp.csr_array(sp.vstack([sp.csr_array(program.c[None]), A[others]]))

@@ -1,31 +1,42 @@
-"""The cones of a program: how far a slack lies inside, moving it there, and the oracle of their truncated product."""
+"""The cones of a program: how far a slack lies inside, what that proves, and the oracle of their truncated product."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from unipd._typing import Array
-from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
+from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData, TraceBound
+from unipd.apps.sdp.formulation import analyse
 from unipd.atoms import LowRank
+from unipd.errors import InvalidInput
 from unipd.maps.sdp import Entries
 from unipd.problem import ZERO_OBJECTIVE, Problem
 from unipd.protocols import SharpAnswer
 from unipd.sharp.linear import Linear
 from unipd.sharp.spectral.sdp import BoundedTrace, SdpCost
-from unipd.spectral import RIGOROUS, smallest_eigenpair
+from unipd.spectral import PROBABILISTIC, RIGOROUS, smallest_eigenpair
+from unipd.spectral.certify import certified_upper
 
 DENSE_ORDER = 3000
 """Largest order at which blocks are cut out of one dense matrix."""
 LSQR_STEPS = 500
 """Most steps of the least-squares problem for a combination of the data that is positive definite."""
-ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
+ROUNDING = 8.0 * EPS
 """Relative error of a norm in floating point, generously."""
+DATA_ROUNDINGS = 16
+"""Roundings of an entry of the slack beside those of its sum: scaling, and dense rank-one matrices as c v v^T."""
+ATTEMPTS, FIRST_SHIFT, FIRST_SHARE = 6, 1e-15, 1e-3
+"""How often a slack is shifted, tenfold each time, and by how much more than its margin at first: n times the first of
+the two relative to the slack, or the second relative to the margin."""
+TRACE_MULTIPLE = 10.0
+"""Without a proof for X of any size, a dual bound holds for X of this multiple of the size of the point."""
 
 
 def split_blocks(blocks: Sequence[Block], operator: Any) -> list[Array]:
@@ -99,11 +110,11 @@ def make_admissible(data: SdpData, dual: Array, *, is_ray: bool = False) -> Arra
     if not is_free.any():
         return out
     place, width = np.cumsum(is_free) - 1, int(is_free.sum())
-    rows = data.constraints.select(is_free[data.constraints.row])
+    rows = data.unit_constraints.select(is_free[data.constraints.row])
     cost = data.cost.select(is_free[data.cost.row])
     target = np.bincount(place[cost.row], cost.value, minlength=width) * (0.0 if is_ray else 1.0)
     free = np.zeros((data.size, width))
-    np.add.at(free, (rows.constraint, place[rows.row]), rows.value / data.norms[rows.constraint])
+    np.add.at(free, (rows.constraint, place[rows.row]), rows.value)
     is_range = np.isfinite(data.lower) & np.isfinite(data.upper)
     weights = np.where(is_range, float(np.abs(out).max()) or 1.0, np.abs(out))
     for _ in range(2):  # the second time for the rounding of the first
@@ -118,7 +129,7 @@ def combine_to_identity(data: SdpData) -> tuple[float, Array]:
     not count: their slack is C.
     """
     size = float(np.linalg.norm(data.cost.value)) or 1.0
-    scaled = replace(data.constraints, value=data.constraints.value / data.norms[data.constraints.constraint])
+    scaled = data.unit_constraints
     parts = Entries.concatenate(
         [replace(scaled, constraint=scaled.constraint + 1), replace(data.cost, value=data.cost.value / size)]
     )
@@ -142,6 +153,122 @@ def combine_to_identity(data: SdpData) -> tuple[float, Array]:
     if level == 0.0:
         return level, make_admissible(data, z, is_ray=True)
     return level, level * make_admissible(data, z / level)
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What multipliers prove: <C, X> >= value for every feasible X up to a size."""
+
+    dual: Array
+    value: float
+    margin: float
+    """Lower bound on how far the slack lies inside the dual cone."""
+    size: float
+    """inf where the bound holds for every X."""
+    kind: str
+
+    @property
+    def trace(self) -> TraceBound:
+        """The size as a bound on the trace, with its reason."""
+        if math.isinf(self.size):
+            return TraceBound(math.inf, False, "the slack matrix is psd")
+        return TraceBound(self.size, False, f"{TRACE_MULTIPLE:g} times that of the point")
+
+
+@dataclass(frozen=True, eq=False)
+class Prover:
+    """Proves bounds for one program."""
+
+    data: SdpData
+    is_rounding_counted: bool
+    size: float
+    """Bound on the size of X for bounds that hold for no X otherwise; NaN for none."""
+
+    def __post_init__(self) -> None:
+        if self.is_rounding_counted and not has_dense_blocks(self.data):
+            raise InvalidInput("rigorous", f"psd blocks of order at most {DENSE_ORDER}", f"order {self.data.order}")
+
+    def prove(self, dual: Array, preference: float) -> Proof:
+        """Return the best bound that multipliers prove; one for every X is preferred, by this much."""
+        found = self.measure(make_admissible(self.data, dual * self.data.norms) / self.data.norms)
+        if found.margin >= 0.0:
+            return found
+        candidates = [self._shift(found), self.limit(found)]
+        candidates = [proof for proof in candidates if proof is not None and not math.isnan(proof.value)]
+        if not candidates:
+            return replace(found, value=-math.inf, size=math.inf)
+        return max(candidates, key=lambda proof: proof.value + (preference if math.isinf(proof.size) else 0.0))
+
+    def measure(self, dual: Array) -> Proof:
+        """Return -b^T y with the margin of the slack: a proof if that is not negative."""
+        data, used = self.data, dual != 0.0
+        if has_dense_blocks(data):
+            margins, kind = measure_margins(data.blocks, data.slack(dual)), RIGOROUS
+        else:
+            opposite = data.cost_and_constraints.adjoint(np.concatenate([[-1.0], -dual]))
+            margins, kind = np.array([-certified_upper(opposite).upper]), PROBABILISTIC
+        products = dual[used] * np.where(dual > 0.0, data.upper, data.lower)[used]
+        value = -math.fsum(products)
+        if self.is_rounding_counted:
+            margins = margins - self._rounding(dual)
+            value -= 2.0 * EPS * math.fsum(np.abs(products))
+        return Proof(dual, value, float(margins.min()), math.inf, kind)
+
+    def limit(self, found: Proof) -> Proof:
+        """Return what multipliers with a slack outside the dual cone prove: a bound for X up to the size."""
+        loss = self.size * found.margin
+        rounding = 2.0 * EPS * (abs(found.value) + abs(loss)) if self.is_rounding_counted else 0.0
+        return replace(found, value=found.value + loss - rounding, size=self.size)
+
+    def _rounding(self, dual: Array) -> Array:
+        """Return for each block a bound on the norm of what rounding changed in C + sum y_i A_i.
+
+        An entry with k terms is off by at most gamma_k times the same sum of moduli, and a symmetric matrix with these
+        entries has at most the norm of its largest row sum.
+        """
+        data = self.data
+        cost, rows = (replace(part, value=np.abs(part.value)) for part in (data.cost, data.constraints))
+        moduli = replace(data, cost=cost, constraints=rows).slack(np.abs(dual))
+        places = np.concatenate([part.row.astype(np.int64) * data.order + part.col for part in (cost, rows)])
+        terms = int(np.unique(places, return_counts=True)[1].max(initial=0)) + DATA_ROUNDINGS
+        sums = 2.0 * terms * EPS * moduli.matvec(np.ones(data.order))
+        return np.array(
+            [sums[block.rows].sum() if block.kind == SECOND_ORDER else sums[block.rows].max() for block in data.blocks]
+        )
+
+    def _shift(self, found: Proof) -> Proof | None:
+        """Return multipliers whose slack is proved to lie inside the dual cone, near those found; or None."""
+        combination = find_combination(self.data)
+        if combination is None:
+            return None
+        level, z, margin = combination
+        size = float(np.abs(self.data.slack(found.dual).diagonal()).max())
+        extra = max(FIRST_SHIFT * self.data.order * size, -FIRST_SHARE * found.margin)
+        for _ in range(ATTEMPTS):
+            step = (extra - found.margin) / margin
+            proof = self.measure((found.dual + step * z) / (1.0 + step * level))
+            if proof.margin >= 0.0:
+                return proof
+            extra = 10.0 * max(extra, -proof.margin)
+        return None
+
+
+def find_combination(data: SdpData) -> tuple[float, Array, float] | None:
+    """Return (level, z, margin) with level C + sum z_i A_i inside the dual cone by a margin, level >= 0; or None.
+
+    That is the combination which proves a bound on the trace, or the one nearest to the identity.
+    """
+    trace = analyse(data).trace_bound() if data.is_psd else None
+    if trace is not None and trace.multipliers is not None:
+        level, z = 0.0, trace.multipliers
+    else:
+        level, z = combine_to_identity(data)
+        z = z / data.norms
+    if not has_dense_blocks(data):
+        return (level, z, 1.0) if trace is not None else None
+    whole = data.cost_and_constraints.adjoint(np.concatenate([[level], z]))
+    margin = float(measure_margins(data.blocks, whole)[data.is_bounding].min(initial=math.inf))
+    return (level, z, margin) if margin > 0.0 else None
 
 
 class TruncatedCone(BoundedTrace):

@@ -156,6 +156,11 @@ class SdpData:
         norms = self.cost_and_constraints.frobenius_norms()[1:]
         return np.where(norms > 0.0, norms, 1.0)
 
+    @property
+    def unit_constraints(self) -> Entries:
+        """The constraints divided by their norms."""
+        return replace(self.constraints, value=self.constraints.value / self.norms[self.constraints.constraint])
+
     @cached_property
     def natural_trace(self) -> float:
         """The least trace that some right-hand side requires, max_i |b_i| / ||A_i||; 1 where all are zero."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -13,10 +12,10 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 
-from unipd._typing import Array, IntArray
+from unipd._typing import Array
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, SdpData
+from unipd.apps.sdp.formats import Columns, to_equations
 from unipd.errors import MissingExtra
-from unipd.maps.sdp import Entries
 
 STEPS = 150
 """Most steps; well-posed programs take 10 to 40."""
@@ -40,119 +39,39 @@ def load_qics() -> Any:
         raise MissingExtra("qics", "sdp", "a semidefinite program without a bound on the trace") from error
 
 
-@dataclass(frozen=True, eq=False)
 class ConicForm:
-    """min <c, x> + <d, u> subject to M x + F u = r, x in a product of cones.
+    """min <d, u> + <c, x> subject to F u + M x = r, x in a product of cones.
 
-    Rows have unit norm, and inequalities slacks. The columns of x are those of the psd blocks (by rows), of all
-    nonnegative entries and slacks, and of the second-order vectors. Psd blocks without constraints are left out: X is 0
-    there.
+    Rows have unit norm, and inequalities slacks. Psd blocks without constraints are left out: X is 0 there.
     """
 
-    data: SdpData
-
-    @cached_property
-    def is_present(self) -> Array:
-        """Which blocks have columns."""
-        return np.array([block.is_vector for block in self.data.blocks]) | self.data.is_used
-
-    @cached_property
-    def slack_rows(self) -> IntArray:
-        """Constraints with a slack."""
-        return np.flatnonzero(~self.data.equal)
-
-    @cached_property
-    def range_rows(self) -> IntArray:
-        """Those of them with two sides: the slack has an upper bound, by another slack and another row."""
-        both = np.isfinite(self.data.lower) & np.isfinite(self.data.upper)
-        return np.flatnonzero(both[self.slack_rows])
-
-    @cached_property
-    def offsets(self) -> tuple[IntArray, int, int]:
-        """First column of each block (of free blocks among those of u), that of the slacks, and the columns of x."""
-        starts, place, slacks = np.zeros(len(self.data.blocks), np.int64), 0, 0
-        for kind in (PSD, NONNEGATIVE, SECOND_ORDER, FREE):
-            place = 0 if kind == FREE else place
-            for index, block in enumerate(self.data.blocks):
-                if block.kind == kind and self.is_present[index]:
-                    starts[index] = place
-                    place += block.size**2 if kind == PSD else block.size
-            if kind == NONNEGATIVE:
-                slacks = place
-                place += self.slack_rows.size + self.range_rows.size
-            if kind == SECOND_ORDER:
-                columns = place
-        return starts, slacks, columns  # pyright: ignore[reportPossiblyUnboundVariable]
+    def __init__(self, data: SdpData) -> None:
+        self.data = data
+        unit = replace(
+            data, constraints=data.unit_constraints, lower=data.lower / data.norms, upper=data.upper / data.norms
+        )
+        program = to_equations(unit)
+        is_vector = np.array([block.is_vector for block in program.blocks])
+        self.columns = Columns(program, is_vector | program.is_used)
+        self.width = sum(self.columns.sizes[FREE])
+        """Length of u."""
+        self.matrix: Any = self.columns.matrix(program.constraints, program.size)
+        """F and M, side by side."""
+        self.cost: Array = self.columns.matrix(program.cost, 1).toarray()[0]
+        """d and c."""
+        self.right_hand_side: Array = program.b
 
     def cones(self) -> list[Any]:
         """Return the cones of x, new ones: they remember the data."""
-        kinds = load_qics().cones
-        blocks = [block for block, is_present in zip(self.data.blocks, self.is_present, strict=True) if is_present]
-        psd = [kinds.PosSemidefinite(block.size) for block in blocks if block.kind == PSD]
-        entries = sum(block.size for block in blocks if block.kind == NONNEGATIVE)
-        entries += self.slack_rows.size + self.range_rows.size
-        second = [kinds.SecondOrder(block.size - 1) for block in blocks if block.kind == SECOND_ORDER]
-        return [*psd, *([kinds.NonNegOrthant(entries)] if entries else []), *second]
+        kinds, sizes = load_qics().cones, self.columns.sizes
+        entries = sum(sizes[NONNEGATIVE])
+        second = [kinds.SecondOrder(size - 1) for size in sizes[SECOND_ORDER]]
+        psd = [kinds.PosSemidefinite(size) for size in sizes[PSD]]
+        return [*([kinds.NonNegOrthant(entries)] if entries else []), *second, *psd]
 
-    def matrices(self) -> tuple[Any, Any]:
-        """Return M and F."""
-        data, (_, slacks, columns) = self.data, self.offsets
-        factors = 1.0 / data.norms
-        main, free = self._place(data.constraints, data.size, factors)
-        signs = np.where(np.isfinite(data.upper), 1.0, -1.0)[self.slack_rows]
-        count, extra = self.slack_rows.size, self.range_rows.size
-        places = slacks + np.arange(count)
-        slack = sp.csr_array((signs, (self.slack_rows, places)), shape=(data.size, columns))
-        ends = np.concatenate([slacks + self.range_rows, slacks + count + np.arange(extra)])
-        bottom = sp.csr_array((np.ones(2 * extra), (np.tile(np.arange(extra), 2), ends)), shape=(extra, columns))
-        return sp.csr_array(sp.vstack([main + slack, bottom])), sp.csr_array(
-            sp.vstack([free, sp.csr_array((extra, free.shape[1]))])
-        )
-
-    def costs(self) -> tuple[Array, Array]:
-        """Return c and d."""
-        main, free = self._place(self.data.cost, 1, np.ones(1))
-        return main.toarray()[0], free.toarray()[0]
-
-    def right_hand_side(self) -> Array:
-        """Return r."""
-        data = self.data
-        rows = self.slack_rows[self.range_rows]
-        return np.concatenate([data.b, data.upper[rows] - data.lower[rows]]) / np.concatenate(
-            [data.norms, data.norms[rows]]
-        )
-
-    def _place(self, entries: Entries, rows: int, factors: Array) -> tuple[Any, Any]:
-        """Return the entries of matrices as rows over x and u."""
-        blocks, (offsets, _, columns) = self.data.blocks, self.offsets
-        entries = entries.select(self.is_present[self.data.owners[entries.row]])
-        owner = self.data.owners[entries.row]
-        start = np.array([block.start for block in blocks])[owner]
-        stride = np.array([0 if block.is_vector else block.size for block in blocks])[owner]
-        is_free = np.array([block.kind == FREE for block in blocks])[owner]
-        row, col, value = entries.row - start, entries.col - start, entries.value * factors[entries.constraint]
-        first, mirrored, twice = offsets[owner] + row * stride + col, offsets[owner] + col * stride + row, row != col
-        place = (
-            np.concatenate([entries.constraint[~is_free], entries.constraint[twice]]),
-            np.concatenate([first[~is_free], mirrored[twice]]),
-        )
-        main = sp.csr_array((np.concatenate([value[~is_free], value[twice]]), place), shape=(rows, columns))
-        width = sum(block.size for block in blocks if block.kind == FREE)
-        free = sp.csr_array((value[is_free], (entries.constraint[is_free], first[is_free])), shape=(rows, width))
-        return main, free
-
-    def parts(self, x: Array, u: Array) -> list[Array]:
+    def parts(self, u: Array, x: Array) -> list[Array]:
         """Return the blocks of X."""
-        parts: list[Array] = []
-        for block, start, is_present in zip(self.data.blocks, self.offsets[0], self.is_present, strict=True):
-            if block.is_vector:
-                parts.append((u if block.kind == FREE else x)[start : start + block.size])
-            elif not is_present:
-                parts.append(np.zeros((block.size, block.size)))
-            else:
-                matrix = x[start : start + block.size**2].reshape(block.size, block.size)
-                parts.append(0.5 * (matrix + matrix.T))
-        return parts
+        return self.columns.parts(np.concatenate([u, x]))[: len(self.data.blocks)]
 
 
 class Embedding:
@@ -163,12 +82,12 @@ class Embedding:
 
     def __init__(self, data: SdpData) -> None:
         qics, self.form = load_qics(), ConicForm(data)
-        matrix, free = self.form.matrices()
-        (c, d), r = self.form.costs(), self.form.right_hand_side()
+        width, whole, r = self.form.width, self.form.matrix, self.form.right_hand_side
+        free, matrix, d, c = whole[:, :width], whole[:, width:], self.form.cost[:width], self.form.cost[width:]
         self.cost_unit, self.size_unit = _unit(data.cost.value, ORDINARY_COST), _unit(r, ORDINARY_SIDE)
         """What the costs inside are multiples of, and with them the multipliers; and right-hand sides with X."""
         c, d, r = c / self.cost_unit, d / self.cost_unit, r / self.size_unit
-        self.has_free = free.shape[1] > 0
+        self.has_free = width > 0
         if self.has_free:
             options: dict[str, Any] = {"c": -r[:, None], "A": sp.csr_matrix(free.T), "b": d[:, None]}
             options |= {"G": sp.csr_matrix(matrix.T), "h": c[:, None]}
@@ -265,7 +184,7 @@ class Embedding:
             u, dual, x = y / model.b_scale[:, 0] / tau, -x / model.c_scale[:, 0] / tau, z / height / tau
         else:
             u, dual, x = np.zeros(0), y / model.b_scale[:, 0] / tau, s * height / tau
-        return self.form.parts(self.size_unit * x, self.size_unit * u), self.cost_unit * dual[:rows]
+        return self.form.parts(self.size_unit * u, self.size_unit * x), self.cost_unit * dual[:rows]
 
 
 def _unit(values: Array, ordinary: int) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from unipd._typing import Array, IntArray
+from unipd._typing import Array
 from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, SdpData
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem
@@ -122,6 +122,53 @@ def sdpa_from_data(data: SdpData) -> SdpaProblem:
     return SdpaProblem(program.b, signed, *(np.concatenate(pair) for pair in zip(places, mirrored, strict=True)))
 
 
+class Columns:
+    """The variables of a program as one vector, in SeDuMi's order: free, nonnegative, second-order, psd in full.
+
+    Blocks that are not ``present`` have none: X is 0 there.
+    """
+
+    def __init__(self, data: SdpData, present: Array | None = None) -> None:
+        self.data, self.size = data, 0
+        self.is_present = np.ones(len(data.blocks), bool) if present is None else present
+        self.start = np.zeros(len(data.blocks), np.int64)
+        self.sizes: dict[str, list[int]] = {kind: [] for kind in (FREE, NONNEGATIVE, SECOND_ORDER, PSD)}
+        for kind, sizes in self.sizes.items():
+            for index, block in enumerate(data.blocks):
+                if block.kind == kind and self.is_present[index]:
+                    sizes.append(block.size)
+                    self.start[index] = self.size
+                    self.size += block.size if block.is_vector else block.size**2
+
+    def matrix(self, entries: Entries, rows: int) -> Any:
+        """Return matrices of the program as rows over the vector."""
+        blocks = self.data.blocks
+        entries = entries.select(self.is_present[self.data.owners[entries.row]])
+        block = self.data.owners[entries.row]
+        first = np.array([block.start for block in blocks])[block]
+        width = np.array([0 if block.is_vector else block.size for block in blocks])[block]
+        row, col, start = entries.row - first, entries.col - first, self.start[block]
+        is_twice = row != col
+        index = (
+            np.concatenate([entries.constraint, entries.constraint[is_twice]]),
+            np.concatenate([start + row + width * col, (start + col + width * row)[is_twice]]),
+        )
+        return sp.csr_array((np.concatenate([entries.value, entries.value[is_twice]]), index), shape=(rows, self.size))
+
+    def parts(self, x: Array) -> list[Array]:
+        """Return the blocks of X."""
+        parts: list[Array] = []
+        for block, start, is_present in zip(self.data.blocks, self.start, self.is_present, strict=True):
+            if block.is_vector:
+                parts.append(x[start : start + block.size])
+            elif not is_present:
+                parts.append(np.zeros((block.size, block.size)))
+            else:
+                matrix = x[start : start + block.size**2].reshape(block.size, block.size)
+                parts.append(0.5 * (matrix + matrix.T))
+        return parts
+
+
 def sedumi_from_data(data: SdpData) -> SedumiProblem:
     """Return min c^T x, A x = b, x in K in SeDuMi's convention, with blocks in its order.
 
@@ -132,39 +179,8 @@ def sedumi_from_data(data: SdpData) -> SedumiProblem:
     from unipd.io import SedumiProblem
 
     program = to_equations(data)
-    chosen = {
-        kind: [index for index, block in enumerate(program.blocks) if block.kind == kind]
-        for kind in (FREE, NONNEGATIVE, SECOND_ORDER, PSD)
-    }
-    start, size = np.zeros(len(program.blocks), np.int64), 0
-    for index in (index for indices in chosen.values() for index in indices):
-        block = program.blocks[index]
-        start[index], size = size, size + (block.size if block.is_vector else block.size**2)
-
-    def vectorise(entries: Entries, rows: int) -> Any:
-        """Return the matrix with a row per constraint, both triangles of psd matrices in it."""
-        place, mirror = (_position(program, start, *pair) for pair in _both_triangles(entries))
-        is_twice = place != mirror
-        index = (
-            np.concatenate([entries.constraint, entries.constraint[is_twice]]),
-            np.concatenate([place, mirror[is_twice]]),
-        )
-        return sp.csr_array((np.concatenate([entries.value, entries.value[is_twice]]), index), shape=(rows, size))
-
-    sizes = {kind: [program.blocks[index].size for index in indices] for kind, indices in chosen.items()}
-    cost = vectorise(program.cost, 1).toarray()[0]
-    matrix = vectorise(program.constraints, program.size)
-    cones = (sum(sizes[FREE]), sum(sizes[NONNEGATIVE]), sizes[SECOND_ORDER], sizes[PSD])
-    return SedumiProblem(matrix, program.b, cost, *cones)
-
-
-def _both_triangles(entries: Entries) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    return (entries.row, entries.col), (entries.col, entries.row)
-
-
-def _position(data: SdpData, start: IntArray, row: Array, col: Array) -> IntArray:
-    """Return the index of entries among SeDuMi's variables, given the first index of each block."""
-    block = data.owners[row]
-    first = np.array([block.start for block in data.blocks])[block]
-    width = np.array([0 if block.is_vector else block.size for block in data.blocks])[block]
-    return start[block] + (row - first) + width * (col - first)
+    columns = Columns(program)
+    free, nonnegative, second_order, psd = columns.sizes.values()
+    cost = columns.matrix(program.cost, 1).toarray()[0]
+    matrix = columns.matrix(program.constraints, program.size)
+    return SedumiProblem(matrix, program.b, cost, sum(free), sum(nonnegative), second_order, psd)

@@ -14,7 +14,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util.blas import norm
-from unipd.apps.sdp.cones import combine_to_identity, make_admissible, measure_margins, measure_size
+from unipd.apps.sdp.cones import TRACE_MULTIPLE, combine_to_identity, make_admissible, measure_margins, measure_size
 from unipd.apps.sdp.data import SdpData
 from unipd.apps.sdp.embedding import Embedding
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
@@ -36,8 +36,6 @@ PREFERENCE = 0.1
 """A bound for X of any size may be worse by this share of the accuracy than one that is limited."""
 INSIDE = 16.0 * float(np.finfo(np.float64).eps)
 """A mended slack lies inside by this times its order and its size, so that a factorisation can prove it."""
-TRACE_MULTIPLE = 10.0
-"""Without a proof for X of any size, the dual bound holds for X of this multiple of the size of the point returned."""
 
 
 @dataclass(frozen=True)
@@ -218,10 +216,10 @@ class InteriorPoint:
         return max(FEASIBILITY_FACTOR * state.certificate.infeasibility, dimacs)
 
     def _remaining_error(self, problem: Problem, state: InteriorPointState) -> float:
-        """Return the largest of gap and |<X, S>|, relative, and the error of feasibility."""
+        """Return the largest of gap, |<X, S>| over twice the scale of gaps (as in DIMACS) and the feasibility error."""
         product = abs(state.mean_objective + float(state.certificate.dual @ state.image))
         gap = abs(state.certificate.gap(problem))
-        return max(product / problem.scale(state.mean_objective), gap, self._feasibility_error(state))
+        return max(0.5 * product / problem.scale(state.mean_objective), gap, self._feasibility_error(state))
 
     def _mend(self, problem: Problem, state: InteriorPointState, found: DualCandidate) -> list[DualCandidate]:
         """Return the multipliers changed a little, so that their slack lies inside the dual cone, in up to two ways.

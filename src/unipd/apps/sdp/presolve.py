@@ -71,7 +71,7 @@ def _find_inconsistent_equations(data: SdpData, accuracy: float) -> Contradictio
     """
     if data.constraints.value.size > LARGEST_CHECKED_DATA:
         return None
-    rows, b = _equations(data), np.where(data.equal, data.b / data.norms, 0.0)
+    rows, b = list_equations(data), np.where(data.equal, data.b / data.norms, 0.0)
     if rows.nnz == rows.shape[1]:  # an entry of X is in one equation at most, so each can be met by itself
         return None
     from scipy.sparse.linalg import lsqr
@@ -90,11 +90,11 @@ def _find_inconsistent_equations(data: SdpData, accuracy: float) -> Contradictio
     return Contradiction(message, y)
 
 
-def _equations(data: SdpData) -> Any:
+def list_equations(data: SdpData) -> Any:
     """Return the sparse matrix with the upper triangles of the A_i, of unit norm, as rows; none for inequalities."""
-    entries = data.constraints
+    entries = data.unit_constraints
     row, col = (side(entries.row, entries.col).astype(np.int64) for side in (np.minimum, np.maximum))
-    values = np.where(row == col, 1.0, np.sqrt(2.0)) * entries.value / data.norms[entries.constraint]
+    values = np.where(row == col, 1.0, np.sqrt(2.0)) * entries.value
     places, place = np.unique(row * data.order + col, return_inverse=True)
     used = np.where(data.equal[entries.constraint], values, 0.0)
     return sp.csr_array((used, (entries.constraint, place)), shape=(data.size, places.size))

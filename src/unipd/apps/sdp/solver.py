@@ -15,13 +15,13 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd.apps.sdp.cones import (
+    TRACE_MULTIPLE,
     ConicCost,
     ConicProblem,
+    Prover,
     TruncatedCone,
-    combine_to_identity,
     has_dense_blocks,
     make_admissible,
-    measure_margins,
     measure_size,
     split_blocks,
 )
@@ -38,15 +38,15 @@ from unipd.apps.sdp.infeasibility import (
     separated_result,
     unbounded_result,
 )
-from unipd.apps.sdp.interior_point import TRACE_MULTIPLE, InteriorPoint
-from unipd.apps.sdp.presolve import find_binary_lifting
+from unipd.apps.sdp.interior_point import InteriorPoint
+from unipd.apps.sdp.presolve import find_binary_lifting, list_equations
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import CostAndConstraintsMap
 from unipd.problem import Problem, ratio
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
 from unipd.run.result import problem_facts
 from unipd.run.stopping import RemainingBudget
-from unipd.spectral import RIGOROUS
+from unipd.spectral import RIGOROUS, norm_bound
 from unipd.status import Status
 
 if TYPE_CHECKING:
@@ -82,8 +82,6 @@ TOO_LARGE = (
     "(and come arbitrarily near), or no solution (and an infimum that is not attained)."
 )
 """... and what is said then."""
-SLACK_MARGIN = 1e-12
-"""A slack is moved inside the cone by this share of its size, so that a factorisation can prove it."""
 NOMINAL_MULTIPLE = 1e12
 """Multiple of the trace that b requires to which X is limited for form's sake where nothing bounds it."""
 
@@ -199,7 +197,7 @@ class Solver:
         """Solve by the factored method (or the method given) with this trace bound; with larger and larger guesses."""
         if trace is not None:
             return self._solve_template(analysis, trace, stop)
-        value, stop = analysis.data.natural_trace, stop or MaxIterations(ITERATIONS)
+        value, stop = find_least_trace(analysis.data), stop or MaxIterations(ITERATIONS)
         excluded, total = 0.0, None
         for _ in range(ENLARGEMENTS):
             value *= ENLARGEMENT_FACTOR
@@ -220,35 +218,25 @@ class Solver:
         return downgrade(total, Status.STALLED, message)
 
     def _drop_guess(self, result: Result) -> Result:
-        """Return a solved result with multipliers that prove its bound for X of any trace, where a combination does.
-
-        S + s (level C + A^*(z)) is a multiple of the slack of (y + s z) / (1 + s level).
-        """
+        """Return a solved result with multipliers that prove its bound for X of any trace, if there are some near."""
         data, sign = self.program.data, -1.0 if self.program.maximise else 1.0
         if not (result.status.success and has_dense_blocks(data)):
             return result
-        level, z = combine_to_identity(data)
-        z = z / data.norms
-        margin = float(measure_margins(data.blocks, data.cost_and_constraints.adjoint(np.append(level, z))).min())
-        slack = data.slack(result.dual)
-        lacking = SLACK_MARGIN * float(np.abs(slack.diagonal()).max()) - float(
-            measure_margins(data.blocks, slack).min()
-        )
-        if margin <= 0.0:
-            return result
-        step = max(lacking, 0.0) / margin
-        dual = (result.dual + step * z) / (1.0 + step * level)
-        bottom, bound = float(measure_margins(data.blocks, data.slack(dual)).min()), -data.support_of_bounds(dual)
+        proof = Prover(data, is_rounding_counted=False, size=math.nan).prove(result.dual, 0.0)
         objective = sign * (result.objective - self.program.constant)
-        gap = ratio(objective - bound, problem_facts(result).scale or 1.0)
-        if bottom < 0.0 or gap > self.accuracy:
+        gap = ratio(objective - proof.value, problem_facts(result).scale or 1.0)
+        if gap > self.accuracy:
             return result
-        errors = dimacs_errors(data, data.violation(result.image), dual, result.x, bottom, objective)
-        trace = TraceBound(math.inf, False, "the slack matrix is psd")
-        bound = sign * bound + self.program.constant
-        extras = describe_point(data, result.x, dual, errors, trace)
-        proved = replace(result, dual=dual, dual_bound=bound, gap=gap, extras=extras, bound_kind=RIGOROUS)
-        return replace(proved, note=Status.SOLVED.message)
+        errors = dimacs_errors(data, data.violation(result.image), proof.dual, result.x, proof.margin, objective)
+        return replace(
+            result,
+            dual=proof.dual,
+            dual_bound=sign * proof.value + self.program.constant,
+            gap=gap,
+            bound_kind=RIGOROUS,
+            extras=describe_point(data, result.x, proof.dual, errors, proof.trace),
+            note=Status.SOLVED.message,
+        )
 
     def _solve_template(self, analysis: Analysis, trace: TraceBound, stop: StoppingRule | None) -> Result:
         problem = analysis.problem(trace, self.program.maximise, self.program.constant)
@@ -396,18 +384,27 @@ class Solver:
         return dual, bound, bottom
 
 
+def find_least_trace(data: SdpData) -> float:
+    """Return a lower bound on the trace of an X that meets the equations: trace >= Frobenius norm >= ||b|| / ||A||.
+
+    >>> from unipd.maps.sdp import Entries
+    >>> diagonal, b = Entries([0, 1], [0, 1], [0, 1], [1.0, 1.0]), np.array([3.0, 4.0])
+    >>> round(find_least_trace(SdpData(2, diagonal, diagonal, b, b)), 9)
+    5.0
+    """
+    size = norm_bound(list_equations(data)) or 1.0
+    return max(data.natural_trace, data.relative_norm(np.where(data.equal, data.b, 0.0)) / size)
+
+
 def _bound_by_size(data: SdpData, result: Result) -> tuple[TraceBound, Array, float, float]:
     """Return what the multipliers of a result prove: for X of any size, or of a multiple of that of its point.
 
     That is the bound on the size, the multipliers in the units of the data, the bound, and the margin of the slack.
     """
-    dual = result.dual / data.norms
-    value, bottom = -data.support_of_bounds(dual), float(measure_margins(data.blocks, data.slack(dual)).min())
-    if bottom >= 0.0:
-        return TraceBound(math.inf, False, "the slack matrix is psd"), dual, value, bottom
-    size = TRACE_MULTIPLE * measure_size(data, result.x)
-    reason = f"{TRACE_MULTIPLE:g} times that of the point returned"
-    return TraceBound(size, False, reason), dual, value + size * bottom, bottom
+    prover = Prover(data, is_rounding_counted=False, size=TRACE_MULTIPLE * measure_size(data, result.x))
+    proof = prover.measure(result.dual / data.norms)
+    proof = proof if proof.margin >= 0.0 else prover.limit(proof)
+    return proof.trace, proof.dual, proof.value, proof.margin
 
 
 def _remaining_budget(stop: StoppingRule, done: Result) -> StoppingRule:

@@ -47,6 +47,8 @@ SLOWEST_DECREASE = 0.7
 """Steps lost in rounding continue while an iteration lowers the stationarity to this share."""
 FEASIBLE_SHARE = 0.1
 """Near the end the oracle waits until the infeasibility is this share of the accuracy, while it falls fast."""
+ORACLE_EVERY = 50
+"""Iterations after which the oracle is called at a feasible point that is not stationary yet: they cost far more."""
 START_TOLERANCE = 1e-2
 """Tolerance of the first oracle call, relative to the problem's scale."""
 INFORMATIVE_ERROR = 20.0
@@ -223,7 +225,8 @@ class Factored:
         is_stuck = decrease <= state.model.rounding(moved.here.value, moved.factor)
         is_stuck = is_stuck and stationarity(moved) >= SLOWEST_DECREASE * stationarity(state)
         if stationarity(moved) > moved.inner_tolerance * objective_scale(problem, moved.here.cost) and not is_stuck:
-            return moved
+            is_due = moved.iteration % ORACLE_EVERY == 0 and moved.certificate.infeasibility <= moved.accuracy
+            return certify_or_escape(problem, moved) if is_due else moved
         # 2: stationary: update the multipliers, and keep descending while far from feasible
         moved = update_multipliers(problem, moved)
         infeasibility = moved.certificate.infeasibility

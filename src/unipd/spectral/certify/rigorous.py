@@ -63,8 +63,29 @@ def affords_rigorous(operator: Any, hermitian: bool, limit: int) -> bool:
     (True, False)
     """
     if hermitian and is_explicit(operator):
-        return True
+        return not scipy.sparse.issparse(operator) or bound_fill(operator) <= LARGEST_FILL
     return min(operator.shape) <= limit if knows_entries(operator) else is_small(operator.shape, limit)
+
+
+LARGEST_FILL = 1 << 26
+"""Entries that a factor of a sparse matrix may have at most: about 1 GB, and less by the ordering that is used."""
+
+
+def bound_fill(matrix: Any) -> int:
+    """Return the entries of a band that holds a sparse symmetric matrix and its factor, after reordering.
+
+    >>> bound_fill(scipy.sparse.eye_array(10_000)), bound_fill(scipy.sparse.csr_array(np.ones((3, 3))))
+    (10000, 9)
+    """
+    order = matrix.shape[0]
+    if order**2 <= LARGEST_FILL and matrix.nnz > order:
+        return order**2
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    entries: Any = scipy.sparse.coo_array(matrix)
+    place = np.empty(order, np.int64)
+    place[reverse_cuthill_mckee(scipy.sparse.csr_matrix(matrix), symmetric_mode=True)] = np.arange(order)
+    return order * (1 + int(np.abs(place[entries.row] - place[entries.col]).max(initial=0)))
 
 
 def knows_entries(operator: Any) -> bool:
