@@ -109,6 +109,16 @@ def may_raise_here(communicator: Communicator) -> bool:
     return communicator.size == 1 and threading.current_thread() is threading.main_thread()
 
 
+@contextmanager
+def raise_on_signals() -> Generator[None]:
+    """Let a signal raise ``KeyboardInterrupt`` anywhere in the block: the caller has a result, and returns that one."""
+    before, request.may_raise = request.may_raise, may_raise_here(current_communicator())
+    try:
+        yield
+    finally:
+        request.may_raise = before
+
+
 class TimeLimitReached(BaseException):
     """Raised inside an iteration when the time limit has passed, and caught by the run; not an error."""
 

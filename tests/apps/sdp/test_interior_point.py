@@ -1,6 +1,8 @@
 """Interior points: the conic form, certificates, every kind of block, and programs that are slow otherwise."""
 
 import functools
+import os
+import signal
 from dataclasses import replace
 
 import cvxpy as cp
@@ -28,6 +30,7 @@ from unipd.apps.sdp import (
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.maps.sdp import Entries
 from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget
+from unipd.run.interruption import stop_on_signals
 
 
 def symmetric(generator, order):
@@ -351,6 +354,22 @@ def test_work_is_that_of_both_parts(monkeypatch, limit, status):
     for name in ("oracle_calls", "trials", "matvecs"):
         assert getattr(result.counts, name) == sum(getattr(part.counts, name) for part in parts)
     assert result.seconds == pytest.approx(sum(part.seconds for part in parts))
+
+
+def test_an_interrupt_before_the_second_part_has_a_point_returns_the_first(monkeypatch):
+    """The set-up of interior points, with kernels that are compiled, may take seconds."""
+    monkeypatch.setattr(solver, "LEAST_FALLBACK", 60)
+
+    def set_up(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+        pytest.fail("the set-up goes on")
+
+    monkeypatch.setattr(solver.Solver, "_conic_problem", set_up)
+    with stop_on_signals():
+        result = assignment(3, 1).solve(1e-7)
+    assert (result.method, result.status) == ("factored", Status.INTERRUPTED)
+    assert result.x is not None
 
 
 def test_calls_of_both_parts_are_limited(monkeypatch):

@@ -44,6 +44,7 @@ from unipd.errors import InvalidInput
 from unipd.maps.sdp import CostAndConstraintsMap
 from unipd.problem import Problem, ratio
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
+from unipd.run.interruption import raise_on_signals
 from unipd.run.result import problem_facts
 from unipd.run.stopping import RemainingBudget
 from unipd.spectral import RIGOROUS, norm_bound
@@ -176,12 +177,17 @@ class Solver:
         )
 
     def _hand_over(self, first: Route, second: Route) -> Result:
-        """Return the result of the first route, or of both if it stalls."""
+        """Return the result of the first route, or of both if it stalls and nothing interrupts the second."""
         result = first(self.stop)
         if result.status is not Status.STALLED:
             return result
         remaining = None if self.stop is None else _remaining_budget(self.stop, result)
-        return _combine(result, second(remaining))
+        with raise_on_signals():
+            try:
+                later = second(remaining)
+            except KeyboardInterrupt:
+                return downgrade(result, Status.INTERRUPTED)
+        return _combine(result, later)
 
     def _analyse(self) -> tuple[Analysis, TraceBound | None]:
         """Return the structure of the program, with a lifting where that helps, and its trace bound."""
