@@ -47,8 +47,20 @@ class UniPDGrad(UniversalMethod):
 
     Parameters
     ----------
-    eps, smoothness, step_rule, holder, weights, max_doublings
-        As in :class:`unipd.methods.universal.UniversalMethod`.
+    eps
+        The accuracy eps of the paper, absolute. Default: the relative accuracy times the problem's scale.
+    smoothness
+        M_{-1}; default: estimated by the analytic step or by probing.
+    step_rule
+        "search" backtracks (the paper's line search), "analytic" takes the closed-form step of quadratic
+        losses, "fixed" uses M_bar of the known Hölder pair ``holder``.
+    holder
+        Known exponents and constants {nu: M_nu} for ``step_rule="fixed"``.
+    weights
+        "theory" for the theorems' averages, "greedy" for a line search on gamma_k, usually faster in practice
+        but without the theorems' bounds.
+    max_doublings
+        The line search fails after this many doublings of M.
 
     See Also
     --------
