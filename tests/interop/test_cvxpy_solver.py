@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -12,6 +11,8 @@ from cvxpy_models import FAMILIES, compare, maxcut
 from unipd.apps.sdp import ConeProgram, Cones, Primal
 from unipd.errors import InvalidInput
 from unipd.status import Status
+
+cp = pytest.importorskip("cvxpy", "1.9", "CVXPY 1.9 has left Python 3.10")
 
 
 @pytest.fixture

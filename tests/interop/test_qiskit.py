@@ -222,7 +222,11 @@ def test_readout_errors_of_a_mitigated_analysis_are_fitted():
     assert as_state(plain).fidelity(state) < 0.97
 
 
-@pytest.mark.filterwarnings("ignore:Aer not found:RuntimeWarning", "ignore:Option:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:Aer not found:RuntimeWarning",
+    "ignore:Option:UserWarning",
+    "ignore:qiskit.providers.models:DeprecationWarning",
+)
 def test_the_mitigated_experiment_runs_with_the_fitter():
     pytest.importorskip("qiskit_experiments")
     from qiskit import QuantumCircuit

@@ -199,7 +199,7 @@ class _Network:
 
     def _matrix(self, lengths: FloatArray) -> Any:
         least, first = np.minimum.reduceat(lengths[self._order], self._first), self._order[self._first]
-        ends = self.tails[first], self.heads[first]
+        ends = self.tails[first].astype(np.int32), self.heads[first].astype(np.int32)  # SciPy 1.14 takes no others
         return scipy.sparse.csr_array((least, ends), shape=(self.nodes, self.nodes))
 
 
