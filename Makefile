@@ -63,6 +63,7 @@ benchopt: .venv-benchopt/stamp
 	  cp -R benchmarks/benchopt/$$name out/benchopt/ && cd out/benchopt/$$name && rm -rf outputs && \
 	  $(ONE_THREAD) ../../../.venv-benchopt/bin/benchopt run . --config quick.yml --no-display --output quick && cd ../../..; \
 	done
+	@.venv-benchopt/bin/python benchmarks/benchopt/inline.py out/benchopt/*/outputs/*.html
 
 .venv-benchopt/stamp: pyproject.toml benchmarks/benchopt/requirements.txt
 	@echo "Setting up .venv-benchopt (once)"
