@@ -144,3 +144,23 @@ def test_a_signal_outside_a_run_is_one_line_and_130(number, tmp_path):
     early = f"import os, unipd.cli.options as o\no.check_file = lambda *_: os.kill(os.getpid(), {int(number)})\n"
     done = run("show", tmp_path / "run.npz", "--plot", "a.png", code=early + DEMO)
     assert (done.returncode, done.stderr) == (130, "unipd: interrupted\n")
+
+
+def test_an_interrupt_that_an_import_loses_comes_again(tmp_path):
+    """The lock of an import is a weak reference, whose callback loses exceptions."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, signal, sys, time, weakref\n"
+        "from unipd.cli import main\n"
+        "class Lock: pass\n"
+        "def lose(_):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    sum(range(1000))\n"
+        "def run(arguments):\n"
+        "    lock = Lock(); reference = weakref.ref(lock, lose); del lock\n"
+        "    for _ in range(1000): time.sleep(0.01)\n"
+        "main._run = run\n"
+        "main.main()\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "unipd: interrupted\n")

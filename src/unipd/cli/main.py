@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Generator, Sequence
 
+from unipd._util.interrupts import resend_lost_interrupts
 from unipd._util.printing import LostStream, print_to_stderr
 from unipd.cluster.environment import processes
 
@@ -51,7 +52,8 @@ def _signals() -> Generator[None]:
     """Treat SIGTERM like SIGINT outside runs; at the end neither changes the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield
+        with resend_lost_interrupts():
+            yield
     finally:
         for each in (signal.SIGINT, signal.SIGTERM):
             signal.signal(each, signal.SIG_IGN)

@@ -87,7 +87,14 @@ def _method_option(methods: Collection[str]) -> Any:
 class Options:
     """Values and declarations of the common options; a command without one of them sees its default."""
 
-    accuracy: Annotated[float, option("Relative accuracy of duality gap and feasibility.", _SOLVER)] = 1e-3
+    accuracy: Annotated[
+        float,
+        option(
+            "Constraints hold up to this times the right-hand side, "
+            "objective and bound agree up to this times their size.",
+            _SOLVER,
+        ),
+    ] = 1e-3
     method: str = "auto"
     weights: Annotated[str | None, option("Averaging weights: theory or greedy.", _SOLVER, choices=WEIGHTS)] = None
     eps: Annotated[float | None, option("Absolute accuracy eps of the method.", _SOLVER)] = None

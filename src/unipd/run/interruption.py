@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import signal
-import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 import numpy as np
 
 from unipd._util.context import Communicator, change_context, current_communicator, subscribe
+from unipd._util.interrupts import resend, resend_lost_interrupts
 
 
 class StopRequest:
@@ -34,8 +32,6 @@ class StopRequest:
         self.pending = False
 
 
-_RETRY = 0.05
-"""Seconds after which a signal that came at a bad moment is handled again."""
 request = StopRequest()
 """The request that all runs of this process obey."""
 
@@ -62,7 +58,7 @@ def stop_on_signals() -> Generator[None]:
 
     def handle(number: int, frame: FrameType | None) -> None:
         if request.may_raise and _is_inside_compiler(frame):
-            retry(number)
+            resend(number)
             return
         request.set()
         for each in watched:
@@ -70,24 +66,13 @@ def stop_on_signals() -> Generator[None]:
         if request.may_raise:
             raise KeyboardInterrupt
 
-    def retry(number: int) -> None:
-        signal.signal(number, handle)
-        threading.Timer(_RETRY, _thread.interrupt_main, (number,)).start()
-
-    def notice(lost: Any) -> None:  # an exception in a destructor or a callback, which Python would print and forget
-        if issubclass(lost.exc_type, KeyboardInterrupt):
-            retry(signal.SIGINT)
-        else:
-            hook(lost)
-
     request.clear()
     request.may_raise = current_communicator().size == 1
-    before, hook = {each: signal.signal(each, handle) for each in watched}, sys.unraisablehook
-    sys.unraisablehook = notice
+    before = {each: signal.signal(each, handle) for each in watched}
     try:
-        yield
+        with resend_lost_interrupts(handle):
+            yield
     finally:
-        sys.unraisablehook = hook
         for each, handler in before.items():
             signal.signal(each, signal.SIG_DFL if handler is None else handler)
         request.clear()

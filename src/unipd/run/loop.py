@@ -147,8 +147,8 @@ def solve(
         one where f or X is strictly convex (with restarts of the accelerated one where the coupling rules that out),
         and the corrective one elsewhere.
     accuracy
-        Relative, and independent of the units of the data: infeasibility and |gap| are at most this, as
-        :class:`~unipd.Result` defines them.
+        Constraints hold up to this times the right-hand side, objective and bound agree up to this times their size:
+        infeasibility and |gap|, as :class:`~unipd.Result` defines them, are at most this, in any units of the data.
     atol
         Absolute tolerance in the units of the data: a violation, or a gap, of at most this counts as reached as well.
         Give it a value below what you would notice; universal methods take the same number as ``eps``.
