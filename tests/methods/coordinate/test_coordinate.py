@@ -135,3 +135,23 @@ def test_shrink_minimises(terms: tuple[float, ...]) -> None:
             values = 0.5 * 0.8 * (grid - length) ** 2 + base * total + excess
             best = shrink(length, 0.8, 1.5, rest, np.array(terms), False)
             assert best == pytest.approx(grid[np.argmin(values)], abs=2e-5)
+
+
+@pytest.mark.parametrize("change", ["radius", "data", "matrix", "weights"])
+def test_warm_start_keeps_the_gram_matrix_only_where_it_is_the_same(change: str) -> None:
+    random = np.random.default_rng(5)
+    A, b = random.standard_normal((60, 150)), random.standard_normal(60)
+    first = unipd.Problem(sharp.L1Ball(150, 1.0), A, b, couplings.LeastSquares())
+    changed = {
+        "radius": unipd.Problem(sharp.L1Ball(150, 1.1), A, b, couplings.LeastSquares()),
+        "data": unipd.Problem(sharp.L1Ball(150, 1.0), A, 1.1 * b, couplings.LeastSquares()),
+        "matrix": unipd.Problem(sharp.L1Ball(150, 1.0), A + 0.1, b, couplings.LeastSquares()),
+        "weights": unipd.Problem(sharp.L1Ball(150, 1.0), A, b, couplings.LeastSquares(3.0)),
+    }[change]
+    method = unipd.CoordinateDescent(working_set=20)
+    before = unipd.solve(first, method, accuracy=1e-8)
+    warm = unipd.solve(changed, method, accuracy=1e-8, start=before)
+    cold = unipd.solve(changed, method, accuracy=1e-8)
+    assert warm.status.success
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert warm.iterations <= cold.iterations

@@ -53,6 +53,8 @@ class CoordinateState(State):
     """Their columns of A as rows; empty for a sparse A."""
     gram: FloatArray
     """A^T D A over the working set, where it is kept; else empty."""
+    hessian: FloatArray
+    """D; empty without a Gram matrix."""
     multiplier: Multiplier
     """Of the budget."""
     eps: float
@@ -142,6 +144,7 @@ class CoordinateDescent:
             x=x,
             rows=np.zeros((0, problem.b.size)),
             gram=np.zeros((0, 0)),
+            hessian=np.zeros(0),
             multiplier=_first_multiplier(ball, prices),
             eps=target_eps(problem, self.eps, accuracy, point.objective),
         )
@@ -155,14 +158,19 @@ class CoordinateDescent:
         x = np.zeros(0) if known is None else _flat(known if isinstance(known, Blocks) else dense(known))
         if x.size != ball.size:
             return first
-        ordered = replace(ball, lower=ball.lower[ball.members], upper=ball.upper[ball.members])
-        in_use = np.flatnonzero(ordered.norms(x[ball.members]))
-        groups = np.concatenate([in_use, np.setdiff1d(first.groups, in_use)])
+        earlier = warm.state if isinstance(warm.state, CoordinateState) and warm.state.gram.size else None
+        if earlier is not None and earlier.groups.max() < ball.weights.size:
+            known_groups = earlier.groups
+        else:
+            ordered = replace(ball, lower=ball.lower[ball.members], upper=ball.upper[ball.members])
+            known_groups = np.flatnonzero(ordered.norms(x[ball.members]))
+        groups = np.concatenate([known_groups, np.setdiff1d(first.groups, known_groups)])
         part = ball.restrict(groups)
         entries = np.clip(x[part.members], part.lower, part.upper)
         if ball.is_tight and not part.total(entries) > 0.0:
             return first
-        return replace(first, groups=groups, x=entries)
+        first = replace(first, groups=groups, x=entries)
+        return first if earlier is None else _with_known_gram(problem, first, earlier, part)
 
     def step(self, problem: Problem, state: CoordinateState) -> CoordinateState:
         """Solve over the working set, price the other coordinates, and choose the next working set."""
@@ -280,6 +288,20 @@ def _as_point(problem: Problem, ball: Coordinates, part: Coordinates, x: FloatAr
     return Blocks(tuple(piece.reshape(oracle.shape) for piece, oracle in zip(pieces, blocks, strict=True)))
 
 
+def _with_known_gram(
+    problem: Problem, first: CoordinateState, earlier: CoordinateState, part: Coordinates
+) -> CoordinateState:
+    """Return the state with the Gram matrix of an earlier run, where columns and loss are the same."""
+    assert problem.loss is not None
+    with oracle_errors:
+        columns: Any = problem.map.columns(part.members[: earlier.rows.shape[0]])
+    if scipy.sparse.issparse(columns) or problem.loss.quadratic_weights is None:
+        return first
+    is_same = np.array_equal(columns.T, earlier.rows)
+    is_same = is_same and np.array_equal(loss_hessian(problem.loss, problem.b), earlier.hessian)
+    return replace(first, rows=earlier.rows, gram=earlier.gram, hessian=earlier.hessian) if is_same else first
+
+
 def _restrict(problem: Problem, ball: Coordinates, state: CoordinateState) -> tuple[Restricted, CoordinateState]:
     """Return the problem over the working set, and the state with the columns and Gram matrix of all its groups."""
     part = ball.restrict(state.groups)
@@ -297,7 +319,9 @@ def _restrict(problem: Problem, ball: Coordinates, state: CoordinateState) -> tu
         gram = _extend_gram(state.gram, rows, hessian)
     else:
         rows = np.ascontiguousarray(rows)
-    state = replace(state, rows=rows, gram=np.zeros((0, 0)) if gram is None else gram)
+    state = replace(state, rows=rows, gram=np.zeros((0, 0)), hessian=np.zeros(0))
+    if gram is not None and hessian is not None:
+        state = replace(state, gram=gram, hessian=hessian)
     return Restricted(problem, part, rows, gram, hessian), state
 
 

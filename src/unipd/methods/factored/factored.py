@@ -29,7 +29,7 @@ from unipd.methods.factored.augmented_lagrangian import (
 )
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
 from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
-from unipd.methods.factored.least_norm import is_oracle_overdue, scale_to_data, widen_state
+from unipd.methods.factored.least_norm import is_oracle_overdue, narrow_state, scale_to_data, widen_state
 from unipd.methods.factored.trust_region import newton_steps
 from unipd.problem import Problem
 from unipd.protocols import OracleDefaults, Tracker, unwrap
@@ -205,7 +205,7 @@ class Factored:
         if moved.counts.oracle_calls == state.counts.oracle_calls and is_oracle_overdue(state, moved):
             moved = certify_or_escape(problem, moved)
         if moved.factor.shape[1] == state.factor.shape[1]:
-            return moved
+            return moved if moved.model is state.model else narrow_state(problem, moved)
         return widen_state(problem, replace(moved, inner_tolerance=state.inner_tolerance), self.seed)
 
     def _descend(self, problem: Problem, state: FactoredState) -> FactoredState:

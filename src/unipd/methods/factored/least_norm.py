@@ -10,12 +10,13 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from unipd._typing import Array
 from unipd.dual import oracle_errors
 from unipd.methods.base import FAR_FROM_FEASIBLE
 from unipd.methods.factored.augmented_lagrangian import FactoredState, refresh_certificate
 from unipd.methods.factored.lbfgs import Memory
 from unipd.problem import Problem
-from unipd.sharp.spectral.factors import Factors
+from unipd.sharp.spectral.factors import Factors, drop_weak_columns
 
 START_SHARE = 0.1
 """Length of the first factor, as a share of the length suggested by the data."""
@@ -25,6 +26,8 @@ SPREAD = 10.0
 """Estimated ratio of the objective to its bound from one singular value."""
 PATIENCE = 10
 """The oracle is called after this many iterations, and 2, 4, ... times as many, even without convergence."""
+NARROW_SHARE = 0.9
+"""Columns are dropped when no more than this share of them remains."""
 GAP_WIDENING = 5.0
 """New columns as a share of the present ones times the relative gap; at most as many as there are."""
 
@@ -70,7 +73,19 @@ def widen_state(problem: Problem, state: FactoredState, seed: int) -> FactoredSt
     factors: Any = state.model.factors
     certificate, columns = state.certificate, state.factor.shape[1]
     share = min(GAP_WIDENING * abs(certificate.gap(problem)), 1.0)
-    factor = factors.widen_factor(state.factor, round((1.0 + share) * columns), seed + state.iteration)
+    return _with_factor(
+        problem, state, factors.widen_factor(state.factor, round((1.0 + share) * columns), seed + state.iteration)
+    )
+
+
+def narrow_state(problem: Problem, state: FactoredState) -> FactoredState:
+    """Return the state without columns of negligible length, where they are many; its memory is empty already."""
+    factor = drop_weak_columns(state.factor)
+    is_narrower = factor.shape[1] <= NARROW_SHARE * state.factor.shape[1]
+    return _with_factor(problem, state, factor) if is_narrower else state
+
+
+def _with_factor(problem: Problem, state: FactoredState, factor: Array) -> FactoredState:
     here = state.model.evaluate(factor)
     counts = state.counts.plus(0, 0, here.matvecs)
     memory = Memory(limit=state.memory.limit)
