@@ -43,6 +43,7 @@ from unipd.run.warm_start import first_state, starting_dual
 from unipd.spectral import CLAIMED
 from unipd.status import Status
 
+_UNGUARDED = nullcontext()
 HURRIED_STATUSES = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.INTERRUPTED)
 """Ends after which the oracle is not called again."""
 
@@ -339,7 +340,7 @@ class Run:
     def _refuse_checkpoint(self) -> AbstractContextManager[None]:
         """Return a context in which any error is one of the checkpoint, if the run was resumed from one."""
         record = self._record
-        return nullcontext() if record is None or record.restored_snapshot is None else record.wrap_errors()
+        return _UNGUARDED if record is None or record.restored_snapshot is None else record.wrap_errors()
 
     def observe(self, state: State) -> bool:
         """Record a state; return whether the run ends with it."""

@@ -79,9 +79,11 @@ class ActiveSet:
     def _nonzeros(self) -> tuple[IntArray, Array, IntArray] | None:
         """Indices and values of the nonzeros of all vertices, and where each begins; None unless all are sparse."""
         points: list[Any] = [vertex.atom for vertex in self.vertices]
-        if not all(type(point) is atoms.SparsePoint and point.indices.size > 0 for point in points):
+        if {type(point) for point in points} != {atoms.SparsePoint}:
             return None
         sizes = np.array([point.indices.size for point in points])
+        if not sizes.all():
+            return None
         indices = np.concatenate([point.indices for point in points])
         return indices, np.concatenate([point.values for point in points]), np.cumsum(sizes) - sizes
 
@@ -242,7 +244,9 @@ class ActiveSetFrankWolfe(ABC):
         require_smooth_loss(problem, self.name)
         lam = dual if dual.any() else loss_gradient(problem, zero_image(problem))[0]
         answer = call_oracle(problem, lam, tolerance=ORACLE_SHARE * accuracy * problem.typical_objective)
-        state = _first_state(problem, ActiveSet((_vertex(problem, answer),), np.ones(1)), lam, accuracy)
+        state = _first_state(
+            problem, ActiveSet((_vertex(problem, answer, vertex_key(answer.atom)),), np.ones(1)), lam, accuracy
+        )
         certificate = state.certificate.update_bound(problem, dual_value(problem, lam, answer))
         return fast_replace(state, certificate=certificate, counts=Counts(1, 0, 1 + (answer.matvecs or 1)))
 
@@ -294,9 +298,10 @@ def apply_move(problem: Problem, state: ActiveSetState, lam: Array, move: Move, 
     tail = image if move.away is None else active.vertices[move.away].image
     vertex = None if move.gaining is None else active.vertices[move.gaining]
     if move.toward and here is not None:
-        vertex = active.find(vertex_key(here.answer.atom))
+        key = vertex_key(here.answer.atom)
+        vertex = active.find(key)
         if vertex is None:
-            vertex, products = _vertex(problem, here.answer), products + 1
+            vertex, products = _vertex(problem, here.answer, key), products + 1
     head = image if vertex is None else vertex.image
 
     # 2: exact line search, and the weights after it
@@ -341,9 +346,9 @@ def _first_state(problem: Problem, active: ActiveSet, lam: Array, accuracy: floa
     )
 
 
-def _vertex(problem: Problem, answer: SharpAnswer) -> Vertex:
+def _vertex(problem: Problem, answer: SharpAnswer, key: bytes) -> Vertex:
     """Return the oracle's vertex with its image: one product."""
-    return Vertex(answer.atom, image_of(problem, answer.atom), answer.objective, vertex_key(answer.atom))
+    return Vertex(answer.atom, image_of(problem, answer.atom), answer.objective, key)
 
 
 @dataclass(frozen=True)
