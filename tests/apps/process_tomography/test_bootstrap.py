@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from unipd.apps.process_tomography import (
     ProcessTomography,
@@ -26,6 +27,16 @@ def test_intervals_hold_the_truth():
         inside += low <= fidelity(truth) <= high
         assert high - low < 0.15
     assert inside >= 6
+
+
+def test_intervals_reach_twice_as_far_as_the_bias_of_the_replicates():
+    estimate = ProcessTomography().fit_counts(simulate_process("h", shots=100, seed=3))
+    errors = estimate.bootstrap(8, seed=1)
+    values, centre = errors.values(fidelity), fidelity(estimate.channel_)
+    bias, margin = values.mean() - centre, stats.t.ppf(0.975, 7) * np.std(values, ddof=1) * np.sqrt(1.125)
+    assert bias < 0.0
+    expected = (centre - margin, centre - 2.0 * bias + margin)
+    np.testing.assert_allclose(errors.interval(fidelity), expected, rtol=1e-12)
 
 
 def test_replicates_repeat_with_their_seed():

@@ -265,9 +265,15 @@ def real_expectation(observable: Any, state: QuantumState) -> float:
 
 
 def interval_of(
-    values: FloatArray, estimate: float, level: float, limits: tuple[float, float] = (-np.inf, np.inf)
+    values: FloatArray,
+    estimate: float,
+    level: float,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+    bias_factor: float = 1.0,
 ) -> tuple[float, float]:
     """Return the interval between e and e - bias with the margin of the replicates; see :meth:`Bootstrap.interval`.
+
+    ``bias_factor`` multiplies the bias.
 
     >>> low, high = interval_of(np.array([0.9, 1.1]), 0.8, 0.5)
     >>> round(low, 3), round(high, 3)
@@ -276,7 +282,7 @@ def interval_of(
     number = values.size
     spread = float(np.std(values, ddof=1)) * float(np.sqrt(1.0 + 1.0 / number))
     width = float(stdtrit(number - 1, 0.5 + 0.5 * level)) * spread
-    corrected = 2.0 * estimate - float(np.mean(values))
+    corrected = estimate - bias_factor * (float(np.mean(values)) - estimate)
     ends = np.clip([min(estimate, corrected) - width, max(estimate, corrected) + width], *limits)
     return float(ends[0]), float(ends[1])
 
