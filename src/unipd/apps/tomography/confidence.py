@@ -148,7 +148,9 @@ def state_range(
         if not joint and number >= 2 and not is_interior(end.state):
             values = repeat_values(fit, operator, end.state, number, np.random.default_rng(stream))
             excess = calibrate_excess(region, end, sign * estimate, sign * values)
-            end = end if excess <= region.excess else smallest_value(replace(region, excess=excess), operator, sign)
+            if excess > region.excess:
+                wider = smallest_value(replace(region, excess=excess), operator, sign)
+                end = wider._replace(bound=min(wider.bound, end.bound))
         ends.append(end)
     low, high = ends
     attained = min(low.attained, estimate), max(-high.attained, estimate)
