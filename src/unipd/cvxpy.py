@@ -26,7 +26,7 @@ try:
     from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
     from cvxpy.utilities.psd_utils import TriangleKind
 except ImportError as error:
-    raise MissingExtra("cvxpy", "cvxpy", "a solver for CVXPY 1.9 or later") from error
+    raise MissingExtra("cvxpy", "cvxpy", "a solver for CVXPY 1.9 or later (Python 3.11 or later)") from error
 
 ACCURACY = 1e-6
 """Relative accuracy of gap and feasibility without another request."""
