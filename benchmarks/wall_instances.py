@@ -344,3 +344,38 @@ WALLS: dict[str, Callable[[bool], Instance | None]] = {
     "user-supplied box": partial(own_coupling, is_polyhedral=True),
 }
 """The rows of the table."""
+
+
+def warm_chains(quick: bool) -> dict[str, list[unipd.Problem]]:
+    """Return problems that change little from one to the next: four linear programs each, and paths of ten radii."""
+    random = np.random.default_rng(0)
+    rows, columns = (60, 300) if quick else (500, 2000)
+    A, x, costs = random.random((60, columns)), random.dirichlet(np.ones(columns)), random.random(columns)
+    b, other = A @ x, random.standard_normal(columns)
+
+    def program(shift: float, growth: float, count: int) -> unipd.Problem:
+        objective = sharp.Linear(costs + shift * other, sharp.Simplex(columns))
+        return unipd.Problem(objective, A[:count], growth * b[:count], "<=")
+
+    X, w = random.standard_normal((rows, columns)), np.zeros(columns)
+    w[: columns // 20] = random.standard_normal(columns // 20)
+    y, shares = X @ w + random.standard_normal(rows), np.linspace(0.5, 0.95, 10)
+    labels, radius = np.arange(columns) // 10, float(np.abs(w).sum())
+    length, noise = sharp.GroupBall(labels).norm(w), math.sqrt(rows)
+    squares, logistic = couplings.LeastSquares(), couplings.Logistic()
+    signed = np.sign(y)[:, None] * X
+    return {
+        "changed b": [program(0.0, 1.0 + 1e-3 * k, 60) for k in range(4)],
+        "changed cost": [program(2e-3 * k, 1.0, 60) for k in range(4)],
+        "added row": [program(0.0, 1.0, 50 + k) for k in range(4)],
+        "l1 ball, least squares": [unipd.Problem(sharp.L1Ball(columns, s * radius), X, y, squares) for s in shares],
+        "group ball, least squares": [
+            unipd.Problem(sharp.GroupBall(labels, s * length), X, y, squares) for s in shares
+        ],
+        "l1 ball, logistic": [
+            unipd.Problem(sharp.L1Ball(columns, 0.1 * s * radius), signed, 0.0 * y, logistic) for s in shares
+        ],
+        "squared l1 norm, ball": [
+            unipd.Problem(sharp.L1NormSquared(columns), X, y, couplings.L2Ball(noise * (1.5 - s))) for s in shares
+        ],
+    }

@@ -1,12 +1,14 @@
 """Problems at which column generation, or a plain first-order method, meets its walls, and what one would use instead.
 
     python benchmarks/walls.py [--quick] [--only "maximum entropy"] [--list] [--before old.json] [--json new.json]
+    python benchmarks/walls.py --warm [--quick]
 
 One row per problem (``wall_instances.py``): CPU seconds of one thread to a certified 1e-4 and 1e-6 with
 ``method="auto"``, the best of three runs (of one above 5 s), and those of the peers in the same run, with the
 accuracy that they reach, measured alike. Penalised peers (celer, skglm) solve their form at the multiplier that our
 run found. A peer that is not installed is skipped with a note; ``pip install -r benchmarks/requirements.txt`` installs
 them all.
+``--warm`` solves chains of similar problems to 1e-6, each from the answer before it, and from nothing.
 ``--json`` writes our seconds, and ``--before`` prints those of an earlier file beside the new ones.
 """
 
@@ -29,7 +31,7 @@ import numpy as np
 
 import unipd
 from figures import note
-from wall_instances import WALLS, CountedSet, Instance
+from wall_instances import WALLS, CountedSet, Instance, warm_chains
 
 LIMIT = 60.0
 """CPU seconds after which a run of ours ends."""
@@ -119,12 +121,39 @@ def print_row(name: str, instance: Instance, limit: float, before: dict[str, flo
     return times
 
 
+def solve_chain(problems: list[unipd.Problem], is_warm: bool) -> list[unipd.Result]:
+    """Solve every problem, from the result before it if ``is_warm``."""
+    results: list[unipd.Result] = []
+    for problem in problems:
+        start = results[-1] if is_warm and results else None
+        results.append(unipd.solve(problem, accuracy=1e-6, start=start))
+    return results
+
+
+def print_warm_starts(quick: bool) -> None:
+    """Print CPU seconds and iterations of chains of problems, cold and warm."""
+    for name, problems in warm_chains(quick).items():
+        solve_chain(problems[:2], True)  # compiles what is needed
+        figures: list[tuple[float, int]] = []
+        for is_warm in (False, True):
+            seconds, results = least_time(lambda problems=problems, is_warm=is_warm: solve_chain(problems, is_warm))
+            assert all(result.status.success for result in results)
+            figures.append((seconds, sum(result.iterations for result in results)))
+        (cold, cold_count), (warm, warm_count) = figures
+        print(
+            f"{name:26s} cold {cold:7.3f} s, {cold_count:4d} iterations; warm {warm:7.3f} s, {warm_count:4d}",
+            flush=True,
+        )
+        note(f"{name}: cold / warm", cold / warm, "x")
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small instances")
     parser.add_argument("--only", action="append", choices=list(WALLS), help="rows to run (default: all)")
     parser.add_argument("--list", action="store_true", help="print the rows and end")
+    parser.add_argument("--warm", action="store_true", help="warm starts instead of the rows")
     parser.add_argument("--limit", type=float, default=LIMIT, help="CPU seconds of a run of ours")
     parser.add_argument("--before", type=Path, help="our seconds from an earlier run with --json")
     parser.add_argument("--json", type=Path, help="write our seconds to this file")
@@ -132,6 +161,9 @@ def main() -> None:
     warnings.filterwarnings("ignore", module=r"(celer|skglm|spgl1|sklearn)")
     before = {} if options.before is None else json.loads(options.before.read_text(encoding="utf-8"))
     times: dict[str, float] = {}
+    if options.warm:
+        print_warm_starts(options.quick)
+        return
     for name in options.only or WALLS:
         if options.list:
             print(f"{name:20s} {(WALLS[name].__doc__ or '').strip()}")
