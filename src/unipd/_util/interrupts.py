@@ -14,11 +14,6 @@ RETRY = 0.05
 """Seconds after which a signal that came at a bad moment is handled again."""
 
 
-def resend(number: int) -> None:
-    """Let the handler of a signal run again in the main thread, a little later."""
-    threading.Timer(RETRY, _thread.interrupt_main, (number,)).start()
-
-
 @contextlib.contextmanager
 def resend_lost_interrupts(handler: Any = signal.default_int_handler) -> Generator[None]:
     """Raise ``KeyboardInterrupt`` again, by this handler, where Python would print it and forget it.
@@ -30,7 +25,7 @@ def resend_lost_interrupts(handler: Any = signal.default_int_handler) -> Generat
     def notice(lost: Any) -> None:
         if issubclass(lost.exc_type, KeyboardInterrupt):
             signal.signal(signal.SIGINT, handler)
-            resend(signal.SIGINT)
+            threading.Timer(RETRY, _thread.interrupt_main).start()
         else:
             hook(lost)
 

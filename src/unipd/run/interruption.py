@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from types import FrameType
 import numpy as np
 
 from unipd._util.context import Communicator, change_context, current_communicator, subscribe
-from unipd._util.interrupts import resend, resend_lost_interrupts
+from unipd._util.interrupts import resend_lost_interrupts
 
 
 class StopRequest:
@@ -57,14 +58,15 @@ def stop_on_signals() -> Generator[None]:
     watched = (signal.SIGINT, signal.SIGTERM)
 
     def handle(number: int, frame: FrameType | None) -> None:
-        if request.may_raise and _is_inside_compiler(frame):
-            resend(number)
-            return
         request.set()
         for each in watched:
             signal.signal(each, signal.SIG_DFL)
-        if request.may_raise:
+        if not request.may_raise:
+            return
+        compiler = _caller_of_callback(frame)
+        if compiler is None:
             raise KeyboardInterrupt
+        _interrupt_in(compiler)
 
     request.clear()
     request.may_raise = current_communicator().size == 1
@@ -78,11 +80,26 @@ def stop_on_signals() -> Generator[None]:
         request.clear()
 
 
-def _is_inside_compiler(frame: FrameType | None) -> bool:
-    """Whether LLVM has called the code at work: an exception there is lost, and leaves a kernel half compiled."""
+def _caller_of_callback(frame: FrameType | None) -> FrameType | None:
+    """Return the frame that compiles, if LLVM has called the code at work; else None.
+
+    After every kernel LLVM calls back, so that signals arrive there; an exception would be lost in C, and leave the
+    kernel half compiled.
+    """
     while frame is not None and not frame.f_code.co_name.startswith("_raw_object_cache"):  # llvmlite's callbacks
         frame = frame.f_back
-    return frame is not None
+    return None if frame is None else frame.f_back
+
+
+def _interrupt_in(frame: FrameType) -> None:
+    """Raise ``KeyboardInterrupt`` as soon as a frame further out goes on."""
+
+    def interrupt(*_: object) -> None:
+        sys.settrace(None)
+        raise KeyboardInterrupt
+
+    frame.f_trace = interrupt
+    sys.settrace(lambda *_: None)
 
 
 def may_raise_here(communicator: Communicator) -> bool:

@@ -118,6 +118,7 @@ def table(chosen: dict[str, Section], seed: int) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the harness; return 1 if a promise was broken."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell ignores in the background, children too
     known = sections()
     parser = argparse.ArgumentParser(prog="fuzz", description="Seeded random trials of what the library promises.")
     parser.add_argument("--seconds", type=float, default=600.0)
