@@ -1,15 +1,17 @@
 """MaxCut of graphs with up to 2^20 nodes: how time and memory of bound and cut grow, with the fitted exponents.
 
-    python benchmarks/maxcut_large.py [--quick] [--accuracy 1e-3] [--plot growth.png] [--nodes 1000 4000 ...]
+    python benchmarks/maxcut_large.py [--quick] [--accuracy 1e-3] [--plot growth.png] [--nodes 1000 4000 ...] [--save F]
 
 Random graphs of average degree 6, and toroidal grids with weights +-1 (as G81 of the G-set, with up to 65,536 nodes).
-Every run is a process of its own, so that its peak memory is its own. Two threads, if there are two cores.
+Every run is a process of its own, so that its peak memory is its own. Two threads, if there are two cores. With --save
+every run is appended to a file of JSON lines, and all runs in that file count for the exponents and the picture.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import time
@@ -117,6 +119,8 @@ def draw(runs: list[dict[str, Any]], path: Path, accuracy: float) -> None:
     for axis, (name, label) in zip(axes, panels, strict=True):
         for kind in KINDS:
             chosen = sorted((run for run in runs if run["kind"] == kind), key=lambda run: run["nodes"])
+            if not chosen:
+                continue
             nodes = [run["nodes"] for run in chosen]
             power = f" (n^{exponent(chosen, name):.2f})"
             line = axis.loglog(nodes, [run[name] for run in chosen], "-", label=NAMES[kind] + power)[0]
@@ -141,6 +145,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="400 and 800 nodes only")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--save", type=Path, help="file of JSON lines with runs, kept and continued")
     parser.add_argument("--one", choices=KINDS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
@@ -148,7 +153,14 @@ def main() -> None:
         return
     sizes = [400, 800] if given.quick else given.nodes
     pairs = [(kind, nodes) for kind in given.kinds for nodes in sizes if nodes <= MOST_NODES[kind]]
-    runs = [apart(kind, nodes, given.accuracy, given.limit) for kind, nodes in pairs]
+    saved = given.save.read_text().splitlines() if given.save is not None and given.save.exists() else []
+    runs = [json.loads(line) for line in saved]
+    for kind, nodes in pairs:
+        if not any(run["kind"] == kind and math.isclose(run["nodes"], nodes, rel_tol=0.1) for run in runs):
+            runs.append(apart(kind, nodes, given.accuracy, given.limit))
+            if given.save is not None:
+                with given.save.open("a") as file:
+                    print(json.dumps(runs[-1]), file=file)
     for kind in given.kinds:
         chosen = [run for run in runs if run["kind"] == kind]
         for name, label in (("cpu", "time of the bound"), ("megabytes", "peak memory")):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -120,7 +122,7 @@ class Embedding:
     def step(self) -> bool:
         """Take a step; return whether it led to another iterate from which to continue."""
         solver = self.solver
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), _single_numba_thread():
             try:
                 has_ended = solver.step_and_check()
             except (np.linalg.LinAlgError, ValueError):  # LAPACK refuses numbers that are not finite
@@ -185,6 +187,18 @@ class Embedding:
         else:
             u, dual, x = np.zeros(0), y / model.b_scale[:, 0] / tau, s * height / tau
         return self.form.parts(self.size_unit * u, self.size_unit * x), self.cost_unit * dual[:rows]
+
+
+@contextmanager
+def _single_numba_thread() -> Generator[None]:
+    """Run the parallel loops of QICS on one thread: they are so short that others wait most of the time, spinning."""
+    numba = import_module("numba")
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def _unit(values: Array, ordinary: int) -> float:
