@@ -293,9 +293,10 @@ def _require_bounded(
     problem: Problem, proof: Certificate, direction: Any, points: Sequence[Any], allowed: float = 0.0
 ) -> None:
     """Raise unless the adjoint is right and the Lagrangian at every point reaches the bound, but for ``allowed``."""
-    dual, share, coupled = proof.dual, _rounding_share(problem), problem.coupling.conjugate(proof.dual)
-    for x, image, tolerance in _verify_adjoint(problem, dual, direction, points):
-        missing = coupled - inner(dual, image - problem.b)  # a ray whose bound is infinite separates b from A X
+    dual, share = proof.dual, _rounding_share(problem)
+    constant = problem.coupling.conjugate(dual) + inner(dual, problem.b)
+    for x, along_image, tolerance in _verify_adjoint(problem, dual, direction, points):
+        missing = constant - along_image  # a ray whose bound is infinite separates b from A X
         if math.isfinite(proof.dual_bound):
             missing += proof.dual_bound - problem.sharp.objective(x)
             tolerance = max(tolerance, share * max(1.0, abs(proof.dual_bound)))
@@ -305,8 +306,8 @@ def _require_bounded(
 
 def _verify_adjoint(
     problem: Problem, dual: Array, direction: Any, points: Sequence[Any]
-) -> Iterator[tuple[Any, Array, float]]:
-    """Yield points, their images and the size of rounding errors; raise where Re <A x, lam> is not Re <x, A^* lam>.
+) -> Iterator[tuple[Any, float, float]]:
+    """Yield points x, Re <A x, lam> and the size of rounding errors; raise where Re <A x, lam> is not Re <x, A^* lam>.
 
     ||A^* lam|| ||x|| may exceed ||lam|| ||A x||, and counts where A^* lam is an array.
     """
@@ -317,9 +318,10 @@ def _verify_adjoint(
         image = problem.map.image(x)
         size = length * atoms.norm(x) if length > 0.0 else 0.0
         tolerance = share * max(dual_length * max(norm(image), problem.norm_b), size)
-        if abs(inner(dual, image) - _adjoint_inner(direction, x)) > tolerance:
+        along_image = inner(dual, image)
+        if abs(along_image - _adjoint_inner(direction, x)) > tolerance:
             raise OracleError(_WRONG_ADJOINT)
-        yield x, image, tolerance
+        yield x, along_image, tolerance
 
 
 def _rounding_share(problem: Problem) -> float:
