@@ -92,7 +92,8 @@ def test_hulls_that_a_bound_proves_apart_are_separated_whatever_their_units() ->
     with pytest.warns(ConvergenceWarning, match="standardise"):
         model = SupportVectorClassifier(nu=0.05).fit(X, y)
     assert model.result_.dual_bound > 0.0
-    assert model.score(X, y) > 0.93
+    assert model.suboptimality_ < 0.01
+    assert model.score(X, y) > 0.97
 
 
 def test_a_shift_and_a_common_unit_change_nothing() -> None:
