@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -94,8 +95,9 @@ def subclasses(kind: type) -> set[type]:
 
 def test_every_class_of_states_has_an_example() -> None:
     for module in pkgutil.walk_packages(unipd.__path__, "unipd."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+        if module.name.endswith("__main__") or (module.name == "unipd.cvxpy" and sys.version_info < (3, 11)):
+            continue  # CVXPY 1.9 has left Python 3.10
+        importlib.import_module(module.name)
     in_applications = {kind for _, kind in APPLICATIONS.values()}
     assert subclasses(State) - subclasses(WrapperState) == set(EXAMPLES) | in_applications
     assert {kind.__name__ for kind in subclasses(Wrapper)} == {name for name in WRAPPERS if name.isalpha()} - {"alone"}
