@@ -34,6 +34,8 @@ _RAY_DECADES, _RAY_PRECISION = 40.0, 0.1
 _DOUBLE_EPSILON = float(np.finfo(np.float64).eps)
 _LARGEST_FACTORS = {True: 1e18, False: 1e150}
 """Factors of rows in single and in double precision, of which products of two stay within the range."""
+_LARGEST_ENTRY = 1e77
+"""Entry of a vector far outside any set: its fourth power is within the floating-point range."""
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
 
 
@@ -347,7 +349,7 @@ class Problem:
         The sides are where the projections of vectors with equal entries, of the size of D A x, end: those of a box,
         for a ball of the norm a point of its sphere.
         """
-        largest = self._image_size or math.sqrt(float(np.finfo(self.dtype).max))
+        largest = self._image_size or min(math.sqrt(float(np.finfo(self.dtype).max)), _LARGEST_ENTRY)
         entry = largest / math.sqrt(self.b.size)
         ends = [np.abs(coupling.prox(np.full_like(self.b, sign * entry), 1.0)) for sign in (1.0, -1.0)]
         sides = [np.where((end > 0.0) & (end < entry * (1.0 - _SAME_NORM)), end, np.inf) for end in ends]

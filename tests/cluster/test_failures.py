@@ -115,7 +115,7 @@ def test_signal_to_a_rank_ends_a_command_with_what_it_has(tmp_path):
     result = tmp_path / "result.json"
     words = ("tomography", "--simulate", "random", "--qubits", 6, "--accuracy", 1e-300, "--method", "unipdgrad")
     with subprocess.Popen(
-        command(2, "unipd", *words, "--json", result),
+        command(2, "unipd", *words, "--max-iterations", 10**7, "--json", result),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

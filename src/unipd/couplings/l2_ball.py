@@ -113,7 +113,7 @@ class Ellipsoid(ConvexSet):
             if squared <= 1.0 + 1e-15:
                 break
             slope = total((unit * shrink) ** 2 * weights * shrink)
-            step = squared * (np.sqrt(squared) - 1.0) / slope
+            step = squared / slope * (np.sqrt(squared) - 1.0)
             if t + step == t:
                 break
             t += step

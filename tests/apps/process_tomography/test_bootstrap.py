@@ -12,6 +12,7 @@ from unipd.apps.process_tomography import (
     simulate_process,
 )
 from unipd.errors import InvalidInput
+from unipd.run import interruption
 
 
 def fidelity(channel):
@@ -63,3 +64,23 @@ def test_expectation_values_need_errors():
         plain.bootstrap(2)
     noisy = ProcessTomography().fit([p for p, _ in names], [s for _, s in names], values, stderr=0.01)
     assert len(noisy.bootstrap(2).channels) == 2
+
+
+def test_a_requested_stop_ends_the_replicates():
+    estimate = ProcessTomography().fit_counts(simulate_process("h", shots=100))
+    interruption.request.set()
+    try:
+        errors = estimate.bootstrap(5)
+    finally:
+        interruption.request.clear()
+    assert errors.channels == ()
+    with pytest.raises(InvalidInput, match="at least two replicates"):
+        errors.interval(fidelity)
+
+
+def test_a_level_outside_0_and_1_and_a_negative_seed_are_refused():
+    estimate = ProcessTomography().fit_counts(simulate_process("h", shots=100))
+    with pytest.raises(InvalidInput, match="seed"):
+        estimate.bootstrap(2, seed=-1)
+    with pytest.raises(InvalidInput, match="level"):
+        estimate.bootstrap(2).interval(fidelity, level=1.5)

@@ -161,3 +161,18 @@ def test_wrong_input_is_refused(call):
     estimate = PauliTomography().fit(["X", "Y", "Z"], [0.3, 0.2, -0.1], shots=400)
     with pytest.raises(InvalidInput):
         call(estimate)
+
+
+def test_a_range_contradicts_itself_for_no_rank():
+    """The region holds states of all ranks: an estimate of limited rank may lie outside."""
+    truth = as_state(0.7 * ghz(2).density_matrix() + 0.3 * np.eye(4) / 4)
+    counts = simulate_counts(truth, all_bases(2), 1000, seed=1)
+    found = PauliTomography(rank=1).fit_counts(counts).state_range("ZZ")
+    assert found.low <= found.attained_low <= found.attained_high <= found.high < found.estimate
+
+
+@pytest.mark.parametrize("wrong", [{"seed": -1}, {"replicates": 1}])
+def test_wrong_options_of_a_calibration_are_refused(wrong):
+    estimate = PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.0], shots=1000)
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        estimate.state_range("X", joint=False, **wrong)

@@ -155,3 +155,35 @@ def test_a_search_for_a_rank_that_a_time_limit_cuts_leaves_a_bound():
     with pytest.warns(UndeterminedState):
         convex = PauliTomography(threads=1, objective="weighted").fit_data(experiment.data)
     assert 0.0 < cut.dual_bound_ <= convex.objective_ < cut.objective_
+
+
+def test_a_cut_fit_is_bounded_at_least_as_well_as_by_the_residual_of_nothing():
+    """Over many qubits the residual at X = 0 proves more than that of a rank that is too small."""
+    experiment = noisy(9, 3, seed=2)
+    cut = PauliTomography(threads=1, stop=unipd.MaxSeconds(1e-3)).fit_data(experiment.data)
+    problem = cut.fit_.model.problem
+    assert problem.loss is not None
+    dual = problem.loss.gradient(-problem.b)
+    nothing = -unipd.dual.evaluate(problem, dual).value - problem.loss.conjugate(dual)
+    assert cut.result_.status is Status.TIME_LIMIT
+    assert cut.dual_bound_ >= nothing - 0.02 * cut.objective_
+
+
+def test_no_state_fits_better_than_the_data():
+    """The residual of a state of too small a rank proves less than nothing; losses are nonnegative."""
+    counts = simulate_counts(random_mixed(3, 8, seed=1), all_bases(3), 500, seed=1)
+    for estimate in (PauliTomography(rank=1), PauliTomography(rank=1, objective="outcomes")):
+        estimate.fit_counts(counts)
+        assert estimate.result_.status is Status.LOCAL
+        assert -1e-6 * estimate.objective_ <= estimate.dual_bound_ < estimate.objective_
+
+
+def test_the_rank_is_that_of_least_information_criterion():
+    """A fit that is optimal among all states is no reason to prefer it to a smaller rank."""
+    for seed in range(6):
+        truth = random_pure(2, seed=seed)
+        counts = simulate_counts(truth, all_bases(2), 1000, seed=seed)
+        fits = [PauliTomography(rank=rank).fit_counts(counts) for rank in range(1, 5)]
+        criteria = [2.0 * fit.objective_ + 2.0 * parameter_count(2, rank) for rank, fit in enumerate(fits, 1)]
+        chosen = PauliTomography(rank="auto").fit_counts(counts)
+        assert 2.0 * chosen.objective_ + 2.0 * parameter_count(2, chosen.fit_.rank_limit) <= min(criteria) + 0.05

@@ -394,8 +394,9 @@ def find_least_trace(data: SdpData) -> float:
     """Return a lower bound on the trace of an X that meets the equations: trace >= Frobenius norm >= ||b|| / ||A||.
 
     >>> from unipd.maps.sdp import Entries
-    >>> diagonal, b = Entries([0, 1], [0, 1], [0, 1], [1.0, 1.0]), np.array([3.0, 4.0])
-    >>> round(find_least_trace(SdpData(2, diagonal, diagonal, b, b)), 9)
+    >>> cost, diagonal = Entries([0], [0], [0], [1.0]), Entries([0, 1], [0, 1], [0, 1], [1.0, 1.0])
+    >>> b = np.array([3.0, 4.0])
+    >>> round(find_least_trace(SdpData(2, cost, diagonal, b, b)), 9)
     5.0
     """
     size = norm_bound(list_equations(data)) or 1.0

@@ -91,7 +91,7 @@ class StateRange(ReprMixin):
     attained_high: float
     """The largest value found in the region."""
     estimate: float
-    """The value of the estimate."""
+    """The value of the estimate; it may lie outside the region if its rank is limited."""
     level: float
     """Confidence level."""
 
@@ -138,6 +138,9 @@ def state_range(
     """
     validate.fraction("level", level)
     number = validate.integer("replicates", replicates, minimum=0)
+    if number == 1:
+        raise InvalidInput("replicates", "0, or at least 2: one has no spread", "1")
+    validate.integer("seed", seed, minimum=0)
     operator = as_observable(observable, fit.state.qubits)
     freedom = min(4**fit.state.qubits - 1, fit.model.observations) if joint else 1
     region = confidence_region(fit, 0.5 * float(chdtri(freedom, 1.0 - level)))
@@ -145,7 +148,7 @@ def state_range(
     ends: list[End] = []
     for sign, stream in zip((1.0, -1.0), streams, strict=True):
         end = smallest_value(region, operator, sign)
-        if not joint and number >= 2 and not is_interior(end.state):
+        if not joint and number and not is_interior(end.state):
             values = repeat_values(fit, operator, end.state, number, np.random.default_rng(stream))
             excess = calibrate_excess(region, end, sign * estimate, sign * values)
             if excess > region.excess:
@@ -153,8 +156,7 @@ def state_range(
                 end = wider._replace(bound=min(wider.bound, end.bound))
         ends.append(end)
     low, high = ends
-    attained = min(low.attained, estimate), max(-high.attained, estimate)
-    return StateRange(low.bound, -high.bound, *attained, estimate, level)
+    return StateRange(low.bound, -high.bound, low.attained, -high.attained, estimate, level)
 
 
 def is_interior(state: QuantumState) -> bool:

@@ -54,7 +54,7 @@ from unipd.apps.tomography.objectives import (
 from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.state import QuantumState
 from unipd.atoms import LowRank
-from unipd.couplings import L2Ball
+from unipd.couplings import L2Ball, MultinomialLikelihood
 from unipd.errors import InvalidInput
 from unipd.io.pauli import PauliData
 from unipd.maps.pauli import OutcomeMap, PauliMap
@@ -248,12 +248,15 @@ def _search_rank(settings: FitSettings, model: Model, done: list[Result], *, mus
         if not fit.is_complete:
             return replace(fit, rank_choice=f"at most {rank} (the search was cut short)")
         explains = must_explain and is_adequate(model, fit, model.observations - parameters)
-        if explains or fit.result.status.success:
+        is_best_of_all = fit.result.status.success
+        if must_explain and (explains or is_best_of_all):
             return replace(fit, rank_choice=f"at most {rank} (the smallest that explains the data)")
         criterion = information_criterion(model, fit.result.objective) + 2.0 * parameters
         if criterion >= least:
             break
         least, best = criterion, replace(fit, rank_choice=f"at most {rank} (least information criterion)")
+        if is_best_of_all:
+            break
     return None if must_explain else best
 
 
@@ -286,7 +289,7 @@ def _fit_rank(settings: FitSettings, model: Model) -> Fit:
     )
     if result.status is Status.INFEASIBLE:
         result = replace(result, note=_infeasible_note(problem))
-    result = add_bound_at_limit(result)
+    result = add_bound_of_data(add_bound_at_limit(result))
     point = result.x
     if not result.status.success and not np.any(point.weights):
         point = LowRank(point.left, point.right, np.ones_like(point.weights))  # no state fits: return some state
@@ -320,22 +323,39 @@ def _infeasible_note(problem: Problem) -> str:
 def add_bound_at_limit(result: Result) -> Result:
     """Return a result that the time limit ended with a bound made there, if that is better than its last.
 
-    The residual at its own point says little where the rank is still too small: the bound is then 0, which holds for
-    every loss. A few projected steps over all states, or their very first dual vector, give a better one.
+    The residual at its own point says little where the rank is still too small. That at X = 0 is often better over
+    many qubits; where both leave the bound 0, which holds for every loss, a few projected steps over all states are
+    taken.
     """
     problem = result.problem
     if result.status is not Status.TIME_LIMIT or not problem.has_differentiable_loss:
         return result
     begun, end = time.monotonic(), time.monotonic() + max(BOUND_SECONDS, 0.5 * result.seconds)
     better = _certify_at_image(result, result.image)
-    if better.dual_bound <= 0.0 and problem.has_smooth_loss and type(unwrap_counter(problem.sharp)) is Spectrahedron:
-        method, nothing = Projected(rank=NOISY_RANK), np.zeros_like(problem.b)
-        better = _certify_at_image(better, nothing)
+    if not problem.has_smooth_loss or type(unwrap_counter(problem.sharp)) is not Spectrahedron:
+        return replace(better, seconds=result.seconds + time.monotonic() - begun)
+    nothing = np.zeros_like(problem.b)
+    better = _certify_at_image(better, nothing)
+    if better.dual_bound <= 0.0:
+        method = Projected(rank=NOISY_RANK)
         state = method.start(problem, LowRankTracker(1), nothing, result.accuracy)
         while state.iteration < BOUND_STEPS and time.monotonic() < end:
             state = method.step(problem, state)
         better = _certify_at_image(better, state.image)
     return replace(better, seconds=result.seconds + time.monotonic() - begun)
+
+
+def add_bound_of_data(result: Result) -> Result:
+    """Return a result whose bound is at least that of a perfect fit, 0: no state fits better than the data themselves.
+
+    The bound of the residual can be below that where the rank of the estimate is too small.
+    """
+    problem = result.problem
+    if result.dual_bound >= 0.0 or not problem.has_differentiable_loss:
+        return result
+    loss = problem.loss
+    data = loss.counts / loss.shots if isinstance(loss, MultinomialLikelihood) else problem.b
+    return _certify_at_image(result, data.astype(problem.b.dtype))
 
 
 def _certify_at_image(result: Result, image: Array) -> Result:

@@ -12,9 +12,10 @@ from unipd.cli.exits import print_warnings, translate_argument_names
 from unipd.cli.options import WRITING, Options, check_file, common_options, option, read_array_file
 from unipd.cli.output import emit, stopping_rule
 from unipd.errors import FileFormatError, InvalidInput
+from unipd.status import Status
 
 if TYPE_CHECKING:
-    from unipd.apps.process_tomography import ProcessTomography, QuantumChannel
+    from unipd.apps.process_tomography import ChannelBootstrap, ProcessTomography, QuantumChannel
 
 _DATA, _SIMULATION, _MODEL, _FIGURES = "Data", "Simulation", "Model", "Figures"
 
@@ -75,6 +76,7 @@ def process(
     """
     from unipd.apps.process_tomography import ProcessTomography, UndeterminedChannel, as_channel
     from unipd.apps.process_tomography.estimator import target_figures
+    from unipd.run import downgrade
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
@@ -98,15 +100,19 @@ def process(
         with translate_argument_names({"target": "--target"}):
             figures = target_figures(channel, as_channel(goal), diamond)
         result = result.with_extras(**figures, fidelity_target=target or simulate)
-    if bootstrap is not None:
-        result = result.with_extras(**_error_bars(estimator, goal, bootstrap, options.seed))
+    if bootstrap is not None and result.status is not Status.INTERRUPTED:
+        errors = estimator.bootstrap(bootstrap, seed=options.seed)
+        done = len(errors.channels)
+        result = result.with_extras(**_error_bars(errors, goal)) if done >= 2 else result
+        if done < bootstrap:
+            note = f"{result.message} The bootstrap was interrupted after {done} of {bootstrap} replicates."
+            result = downgrade(result, Status.INTERRUPTED, note)
     title = f"{simulate if data is None else data.name}: {channel.qubits} qubits, {estimator.data_.values.size} values"
     return emit(result, replace(options, accuracy=result.accuracy), title=title)
 
 
-def _error_bars(estimator: ProcessTomography, goal: Any, replicates: int, seed: int) -> dict[str, float]:
+def _error_bars(errors: ChannelBootstrap, goal: Any) -> dict[str, float]:
     """Return 95 % intervals of the unitarity, the purity and the process fidelity."""
-    errors = estimator.bootstrap(replicates, seed=seed)
     figures: dict[str, Any] = {"unitarity": lambda channel: channel.unitarity, "purity": lambda channel: channel.purity}
     if goal is not None:
         figures["process_fidelity"] = lambda channel: channel.process_fidelity(goal)
