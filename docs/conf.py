@@ -40,6 +40,7 @@ extensions = [
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["README.md", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 root_doc = "index"
+smartquotes_action = "qe"  # no dashes: "--option" stays what users type
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]

@@ -53,6 +53,11 @@ def test_every_exported_class_and_function_has_a_docstring(names) -> None:
             assert (inspect.getdoc(value) or "").strip(), name
 
 
+def test_every_exported_value_is_described(names) -> None:
+    values = (name for name in names.exported() if not callable(names.resolve(name)))
+    assert [name for name in values if not names.describe_value(name)] == []
+
+
 @pytest.fixture(scope="module")
 def curated(names):
     """Return the classes and functions on pages written by hand, with their docstrings as ``help`` shows them."""

@@ -11,11 +11,11 @@ import typer
 
 from unipd.cli.app import Stub, unwrap_paragraphs
 from unipd.cli.commands import ENTRIES
-from unipd.cli.exits import MEANINGS
 
 HEAD = """# Commands
 
-Generated from the parser of `unipd`. The [guide](../command-line.md) explains progress, JSON, signals and limits.
+Generated from the parser of `unipd`. The [guide](../command-line.md) explains progress, JSON, exit codes, signals and
+limits.
 
 """
 
@@ -26,7 +26,7 @@ OFTEN = 3
 
 
 def render_reference() -> str:
-    """Return the page: the commands, the options that they share, the exit codes."""
+    """Return the page: the commands and the options that they share."""
     commands = [found for entry in ENTRIES for found in find_commands(Stub(entry).load(), entry.name)]
     rows = Counter(row for name, command in commands for _, _, row in parameter_rows(name, command))
     shared: dict[str, list[str]] = {}
@@ -36,8 +36,7 @@ def render_reference() -> str:
                 shared[panel].append(row)
     sections = "".join(render_command(name, command, rows) for name, command in commands)
     tables = "".join(render_table(panel, lines) for panel, lines in shared.items())
-    codes = "".join(f"| {code} | {meaning} |\n" for code, meaning in MEANINGS.items())
-    return f"{HEAD}{sections}{SHARED}{tables}## Exit codes\n\n| code | meaning |\n|---|---|\n{codes}"
+    return f"{HEAD}{sections}{SHARED}{tables}"
 
 
 def find_commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:

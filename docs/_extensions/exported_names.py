@@ -6,10 +6,13 @@ hand lists.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
 import re
+import sys
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -99,17 +102,37 @@ def render_building_blocks(folder: Path) -> dict[str, str]:
     pages = {"building-blocks.md": f"{HEAD}\n```{{toctree}}\n{contents}```\n"}
     for package, names in sections.items():
         first_line = (import_module(package).__doc__ or "").strip().splitlines()[0]
-        entries = "".join(f".. {_directive(name)}:: {name}\n\n" for name in sorted(names))
+        entries = "".join(_render_entry(name) for name in sorted(names))
         pages[f"blocks/{package}.md"] = f"# {package}\n\n{_escape(first_line)}\n\n```{{eval-rst}}\n{entries}```\n"
     return pages
 
 
-def _directive(name: str) -> str:
-    """Return the directive that documents a name; autodoc would show the docstring of a value's type."""
+def _render_entry(name: str) -> str:
+    """Return the directive that documents a name; of a value, autodoc would show the docstring of its type."""
     value = resolve(name)
     if inspect.isclass(value):
-        return "autoexception" if issubclass(value, BaseException) else "autoclass"
-    return "autofunction" if callable(value) else "py:data"
+        return f".. {'autoexception' if issubclass(value, BaseException) else 'autoclass'}:: {name}\n\n"
+    if callable(value):
+        return f".. autofunction:: {name}\n\n"
+    return f".. py:data:: {name}\n\n   {describe_value(name)}\n\n"
+
+
+def describe_value(name: str) -> str:
+    """Return the string below the assignment of a value, wherever in the library that is; empty without one."""
+    value, last = resolve(name), name.rpartition(".")[2]
+    modules = [module for key, module in sorted(sys.modules.items()) if key.split(".")[0] == "unipd"]
+    for module in modules:
+        if vars(module).get(last) is value:
+            for node, after in pairwise(ast.parse(inspect.getsource(module)).body):
+                is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+                if is_text and isinstance(node, (ast.Assign, ast.AnnAssign)) and last in _assigned_names(node):
+                    return " ".join(str(after.value.value).split())
+    return ""
+
+
+def _assigned_names(node: ast.Assign | ast.AnnAssign) -> set[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
 def _escape(text: str) -> str:

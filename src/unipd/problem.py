@@ -71,7 +71,9 @@ class Problem:
     Raises
     ------
     InvalidInput
-        ``b``: expected a finite ||b||^2 (rescale A and b).
+        If an argument is none of these; if ``A`` does not map points of the oracle's shape, or is complex where points
+        are real; if ``b`` is not a finite vector of the shape of A x, or ||b||^2 is beyond the floating-point range
+        (rescale A and b); if the coupling does not fit b, or the loss cannot be split.
 
     See Also
     --------

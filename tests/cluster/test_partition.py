@@ -1,5 +1,6 @@
 """Partitioning work, detecting launchers, and shards of files, on one process."""
 
+import inspect
 import itertools
 
 import numpy as np
@@ -106,6 +107,11 @@ def test_checksums_of_parts_add_up(values, cut):
 )
 def test_launchers_are_detected(environment, count):
     assert processes(environment) == count
+
+
+@pytest.mark.parametrize("function", [processes, threads_for, limit_threads])
+def test_help_does_not_show_the_environment(function):
+    assert "=None" in str(inspect.signature(function)).replace(" ", "")
 
 
 def test_threads_of_a_rank():

@@ -189,7 +189,7 @@ def test_a_state_is_drawn_as_a_city(visit):
     if not page.evaluate("Boolean(document.createElement('canvas').getContext('webgl'))"):
         pytest.skip("this Chromium has no WebGL")
     assert page.locator("#figure-0 .gl-container canvas").count() == 1
-    assert figure(page, "data[0].z.length", "figure-0") == 16 * 8
+    assert figure(page, "data[0].z.length + data[1].z.length", "figure-0") == 16 * 8
     assert page.locator("#figure-1 .bars .point").count() >= 1
 
 

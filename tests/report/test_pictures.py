@@ -15,7 +15,16 @@ import unipd
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import load, save
-from unipd.report import THEMES, decimate, plot_comparison, plot_convergence, plot_spectrum, spectrum_of, write_report
+from unipd.report import (
+    THEMES,
+    decimate,
+    plot_comparison,
+    plot_convergence,
+    plot_methods,
+    plot_spectrum,
+    spectrum_of,
+    write_report,
+)
 from unipd.report.curves import common_scale, group_extremes
 from unipd.report.style import WIDTHS
 from unipd.run import COLUMNS, History
@@ -191,8 +200,12 @@ def test_spectrum(tmp_path):
     plot_spectrum(np.zeros(3), tmp_path / "zero.png", title="nothing", theme="dark")
 
 
+COMPARING = (plot_comparison, plot_methods)
+
+
 def test_refusals(losses, tmp_path):
     result = losses["accunipdgrad"]
+    without = dataclasses.replace(result, history=None)
     bad = [
         lambda: plot_convergence(result, tmp_path / "run.bmp"),
         lambda: plot_convergence(result, theme="pink"),
@@ -204,6 +217,9 @@ def test_refusals(losses, tmp_path):
         lambda: plot_comparison(losses, quantities=("infeasibility",)),
         lambda: plot_comparison(losses, quantities=("speed",)),
         lambda: plot_comparison(losses, xscale="sqrt"),
+        *(lambda draw=draw, scale=scale: draw(losses, scale=scale) for draw in COMPARING for scale in (0.0, -1.0)),
+        *(lambda draw=draw: draw({"run": without}) for draw in COMPARING),
+        lambda: plot_convergence(without),
         lambda: plot_spectrum([]),
         lambda: plot_spectrum({}),
         lambda: plot_spectrum([np.nan]),

@@ -13,7 +13,7 @@ LOCAL_SIZES = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-def processes(environment: Mapping[str, str] = os.environ) -> int:
+def processes(environment: Mapping[str, str] | None = None) -> int:
     """Return the number of processes that the launcher started; 1 without a launcher.
 
     A Slurm batch script has ``SLURM_NTASKS`` without being one of the tasks, so only the variable of a step counts.
@@ -32,10 +32,11 @@ def processes(environment: Mapping[str, str] = os.environ) -> int:
     >>> processes({"PMI_SIZE": "4"}), processes({"SLURM_NTASKS": "8"})
     (4, 1)
     """
-    return max(1, *(_number(environment, name) for name in SIZES))
+    known = os.environ if environment is None else environment
+    return max(1, *(_number(known, name) for name in SIZES))
 
 
-def threads_for(environment: Mapping[str, str] = os.environ, cores: int | None = None) -> int:
+def threads_for(environment: Mapping[str, str] | None = None, cores: int | None = None) -> int:
     """Return the threads of one process: the cores of this machine divided by its processes, at least one.
 
     Parameters
@@ -54,10 +55,11 @@ def threads_for(environment: Mapping[str, str] = os.environ, cores: int | None =
     >>> threads_for({"MPI_LOCALNRANKS": "4"}, cores=16), threads_for({"PMI_SIZE": "8"}, cores=2)
     (4, 1)
     """
-    given = environment.get("SLURM_CPUS_PER_TASK", "")
+    known = os.environ if environment is None else environment
+    given = known.get("SLURM_CPUS_PER_TASK", "")
     if given.isdigit() and int(given) > 0:
         return int(given)
-    local = max(0, *(_number(environment, name) for name in LOCAL_SIZES)) or processes(environment)
+    local = max(0, *(_number(known, name) for name in LOCAL_SIZES)) or processes(known)
     return max(1, (available_cores() if cores is None else cores) // local)
 
 
@@ -66,7 +68,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def limit_threads(environment: MutableMapping[str, str] = os.environ) -> int:
+def limit_threads(environment: MutableMapping[str, str] | None = None) -> int:
     """Set the variables that limit threads, unless they are set, and return the number.
 
     Parameters
@@ -88,13 +90,14 @@ def limit_threads(environment: MutableMapping[str, str] = os.environ) -> int:
     >>> limit_threads({"MPI_LOCALNRANKS": "1000000"})
     1
     """
-    count = threads_for(environment)
+    known = os.environ if environment is None else environment
+    count = threads_for(known)
     for name in THREADS:
-        environment.setdefault(name, str(count))
+        known.setdefault(name, str(count))
     return count
 
 
-def end_all(code: int, environment: Mapping[str, str] = os.environ) -> bool:
+def end_all(code: int, environment: Mapping[str, str] | None = None) -> bool:
     """Request MPICH's launcher to abort all processes, from one that cannot start MPI; return whether it is there.
 
     Others may wait for this process as they start MPI, and this launcher does not end them when one has left.
@@ -102,7 +105,7 @@ def end_all(code: int, environment: Mapping[str, str] = os.environ) -> bool:
     >>> end_all(2, {})
     False
     """
-    line = environment.get("PMI_FD", "")
+    line = (os.environ if environment is None else environment).get("PMI_FD", "")
     if not line.isdigit():
         return False
     with contextlib.suppress(OSError):

@@ -207,6 +207,7 @@ class _OracleErrors:
 
 
 oracle_errors = _OracleErrors()
+"""Context in which exceptions of oracles and maps become :class:`~unipd.errors.OracleError`."""
 
 
 def _require_bounded(answer: SharpAnswer) -> None:

@@ -302,7 +302,8 @@ def as_graph(value: Any, *, nodes: int | None = None, weight: str = "weight") ->
     Raises
     ------
     InvalidInput
-        If the value is none of these, or an edge has a missing node or a weight that is not finite.
+        If the value is none of these, a graph is directed, an adjacency matrix is not square and symmetric, edges are
+        not pairs of nodes counted from zero (below ``nodes``), or there is not one finite weight for every edge.
 
     See Also
     --------

@@ -434,7 +434,7 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[Array, Array]:
 def read_titles(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Return the titles by item, as strings; fields after the second are ignored.
 
-    Texts are UTF-8, or else Latin-1 as in u.item.
+    Of an item that occurs twice the first title counts. Texts are UTF-8, or else Latin-1 as in u.item.
 
     Parameters
     ----------
@@ -444,7 +444,7 @@ def read_titles(path: str | os.PathLike[str]) -> dict[str, str]:
     Raises
     ------
     FileFormatError
-        If a line has fewer than two fields, or an item occurs twice.
+        If a line has fewer than two fields, or is not part of a table.
 
     See Also
     --------

@@ -123,6 +123,11 @@ class Composed(Map):
     inner
         The map applied first.
 
+    Raises
+    ------
+    InvalidInput
+        If one of them is not a map, or ``outer`` does not take the images of ``inner``.
+
     See Also
     --------
     Stacked, BlockMap, TwoSidedMap

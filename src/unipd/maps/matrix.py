@@ -283,6 +283,12 @@ class OperatorMap(Map):
     domain
         Shape of x; by default that of a vector.
 
+    Raises
+    ------
+    InvalidInput
+        If the operator has not two sizes, does not fit the domain, or its ``rmatvec`` fails or returns a vector of the
+        wrong size or without finite numbers at zero.
+
     See Also
     --------
     DenseMatrix, as_map, Map

@@ -24,6 +24,11 @@ class RankOneMeasurements(Map):
     right
         Array of shape (n, l) with rows r_k; None for r_k = l_k, i.e. X -> l_k^* X l_k on square matrices.
 
+    Raises
+    ------
+    InvalidInput
+        If an array is not a nonempty matrix of finite numbers, or the two have not as many rows.
+
     See Also
     --------
     CodedDiffraction, InnerProducts

@@ -183,7 +183,7 @@ def compute_curves(
     if axis not in AXES:
         raise InvalidInput("axis", f"one of {', '.join(AXES)}", repr(axis))
     history, known = result.history, problem_facts(result)
-    if len(history) == 0:
+    if not history:
         raise InvalidInput("result", "a run with at least one iteration in its history", "none")
     column, label = AXES[axis]
     reference = float(result.dual_bound) if best is None else best

@@ -76,6 +76,11 @@ def plot_convergence(
     -------
     matplotlib.figure.Figure
 
+    Raises
+    ------
+    InvalidInput
+        If the run has no history, or ``axis``, ``xscale``, ``width`` or ``theme`` is none of these.
+
     See Also
     --------
     plot_comparison, plot_spectrum, compute_curves
@@ -228,7 +233,8 @@ def plot_comparison(
     Raises
     ------
     InvalidInput
-        If a quantity is unknown, or there is no run with a history.
+        If there are no results, one of them has no history, ``scale`` is not above zero, or ``axis``, ``quantities``,
+        ``xscale``, ``width`` or ``theme`` is none of these.
 
     See Also
     --------
@@ -244,7 +250,7 @@ def plot_comparison(
     >>> [line.get_label() for line in figure.axes[0].lines]
     ['frank-wolfe', 'accunipdgrad']
     """
-    scale = common_scale(_require_results(results)) if scale is None else scale
+    scale = _choose_scale(results, scale)
     runs = _curves_by_measure(results, (axis,), scale)[axis]
     known = _known_quantities(runs)
     panels = tuple(name for name in known if name != "gap") if quantities is None else quantities
@@ -304,7 +310,8 @@ def plot_methods(
     Raises
     ------
     InvalidInput
-        If a measure is unknown, or there is no run with a history.
+        If there are no results, one of them has no history, ``scale`` is not above zero, or ``measures``, ``xscale``,
+        ``width`` or ``theme`` is none of these.
 
     See Also
     --------
@@ -318,7 +325,7 @@ def plot_methods(
     >>> len(plot_methods(runs).axes)
     12
     """
-    scale = common_scale(_require_results(results)) if scale is None else scale
+    scale = _choose_scale(results, scale)
     with style.new_picture(path, width, theme) as picture:
         columns = (tuple(AXES) if picture.is_wide else NARROW_MEASURES) if measures is None else tuple(measures)
         if not columns or not set(columns) <= set(AXES):
@@ -339,10 +346,10 @@ def plot_methods(
     return picture.figure
 
 
-def _require_results(results: Mapping[str, Result]) -> Mapping[str, Result]:
+def _choose_scale(results: Mapping[str, Result], scale: float | None) -> float:
     if not results:
         raise InvalidInput("results", "at least one result", "none")
-    return results
+    return common_scale(results) if scale is None else validate.positive("scale", scale)
 
 
 def _curves_by_measure(

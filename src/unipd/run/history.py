@@ -34,6 +34,7 @@ COLUMNS = (
     "dual_step",
     "gradient_change",
 )
+"""Columns that are recorded in every iteration."""
 
 _WHOLE = ("iteration", "oracle_calls", "trials", "matvecs")
 """Columns of whole numbers."""

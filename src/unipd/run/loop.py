@@ -186,7 +186,16 @@ def solve(
     Raises
     ------
     InvalidInput
-        ``accuracy``: expected a number above zero; ``atol``: expected a number of at least zero.
+        If an argument is invalid (``accuracy``: a number above zero, ``atol``: one not below), or the method does not
+        apply to the problem.
+    OracleError
+        If the oracle or the map fails or returns an invalid answer; the error carries the result so far.
+    MemoryForecastError
+        If the run would not fit in memory.
+    CheckpointMismatch
+        If the checkpoint to resume from belongs to another run.
+    FileFormatError
+        If that file is damaged, or is not a checkpoint.
 
     See Also
     --------

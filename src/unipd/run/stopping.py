@@ -232,6 +232,11 @@ class MaxIterations(StoppingRule):
     limit
         Largest number of iterations.
 
+    Raises
+    ------
+    InvalidInput
+        If the limit is not an integer of at least 1.
+
     See Also
     --------
     MaxOracleCalls, MaxSeconds, unipd.run.StoppingRule
@@ -268,6 +273,11 @@ class MaxOracleCalls(StoppingRule):
     ----------
     limit
         Number of calls from which the run ends.
+
+    Raises
+    ------
+    InvalidInput
+        If the limit is not an integer of at least 1.
 
     See Also
     --------

@@ -226,6 +226,12 @@ def from_callable(
         Whether f or X is strictly convex, so that maximisers are unique and depend continuously on y: "auto" then takes
         quasi-Newton steps on the dual, see :class:`~unipd.QuasiNewton`.
 
+    Raises
+    ------
+    InvalidInput
+        If ``function``, ``objective``, ``contains`` or ``support`` cannot be called, ``shape`` is not a shape,
+        ``degree`` is below 1, or another property has the wrong type.
+
     See Also
     --------
     Sharp, SharpFunction, unipd.doctor.check_sharp

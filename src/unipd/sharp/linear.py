@@ -33,6 +33,12 @@ class Linear(ReprMixin, OracleDefaults):
     oracle
         The sharp oracle of X.
 
+    Raises
+    ------
+    InvalidInput
+        If ``cost`` has not the oracle's shape, numbers that are not finite, or complex ones over real points; if it is
+        an operator and the set is not spectral; or if the oracle has several blocks.
+
     See Also
     --------
     Product, Simplex

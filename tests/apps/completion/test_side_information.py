@@ -129,6 +129,10 @@ def test_features_that_are_none(features):
         align_features("user_features", features, Index([1, 2]))
 
 
+def test_features_of_no_names():
+    assert align_features("user_features", np.ones((2, 3)), Index([])).shape == (0, 3)
+
+
 def test_features_given_twice():
     pd = pytest.importorskip("pandas")
     with pytest.raises(InvalidInput, match="3 rows for 2 names"):

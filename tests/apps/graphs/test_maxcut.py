@@ -178,8 +178,13 @@ def test_estimator_takes_other_libraries_graphs():
 
 def test_bad_arguments():
     graph = random_graph(0)
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput, match="hyperplanes"):
         maxcut(graph, hyperplanes=0)
+    with pytest.raises(InvalidInput, match="hyperplanes"):
+        best_cut(graph, np.ones((graph.nodes, 2)), hyperplanes=0)
+    for wrong in (np.ones((graph.nodes + 1, 2)), np.ones(graph.nodes)):
+        with pytest.raises(InvalidInput, match="factor"):
+            best_cut(graph, wrong)
     with pytest.raises(InvalidInput):
         maxcut(graph, -1.0)
     with pytest.raises(InvalidInput, match="effort"):

@@ -13,6 +13,7 @@ from unipd.apps.process_tomography import (
     make_channel,
     noisy_channel,
     random_channel,
+    simulate_process,
 )
 from unipd.apps.process_tomography.descent import KrausFactors
 from unipd.errors import InvalidInput
@@ -92,6 +93,11 @@ def test_loss_lowers_the_average_gate_fidelity():
 def test_bad_targets(value, text):
     with pytest.raises(InvalidInput, match=text):
         as_channel(value)
+
+
+def test_simulated_bases_have_a_letter_for_every_qubit():
+    with pytest.raises(InvalidInput, match="bases"):
+        simulate_process("x", bases=["ZZ"])
 
 
 def test_bad_choi_matrices():

@@ -215,7 +215,8 @@ def as_ratings(X: Any, y: Any = None) -> Ratings:
     Raises
     ------
     InvalidInput
-        If the form is none of these, or a rating is not a finite number.
+        If the form is none of these, there is no rating, a rating is not a finite number (of at most 1e100), or a user
+        or item is missing, negative, or neither an integer nor a string.
 
     See Also
     --------
@@ -273,7 +274,8 @@ def as_pairs(X: Any) -> tuple[Array, Array]:
     Raises
     ------
     InvalidInput
-        If they are not pairs.
+        If they are not pairs, or a user or item is missing, negative, or neither an integer nor a string (a mixture of
+        both is refused, too).
 
     See Also
     --------

@@ -50,7 +50,8 @@ def align_features(argument: str, features: Any, index: Index, *, complete: bool
     Raises
     ------
     InvalidInput
-        Unless the features are finite numbers, one row per name.
+        Unless the features are finite numbers in rows of one length, at most one row for every name; if a matrix lacks
+        a row (``complete``), or names are strings and the features have none.
 
     See Also
     --------
@@ -66,7 +67,7 @@ def align_features(argument: str, features: Any, index: Index, *, complete: bool
     if not _has_names(features):
         if index.names.dtype.kind == "U":
             raise InvalidInput(argument, "a DataFrame or a dictionary when names are strings", type(features).__name__)
-        if complete and matrix.shape[0] <= index.names[-1]:
+        if complete and len(index) and matrix.shape[0] <= index.names[-1]:
             expected = f"a row for every name from 0 to {index.names[-1]} (a dictionary may leave some out)"
             raise InvalidInput(argument, expected, f"{matrix.shape[0]} rows")
     known = Index(names)

@@ -14,6 +14,7 @@ from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd._util.thread_pool import available_threads, run_chunks
 from unipd.apps.sdp import SDP, SdpData
+from unipd.errors import InvalidInput
 from unipd.io import Graph
 from unipd.io.graphs import as_graph
 from unipd.maps.sdp import Entries
@@ -109,7 +110,8 @@ def best_cut(
     Raises
     ------
     InvalidInput
-        ``effort``: expected a number of at least zero.
+        If ``factor`` is not a real matrix with a row for every node, ``hyperplanes`` not an integer of at least 1, or
+        ``effort`` a negative number.
 
     See Also
     --------
@@ -122,10 +124,14 @@ def best_cut(
     >>> int(abs(np.diff(sides)).sum())
     4
     """
-    search, work = _LocalSearch(graph), validate.nonnegative("effort", effort)
-    count = max(16, min(HYPERPLANES, MOST_ROUNDED // graph.nodes)) if hyperplanes is None else hyperplanes
+    rows, work = validate.real_array("factor", factor, ndim=2), validate.nonnegative("effort", effort)
+    if len(rows) != graph.nodes:
+        raise InvalidInput("factor", f"{graph.nodes} rows, one per node", f"shape {rows.shape}")
+    usual = max(16, min(HYPERPLANES, MOST_ROUNDED // graph.nodes))
+    count = usual if hyperplanes is None else validate.integer("hyperplanes", hyperplanes, minimum=1)
+    search = _LocalSearch(graph)
     pool: list[Cut] = []
-    for cuts in hyperplane_cuts(factor, count, seed):
+    for cuts in hyperplane_cuts(rows, count, seed):
         pool = _best_distinct(pool + _in_parallel(search.climb, [(cut,) for cut in cuts.T]))
         if interruption.is_stop_requested():
             break

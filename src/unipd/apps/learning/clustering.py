@@ -86,7 +86,8 @@ def kmeans(points: Any, clusters: int, accuracy: float = 1e-4) -> ClusteringResu
     Raises
     ------
     InvalidInput
-        ``points``: expected an array of finite real numbers.
+        If ``points`` is not an array of finite real numbers with at most 1000 rows, ``clusters`` not an integer from 1
+        to their number, or ``accuracy`` not above zero.
 
     See Also
     --------

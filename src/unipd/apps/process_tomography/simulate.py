@@ -192,7 +192,8 @@ def simulate_process(
     Raises
     ------
     InvalidInput
-        ``shots``: expected an integer of at least 1.
+        If there is no such channel, preparation or basis, ``shots`` is not an integer of at least 1, or ``readout`` is
+        not a probability.
 
     See Also
     --------
@@ -206,7 +207,11 @@ def simulate_process(
     truth, rng = as_channel(channel), np.random.default_rng(seed)
     number, width = validate.integer("shots", shots, minimum=1), truth.outputs.bit_length() - 1
     chosen = all_preparations(truth.qubits) if preparations is None else list(preparations)
-    operators = {basis: read_effects([basis], readout or None) for basis in bases or all_bases(width)}
+    settings = list(bases or all_bases(width))
+    wrong = next((basis for basis in settings if len(basis) != width), None)
+    if wrong is not None:
+        raise InvalidInput("bases", f"{width} letter(s) in every label", repr(wrong))
+    operators = {basis: read_effects([basis], readout or None) for basis in settings}
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for label in chosen:
         output = truth.apply(prepared_state(label))

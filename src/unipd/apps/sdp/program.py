@@ -52,6 +52,11 @@ class SDP:
     sdpa
         Whether messages also refer to SDPA's pair of problems, (P) min c'x and (D) max <F_0, Y>.
 
+    Raises
+    ------
+    InvalidInput
+        If ``data`` is not an ``SdpData``, which these methods build.
+
     See Also
     --------
     certify, unipd.io.read_sdpa, unipd.cvxpy.Solver, unipd.maps.SdpMap

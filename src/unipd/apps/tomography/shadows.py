@@ -101,6 +101,12 @@ class Shadow:
         Numbers, in increasing order, of the draw of a basis that every shot belongs to; by default every shot has a
         basis of its own.
 
+    Raises
+    ------
+    InvalidInput
+        If bases are not labels of X, Y, Z of one length, outcomes not as many bits, or settings not as many numbers in
+        increasing order.
+
     See Also
     --------
     ShadowEstimate, unipd.PauliTomography

@@ -197,7 +197,8 @@ def make_state(kind: str, qubits: int, *, rank: int | None = None, seed: int = 0
     Raises
     ------
     InvalidInput
-        If the name is unknown, or a pure state is given a rank.
+        If the name is unknown, the number of qubits is not positive or too large for a vector, a pure state is given a
+        rank above 1, or the rank of a mixed state is not between 1 and 2^qubits.
 
     See Also
     --------

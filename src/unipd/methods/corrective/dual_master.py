@@ -264,7 +264,7 @@ def block_averages(matrix: Any, blocks: IntArray) -> Any:
     matrix
         M, dense or sparse.
     blocks
-        The block of every column, ascending from 0 on.
+        The block of every column: nonnegative numbers that do not decrease.
 
     Examples
     --------

@@ -73,6 +73,11 @@ class FrankWolfe:
     step_size
         "open-loop" (2 / (k + 2)), "short-step" (from the loss's curvature) or "line-search".
 
+    Raises
+    ------
+    InvalidInput
+        If ``step_size`` is none of these; at the start of a run, if the coupling is not a smooth loss.
+
     See Also
     --------
     AwayStepFrankWolfe, PairwiseFrankWolfe, BlendedPairwise

@@ -32,6 +32,7 @@ from unipd.status import Status
 
 STEP_RULES = ("search", "analytic", "fixed")
 WEIGHTS = ("theory", "greedy")
+"""Weights of the average: those of the theorems, or a line search."""
 SLACK_SHARE = 0.25
 """Error allowed to an inexact oracle, as a fraction of the line-search slack."""
 
@@ -85,7 +86,7 @@ class UniversalMethod(ABC):
     holder
         Known exponents and constants {nu: M_nu} for ``step_rule="fixed"``.
     weights
-        "theory" for the theorems' averages, "greedy" for a line search on gamma_k, usually faster in practice
+        "theory" for the theorems' averages, "greedy" for a line search on gamma_k, faster on some problems
         but without the theorems' bounds.
     max_doublings
         The line search fails after this many doublings of M.

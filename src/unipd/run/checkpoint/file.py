@@ -26,6 +26,7 @@ from unipd.errors import FileFormatError, MemoryForecastError
 from unipd.memory import available_memory, size_text
 
 MAGIC = b"unipd checkpoint\n"
+"""The first bytes of every checkpoint."""
 FORMAT = 9
 """Number of the file format; a file of another one is refused."""
 _DIGEST = 32
