@@ -144,9 +144,9 @@ def solve(
     method
         A name ("auto", "unipdgrad", "accunipdgrad", "quasi-newton", "corrective", "coordinate", "factored", "barrier",
         "frank-wolfe", "away-step", "pairwise", "blended-pairwise", "cgal") or a method object; "auto" is the factored
-        method for spectral sets, coordinate descent for smooth losses over l1 balls and their kin, the quasi-Newton
-        one where f or X is strictly convex (with restarts of the accelerated one where the coupling rules that out),
-        and the corrective one elsewhere.
+        method for spectral sets (the barrier method for squared nuclear norms of small matrices), coordinate descent
+        for smooth losses over l1 balls and their kin, the quasi-Newton one where f or X is strictly convex (with
+        restarts of the accelerated one where the coupling rules that out), and the corrective one elsewhere.
     accuracy
         Constraints hold up to this times the right-hand side, objective and bound agree up to this times their size:
         infeasibility and |gap|, as :class:`~unipd.Result` defines them, are at most this, in any units of the data.

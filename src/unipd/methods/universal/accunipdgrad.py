@@ -68,7 +68,7 @@ class AccUniPDGrad(UniversalMethod):
     holder
         Known exponents and constants {nu: M_nu} for ``step_rule="fixed"``.
     weights
-        "theory" for the theorems' averages, "greedy" for a line search on gamma_k, faster on some problems
+        "theory" for the theorems' averages, "greedy" for a line search on gamma_k, often faster under constraints
         but without the theorems' bounds.
     max_doublings
         The line search fails after this many doublings of M.
