@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from unipd.apps.tomography import Noise, PauliTomography, QuantumState, ghz, simulate
+from unipd.errors import InvalidInput
 from unipd.report import plot_tomography
 from unipd.report.tomography import largest_indices, matrix_entries, power_of_ten
 
@@ -53,6 +54,22 @@ def test_tick_labels_do_not_overlap(qubits):
         boxes = [label.get_window_extent(renderer) for label in panel.get_xticklabels() if label.get_text()]
         boxes = sorted((box for box in boxes if box.width > 0), key=lambda box: box.x0)
         assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_a_target_in_any_form_is_drawn():
+    estimate = PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.8])
+    for target in (np.array([1.0, 1.0]), [1.0, 1.0], np.full((2, 2), 0.5), QuantumState([1, 1])):
+        np.testing.assert_allclose(estimate.plot(target=target).axes[2].lines[-1].get_ydata(), [1.0])
+    with pytest.raises(InvalidInput, match="make_state"):
+        estimate.plot(target="ghz")
+
+
+def test_a_target_of_qiskit_is_drawn():
+    information = pytest.importorskip("qiskit.quantum_info")
+    estimate = PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.8])
+    vector, mixed = information.Statevector([1, 0]), information.DensityMatrix(np.eye(2) / 2)
+    for target, values in ((vector, [1.0]), (mixed, [0.5, 0.5])):
+        np.testing.assert_allclose(estimate.plot(target=target).axes[2].lines[-1].get_ydata(), values)
 
 
 def test_small_numbers_are_drawn_in_powers_of_ten():

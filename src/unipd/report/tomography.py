@@ -239,7 +239,7 @@ def plot_tomography(
     fit: Fit,
     path: str | os.PathLike[str] | None = None,
     *,
-    target: QuantumState | None = None,
+    target: Any = None,
     errors: Bootstrap | None = None,
     width: str | float = "page",
     theme: str = "light",
@@ -256,7 +256,8 @@ def plot_tomography(
     path
         File for the picture (.png, .svg or .pdf); without one the figure is only returned.
     target
-        The state aimed at, whose eigenvalues are then drawn as well.
+        The state aimed at, whose eigenvalues are then drawn as well: a state, a vector, a density matrix, or anything
+        else that :func:`~unipd.apps.tomography.as_state` reads.
     errors
         A bootstrap of the fit, whose intervals are then drawn.
     width, theme, title
@@ -278,6 +279,9 @@ def plot_tomography(
     >>> [panel.get_label() for panel in figure.axes]
     ['convergence', 'state', 'spectrum', 'data', 'phase']
     """
+    from unipd.apps.tomography import as_state
+
+    goal = None if target is None else as_state(target)
     with style.new_picture(path, width, theme) as picture:
         rows, columns, height = (2, 2, 0.78) if picture.is_wide else (4, 1, 2.9)
         picture.set_height(height)
@@ -285,7 +289,7 @@ def plot_tomography(
         cells = list(figure.add_gridspec(rows, columns))
         draw_convergence(figure.add_subplot(cells[0], label="convergence"), fit, colours)
         state = figure.add_subplot(cells[1], label="state", projection="3d")
-        draw_spectrum(figure.add_subplot(cells[2], label="spectrum"), fit.state, target, colours, errors)
+        draw_spectrum(figure.add_subplot(cells[2], label="spectrum"), fit.state, goal, colours, errors)
         draw_data(figure.add_subplot(cells[3], label="data"), fit, colours)
         draw_city(state, fit.state, colours)
         if title:

@@ -116,6 +116,7 @@ def test_a_large_density_matrix_is_refused():
         (lambda: as_state(np.diag([1.5, -0.5])), "density matrix"),
         (lambda: as_state(np.zeros((2, 3))), "square"),
         (lambda: ghz(2).fidelity(ghz(3)), "2 qubits"),
+        (lambda: ghz(2).fidelity("ghz"), r"by name make_state\(.*, got 'ghz'"),
         (lambda: ghz(2).expectation("XXX"), "2 qubits"),
         (lambda: ghz(2).expectation("XQ"), "letters"),
         (lambda: ghz(2).expectation({"XX": np.nan}), "finite"),

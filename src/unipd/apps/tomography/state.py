@@ -234,6 +234,9 @@ def as_state(value: Any) -> QuantumState:
         if not {"eigenvalues", "eigenvectors"} <= set(value.extras):
             raise InvalidInput("state", "a result of tomography with eigenvalues and eigenvectors", "another result")
         return QuantumState(value.extras["eigenvectors"], value.extras["eigenvalues"])
+    if isinstance(value, str):
+        expected = 'a vector, a density matrix or a state, by name make_state("ghz", qubits)'
+        raise InvalidInput("state", expected, repr(value))
     array: Array = validate.finite_array("state", read_state_array(value))
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
