@@ -127,6 +127,7 @@ WRONG_CSV = {
     "pauli,expectation,shots\nXX,0.5,0\n": "line 2: the number of shots 0",
     "pauli,expectation,stderr\nXX,0.5,-1\n": "line 2: the standard error -1",
     "pauli,expectation,stderr\nXX,1.5,0.01\n": "line 2: .*1.5 lies outside",
+    "pauli,expectation,shots\nXX,-1,9\nZZ,-1.01,100\n": "line 3: .*-1.01, a mean of outcomes .*, lies outside",
     HEAD + '"XX,0.5\n': "not a text file with columns",
     "\n\n" + HEAD + "XX,0.5\nXQ,0.5\n": "line 5: expected a Pauli string",
     "\n\npauli,value\nXX,1\n": "line 3.*'value'",
@@ -247,6 +248,15 @@ def test_wrong_data_are_refused(arrays):
     whole = {"x": np.array([1]), "z": np.array([0]), "expectations": np.array([0.5])}
     with pytest.raises(InvalidInput):
         PauliData(1, **{**whole, **arrays})
+
+
+def test_corrected_values_may_exceed_one_within_their_errors():
+    given = {"expectations": np.array([1.2]), "shots": np.array([100.0]), "stderr": np.array([0.1])}
+    assert PauliData(1, np.array([1]), np.array([0]), **given).expectations == 1.2
+    rounded = PauliData(1, np.array([1]), np.array([0]), np.array([1.0 + 1e-7]), np.array([100.0]))
+    assert rounded.size == 1
+    with pytest.raises(InvalidInput, match=r"row 0: the expectation value 1\.2, a mean of outcomes"):
+        PauliData(1, np.array([1]), np.array([0]), np.array([1.2]), np.array([100.0]))
 
 
 def test_labels_of_too_many_qubits_get_a_forecast(tmp_path):

@@ -31,6 +31,8 @@ MOST_SHOTS = 2**53
 """Largest number of shots: larger whole numbers are no longer exact as floating-point numbers."""
 UNKNOWN_NOISE = 0.1
 """The same when neither shots nor standard errors are known."""
+ROUNDING = 1e-6
+"""Error of a value that rounding explains."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +103,7 @@ class PauliData(ReprMixin):
 def noise_tolerance(expectations: FloatArray, shots: FloatArray | None, stderr: FloatArray | None) -> FloatArray:
     """Return the error of each value that noise explains."""
     if stderr is not None:
-        return np.maximum(SIGMAS * stderr, 1e-6)
+        return np.maximum(SIGMAS * stderr, ROUNDING)
     if shots is not None:
         return SIGMAS / np.sqrt(np.where(shots > 0, shots, np.inf))
     return np.full(expectations.shape, UNKNOWN_NOISE)
@@ -125,8 +127,12 @@ def find_fault(expectations: FloatArray, shots: FloatArray | None, stderr: Float
     ]
     if shots is not None:
         checks.append(("the number of shots {:g} is more than 2^53", shots, np.isfinite(shots) & (shots > MOST_SHOTS)))
-    outside = np.isfinite(expectations) & (np.abs(expectations) > 1.0 + noise_tolerance(expectations, shots, stderr))
+    is_mean = shots is not None and stderr is None  # a mean of outcomes +-1, noise or not
+    excess = ROUNDING if is_mean else noise_tolerance(expectations, shots, stderr)
+    outside = np.isfinite(expectations) & (np.abs(expectations) > 1.0 + excess)
     text = "the expectation value {:g} lies outside [-1, 1] by more than noise explains"
+    if is_mean:
+        text = "the expectation value {:g}, a mean of outcomes +-1, lies outside [-1, 1] (corrected values need stderr)"
     if stderr is not None and outside.any() and stderr[np.argmax(outside)] == 0.0:
         text += ": its standard error is 0"
     faults = [
