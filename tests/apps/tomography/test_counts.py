@@ -153,6 +153,7 @@ def test_the_rightmost_bit_is_qubit_0():
     [
         ({}, "mapping of basis"),
         (None, "mapping of basis"),
+        ({}, "got an empty one"),
         ({"XX": {"0": 1}}, "bit-strings of 2 bits.*'0'"),
         ({"XX": {"000": 1}}, "bit-strings of 2 bits"),
         ({"XX": {"02": 1}}, "bit-strings"),

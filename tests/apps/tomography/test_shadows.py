@@ -133,6 +133,14 @@ def test_uneven_bases_are_named():
         shadow.estimate({"a": "XX"}, estimator="matched")
 
 
+def test_a_string_that_no_shot_matches_has_no_finite_error():
+    bases, bits = draw_bell_pairs(10, 200)
+    found = Shadow(bases, bits).estimate({"high": "Z" * 20, "sum": {"Z" * 20: 0.5, "Z0 Z1": 1.0}, "pair": "Z0 Z1"})
+    assert (found["high"].matches, found["high"].stderr, found["sum"].stderr) == (0, math.inf, math.inf)
+    assert (found["high"].low, found["high"].high) == (-1.0, 1.0)
+    assert 0.0 < found["pair"].stderr < 1.0
+
+
 def test_observables_of_qiskit():
     information = pytest.importorskip("qiskit.quantum_info")
     labels, numbers = read_terms(information.SparsePauliOp(["XYZ", "IIZ"], [0.5, 2.0]), 3)
@@ -144,7 +152,9 @@ def test_observables_of_qiskit():
     [
         (lambda: Shadow(["XI"], ["00"]), "letters X, Y, Z"),
         (lambda: Shadow(["XX"], ["02"]), "bit-strings of 2 bits"),
-        (lambda: Shadow(["XX"], [[0, 2]]), "0 and 1"),
+        (lambda: Shadow(["XX"], [[0, 2]]), "expected 0 and 1, got 2"),
+        (lambda: Shadow(["XX"], [[0, 1, 1]]), r"shape \(1, 2\), got shape \(1, 3\)"),
+        (lambda: Shadow.from_counts({}), "got an empty one"),
         (lambda: Shadow([], []), "none"),
         (lambda: Shadow(["XX", "ZZ"], ["00", "00"], [1, 0]), "increasing"),
         (lambda: Shadow(["XX"] * 9, ["00"] * 9).estimate({"a": "XX"}, batches=12), "at least"),

@@ -173,7 +173,8 @@ def as_counts(counts: Any, povm: Any = None) -> list[BasisCounts]:
     if isinstance(counts, list) and counts and all(isinstance(part, BasisCounts) for part in counts):
         return counts
     if not isinstance(counts, Mapping) or not counts:
-        raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", type(counts).__name__)
+        got = "an empty one" if isinstance(counts, Mapping) else type(counts).__name__
+        raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", got)
     if povm is not None:
         return _povm_counts(counts, povm)
     qubits = len(str(next(iter(counts))))

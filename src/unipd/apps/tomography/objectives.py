@@ -114,6 +114,8 @@ def choose_count_objective(objective: str, counts: list[BasisCounts], *, limited
     if objective in BY_OUTCOME and (limited or not has_few_outcomes(counts)):
         expected = f"no limits and at most {MOST_OUTCOMES} outcomes for {' and '.join(BY_OUTCOME)}"
         raise InvalidInput("objective", expected, f"{len(counts)} bases of {counts[0].qubits} qubits")
+    if objective not in (*BY_OUTCOME, *OBJECTIVES):
+        raise InvalidInput("objective", f"one of auto, {', '.join((*BY_OUTCOME, *OBJECTIVES))}", repr(objective))
     if objective == "likelihood" and is_quasi:
         raise InvalidInput("objective", '"gaussian" for quasi-counts (negative or fractional)', '"likelihood"')
     return objective

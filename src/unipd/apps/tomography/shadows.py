@@ -59,7 +59,8 @@ class ShadowEstimate(ReprMixin):
     value
         The estimate.
     stderr
-        Standard error, from the spread of the batches.
+        Standard error, from the spread of the batches; infinite where no shot matches one of the strings, of which
+        the spread then says nothing.
     low
         Lower end of the interval: guaranteed for a median of means, else that of Student's distribution.
     high
@@ -139,7 +140,8 @@ class Shadow:
         4
         """
         if not isinstance(counts, Mapping) or not counts:
-            raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", type(counts).__name__)
+            got = "an empty one" if isinstance(counts, Mapping) else type(counts).__name__
+            raise InvalidInput("counts", "a mapping of basis -> {bit-string: count}", got)
         bases: list[str] = []
         words: list[str] = []
         numbers: list[int] = []
@@ -244,8 +246,11 @@ def _read_bits(bits: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
             raise InvalidInput("bits", f"bit-strings of {shape[1]} bits", repr(wrong))
         bits = (np.frombuffer("".join(bits).encode(), np.uint8) == ord("1")).reshape(len(bits), -1)
     array = np.asarray(bits)
-    if array.shape != shape or not np.isin(array, (0, 1)).all():
+    if array.shape != shape:
         raise InvalidInput("bits", f"0 and 1 of shape {shape}", f"shape {array.shape}")
+    wrong = array[~np.isin(array, (0, 1))]
+    if wrong.size:
+        raise InvalidInput("bits", "0 and 1", repr(wrong.tolist()[0]))
     return array.astype(bool)
 
 
@@ -339,7 +344,7 @@ def _median_of_means(packed: PackedShots, labels: list[str], numbers: FloatArray
     value, radius = float(np.median(means)), root_variance * math.sqrt(MEDIAN_FACTOR / packed.independent)
     reach = float(np.abs(numbers).sum()) - abs(constant)
     low, high = (constant + max(-reach, min(reach, value + sign * radius)) for sign in (-1.0, 1.0))
-    stderr = float(np.std(means, ddof=1)) / math.sqrt(means.size)
+    stderr = float(np.std(means, ddof=1)) / math.sqrt(means.size) if fewest else math.inf
     return ShadowEstimate(constant + value, stderr, low, high, fewest, level)
 
 
