@@ -13,7 +13,7 @@ from unipd.apps.tomography import all_bases, ghz, sic_povm, simulate, simulate_c
 from unipd.cli.commands.tomography import progress_counter, read_target
 from unipd.cli.options import read_array_file
 from unipd.errors import InvalidInput
-from unipd.io import load, read_pauli_data, write_pauli_data
+from unipd.io import PauliData, load, read_pauli_data, write_pauli_data
 
 KEYS = {
     "status", "qubits", "measurements", "objective", "relative_residual", "dual_bound", "gap", "rank", "iterations",
@@ -308,6 +308,7 @@ LINES = {
     "length.csv": ("XX,0.1\nZZZ,0.2", "line 3: expected a Pauli string of 2 letters as in line 2, got 'ZZZ'"),
     "letter.csv": ("XX,0.1\nXA,0.2", "line 3: expected a Pauli string of the letters I, X, Y, Z, got 'XA'"),
     "large.csv": ("XX,0.1\nZZ,1.9", "line 3: the expectation value 1.9 lies outside [-1, 1]"),
+    "mean.csv": ("XX,0.1,100\nZZ,1.4,100", "line 3: the expectation value 1.4, a mean of outcomes +-1, lies outside"),
     "nan.csv": ("XX,nan", "line 2: the expectation value nan is not a finite number"),
 }
 
@@ -315,8 +316,74 @@ LINES = {
 @pytest.mark.parametrize("name", LINES)
 def test_a_malformed_line_is_named(invoke, tmp_path, name):
     content, message = LINES[name]
-    (tmp_path / name).write_text(f"pauli,expectation\n{content}\n")
+    header = "pauli,expectation,shots" if name == "mean.csv" else "pauli,expectation"
+    (tmp_path / name).write_text(f"{header}\n{content}\n")
     assert_refused(invoke("tomography", tmp_path / name), f"{name}, {message}")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("XX,00,50\nXX,011,50\nZZ,00,9", "line 3: counts['XX']: expected bit-strings of 2 bits, got '011'"),
+        ("XX,00,50\nZZ,00,9\nZZZ,000,9", "line 4: counts: expected bases of 2 letters"),
+        ("XX,00,50\nZZ,00,0\nZZ,01,0", "a.csv: counts['ZZ']: expected at least one shot"),
+        ("XX,00,0\nZZ,00,5\nZZ,02,5", "line 4: counts['ZZ']: expected bit-strings of 2 bits, got '02'"),
+    ],
+)
+def test_the_line_of_counts_that_are_none_is_named(invoke, tmp_path, rows, message):
+    (tmp_path / "a.csv").write_text(f"basis,outcome,count\n{rows}\n")
+    assert_refused(invoke("tomography", tmp_path / "a.csv"), message)
+
+
+def test_the_line_of_shadows_and_of_a_povm_is_named(invoke, tmp_path):
+    (tmp_path / "a.csv").write_text("basis,outcome,count\nXX,00,50\nXX,011,50\n")
+    assert_refused(invoke("shadows", tmp_path / "a.csv", "--observable", "XX"), "line 3: bits: expected bit-strings")
+    (tmp_path / "b.csv").write_text("basis,outcome,count\npovm,03,50\npovm,04,50\n")
+    assert_refused(
+        invoke("tomography", tmp_path / "b.csv", "--povm", "sic"), "line 3: counts['povm']: expected a digit"
+    )
+
+
+@pytest.fixture
+def no_fit(monkeypatch):
+    """Fits and simulations fail: what is wrong is to be refused before."""
+
+    def fail(*words, **options):
+        raise AssertionError("something was computed")
+
+    for place in ("estimator.fit_counts", "estimator.fit_data", "simulate"):
+        monkeypatch.setattr(f"unipd.apps.tomography.{place}", fail)
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--observable", "XX"], "--observable: expected strings on 4 qubits, got 2 qubits"),
+        (["--observable", "X7"], "--observable: expected letters with distinct qubits below 4"),
+        (["--target", "TARGET.npy"], "--target: expected a state of 4 qubits, got 2 qubits"),
+        (["--target", "MIXED.npy", "--certified-range"], "--certified-range: expected --observable or a pure --target"),
+        (["--certified-range"], "--certified-range: expected --observable or a pure --target"),
+        (["--resample", "foo"], "--resample: expected one of parametric, basis, got 'foo'"),
+        (["--resample", "foo", "--bootstrap", 5], "--resample: expected one of parametric, basis, got 'foo'"),
+        (["--resample", "basis"], "--resample: expected --bootstrap with this option"),
+    ],
+)
+def test_figures_that_the_data_do_not_have_are_refused_before_the_fit(invoke, tmp_path, words, message):
+    (tmp_path / "counts.json").write_text(json.dumps({"XXXX": {"0000": 5}, "ZZZZ": {"1111": 5}}))
+    write_pauli_data(PauliData(4, np.array([1]), np.array([0]), np.array([0.5])), tmp_path / "a.csv")
+    np.save(tmp_path / "TARGET.npy", np.array([1.0, 0.0, 0.0, 1.0]))
+    np.save(tmp_path / "MIXED.npy", np.eye(16) / 16)
+    words = [tmp_path / word if str(word).endswith(".npy") else word for word in words]
+    for data in ([tmp_path / "counts.json"], [tmp_path / "a.csv"], ["--simulate", "mixed", "--qubits", 4]):
+        assert_refused(invoke("tomography", *data, *words, "--out", tmp_path / "z.npz"), message)
+    assert not (tmp_path / "z.npz").exists()
+
+
+def test_all_objectives_of_counts_are_named(invoke, tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({"X": {"0": 5}}))
+    names = "auto, likelihood, outcomes, gaussian, least-squares, weighted, trace, trace-squared"
+    assert_refused(invoke("tomography", tmp_path / "a.json", "--objective", "foo"), f"one of {names}, got 'foo'")
 
 
 @pytest.mark.parametrize("shots", [0, -5])

@@ -6,6 +6,7 @@ import contextlib
 import re
 import sys
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Generator
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unipd._util import validate
 from unipd._util.context import current_communicator
 from unipd.cli.exits import print_warnings, say, translate_argument_names
 from unipd.cli.options import ALWAYS, Options, check_file, common_options, option, read_array_file
@@ -146,6 +148,7 @@ def tomography(
         read_replicates,
         report_data,
     )
+    from unipd.apps.tomography.bootstrap import RESAMPLING
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")
@@ -158,10 +161,17 @@ def tomography(
     if noise_level is not None and objective not in _CONSTRAINED:
         expected = "--objective trace or trace-squared with this option"
         raise InvalidInput("--noise-level", expected, f"--objective {objective}")
+    if validate.choice("--resample", resample, RESAMPLING) != RESAMPLING[0] and bootstrap is None:
+        raise InvalidInput("--resample", "--bootstrap with this option", "none")
     if bootstrap is not None and options.checkpoint is not None:
         read_replicates(options.checkpoint)  # raises before the fit if they cannot be read
     saved = None if target is None or target in _TARGETS else read_target(target)
     sums = {text: parse_observable(text) for text in observable or []}
+    is_simulated_pure = simulate is not None and (simulate != "mixed" or state_rank == 1)
+    has_pure_target = is_simulated_pure if target is None else saved is None or saved.rank == 1
+    if certified_range and not sums and not has_pure_target:
+        raise InvalidInput("--certified-range", "--observable or a pure --target with this option", "neither")
+    check = partial(check_figures, observables=sums, target=saved)
     estimator = PauliTomography(
         objective=objective,
         noise_level=noise_level,
@@ -176,11 +186,11 @@ def tomography(
     truth, title = None, "" if data is None else data.name
     with print_warnings(MeasurementWarning):
         if data is not None:
-            fit_file(estimator, data, max_weight, max_paulis, readout_matrix, povm)
+            fit_file(estimator, data, check, max_weight, max_paulis, readout_matrix, povm)
         else:
             assert simulate is not None
             noise = Noise(shots, depolarising, readout, gaussian)
-            experiment = run_simulation(simulate, qubits, measurements, state_rank, noise, save_data, options)
+            experiment = run_simulation(simulate, qubits, check, measurements, state_rank, noise, save_data, options)
             estimator.fit_data(experiment.data)
             truth = experiment.state
             title = f"simulated state: {simulate}"
@@ -189,15 +199,12 @@ def tomography(
         say(f"objective {estimator.objective_name_}, rank: {estimator.fit_.rank_choice}")
     goal = truth if target is None else saved or make_state(target, state.qubits)
     if goal is not None:
-        if goal.qubits != state.qubits:
-            raise InvalidInput("--target", f"a state of {state.qubits} qubits", f"{goal.qubits} qubits")
         name = "simulated state" if target is None else target
         result = result.with_extras(fidelity_target=name)
-    with translate_argument_names({"observable": "--observable", "paulis": "--observable"}):
-        extras = report_data(estimator.fit_, target=goal, observables=sums)
-        result = result.with_extras(
-            **extras, **dict(zip(sums, extras.get("observables", {}).get("values", ()), strict=True))
-        )
+    extras = report_data(estimator.fit_, target=goal, observables=sums)
+    result = result.with_extras(
+        **extras, **dict(zip(sums, extras.get("observables", {}).get("values", ()), strict=True))
+    )
     errors: Bootstrap | None = None
     if bootstrap is not None and result.status is not Status.INTERRUPTED:
         result, errors = _add_error_bars(result, estimator, bootstrap, goal, sums, resample, options)
@@ -241,14 +248,12 @@ def shadows(
         content = read_pauli_data(data)
     if isinstance(content, PauliData):
         raise InvalidInput("DATA", "counts by basis", "expectation values")
-    try:
-        shots = Shadow.from_counts(content)
-    except InvalidInput as error:
-        raise FileFormatError(str(data), str(error)) from error
+    shots = interpret_counts(data, content, Shadow.from_counts)
     names = {name: f"--{name}" for name in ("observable", "level", "batches", "estimator")} | {"paulis": "--observable"}
     with print_warnings(MeasurementWarning), translate_argument_names(names):
         found = shots.estimate(sums, estimator=estimator, level=level, batches=batches)
-        empty = [name for name, part in found.items() if part.high - part.low >= 2.0 * _largest_value(sums[name])]
+        largest = {name: sum(map(abs, terms.values())) for name, terms in sums.items()}
+        empty = [name for name, part in found.items() if part.high - part.low >= 2.0 * largest[name]]
         if empty and estimator == "median-of-means":
             hint = "median-of-means needs many random bases, --estimator matched takes bases of any kind"
             warnings.warn(f"no value of {', '.join(empty)} is excluded: {hint}", MeasurementWarning, stacklevel=2)
@@ -257,11 +262,6 @@ def shadows(
     figures = {name: asdict(part) for name, part in found.items()}
     summary = {"qubits": shots.qubits, "shots": shots.size, "bases": shots.draws, "estimator": estimator}
     return OutputWriter(options).finish(rows, {**summary, "observables": figures}, 0, f"{data.name}: {estimator}")
-
-
-def _largest_value(observable: Any) -> float:
-    """Return the largest value that a sum of strings can have: the sum of its coefficients in modulus."""
-    return 1.0 if isinstance(observable, str) else sum(abs(factor) for factor in observable.values())
 
 
 @contextlib.contextmanager
@@ -295,21 +295,34 @@ def check_context(simulated: bool, for_counts: dict[str, Any], for_simulations: 
             raise InvalidInput(f"--{name}", expected, repr(value) if isinstance(value, (int, float)) else str(value))
 
 
+def check_figures(qubits: int, observables: dict[str, Any], target: QuantumState | None) -> None:
+    """Raise for observables, or a target, of another number of qubits than the data have."""
+    from unipd.apps.tomography import as_pauli_sum
+
+    with translate_argument_names({"observable": "--observable", "paulis": "--observable"}):
+        for observable in observables.values():
+            as_pauli_sum(observable, qubits)
+    if target is not None and target.qubits != qubits:
+        raise InvalidInput("--target", f"a state of {qubits} qubits", f"{target.qubits} qubits")
+
+
 def run_simulation(
     name: str,
     qubits: int | None,
+    check: Callable[[int], None],
     measurements: int | None,
     state_rank: int | None,
     noise: Any,
     save_data: Path | None,
     options: Options,
 ) -> Simulation:
-    """Return the simulated experiment."""
+    """Return the simulated experiment, after the check of its number of qubits."""
     from unipd.apps.tomography import simulate
     from unipd.io.pauli import FORMATS, write_pauli_data
 
     if qubits is None:
         raise InvalidInput("--qubits", "the number of qubits of the simulated state", "none")
+    check(validate.integer("--qubits", qubits, minimum=1))
     check_file("--save-data", save_data, FORMATS)
     with translate_argument_names({"state": "--simulate", "rank": "--state-rank", "count": "--measurements"}):
         experiment = simulate(
@@ -348,12 +361,13 @@ def read_povm(text: str) -> Any:
 def fit_file(
     estimator: PauliTomography,
     path: Path,
+    check: Callable[[int], None],
     max_weight: int | None,
     max_paulis: int | None,
     readout: Path | None = None,
     povm: str | None = None,
 ) -> None:
-    """Fit the content of a file: expectation values, or counts by basis."""
+    """Fit the content of a file, expectation values or counts by basis, after the check of its number of qubits."""
     from unipd.apps.tomography import as_counts
     from unipd.io.pauli import PauliData, read_pauli_data
 
@@ -363,17 +377,49 @@ def fit_file(
         if any(given is not None for given in (max_weight, max_paulis, readout, povm)):
             names = "--max-weight, --max-paulis, --readout-matrix, --povm"
             raise InvalidInput(names, "a file of counts with these options", str(path))
+        check(content.qubits)
         estimator.fit_data(content)
         return
     operators = None if povm is None else current_communicator().read(read_povm, povm)
-    try:
-        counts = as_counts(content, operators)
-    except InvalidInput as error:
-        raise FileFormatError(str(path), str(error)) from error
+    counts = interpret_counts(path, content, partial(as_counts, povm=operators))
+    check(counts[0].qubits)
     read_errors = partial(read_array_file, "--readout-matrix", kinds=(".json", ".npy"))
     errors = None if readout is None else current_communicator().read(read_errors, readout)
     with translate_argument_names({"readout": "--readout-matrix"}):
         estimator.fit_counts(counts, readout=errors, max_weight=max_weight, max_paulis=max_paulis)
+
+
+def interpret_counts(path: Path, counts: Any, interpret: Callable[[Any], Any]) -> Any:
+    """Return what a function makes of the counts of a file; an error becomes one of the file, of a table with the line.
+
+    Bases and outcomes have a meaning only together with a POVM. Without their numbers, rows that cannot be interpreted
+    make every longer table one that cannot either, so that bisection finds the first of them.
+    """
+    try:
+        return interpret(counts)
+    except InvalidInput as error:
+        if path.suffix.lower() != ".csv" or error.argument == "povm":
+            raise FileFormatError(str(path), str(error)) from error
+        fault = error
+    from unipd.io.pauli import read_columns
+
+    columns, lines = read_columns(str(path), None)
+    labels = list(zip(columns["basis"], columns["outcome"], strict=True))
+
+    def find_fault(rows: int) -> InvalidInput | None:
+        table: dict[str, dict[str, int]] = {}
+        for basis, outcome in labels[:rows]:
+            table.setdefault(basis, {})[outcome] = 1
+        try:
+            interpret(table)
+        except InvalidInput as error:
+            return error
+        return None
+
+    first = bisect_left(range(1, len(labels) + 1), True, key=lambda rows: find_fault(rows) is not None)
+    if first == len(labels):
+        raise FileFormatError(str(path), str(fault)) from fault
+    raise FileFormatError(str(path), str(find_fault(first + 1)), lines[first + 1]) from fault
 
 
 def read_target(text: str) -> QuantumState:
@@ -449,8 +495,6 @@ def _add_ranges(result: Result, estimator: PauliTomography, target: Any, observa
     figures = dict(observables)
     if target is not None and target.rank == 1:
         figures["fidelity"] = target
-    if not figures:
-        raise InvalidInput("--certified-range", "--observable or a pure --target with this option", "neither")
     for name, figure in figures.items():
         found = estimator.state_range(figure)
         result = result.with_extras(**{f"{name}_certified_low": found.low, f"{name}_certified_high": found.high})
