@@ -133,12 +133,26 @@ def test_uneven_bases_are_named():
         shadow.estimate({"a": "XX"}, estimator="matched")
 
 
+def test_the_error_of_a_string_that_one_basis_measures():
+    truth, held, errors = random_pure(2, 3), 0, []
+    exact = truth.expectation("ZZ")
+    for seed in range(40):
+        counts = simulate_counts(truth, all_bases(2), 500, seed=seed)
+        found = Shadow.from_counts(counts).estimate({"a": "ZZ"}, estimator="matched")["a"]
+        held += found.low <= exact <= found.high
+        errors.append(found.stderr)
+    assert held >= 34
+    assert np.mean(errors) == pytest.approx(math.sqrt((1.0 - exact**2) / 500), rel=0.1)
+
+
 def test_a_string_that_no_shot_matches_has_no_finite_error():
     bases, bits = draw_bell_pairs(10, 200)
     found = Shadow(bases, bits).estimate({"high": "Z" * 20, "sum": {"Z" * 20: 0.5, "Z0 Z1": 1.0}, "pair": "Z0 Z1"})
     assert (found["high"].matches, found["high"].stderr, found["sum"].stderr) == (0, math.inf, math.inf)
     assert (found["high"].low, found["high"].high) == (-1.0, 1.0)
     assert 0.0 < found["pair"].stderr < 1.0
+    single = Shadow(["ZZ", *["XX"] * 30], ["00"] * 31).estimate({"a": "ZZ"}, estimator="matched")["a"]
+    assert (single.value, single.stderr, single.low, single.high, single.matches) == (1.0, math.inf, -1.0, 1.0, 1)
 
 
 def test_observables_of_qiskit():

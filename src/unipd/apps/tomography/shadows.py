@@ -7,7 +7,8 @@ estimates:
   matched with probability 3^-w, so 3^w times the sign, 0 without a match, has mean tr(P rho) and variance at most 3^w;
   that of a sum of strings is at most (sum |c| 3^(w/2))^2. The median of K means over B bases each errs by more than
   sqrt(34 variance / B) with probability at most 2 exp(-K / 2), whatever the state.
-- matched: the mean sign over the shots that match, for bases of any kind. Its standard error comes from the batches.
+- matched: the mean sign over the shots that match, for bases of any kind. Its standard error comes from batches of
+  shots drawn at random, since a single basis may match, and its counts come outcome by outcome.
 
 Bits are stored by qubit and letter, 64 shots a word: 64 shots of a string of weight w cost 2 w operations on words.
 """
@@ -59,8 +60,8 @@ class ShadowEstimate(ReprMixin):
     value
         The estimate.
     stderr
-        Standard error, from the spread of the batches; infinite where no shot matches one of the strings, of which
-        the spread then says nothing.
+        Standard error, from the spread of the batches; infinite where that says nothing: no shot matches one of the
+        strings, or ("matched") those of a single batch do.
     low
         Lower end of the interval: guaranteed for a median of means, else that of Student's distribution.
     high
@@ -214,14 +215,16 @@ class Shadow:
         validate.fraction("level", level)
         terms = {name: read_terms(observable, self.qubits) for name, observable in observables.items()}
         needed = math.ceil(2.0 * math.log(2.0 * max(1, len(terms)) / (1.0 - level)))
-        usual = needed if chosen == ESTIMATORS[0] else min(BATCHES, self.draws)
+        is_median = chosen == ESTIMATORS[0]
+        parts, unit = (self.draws, "basis") if is_median else (self.size, "shot")
+        usual = needed if is_median else min(BATCHES, parts)
         number = usual if batches is None else validate.integer("batches", batches, minimum=2)
-        if number > self.draws or number < 2 or (chosen == ESTIMATORS[0] and number < needed):
-            least = max(2, needed if chosen == ESTIMATORS[0] else 2)
-            text = f"at least {least} batches, each of at least one basis (level {level:g})"
-            raise InvalidInput("batches", text, f"{number} batches of {self.draws} bases")
-        packed = PackedShots(self, number)
-        if chosen == "matched":
+        if number > parts or number < 2 or (is_median and number < needed):
+            least = max(2, needed if is_median else 2)
+            text = f"at least {least} batches, each of at least one {unit} (level {level:g})"
+            raise InvalidInput("batches", text, f"{number} batches of {parts} {'bases' if is_median else 'shots'}")
+        packed = PackedShots(self, number, shuffled=not is_median)
+        if not is_median:
             return {name: _mean_of_matches(packed, *part, level) for name, part in terms.items()}
         if not self.is_even():
             text = 'the bases were not drawn uniformly at random: use the estimator "matched"'
@@ -278,23 +281,28 @@ def read_terms(observable: Any, qubits: int) -> tuple[list[str], FloatArray]:
 
 
 class PackedShots:
-    """Shots as words of 64 bits, by qubit and letter; every batch begins with a new word."""
+    """Shots as words of 64 bits, by qubit and letter; every batch begins with a new word.
 
-    def __init__(self, shadow: Shadow, batches: int) -> None:
-        batch = shadow.settings * batches // shadow.draws
+    Batches consist of bases, or of shots in a random order (the same in every run) if ``shuffled``.
+    """
+
+    def __init__(self, shadow: Shadow, batches: int, *, shuffled: bool = False) -> None:
+        order = np.random.default_rng(0).permutation(shadow.size) if shuffled else np.arange(shadow.size)
+        draw, draws = (order, shadow.size) if shuffled else (shadow.settings, shadow.draws)
+        batch = draw * batches // draws
         self.shots: IntArray = np.bincount(batch, minlength=batches)
         """Shots of each batch."""
         words = -(-self.shots // 64)
         if 4 * shadow.qubits * 64 * int(words.sum()) > MOST_STORED:
             raise InvalidInput("counts", f"at most {MOST_STORED // (4 * shadow.qubits)} shots", f"{shadow.size}")
-        of_draw = np.bincount(shadow.settings).astype(np.float64)
-        first = np.unique(shadow.settings, return_index=True)[1]
+        of_draw = np.bincount(draw).astype(np.float64)
+        first = np.unique(draw, return_index=True)[1]
         squares = np.bincount(batch[first], of_draw**2, batches)
         self.independent = float(np.min(self.shots**2 / squares))
         """Bases of a batch, counted by the variance of its mean: fewer where their shots are uneven."""
         ends = np.cumsum(words)
         self._starts: IntArray = ends - words
-        places = np.arange(shadow.size) + (64 * self._starts - (np.cumsum(self.shots) - self.shots))[batch]
+        places = order + (64 * self._starts - (np.cumsum(self.shots) - self.shots))[batch]
         self.qubits, width = shadow.qubits, 64 * int(ends[-1])
         self._ones = _pack(shadow.ones, places, width)
         self._letters = {chr(letter): _pack(shadow.letters == letter, places, width) for letter in _LETTERS}
@@ -361,7 +369,7 @@ def _mean_of_matches(packed: PackedShots, labels: list[str], numbers: FloatArray
             raise InvalidInput("observable", "strings that some basis measures", f"{label}, which none does")
         mean = float(sums.sum()) / total
         value += number * mean
-        deviations += number * (sums - mean * matches) / total
+        deviations += number * (sums - mean * matches) / total if np.count_nonzero(matches) > 1 else math.inf
         fewest = min(fewest, int(total))
     count = deviations.size
     stderr = math.sqrt(count / (count - 1.0) * float(np.sum(deviations**2)))
