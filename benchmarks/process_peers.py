@@ -1,6 +1,6 @@
 """Process tomography beside the fitters of qiskit-experiments, on the same counts in one run.
 
-    python benchmarks/process_peers.py [--quick] [--seeds N] [--only QUBITS] [--peer-qubits Q]
+    python benchmarks/process_peers.py [--quick] [--seeds N] [--only QUBITS] [--peer-qubits Q] [--coverage N]
 
 The truth is a random unitary with 5 % depolarising noise, or three random Kraus operators. All 4^q products of the
 states 0, 1, +, r are prepared, and each is measured in all 3^q bases with 1,000 shots. The peers are Qiskit's linear
@@ -8,7 +8,8 @@ inversion and its least squares by CVXPY with SCS, with Gaussian weights and wit
 channels; they form a matrix of all outcomes times 16^q (up to --peer-qubits). Figures are means over the seeds: CPU
 seconds, process infidelity with the truth (negative parts of a matrix that is not positive are cut off), deviation from
 trace preservation, and the excess of the log-likelihood over our certified bound in nats: inf where an outcome that was
-seen has no probability, negative where the fit is no channel.
+seen has no probability, negative where the fit is no channel. ``--coverage N`` repeats experiments N times instead, and
+counts the 95 % intervals of the bootstrap that hold the truth.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from figures import note
 from unipd.apps.process_tomography import (
     ProcessTomography,
     QuantumChannel,
+    as_channel,
     counts_data,
+    make_channel,
     noisy_channel,
     process_problem,
     random_channel,
@@ -121,13 +124,56 @@ def run_row(qubits: int, kind: str, seeds: int, shots: int, peers: bool) -> None
         )
 
 
+COVERED: dict[str, tuple[Callable[[], QuantumChannel], str, int]] = {
+    "CNOT + 5 %, 300 shots a pair": (lambda: noisy_channel("cx", depolarizing=0.05), "cx", 300),
+    "CNOT + 5 %, 2,000": (lambda: noisy_channel("cx", depolarizing=0.05), "cx", 2000),
+    "ideal CNOT, 300": (lambda: as_channel("cx"), "cx", 300),
+    "Hadamard + 5 %, 300": (lambda: noisy_channel("h", depolarizing=0.05), "h", 300),
+    "ideal Hadamard, 300": (lambda: as_channel("h"), "h", 300),
+    "amplitude damping 0.1, 300": (lambda: make_channel("damping", 1, strength=0.1), "id", 300),
+}
+"""The true channel, the target of its fidelity, and the shots of each pair of input and basis."""
+
+
+def cover(repetitions: int, replicates: int = 20, first_seed: int = 5000) -> None:
+    """Print how many 95 % intervals hold the truth, and the bias of the fidelity and of that of its replicates."""
+    print(f"of {repetitions} repetitions, {replicates} replicates each")
+    for name, (make, target, shots) in COVERED.items():
+        truth = make()
+        figures: dict[str, Callable[[QuantumChannel], float]] = {
+            "fidelity": lambda channel, target=target: channel.process_fidelity(target),
+            "unitarity": lambda channel: channel.unitarity,
+            "purity": lambda channel: channel.purity,
+        }
+        held, biases = dict.fromkeys(figures, 0), np.zeros((repetitions, 2))
+        for number in range(repetitions):
+            counts = simulate_process(truth, shots=shots, seed=first_seed + number)
+            estimate = ProcessTomography().fit_counts(counts)
+            errors = estimate.bootstrap(replicates, seed=number)
+            for figure, call in figures.items():
+                low, high = errors.interval(call, limits=(0.0, 1.0))
+                held[figure] += low - 1e-12 <= call(truth) <= high + 1e-12
+            fitted = figures["fidelity"](estimate.channel_)
+            repeated = float(np.mean(errors.values(figures["fidelity"])))
+            biases[number] = fitted - figures["fidelity"](truth), repeated - fitted
+        bias = biases.mean(axis=0)
+        cells = ", ".join(f"{figure} {count}" for figure, count in held.items())
+        print(f"{name}: {cells}; bias of the fidelity {bias[0]:.4f}, of its replicates {bias[1]:.4f}", flush=True)
+        note(
+            f"{name}: coverage of 95 % intervals, fidelity", held["fidelity"] / repetitions, "share", 0.9, at_least=True
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one qubit, one seed")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", type=int, help="only this number of qubits")
     parser.add_argument("--peer-qubits", type=int, default=2, help="largest number of qubits for the peers")
+    parser.add_argument("--coverage", type=int, metavar="N", help="count intervals that hold the truth, of N")
     options = parser.parse_args()
+    if options.coverage is not None:
+        return cover(options.coverage)
     try:
         import cvxpy  # noqa: F401
         import qiskit_experiments  # noqa: F401

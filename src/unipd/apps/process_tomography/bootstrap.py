@@ -19,7 +19,7 @@ from unipd.errors import InvalidInput
 from unipd.run import interruption
 
 BIAS_FACTOR = 2.0
-"""Safety factor on the bias of the replicates: that of an estimate is 1.0 to 1.6 times as large (CNOT, 5 % noise)."""
+"""Safety factor on the bias of the replicates: that of an estimate is 1.0 to 1.6 times as large."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,8 +63,7 @@ class ChannelBootstrap(ReprMixin):
         """Return a confidence interval of a figure, widened by twice the bias that the replicates show.
 
         A fit over all channels has more Kraus operators than a channel with little noise. The replicates are measured
-        on the fit, which is already too noisy, and so they may show less than its whole bias: with many shots all of
-        it, with few about two thirds.
+        on the fit, which is already too noisy, and so they may show only about two thirds of its bias.
 
         Parameters
         ----------
