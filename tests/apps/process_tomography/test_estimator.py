@@ -289,3 +289,14 @@ class TestMessages:
         estimate = ProcessTomography().fit_counts(simulate_process("h", shots=50))
         with pytest.raises(InvalidInput, match="from dimension 2"):
             estimate.summary(as_channel("cx"))
+
+
+def test_no_channel_fits_better_than_the_data():
+    """The residual of too few Kraus operators proves less than nothing; losses are nonnegative."""
+    truth = random_channel(1, 4, seed=2)
+    for shots in (300, 20):
+        estimate = ProcessTomography(rank=1).fit_counts(simulate_process(truth, shots=shots, seed=1))
+        assert estimate.result_.status is unipd.Status.LOCAL
+        assert -1e-6 * estimate.result_.objective <= estimate.result_.dual_bound <= estimate.result_.objective
+        every = ProcessTomography().fit_counts(simulate_process(truth, shots=shots, seed=1))
+        assert estimate.result_.dual_bound <= every.result_.objective

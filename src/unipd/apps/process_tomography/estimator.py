@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,11 @@ from unipd.couplings import Equality, LeastSquares, PoissonLikelihood, Product, 
 from unipd.errors import InvalidInput, UnipdError
 from unipd.maps import Stacked
 from unipd.maps.channel import ChannelMeasurements, PartialTrace, pack, unpack_channel
+from unipd.methods import Certificate
 from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, StoppingRule, solve
+from unipd.run.consistency import certify_bound
+from unipd.run.result import certificate_figures
 from unipd.sharp import Spectrahedron
 from unipd.sharp.spectral.factors import random_block
 from unipd.status import Status
@@ -178,6 +182,7 @@ class ProcessTomography:
             callback=self.callback,
             verbose=self.verbose,
         )
+        result = add_bound_of_data(result, whole)
         choi = result.x.dense().reshape(inputs, -1, inputs, whole.effects.shape[1])
         outputs = data.effects.shape[1]
         choi = choi[:, :outputs, :, :outputs].reshape(inputs * outputs, -1)
@@ -336,6 +341,25 @@ def process_problem(data: ProcessData) -> Problem:
     rows, identity = Stacked([PartialTrace(inputs, outputs), measure]), pack(np.eye(inputs))
     coupling = Product([Equality(), loss], [identity.size, b.size])
     return Problem(Spectrahedron(inputs * outputs, float(inputs)), rows, np.concatenate([identity, b]), coupling)
+
+
+def add_bound_of_data(result: Result, data: ProcessData) -> Result:
+    """Return a result whose bound is at least that of a perfect fit, 0: no channel fits better than the data do.
+
+    The bound of the residual can be below that where the number of Kraus operators is too small.
+    """
+    problem = result.problem
+    if result.dual_bound >= 0.0:
+        return result
+    dual = np.zeros_like(problem.b)
+    if data.is_counts:
+        dual[-data.values.size :] = np.where(data.values > 0, 0.0, data.row_shots)  # the gradient at the frequencies
+    known = Certificate(result.objective, result.violation, result.infeasibility, -np.inf, dual)
+    certificate, work = certify_bound(problem, known, result.accuracy)
+    if certificate.dual_bound <= result.dual_bound:
+        return result
+    counts = result.counts.plus(work[0], 0, work[1])
+    return replace(result, counts=counts, **certificate_figures(problem, certificate))
 
 
 def invert_process_data(data: ProcessData) -> Array:
