@@ -209,3 +209,11 @@ def test_units_change_no_status(cost, size):
     assert infeasible.solve().status is Status.INFEASIBLE
     assert solved.status is free.status is Status.SOLVED
     np.testing.assert_allclose([solved.objective, free.objective], [1.25 * cost * size, 3.0 * cost * size], rtol=1e-4)
+
+
+def test_a_program_without_bound_is_not_solved_at_the_largest_trace():
+    """min 2 X_12 with X_11 = 1 falls as the square root of the trace."""
+    program = SDP.from_matrices(np.array([[0.0, 1.0], [1.0, 0.0]]), [np.diag([1.0, 0.0])], [1.0])
+    result = program.solve(method="factored")
+    assert result.status is Status.STALLED
+    assert "may be unbounded" in result.message

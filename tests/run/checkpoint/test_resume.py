@@ -11,6 +11,7 @@ import pytest
 import unipd
 from support.runs import bits, cases, constrained_problem, same_run, vector_problem
 from unipd import MaxIterations, MaxOracleCalls, Status, compare, iterate, solve
+from unipd.atoms import LowRank
 from unipd.errors import FileFormatError
 from unipd.methods import as_method
 from unipd.run import COLUMNS, IterationInfo, StoppingRule
@@ -122,3 +123,18 @@ def test_a_status_that_is_none_is_refused(tmp_path):
     write_checkpoint(path, header, arrays)
     with pytest.raises(FileFormatError, match="status"):
         unipd.solve(problem, "unipdgrad", accuracy=1e-9, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize("method", ["auto", "unipdgrad", "accunipdgrad", "frank-wolfe", "corrective"])
+def test_a_bound_at_the_origin_is_accepted_however_large_the_matrices(method: str, tmp_path: Path) -> None:
+    """It rests on no eigenvalue, and is rigorous where others of 11 qubits are probabilistic."""
+    rng = np.random.default_rng(1)
+    strings = unipd.maps.PauliMap(11, rng.integers(0, 1 << 11, 40), rng.integers(0, 1 << 11, 40), "double", 1)
+    state = rng.standard_normal((1 << 11, 1)) / np.sqrt(1 << 11)
+    values = strings.image(LowRank(state, state, np.ones(1)))
+    problem = unipd.Problem(unipd.sharp.Spectrahedron(1 << 11), strings, values, unipd.couplings.LeastSquares())
+    path = tmp_path / "run.ckpt"
+    first = solve(problem, method, accuracy=1e-9, stop=MaxIterations(1), checkpoint=path)
+    assert first.bound_kind == "rigorous"
+    assert first.dual_bound == 0.0
+    solve(problem, method, accuracy=1e-9, stop=MaxIterations(2), checkpoint=path, resume=True)

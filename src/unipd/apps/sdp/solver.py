@@ -204,7 +204,7 @@ class Solver:
         if trace is not None:
             return self._solve_template(analysis, trace, stop)
         value, stop = find_least_trace(analysis.data), stop or MaxIterations(ITERATIONS)
-        excluded, total = 0.0, None
+        excluded, total, matters = 0.0, None, False
         for _ in range(ENLARGEMENTS):
             value *= ENLARGEMENT_FACTOR
             guess = TraceBound(value, False, "a guess, enlarged while it mattered")
@@ -216,6 +216,9 @@ class Solver:
                 break
             stop = _remaining_budget(stop, result)
         assert total is not None
+        if total.status is Status.SOLVED and matters:
+            note = f"The trace of X has reached {value:.4g}, the largest that was tried, and still matters."
+            return downgrade(total, Status.STALLED, f"{note} The program may be unbounded; else give a trace bound.")
         if total.status is not Status.INFEASIBLE:
             return self._drop_guess(total)
         message = (
