@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,14 @@ from unipd.apps.process_tomography.channel import QuantumChannel, as_channel
 from unipd.apps.process_tomography.data import ProcessData, ancilla_data, counts_data, expectation_data
 from unipd.apps.process_tomography.descent import KrausDescent
 from unipd.apps.tomography import MeasurementWarning
+from unipd.apps.tomography.fit import improve_bound
 from unipd.apps.tomography.objectives import LEAST_EXPECTED, NATS, START_NOISE
 from unipd.couplings import Equality, LeastSquares, PoissonLikelihood, Product, WeightedLeastSquares
 from unipd.errors import InvalidInput, UnipdError
 from unipd.maps import Stacked
 from unipd.maps.channel import ChannelMeasurements, PartialTrace, pack, unpack_channel
-from unipd.methods import Certificate
 from unipd.problem import Problem
 from unipd.run import IterationInfo, Result, StoppingRule, solve
-from unipd.run.consistency import certify_bound
-from unipd.run.result import certificate_figures
 from unipd.sharp import Spectrahedron
 from unipd.sharp.spectral.factors import random_block
 from unipd.status import Status
@@ -348,18 +345,12 @@ def add_bound_of_data(result: Result, data: ProcessData) -> Result:
 
     The bound of the residual can be below that where the number of Kraus operators is too small.
     """
-    problem = result.problem
     if result.dual_bound >= 0.0:
         return result
-    dual = np.zeros_like(problem.b)
+    dual = np.zeros_like(result.problem.b)
     if data.is_counts:
         dual[-data.values.size :] = np.where(data.values > 0, 0.0, data.row_shots)  # the gradient at the frequencies
-    known = Certificate(result.objective, result.violation, result.infeasibility, -np.inf, dual)
-    certificate, work = certify_bound(problem, known, result.accuracy)
-    if certificate.dual_bound <= result.dual_bound:
-        return result
-    counts = result.counts.plus(work[0], 0, work[1])
-    return replace(result, counts=counts, **certificate_figures(problem, certificate))
+    return improve_bound(result, dual)
 
 
 def invert_process_data(data: ProcessData) -> Array:

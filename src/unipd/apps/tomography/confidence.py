@@ -31,7 +31,7 @@ from unipd._util import validate
 from unipd._util.printing import ReprMixin
 from unipd.apps.tomography.adapters import read_state_array
 from unipd.apps.tomography.counts import BasisCounts
-from unipd.apps.tomography.fit import fit_counts, fit_data, largest_step
+from unipd.apps.tomography.fit import WIDE_QUBITS, fit_counts, fit_data, largest_step
 from unipd.apps.tomography.fixed_rank import WIDTH, FixedRank
 from unipd.apps.tomography.measurements import (
     as_pauli_sum,
@@ -41,7 +41,7 @@ from unipd.apps.tomography.measurements import (
     standard_errors,
 )
 from unipd.apps.tomography.model import Fit
-from unipd.apps.tomography.objectives import BY_OUTCOME, oracle_options
+from unipd.apps.tomography.objectives import BY_OUTCOME, NATS, oracle_options
 from unipd.apps.tomography.simulate import binomial_mean, sample_bases
 from unipd.apps.tomography.state import QuantumState, as_state
 from unipd.atoms import LowRank
@@ -54,16 +54,12 @@ from unipd.run import MaxIterations, Result, solve
 from unipd.sharp.linear import Linear
 from unipd.sharp.spectral.spectrahedron import Spectrahedron
 
-NATS = 0.01
-"""Certified accuracy of each solve, in nats: the ends of a 95 % range err by about a four-hundredth of its width."""
 CLOSE = 0.01
 """Distance of the certified end of a range from one that is attained, as a share of its distance from the estimate."""
 MOST_SOLVES = 10
 """Solves for one end of a range; two to four are usual."""
 MOST_ITERATIONS = 400
 """Limit of a single solve, whose bound holds wherever it stops."""
-DENSE_QUBITS = 9
-"""Most qubits of a factor with as many columns as rows."""
 FIRST_SHIFT = 0.3
 """White noise in the first point, so that no direction is missing."""
 INTERIOR = 0.1
@@ -221,7 +217,7 @@ class Region:
     problem: Problem
     """min phi over all states."""
     least: float
-    """phi at its minimiser (to :data:`NATS`)."""
+    """phi at its minimiser, to NATS: the ends of a 95 % range then err by about a four-hundredth of its width."""
     excess: float
     """Delta."""
     factor: Array
@@ -295,10 +291,10 @@ def residual_noise(fit: Fit) -> float:
 
 
 def mixed_factor(state: QuantumState) -> Array:
-    """Return R with R R^* the state and some white noise; above :data:`DENSE_QUBITS` with few random columns of it."""
+    """Return R with R R^* the state and some white noise; above :data:`WIDE_QUBITS` with few random columns of it."""
     roots = state.eigenvectors * np.sqrt((1.0 - FIRST_SHIFT) * state.eigenvalues)
     size = state.dimension
-    if state.qubits <= DENSE_QUBITS:
+    if state.qubits <= WIDE_QUBITS:
         return np.linalg.cholesky(roots @ roots.conj().T + FIRST_SHIFT / size * np.eye(size))
     rng = np.random.default_rng(0)
     block = rng.standard_normal((size, WIDTH)) + 1j * rng.standard_normal((size, WIDTH))
@@ -333,7 +329,7 @@ def smallest_value(region: Region, operator: Any, sign: float) -> End:
     phi(X_t) - phi_min grows as t^2 while the region is an ellipsoid, so t is corrected by the ratio of square roots.
     """
     size = region.problem.map.domain[0]
-    matrix = operator.toarray() if size <= 1 << DENSE_QUBITS else None
+    matrix = operator.toarray() if size <= 1 << WIDE_QUBITS else None
     bounds = (
         np.linalg.eigvalsh(matrix)[[0, -1]] if matrix is not None else np.array([-1.0, 1.0]) * operator.norm_bound()
     )

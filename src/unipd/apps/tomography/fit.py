@@ -362,8 +362,14 @@ def _certify_at_image(result: Result, image: Array) -> Result:
     """Return the result with the bound of the residual at A X, if that is better than its own."""
     problem = result.problem
     assert problem.loss is not None
-    known = Certificate(result.objective, 0.0, 0.0, -math.inf, problem.loss.gradient(image - problem.b))
-    certificate, work = certify_bound(problem, known, result.accuracy, BOUND_SHARE * abs(result.objective))
+    return improve_bound(result, problem.loss.gradient(image - problem.b), BOUND_SHARE * abs(result.objective))
+
+
+def improve_bound(result: Result, dual: Array, tolerance: float = 0.0) -> Result:
+    """Return the result with the bound of a dual vector, certified, if that is better than its own."""
+    problem = result.problem
+    known = Certificate(result.objective, result.violation, result.infeasibility, -math.inf, dual)
+    certificate, work = certify_bound(problem, known, result.accuracy, tolerance)
     counts = result.counts.plus(work[0], 0, work[1])
     is_better = certificate.dual_bound > result.dual_bound
     return replace(result, counts=counts, **(certificate_figures(problem, certificate) if is_better else {}))
