@@ -13,7 +13,7 @@ from unipd.dual import (
     DualSpace,
     FusedSpace,
     dual_space,
-    space,
+    function,
 )
 from unipd.errors import InvalidInput, OracleError
 from unipd.methods import direction_between, exact_step, loss_gradient, step_along
@@ -125,7 +125,7 @@ def test_runs_are_those_of_numpy(method: str, monkeypatch: pytest.MonkeyPatch) -
     given = problem("least squares", np.float64)
     limit = unipd.MaxIterations(20)
     expected = unipd.solve(given, method, accuracy=1e-9, stop=limit)
-    monkeypatch.setattr(space, "FUSED", 1)
+    monkeypatch.setattr(function, "FUSED", 1)
     found = unipd.solve(given, method, accuracy=1e-9, stop=limit)
     np.testing.assert_allclose(found.history.table[:, 3:6], expected.history.table[:, 3:6], rtol=1e-9, atol=1e-12)
 

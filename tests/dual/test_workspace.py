@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unipd.dual import Workspace, release_workspace, space, workspace_like, workspace_scope
+from unipd.dual import Workspace, long_vectors, workspace_like, workspace_scope
 
 SIZES = (3, 5)
 
@@ -55,17 +55,16 @@ def test_memory_is_used_again_inside_the_context_alone() -> None:
         taken = workspace_like(vector)
         assert taken.ctypes.data == place
         assert (taken.shape, taken.dtype) == (vector.shape, vector.dtype)
-        release_workspace()
+        context.workspace.release()
         assert len(context.workspace) == 1
     assert workspace_like(vector).base is None
-    release_workspace()  # does nothing
 
 
 @pytest.mark.parametrize("shift", range(-2, 4))
 def test_how_references_are_counted_is_left_to_the_interpreter(monkeypatch: pytest.MonkeyPatch, shift: int) -> None:
     """Interpreters differ in what they count on their own stack: only a comparison shows it."""
     plain = sys.getrefcount
-    monkeypatch.setattr(space.sys, "getrefcount", lambda array: plain(array) - shift)
+    monkeypatch.setattr(long_vectors.sys, "getrefcount", lambda array: plain(array) - shift)
     pool = Workspace()
     first = pool.like(np.ones(3))
     place = first.ctypes.data

@@ -7,59 +7,10 @@ With the Lagrangian of the template (paper, (5)-(7)):
 
 In the slack split of a loss, phi^*(lam) joins g, r^*(lam) joins the gradient, and h = 0.
 
-Read evaluate (oracle calls and the bound), then space (the passes of an iteration); the kernels serve long vectors.
+Read function: oracle calls, the passes of an iteration in NumPy, the bound. long_vectors has the same passes in
+compiled loops.
 """
 
-from unipd.dual.evaluate import (
-    DualPoint,
-    DualValue,
-    LowerBound,
-    call_oracle,
-    call_oracle_along,
-    double_direction,
-    dual_value,
-    image_of,
-    lower_bound,
-    oracle_errors,
-    proximal_step,
-    value_only,
-)
-from unipd.dual.space import (
-    ChunkedSpace,
-    DualSpace,
-    FusedSpace,
-    Workspace,
-    dual_point,
-    dual_space,
-    evaluate,
-    is_chunked,
-    release_workspace,
-    workspace_like,
-    workspace_scope,
-)
+from unipd._util.lazy import lazy_exports
 
-__all__ = [
-    "ChunkedSpace",
-    "DualPoint",
-    "DualSpace",
-    "DualValue",
-    "FusedSpace",
-    "LowerBound",
-    "Workspace",
-    "call_oracle",
-    "call_oracle_along",
-    "double_direction",
-    "dual_point",
-    "dual_space",
-    "dual_value",
-    "evaluate",
-    "image_of",
-    "is_chunked",
-    "lower_bound",
-    "oracle_errors",
-    "proximal_step",
-    "release_workspace",
-    "value_only",
-    "workspace_like",
-    "workspace_scope",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

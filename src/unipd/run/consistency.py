@@ -13,8 +13,9 @@ import numpy as np
 from unipd import atoms
 from unipd._typing import Array
 from unipd._util.blas import inner, norm
+from unipd._util.context import current_context
 from unipd.atoms import Blocks, dense, inner_product
-from unipd.dual import double_direction, evaluate, lower_bound, oracle_errors, release_workspace
+from unipd.dual import double_direction, evaluate, lower_bound, oracle_errors
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
 from unipd.methods.base import ORACLE_SHARE, fast_replace
@@ -369,7 +370,8 @@ def certify_bound(
     The oracle may err by a tenth of the accuracy, or by ``tolerance`` if that is more. Where the map offers products in
     double precision, data in single precision are used in double.
     """
-    release_workspace()
+    if (workspace := current_context().workspace) is not None:
+        workspace.release()  # the strongest certificate needs memory of its own
     absolute = max(tolerance, ORACLE_SHARE * accuracy * problem.scale(certificate.objective))
     dual = certificate.dual
     point = evaluate(problem, dual, direction=double_direction(problem, dual), tolerance=absolute, certified=True)

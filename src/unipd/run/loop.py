@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from unipd import dual as dual_function
 from unipd._typing import Array
 from unipd._util import validate
 from unipd._util.blas import inner
 from unipd._util.context import change_context, current_communicator, current_context
-from unipd.dual import workspace_scope
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle
 from unipd.memory import as_tracker, peak_memory, require_room_for_run, tracker_name
 from unipd.methods import Method, State, as_method
@@ -305,7 +305,8 @@ class Run:
 
     def __enter__(self) -> Run:
         self._restore()
-        self._scope.enter_context(workspace_scope())
+        if dual_function.is_chunked(self.problem):
+            self._scope.enter_context(dual_function.workspace_scope())
         if self.problem.is_oracle_stated:
             self._scope.enter_context(change_context(seen_atoms=self.termination.seen_atoms))
         limit = self.termination.stop.deadline()

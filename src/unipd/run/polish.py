@@ -255,7 +255,7 @@ def _smoothness(
     if math.isfinite(state.smoothness) and state.smoothness > 0.0:
         return state.smoothness, counts
     eps = target_eps(problem, None, accuracy, point.objective)
-    from unipd.methods.universal.line_search import initial_smoothness
+    from unipd.methods.universal.common import initial_smoothness
 
     estimate = initial_smoothness(problem, point, eps, ORACLE_SHARE * eps)
     return estimate.smoothness, counts + estimate.work

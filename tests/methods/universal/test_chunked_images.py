@@ -18,9 +18,9 @@ from unipd.dual import (
     Workspace,
     dual_space,
     evaluate,
+    function,
     is_chunked,
     lower_bound,
-    space,
 )
 from unipd.errors import OracleError
 from unipd.maps import Sampling
@@ -53,8 +53,8 @@ LOSS = unipd.couplings.LeastSquares(0.5)
 
 @pytest.fixture
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(space, "FUSED", 1)
-    monkeypatch.setattr(space, "CHUNKED", 100)
+    monkeypatch.setattr(function, "FUSED", 1)
+    monkeypatch.setattr(function, "CHUNKED", 100)
     monkeypatch.setattr(pattern, "CACHE_ENTRIES", 90)
 
 
@@ -77,8 +77,8 @@ def test_the_iterates_are_those_of_whole_vectors(
     monkeypatch: pytest.MonkeyPatch, coupling: Any, by_column: bool, method: str
 ) -> None:
     whole = states(problem(coupling, by_column=by_column), method=method)
-    monkeypatch.setattr(space, "FUSED", 1)
-    monkeypatch.setattr(space, "CHUNKED", 100)
+    monkeypatch.setattr(function, "FUSED", 1)
+    monkeypatch.setattr(function, "CHUNKED", 100)
     monkeypatch.setattr(pattern, "CACHE_ENTRIES", 90)
     given = problem(coupling, by_column=by_column)
     assert type(dual_space(given)) is ChunkedSpace
@@ -166,7 +166,7 @@ def test_a_search_that_cannot_succeed_is_reported() -> None:
 
 
 def test_measurements_in_any_order_are_not_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(space, "CHUNKED", 1)
+    monkeypatch.setattr(function, "CHUNKED", 1)
     places = np.array([2, 0, 1, 0]), np.array([1, 2, 0, 1])
     given = unipd.Problem(unipd.sharp.NuclearBall((3, 3), engine=ENGINE), Sampling(*places, (3, 3)), np.ones(4), LOSS)
     assert not is_chunked(given)
@@ -174,8 +174,8 @@ def test_measurements_in_any_order_are_not_taken_in_parts(monkeypatch: pytest.Mo
 
 def test_few_long_vectors_live_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Old and new dual vector and image, and the one before: five, and one for the best bound."""
-    monkeypatch.setattr(space, "FUSED", 1)
-    monkeypatch.setattr(space, "CHUNKED", 100)
+    monkeypatch.setattr(function, "FUSED", 1)
+    monkeypatch.setattr(function, "CHUNKED", 100)
     size = 1 << 20
     rows = np.repeat(np.arange(1024, dtype=np.int32), 1024)
     sampling = Sampling(rows, np.tile(np.arange(1024, dtype=np.int32), 1024), (1024, 1024), np.float32)

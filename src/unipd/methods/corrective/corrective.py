@@ -32,7 +32,7 @@ from unipd.methods.corrective.linear_master import LinearModel
 from unipd.methods.corrective.master import solve_master
 from unipd.methods.corrective.model import FEW_ATOMS, Bundle
 from unipd.methods.corrective.splitting_master import Splitting
-from unipd.methods.universal.line_search import initial_smoothness, least_smoothness
+from unipd.methods.universal.common import initial_smoothness, least_smoothness
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer, Tracker
 from unipd.spectral import RIGOROUS

@@ -23,8 +23,14 @@ from unipd._util.context import out_of_time
 from unipd.dual import DualPoint, DualSpace, DualValue, dual_space
 from unipd.errors import InvalidInput
 from unipd.methods.base import Counts, fast_replace
-from unipd.methods.universal.common import SLACK_SHARE, UniversalMethod, UniversalState, averaging_weight
-from unipd.methods.universal.line_search import Search, search_smoothness
+from unipd.methods.universal.common import (
+    SLACK_SHARE,
+    Search,
+    UniversalMethod,
+    UniversalState,
+    averaging_weight,
+    search_smoothness,
+)
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 

@@ -47,8 +47,7 @@ from unipd.methods.base import (
 from unipd.methods.factored.lbfgs import Memory, interpolate
 from unipd.methods.step_size import ARMIJO
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad, AccUniPDGradState
-from unipd.methods.universal.common import SLACK_SHARE
-from unipd.methods.universal.line_search import least_smoothness
+from unipd.methods.universal.common import SLACK_SHARE, least_smoothness
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from unipd._typing import Array
 from unipd.dual import dual_space
 from unipd.methods.base import Counts, fast_replace
-from unipd.methods.universal.common import SLACK_SHARE, UniversalMethod, UniversalState, averaging_weight
-from unipd.methods.universal.line_search import longest_step
+from unipd.methods.universal.common import SLACK_SHARE, UniversalMethod, UniversalState, averaging_weight, longest_step
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 

@@ -1,13 +1,15 @@
-"""Oracle calls at a dual vector: g, its gradient and the atom, or the value alone (paper, (7)); the bound -G.
+"""The dual function at a dual vector (paper, (7)), the passes of an iteration over vectors, and the bound -G.
 
-The bound, which certifies, is tightened along the ray of its dual vector.
+A method is written once, on the operations of :class:`DualSpace`; :func:`dual_space` chooses another implementation
+of them, from :mod:`unipd.dual.long_vectors`, where vectors are long. The bound, which certifies, is tightened along
+the ray of its dual vector.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from unipd._typing import Array
 from unipd._util.blas import inner, norm
 from unipd._util.context import current_context
+from unipd._util.lazy import can_compile
 from unipd.errors import InvalidInput, OracleError, UnboundedOracle, UnipdError
 from unipd.problem import Problem
 from unipd.protocols import Coupling, SharpAnswer
@@ -27,6 +30,10 @@ _SHORT = 1 << 14
 _SUM_ROUNDING = 1.0
 """Units of rounding (eps) of what cancels by which the oracle's value may err: at most 0.43 was measured, on matrices
 of 10 x 30 to 100,000 x 8 numbers in single precision, real and complex."""
+FUSED = 1 << 14
+"""Entries of a dual vector from which compiled loops beat NumPy's passes."""
+CHUNKED = 1 << 21
+"""Entries from which images are computed in parts: a stored image would take as much memory as the data."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +226,175 @@ def _require_bounded(answer: SharpAnswer) -> None:
             "bound X, or use an objective that grows faster (a squared norm)",
             answer.atom if is_infinite else None,
         )
+
+
+class Step(NamedTuple):
+    """A trial point of a line search and the value of the model there."""
+
+    dual: Array
+    """lam' = prox_{h/M}(lam - grad g(lam) / M)."""
+    model: float
+    """Q_M(lam'; lam) = g(lam) + <grad g(lam), lam' - lam> + M/2 ||lam' - lam||^2."""
+    length_sq: float
+    """||lam' - lam||^2."""
+    sums: tuple[float, float]
+    """<lam', b> and ||lam'||^2."""
+
+
+class DualSpace:
+    """Passes over dual vectors and images in NumPy."""
+
+    keeps_images = True
+    """Whether points keep their gradient and image."""
+    image_products = 0
+    """Images that a step or an average must recompute."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    def lincomb(self, first: Array, gamma: float, second: Array) -> Array:
+        """Return (1 - gamma) first + gamma second."""
+        return (1.0 - gamma) * first - (-gamma) * second
+
+    def extrapolate(self, dual: Array, previous: Array, extrapolation: float) -> Array:
+        """Return lam + extrapolation (lam - lam')."""
+        return dual if extrapolation == 0.0 else self.lincomb(dual, -extrapolation, previous)
+
+    def distance(self, first: Array, second: Array) -> float:
+        """Return ||first - second||."""
+        difference = first - second
+        return math.sqrt(inner(difference, difference))
+
+    def evaluate(self, dual: Array, *, tolerance: float, start: Any) -> DualValue:
+        """Call the sharp oracle at lam."""
+        return self.complete(dual, call_oracle(self.problem, dual, tolerance=tolerance, start=start))
+
+    def complete(self, dual: Array, answer: SharpAnswer) -> DualValue:
+        """Return the point of an oracle's answer, from which a step can start."""
+        return self.point(dual, answer, image_of(self.problem, answer.atom))
+
+    def point(self, dual: Array, answer: SharpAnswer, image: Array) -> DualPoint:
+        """Join an oracle's answer and the image of its atom: g(lam) as attained, and its gradient."""
+        residual = self.problem.b - image
+        gradient, slack, norm_sq = residual, None, inner(dual, dual)
+        if self.problem.split and self.problem.loss is not None:
+            maximizer, slack = self.problem.loss.slack(dual)
+            gradient = residual + maximizer
+        sums = inner(dual, residual), inner(dual, image), inner(dual, self.problem.b), norm_sq
+        return join_point(dual, answer, image, gradient, sums, slack)
+
+    def step(self, base: DualValue, smoothness: float) -> Step:
+        """Return the trial point at M and the model there."""
+        gradient = self.materialize(base).gradient
+        dual = proximal_step(self.problem, base.dual, gradient, smoothness)
+        direction: Array = dual - base.dual
+        squared = inner(direction, direction)
+        model = base.value + inner(gradient, direction) + 0.5 * smoothness * squared
+        return Step(dual, model, squared, (inner(dual, self.problem.b), inner(dual, dual)))
+
+    def lower_model(self, base: DualValue, answer: SharpAnswer) -> DualValue:
+        """Return the lower model that the atom of another answer gives at the base point.
+
+        Every x in X gives g(lam) >= <lam, b - A x> - f(x); the certified error is unknown (inf).
+        """
+        return replace(self.complete(base.dual, replace(answer, error=math.inf)), matvecs=1)
+
+    def materialize(self, point: DualValue) -> DualPoint:
+        """Return a point with its gradient and image."""
+        assert isinstance(point, DualPoint)
+        return point
+
+    def keep(self, point: DualPoint) -> DualValue:
+        """Return a point as a state keeps it."""
+        return point
+
+    def gradient_change(self, first: DualValue, second: DualValue) -> float:
+        """Return ||grad g(lam) - grad g(lam')||, for estimates of nu; nan where gradients are not kept."""
+        if not self.keeps_images:
+            return math.nan
+        return self.distance(self.materialize(second).gradient, self.materialize(first).gradient)
+
+    def average_image(self, image: Array, gamma: float, point: DualValue) -> tuple[Array, float | None]:
+        """Return A xbar = (1 - gamma) image + gamma A x^*, and ||A xbar - b||^2 for K = {0} and least squares."""
+        mean = self.lincomb(image, gamma, self.materialize(point).image)
+        if self.problem.conjugate_curvature is None:
+            return mean, None
+        residual = mean - self.problem.b
+        return mean, inner(residual, residual)
+
+
+def dual_space(problem: Problem) -> DualSpace:
+    """Return the implementation that fits the problem's dual vectors."""
+    if not _is_fused(problem):
+        return DualSpace(problem)
+    from unipd.dual.long_vectors import ChunkedSpace, FusedSpace  # on first use: Numba is slow to import
+
+    return ChunkedSpace(problem) if is_chunked(problem) else FusedSpace(problem)
+
+
+def is_chunked(problem: Problem) -> bool:
+    """Whether the images of atoms are computed in parts: millions of entries, and a map that can do it.
+
+    Inexact oracles return the low-rank atoms that it takes.
+    """
+    return problem.b.size >= CHUNKED and not problem.exact and _is_fused(problem) and problem.map.has_image_parts
+
+
+def evaluate(
+    problem: Problem,
+    dual: Array,
+    *,
+    direction: Any = None,
+    tolerance: float = 0.0,
+    start: Any = None,
+    certified: bool = False,
+) -> DualPoint:
+    """Call the sharp oracle at -A^* lam and return g, its gradient and the atom (paper, (7)).
+
+    Parameters are those of :func:`call_oracle`.
+    """
+    answer = call_oracle(problem, dual, direction=direction, tolerance=tolerance, start=start, certified=certified)
+    return dual_point(problem, dual, answer, image_of(problem, answer.atom))
+
+
+def dual_point(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> DualPoint:
+    """Join an oracle's answer and the image of its atom into the point at lam."""
+    return dual_space(problem).point(dual, answer, image)
+
+
+def _is_fused(problem: Problem) -> bool:
+    b = problem.b
+    is_long = b.size >= FUSED and b.dtype.kind == "f" and b.ndim == 1
+    return is_long and problem.conjugate_curvature is not None and can_compile()
+
+
+def join_point(
+    dual: Array,
+    answer: SharpAnswer,
+    image: Array,
+    gradient: Array,
+    sums: tuple[float, float, float, float],
+    slack: float | None,
+) -> DualPoint:
+    """Return the point; ``sums`` are <lam, b - A x>, <lam, A x>, <lam, b> and ||lam||^2."""
+    pairing, along_image, linear, norm_sq = sums
+    attained = pairing - answer.objective
+    return DualPoint(
+        dual,
+        require_finite(attained + (slack or 0.0)),
+        answer.error,
+        answer.error - along_image - answer.objective,
+        attained + answer.error,
+        linear,
+        norm_sq,
+        slack,
+        answer.atom,
+        answer.objective,
+        1 + (answer.matvecs or 1),
+        answer.bound_kind,
+        gradient=gradient,
+        image=image,
+    )
 
 
 class LowerBound(NamedTuple):
