@@ -1,4 +1,4 @@
-"""Sets K and losses phi that couple A x - b, one per file with its prox, derivative and rescaling.
+"""Sets K and losses phi that couple A x - b, one family per file with its prox, derivative and rescaling.
 
 Sets, for A x - b in K, with the support function h(lam) = sup over K of <lam, r>:
 

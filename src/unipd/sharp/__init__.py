@@ -1,4 +1,4 @@
-"""Sharp oracles: sets X and objectives f known through [y]^# = argmax over x in X of <y, x> - f(x), one per file.
+"""Sharp oracles: sets X and objectives f known through [y]^# = argmax over x in X of <y, x> - f(x), a family per file.
 
 With f = 0 the sharp operator is the linear minimization oracle (LMO) of X, at -y. Every oracle returns the maximiser as
 a structured atom, its value (the conjugate of f on X at y), f at it, and a certified error.

@@ -12,11 +12,11 @@ from unipd.sharp.flow_polytope import FlowPolytope as FlowPolytope
 from unipd.sharp.from_callable import from_callable as from_callable
 from unipd.sharp.group_ball import GroupBall as GroupBall
 from unipd.sharp.k_sparse import KSparsePolytope as KSparsePolytope
-from unipd.sharp.k_support_ball import KSupportBall as KSupportBall
-from unipd.sharp.l1_ball import L1Ball as L1Ball
-from unipd.sharp.l2_ball import L2Ball as L2Ball
+from unipd.sharp.k_sparse import KSupportBall as KSupportBall
 from unipd.sharp.linear import Linear as Linear
-from unipd.sharp.linf_ball import LInfBall as LInfBall
+from unipd.sharp.lp_ball import L1Ball as L1Ball
+from unipd.sharp.lp_ball import L2Ball as L2Ball
+from unipd.sharp.lp_ball import LInfBall as LInfBall
 from unipd.sharp.lp_ball import LpBall as LpBall
 from unipd.sharp.norm_ball import NormBall as NormBall
 from unipd.sharp.norm_on_ball import L1NormOnBall as L1NormOnBall

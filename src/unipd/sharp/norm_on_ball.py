@@ -13,7 +13,7 @@ from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import SharpFunction
 from unipd.sharp.coordinates import Coordinates
-from unipd.sharp.l1_ball import L1Ball
+from unipd.sharp.lp_ball import L1Ball
 from unipd.sharp.norm_ball import NormBall
 
 

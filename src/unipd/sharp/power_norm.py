@@ -15,9 +15,7 @@ from unipd._util.entrywise import phase
 from unipd.errors import InvalidInput
 from unipd.protocols import SharpAnswer
 from unipd.sharp.base import SharpFunction
-from unipd.sharp.l1_ball import L1Ball
-from unipd.sharp.l2_ball import L2Ball
-from unipd.sharp.linf_ball import LInfBall
+from unipd.sharp.lp_ball import L1Ball, L2Ball, LInfBall
 from unipd.sharp.norm_ball import NormBall
 
 

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import aslinearoperator
 import unipd
 from unipd import couplings, sharp
 from unipd.couplings.base import finite_differences
-from unipd.couplings.l2_ball import Ellipsoid
+from unipd.couplings.lp_ball import Ellipsoid
 from unipd.dual import evaluate, lower_bound
 from unipd.maps import row_norms
 from unipd.methods.wrappers import equilibrate

@@ -4,8 +4,8 @@ At x the gradient is lam = grad phi(A x - b). The oracle's vertex v minimises th
 it is the Frank-Wolfe gap <lam, A (x - v)> + f(x) - f(v), and the same call gives the dual bound -G(lam).
 
 Read frank_wolfe (steps towards the vertex), then active_set: x as a convex combination of vertices, the iteration that
-moves weight between them, and the two methods that choose these vertices, away-step and pairwise Frank-Wolfe, which
-converge linearly over polytopes; and blended, pairwise steps within the active set, which may do without the oracle.
+moves weight between them, and the methods that choose these vertices: away-step and pairwise Frank-Wolfe, which
+converge linearly over polytopes, and blended pairwise steps within the active set, which may do without the oracle.
 """
 
 from unipd._util.lazy import lazy_exports

@@ -1,8 +1,8 @@
 from unipd.methods.frank_wolfe.active_set import ActiveSet as ActiveSet
 from unipd.methods.frank_wolfe.active_set import ActiveSetState as ActiveSetState
 from unipd.methods.frank_wolfe.active_set import AwayStepFrankWolfe as AwayStepFrankWolfe
+from unipd.methods.frank_wolfe.active_set import BlendedPairwise as BlendedPairwise
 from unipd.methods.frank_wolfe.active_set import PairwiseFrankWolfe as PairwiseFrankWolfe
 from unipd.methods.frank_wolfe.active_set import Vertex as Vertex
-from unipd.methods.frank_wolfe.blended import BlendedPairwise as BlendedPairwise
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe as FrankWolfe
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfeState as FrankWolfeState
