@@ -28,6 +28,8 @@ try:
 except ImportError as error:
     raise MissingExtra("cvxpy", "cvxpy", "a solver for CVXPY 1.9 or later (Python 3.11 or later)") from error
 
+__all__ = ["Solver", "convert_sdp", "read_program"]
+
 ACCURACY = 1e-6
 """Relative accuracy of gap and feasibility without another request."""
 INACCURATE = 1e-3

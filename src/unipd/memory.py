@@ -22,6 +22,18 @@ from unipd.spectral.dense import is_small
 from unipd.trackers import AtomList, ByBlock, Dense, Fixed, ImageOnly, LowRankTracker, SketchTracker
 from unipd.trackers.atoms import HasAtoms
 
+__all__ = [
+    "Forecast",
+    "available_memory",
+    "container_memory",
+    "forecast",
+    "limited_memory",
+    "machine_memory",
+    "memory_limit",
+    "peak_memory",
+    "resident_memory",
+]
+
 
 def container_memory() -> int:
     """Return what the control group's limit leaves, or a very large number without a limit.

@@ -74,7 +74,8 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package: the names in its stub, imported on first use.
 
     The stub ``__init__.pyi`` beside the package's ``__init__.py`` has a line ``from module import name as name`` for
-    each of them, and type checkers and editors read the same file. A module of the package is imported from it.
+    each of them, and type checkers and editors read the same file. A module of the package is imported from it. As in
+    any stub, a name without ``as`` is not exported: tests may import it from the package, and nothing else does.
 
     >>> import unipd.trackers
     >>> find, names, exported = lazy_exports("unipd.trackers")
@@ -84,7 +85,8 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
     module: Any = sys.modules[package]
     loader, origin = module.__spec__.loader, module.__spec__.origin  # also inside a zip archive
     lines = [line.split() for line in loader.get_data(f"{origin}i").decode().splitlines()]
-    homes = {name: home for _, home, _, name, _, _ in lines}
+    homes = {words[3]: words[1] for words in lines}
+    exported = [words[3] for words in lines if "as" in words]
 
     def find(name: str) -> Any:
         if name not in homes:
@@ -95,4 +97,4 @@ def lazy_exports(package: str) -> tuple[Callable[[str], Any], Callable[[], list[
         setattr(module, name, value)
         return value
 
-    return find, lambda: sorted(homes), list(homes)
+    return find, lambda: sorted(exported), exported

@@ -10,13 +10,13 @@ from unipd.dual.function import dual_space as dual_space
 from unipd.dual.function import dual_value as dual_value
 from unipd.dual.function import evaluate as evaluate
 from unipd.dual.function import image_of as image_of
-from unipd.dual.function import is_chunked as is_chunked
 from unipd.dual.function import lower_bound as lower_bound
 from unipd.dual.function import oracle_errors as oracle_errors
 from unipd.dual.function import proximal_step as proximal_step
-from unipd.dual.function import value_only as value_only
-from unipd.dual.long_vectors import ChunkedSpace as ChunkedSpace
-from unipd.dual.long_vectors import FusedSpace as FusedSpace
-from unipd.dual.long_vectors import Workspace as Workspace
-from unipd.dual.long_vectors import workspace_like as workspace_like
 from unipd.dual.long_vectors import workspace_scope as workspace_scope
+from unipd.dual.function import is_chunked as is_chunked
+from unipd.dual.function import value_only
+from unipd.dual.long_vectors import ChunkedSpace
+from unipd.dual.long_vectors import FusedSpace
+from unipd.dual.long_vectors import Workspace
+from unipd.dual.long_vectors import workspace_like

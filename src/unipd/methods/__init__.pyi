@@ -10,7 +10,6 @@ from unipd.methods.base import keep_incumbent as keep_incumbent
 from unipd.methods.base import merit as merit
 from unipd.methods.base import method_options as method_options
 from unipd.methods.cgal import CGAL as CGAL
-from unipd.methods.cgal import CGALState as CGALState
 from unipd.methods.coordinate.coordinate import CoordinateDescent as CoordinateDescent
 from unipd.methods.corrective.corrective import Corrective as Corrective
 from unipd.methods.corrective.corrective import MemoryBound as MemoryBound
@@ -19,16 +18,17 @@ from unipd.methods.frank_wolfe import AwayStepFrankWolfe as AwayStepFrankWolfe
 from unipd.methods.frank_wolfe import BlendedPairwise as BlendedPairwise
 from unipd.methods.frank_wolfe import PairwiseFrankWolfe as PairwiseFrankWolfe
 from unipd.methods.frank_wolfe.frank_wolfe import FrankWolfe as FrankWolfe
-from unipd.methods.norm_barrier import Centring as Centring
 from unipd.methods.norm_barrier import NormBarrier as NormBarrier
-from unipd.methods.norm_barrier import NormBarrierState as NormBarrierState
 from unipd.methods.norm_barrier import has_norm_barrier as has_norm_barrier
-from unipd.methods.step_size import direction_between as direction_between
-from unipd.methods.step_size import exact_step as exact_step
-from unipd.methods.step_size import loss_gradient as loss_gradient
-from unipd.methods.step_size import step_along as step_along
 from unipd.methods.universal.accunipdgrad import AccUniPDGrad as AccUniPDGrad
 from unipd.methods.universal.quasi_newton import QuasiNewton as QuasiNewton
 from unipd.methods.universal.unipdgrad import UniPDGrad as UniPDGrad
 from unipd.methods.wrappers.rescaling import Rescaling as Rescaling
 from unipd.methods.wrappers.restarts import Restarts as Restarts
+from unipd.methods.cgal import CGALState
+from unipd.methods.norm_barrier import Centring
+from unipd.methods.norm_barrier import NormBarrierState
+from unipd.methods.step_size import direction_between
+from unipd.methods.step_size import exact_step
+from unipd.methods.step_size import loss_gradient
+from unipd.methods.step_size import step_along

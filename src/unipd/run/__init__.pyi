@@ -1,39 +1,39 @@
 from unipd.run.checkpoint import Checkpoint as Checkpoint
 from unipd.run.checkpoint import CheckpointWarning as CheckpointWarning
 from unipd.run.compare import Comparison as Comparison
-from unipd.run.compare import Truth as Truth
 from unipd.run.compare import compare as compare
 from unipd.run.history import COLUMNS as COLUMNS
 from unipd.run.history import History as History
-from unipd.run.history import Incumbent as Incumbent
 from unipd.run.history import IterationInfo as IterationInfo
-from unipd.run.infeasibility import is_separating as is_separating
-from unipd.run.infeasibility import nearest_ray as nearest_ray
-from unipd.run.interruption import request as request
-from unipd.run.interruption import stop_on_signals as stop_on_signals
-from unipd.run.loop import Run as Run
 from unipd.run.loop import iterate as iterate
 from unipd.run.loop import solve as solve
-from unipd.run.polish import merge_light_atoms as merge_light_atoms
 from unipd.run.polish import polish as polish
-from unipd.run.progress import Heartbeat as Heartbeat
-from unipd.run.progress import remaining_seconds as remaining_seconds
-from unipd.run.progress import watch_runs as watch_runs
-from unipd.run.progress import write_progress_to as write_progress_to
-from unipd.run.result import ProblemFacts as ProblemFacts
 from unipd.run.result import Result as Result
-from unipd.run.result import problem_facts as problem_facts
-from unipd.run.result import summary_rows as summary_rows
-from unipd.run.result import tracker_error as tracker_error
 from unipd.run.stopping import Accuracy as Accuracy
 from unipd.run.stopping import MaxCpuSeconds as MaxCpuSeconds
 from unipd.run.stopping import MaxIterations as MaxIterations
 from unipd.run.stopping import MaxOracleCalls as MaxOracleCalls
 from unipd.run.stopping import MaxSeconds as MaxSeconds
-from unipd.run.stopping import RemainingBudget as RemainingBudget
 from unipd.run.stopping import Stall as Stall
 from unipd.run.stopping import StoppingRule as StoppingRule
 from unipd.run.stopping import When as When
-from unipd.run.termination import Termination as Termination
 from unipd.run.termination import downgrade as downgrade
 from unipd.run.termination import recheck as recheck
+from unipd.run.compare import Truth
+from unipd.run.history import Incumbent
+from unipd.run.infeasibility import is_separating
+from unipd.run.infeasibility import nearest_ray
+from unipd.run.interruption import request
+from unipd.run.interruption import stop_on_signals
+from unipd.run.loop import Run
+from unipd.run.polish import merge_light_atoms
+from unipd.run.progress import Heartbeat
+from unipd.run.progress import remaining_seconds
+from unipd.run.progress import watch_runs
+from unipd.run.progress import write_progress_to
+from unipd.run.result import ProblemFacts
+from unipd.run.result import problem_facts
+from unipd.run.result import summary_rows
+from unipd.run.result import tracker_error
+from unipd.run.stopping import RemainingBudget
+from unipd.run.termination import Termination

@@ -23,7 +23,7 @@ from unipd.methods import Method, State, as_method
 from unipd.methods.base import ForecastsMemory, fast_replace, method_options
 from unipd.problem import Problem
 from unipd.protocols import Tracker
-from unipd.run.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
+from unipd.run.checkpoint.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
 from unipd.run.consistency import require_recorded_bound, revise_bound
 from unipd.run.history import History, Incumbent, IterationInfo
 from unipd.run.infeasibility import unbounded_result

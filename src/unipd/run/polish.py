@@ -38,7 +38,7 @@ from unipd.trackers.atoms import HasAtoms, vertex_key
 from unipd.trackers.lowrank import as_factors, compress
 
 if TYPE_CHECKING:
-    from unipd.methods.corrective import Bundle
+    from unipd.methods.corrective.model import Bundle
 
 FACTORED_STEPS = 30
 """Largest number of steps of the factored method."""
@@ -181,7 +181,7 @@ def _polish_hull(problem: Problem, state: State, accuracy: float) -> State:
     dual = state.certificate.dual
     points = [_evaluate_atom(problem, atom, dual) for atom in kept]
     counts = state.counts.plus(matvecs=len(points))
-    from unipd.methods.corrective import Bundle
+    from unipd.methods.corrective.model import Bundle
 
     bundle = Bundle.of(problem, points[0], by_block=False).with_atoms(problem, *points[1:])
     bundle = bundle.at(_first_weights(bundle, points, weights))
@@ -265,7 +265,7 @@ def _optimize_weights(
     problem: Problem, bundle: Bundle, dual: Array, smoothness: float, accuracy: float
 ) -> tuple[Bundle, Array]:
     """Run the proximal point method on the dual over the hull until the point is optimal there."""
-    from unipd.methods.corrective import solve_master
+    from unipd.methods.corrective.master import solve_master
 
     for _ in range(MULTIPLIER_STEPS):
         bundle, moved = solve_master(problem, bundle, dual, smoothness)

@@ -1,44 +1,40 @@
 from unipd.spectral.certify.probabilistic import Certification as Certification
 from unipd.spectral.certify.probabilistic import Certified as Certified
-from unipd.spectral.certify.probabilistic import certified_norm as certified_norm
 from unipd.spectral.certify.probabilistic import certified_upper as certified_upper
-from unipd.spectral.certify.rigorous import gershgorin_upper as gershgorin_upper
-from unipd.spectral.certify.rigorous import gram_norm_upper as gram_norm_upper
-from unipd.spectral.certify.rigorous import is_psd_shifted as is_psd_shifted
 from unipd.spectral.certify.rigorous import norm_bound as norm_bound
-from unipd.spectral.certify.rigorous import rigorous_upper as rigorous_upper
-from unipd.spectral.certify.vectors import block_upper_bound as block_upper_bound
 from unipd.spectral.certify.vectors import certify_eigenvalues as certify_eigenvalues
 from unipd.spectral.certify.vectors import certify_singular_value as certify_singular_value
 from unipd.spectral.engine import PRECISION as PRECISION
 from unipd.spectral.engine import SOLVERS as SOLVERS
 from unipd.spectral.engine import Engine as Engine
-from unipd.spectral.engine import FixedToleranceEngine as FixedToleranceEngine
 from unipd.spectral.engine import fixed_tolerance_engine as fixed_tolerance_engine
-from unipd.spectral.engine import top_eigenpairs as top_eigenpairs
-from unipd.spectral.engine import top_singular_triples as top_singular_triples
-from unipd.spectral.golub_kahan import Bidiagonal as Bidiagonal
-from unipd.spectral.golub_kahan import CompiledBidiagonalization as CompiledBidiagonalization
-from unipd.spectral.lanczos import Basis as Basis
-from unipd.spectral.lanczos import gaussian as gaussian
-from unipd.spectral.lanczos import length_of as length_of
-from unipd.spectral.lanczos import starting_block as starting_block
-from unipd.spectral.operators import Operator as Operator
-from unipd.spectral.operators import OperatorDefaults as OperatorDefaults
-from unipd.spectral.operators import Products as Products
 from unipd.spectral.results import BOUND_KINDS as BOUND_KINDS
 from unipd.spectral.results import CLAIMED as CLAIMED
 from unipd.spectral.results import PROBABILISTIC as PROBABILISTIC
 from unipd.spectral.results import RESIDUAL as RESIDUAL
 from unipd.spectral.results import RIGOROUS as RIGOROUS
 from unipd.spectral.results import STATED as STATED
-from unipd.spectral.results import EigenPairs as EigenPairs
-from unipd.spectral.results import SingularTriples as SingularTriples
 from unipd.spectral.results import weakest_bound as weakest_bound
-from unipd.spectral.stopping import Stop as Stop
-from unipd.spectral.stopping import value_error as value_error
 from unipd.spectral.symmetric import SymmetricOperator as SymmetricOperator
 from unipd.spectral.symmetric import cholesky_bound as cholesky_bound
 from unipd.spectral.symmetric import has_compiled_lanczos as has_compiled_lanczos
 from unipd.spectral.symmetric import smallest_eigenpair as smallest_eigenpair
 from unipd.spectral.symmetric import top_eigenvalue as top_eigenvalue
+from unipd.spectral.certify.probabilistic import certified_norm
+from unipd.spectral.certify.rigorous import gershgorin_upper
+from unipd.spectral.certify.rigorous import gram_norm_upper
+from unipd.spectral.certify.rigorous import is_psd_shifted
+from unipd.spectral.certify.rigorous import rigorous_upper
+from unipd.spectral.certify.vectors import block_upper_bound
+from unipd.spectral.engine import FixedToleranceEngine
+from unipd.spectral.engine import top_eigenpairs
+from unipd.spectral.engine import top_singular_triples
+from unipd.spectral.golub_kahan import Bidiagonal
+from unipd.spectral.golub_kahan import CompiledBidiagonalization
+from unipd.spectral.lanczos import Basis
+from unipd.spectral.lanczos import gaussian
+from unipd.spectral.lanczos import length_of
+from unipd.spectral.lanczos import starting_block
+from unipd.spectral.operators import Products
+from unipd.spectral.stopping import Stop
+from unipd.spectral.stopping import value_error

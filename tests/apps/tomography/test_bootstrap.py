@@ -16,14 +16,13 @@ from unipd.apps.tomography import (
     as_state,
     bootstrap,
     ghz,
-    interval_of,
     random_mixed,
     random_pure,
     residual_noise,
     simulate,
     simulate_counts,
 )
-from unipd.apps.tomography.bootstrap import RESAMPLING
+from unipd.apps.tomography.bootstrap import RESAMPLING, interval_of
 from unipd.errors import InvalidInput
 
 

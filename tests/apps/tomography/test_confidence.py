@@ -12,14 +12,19 @@ from unipd.apps.tomography import (
     all_bases,
     as_state,
     ghz,
-    is_identified,
     random_mixed,
     random_pure,
     simulate,
     simulate_counts,
     state_range,
 )
-from unipd.apps.tomography.confidence import as_observable, calibrate_excess, confidence_region, smallest_value
+from unipd.apps.tomography.confidence import (
+    as_observable,
+    calibrate_excess,
+    confidence_region,
+    is_identified,
+    smallest_value,
+)
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import PauliMap
 

@@ -11,14 +11,12 @@ import pytest
 import unipd
 from unipd.apps.tomography import (
     DoubtfulMeasurements,
-    FitSettings,
     Noise,
     PauliTomography,
     TooFewMeasurements,
     all_bases,
     as_counts,
     choose_paulis,
-    fit_counts,
     ghz,
     random_mixed,
     random_pure,
@@ -27,6 +25,8 @@ from unipd.apps.tomography import (
     standard_errors,
 )
 from unipd.apps.tomography.estimator import SOLVER_OPTIONS
+from unipd.apps.tomography.fit import fit_counts
+from unipd.apps.tomography.model import FitSettings
 from unipd.apps.tomography.objectives import noise_level_of
 from unipd.errors import InvalidInput, UnipdError
 

@@ -5,11 +5,9 @@ import pytest
 
 from unipd import Status
 from unipd.apps.tomography import (
-    Histogram,
     Noise,
     PauliTomography,
     all_bases,
-    fit_counts,
     ghz,
     outcome_probabilities,
     outcome_problem,
@@ -17,6 +15,8 @@ from unipd.apps.tomography import (
     random_pure,
     simulate_counts,
 )
+from unipd.apps.tomography.counts import Histogram
+from unipd.apps.tomography.fit import fit_counts
 from unipd.apps.tomography.objectives import LEAST_COUNT, multinomial_variance
 from unipd.errors import InvalidInput
 from unipd.maps.pauli import OutcomeMap

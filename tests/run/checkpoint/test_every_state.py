@@ -23,8 +23,8 @@ from unipd.apps.graphs import maxcut_program
 from unipd.apps.graphs.theta import theta
 from unipd.apps.sdp import SDP
 from unipd.apps.sdp.interior_point import InteriorPointState
-from unipd.apps.tomography import Noise, Projected, simulate
-from unipd.apps.tomography.projected import ProjectedState
+from unipd.apps.tomography import Noise, simulate
+from unipd.apps.tomography.projected import Projected, ProjectedState
 from unipd.errors import UnipdError
 from unipd.io import Graph
 from unipd.methods import CGALState, Factored, Method, NormBarrier, NormBarrierState, State

@@ -1,15 +1,11 @@
 from unipd.apps.completion.estimator import MatrixCompletion as MatrixCompletion
 from unipd.apps.completion.implicit import ImplicitCompletion as ImplicitCompletion
-from unipd.apps.completion.minimum_norm import BalancedNuclearNormSquared as BalancedNuclearNormSquared
 from unipd.apps.completion.minimum_norm import factored_norm_method as factored_norm_method
 from unipd.apps.completion.minimum_norm import norm_problem as norm_problem
 from unipd.apps.completion.model import CompletionModel as CompletionModel
 from unipd.apps.completion.problem import CompletionProblem as CompletionProblem
-from unipd.apps.completion.problem import ModelSettings as ModelSettings
-from unipd.apps.completion.problem import WarmStart as WarmStart
 from unipd.apps.completion.problem import ball_formulation as ball_formulation
 from unipd.apps.completion.problem import ball_problem as ball_problem
-from unipd.apps.completion.problem import fit_biases as fit_biases
 from unipd.apps.completion.radius_search import RadiusChoice as RadiusChoice
 from unipd.apps.completion.radius_search import choose_radius as choose_radius
 from unipd.apps.completion.radius_search import initial_radius as initial_radius
@@ -19,9 +15,12 @@ from unipd.apps.completion.ratings import as_ratings as as_ratings
 from unipd.apps.completion.ratings import index_ratings as index_ratings
 from unipd.apps.completion.saved_model import LoadedModel as LoadedModel
 from unipd.apps.completion.saved_model import load_model as load_model
-from unipd.apps.completion.side_information import SideCurvature as SideCurvature
-from unipd.apps.completion.side_information import SideFactor as SideFactor
 from unipd.apps.completion.side_information import align_features as align_features
 from unipd.apps.completion.solver import SolverOptions as SolverOptions
-from unipd.apps.completion.solver import merge_results as merge_results
 from unipd.apps.completion.solver import solve_completion as solve_completion
+from unipd.apps.completion.problem import ModelSettings
+from unipd.apps.completion.problem import WarmStart
+from unipd.apps.completion.problem import fit_biases
+from unipd.apps.completion.side_information import SideCurvature
+from unipd.apps.completion.side_information import SideFactor
+from unipd.apps.completion.solver import merge_results

@@ -24,8 +24,8 @@ from unipd.methods.factored.least_norm import first_scales
 from unipd.problem import Problem
 from unipd.run import History, Result
 from unipd.run.history import COLUMNS
-from unipd.sharp.spectral import BalancedNuclearNormSquared
 from unipd.sharp.spectral.factors import NuclearNormFactors
+from unipd.sharp.spectral.nuclear import BalancedNuclearNormSquared
 from unipd.spectral import PRECISION, Engine, fixed_tolerance_engine
 
 

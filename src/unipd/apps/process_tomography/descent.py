@@ -26,8 +26,14 @@ from unipd.dual import oracle_errors
 from unipd.maps import Stacked
 from unipd.maps.channel import pack
 from unipd.methods.base import ORACLE_SHARE
-from unipd.methods.factored import AugmentedLagrangian, FactoredState, stationarity
-from unipd.methods.factored.augmented_lagrangian import Evaluation, refresh_certificate, target
+from unipd.methods.factored.augmented_lagrangian import (
+    AugmentedLagrangian,
+    Evaluation,
+    FactoredState,
+    refresh_certificate,
+    stationarity,
+    target,
+)
 from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape
 from unipd.methods.factored.lbfgs import ROUNDING, lbfgs_steps
 from unipd.problem import Problem

@@ -3,26 +3,21 @@ from unipd.apps.sdp.cone_program import ConeProgram as ConeProgram
 from unipd.apps.sdp.cone_program import Cones as Cones
 from unipd.apps.sdp.cone_program import ConeSolution as ConeSolution
 from unipd.apps.sdp.cone_program import Primal as Primal
-from unipd.apps.sdp.cones import TruncatedCone as TruncatedCone
-from unipd.apps.sdp.cones import find_combination as find_combination
-from unipd.apps.sdp.cones import measure_margins as measure_margins
-from unipd.apps.sdp.cones import measure_size as measure_size
 from unipd.apps.sdp.data import Block as Block
 from unipd.apps.sdp.data import SdpData as SdpData
-from unipd.apps.sdp.data import TraceBound as TraceBound
-from unipd.apps.sdp.embedding import ConicForm as ConicForm
-from unipd.apps.sdp.formats import data_from_sdpa as data_from_sdpa
-from unipd.apps.sdp.formats import data_from_sedumi as data_from_sedumi
-from unipd.apps.sdp.formats import sdpa_from_data as sdpa_from_data
-from unipd.apps.sdp.formats import sedumi_from_data as sedumi_from_data
-from unipd.apps.sdp.formulation import analyse as analyse
-from unipd.apps.sdp.formulation import bound_from_diagonals as bound_from_diagonals
-from unipd.apps.sdp.infeasibility import find_ray as find_ray
-from unipd.apps.sdp.infeasibility import find_separation as find_separation
-from unipd.apps.sdp.interior_point import InteriorPoint as InteriorPoint
-from unipd.apps.sdp.presolve import find_binary_lifting as find_binary_lifting
-from unipd.apps.sdp.presolve import find_face as find_face
 from unipd.apps.sdp.program import SDP as SDP
-from unipd.apps.sdp.solver import FallbackRule as FallbackRule
-from unipd.apps.sdp.solver import Solver as Solver
-from unipd.apps.sdp.solver import estimate_seconds as estimate_seconds
+from unipd.apps.sdp.cones import TruncatedCone
+from unipd.apps.sdp.cones import find_combination
+from unipd.apps.sdp.cones import measure_margins
+from unipd.apps.sdp.cones import measure_size
+from unipd.apps.sdp.data import TraceBound
+from unipd.apps.sdp.embedding import ConicForm
+from unipd.apps.sdp.formats import data_from_sdpa
+from unipd.apps.sdp.formulation import analyse
+from unipd.apps.sdp.formulation import bound_from_diagonals
+from unipd.apps.sdp.infeasibility import find_ray
+from unipd.apps.sdp.infeasibility import find_separation
+from unipd.apps.sdp.presolve import find_binary_lifting
+from unipd.apps.sdp.presolve import find_face
+from unipd.apps.sdp.solver import FallbackRule
+from unipd.apps.sdp.solver import estimate_seconds

@@ -28,7 +28,7 @@ from unipd.io import SdpaProblem, read_sdpa, write_sdpa
 from unipd.maps.sdp import Entries, SymmetricOperator
 from unipd.problem import Problem
 from unipd.run import Result
-from unipd.run.checkpoint import checkpoint_for
+from unipd.run.checkpoint.checkpoint import checkpoint_for
 
 _SENSES = ("=", "==", "<=", ">=")
 _OPTIONS = ("trace_bound", "rank", "seed", "stop", "callback", "verbose", "start", "checkpoint", "every", "resume")

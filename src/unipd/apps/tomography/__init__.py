@@ -28,25 +28,19 @@ objective (objectives), the rank and the method, and solves. The files in the or
 from unipd.apps.tomography.bootstrap import (
     Bootstrap,
     bootstrap,
-    interval_of,
     read_replicates,
-    replicates_file,
     report_data,
 )
-from unipd.apps.tomography.confidence import StateRange, is_identified, residual_noise, state_range
+from unipd.apps.tomography.confidence import StateRange, residual_noise, state_range
 from unipd.apps.tomography.counts import (
     BasisCounts,
-    Histogram,
-    OutcomeMap,
     as_confusion,
     as_counts,
     correct_readout,
     estimate_paulis,
-    walsh_hadamard,
 )
 from unipd.apps.tomography.estimator import PauliTomography
-from unipd.apps.tomography.fit import depolarize, fit_counts
-from unipd.apps.tomography.fixed_rank import FixedRank
+from unipd.apps.tomography.fit import depolarize
 from unipd.apps.tomography.measurements import (
     DoubtfulMeasurements,
     MeasurementWarning,
@@ -57,23 +51,19 @@ from unipd.apps.tomography.measurements import (
     as_pauli_sum,
     as_paulis,
     choose_paulis,
-    identifying_count,
     measurement_count,
-    parameter_count,
     pauli_map,
     shot_variance,
     standard_errors,
 )
-from unipd.apps.tomography.model import Fit, FitSettings
+from unipd.apps.tomography.model import Fit
 from unipd.apps.tomography.objectives import (
     PAPER_EPS,
-    has_few_outcomes,
     likelihood_problem,
     outcome_problem,
     pearson_chi_square,
     tomography_problem,
 )
-from unipd.apps.tomography.projected import Projected
 from unipd.apps.tomography.shadows import Shadow, ShadowEstimate, UnevenBases
 from unipd.apps.tomography.simulate import (
     STATES,
@@ -101,15 +91,10 @@ __all__ = [
     "Bootstrap",
     "DoubtfulMeasurements",
     "Fit",
-    "FitSettings",
-    "FixedRank",
-    "Histogram",
     "MeasurementWarning",
     "Noise",
-    "OutcomeMap",
     "PauliTomography",
     "Paulis",
-    "Projected",
     "QuantumState",
     "QuasiCounts",
     "Shadow",
@@ -130,18 +115,12 @@ __all__ = [
     "correct_readout",
     "depolarize",
     "estimate_paulis",
-    "fit_counts",
     "ghz",
-    "has_few_outcomes",
-    "identifying_count",
-    "interval_of",
-    "is_identified",
     "likelihood_problem",
     "make_state",
     "measurement_count",
     "outcome_probabilities",
     "outcome_problem",
-    "parameter_count",
     "pauli6_povm",
     "pauli_map",
     "pearson_chi_square",
@@ -150,7 +129,6 @@ __all__ = [
     "random_mixed",
     "random_pure",
     "read_replicates",
-    "replicates_file",
     "report_data",
     "residual_noise",
     "shot_variance",
@@ -161,5 +139,4 @@ __all__ = [
     "state_range",
     "tomography_problem",
     "w_state",
-    "walsh_hadamard",
 ]

@@ -20,10 +20,15 @@ from unipd.atoms import apply
 from unipd.dual import DualPoint, evaluate, oracle_errors
 from unipd.errors import InvalidInput
 from unipd.methods.base import ORACLE_SHARE, Counts
-from unipd.methods.factored import AugmentedLagrangian, Factored, FactoredState, Memory, stationarity
-from unipd.methods.factored.augmented_lagrangian import refresh_certificate, target
-from unipd.methods.factored.factored import SLOWEST_DECREASE, certify_at, rank_one_escape, with_bound
-from unipd.methods.factored.lbfgs import lbfgs_steps
+from unipd.methods.factored.augmented_lagrangian import (
+    AugmentedLagrangian,
+    FactoredState,
+    refresh_certificate,
+    stationarity,
+    target,
+)
+from unipd.methods.factored.factored import SLOWEST_DECREASE, Factored, certify_at, rank_one_escape, with_bound
+from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp import Spectrahedron

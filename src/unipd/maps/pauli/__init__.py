@@ -11,55 +11,6 @@ In reading order:
 - ``kernels``: the compiled kernels, with the algorithm; ``simd``: vectors and pointers for them.
 """
 
-from unipd.maps.pauli.layout import longest_light
-from unipd.maps.pauli.map import DenseOperator, HermitianOperator, PauliMap, PauliOperator
-from unipd.maps.pauli.outcomes import (
-    PAULI_MATRICES,
-    Confusion,
-    Measurement,
-    OutcomeMap,
-    apply_local,
-    as_measurement,
-    find_measurement,
-    measure_basis,
-    pauli6_povm,
-    pauli_coefficients,
-    sic_povm,
-    walsh_hadamard,
-)
-from unipd.maps.pauli.strings import (
-    bit_count,
-    default_count,
-    masks,
-    parse,
-    phases,
-    random_paulis,
-    write,
-)
+from unipd._util.lazy import lazy_exports
 
-__all__ = [
-    "PAULI_MATRICES",
-    "Confusion",
-    "DenseOperator",
-    "HermitianOperator",
-    "Measurement",
-    "OutcomeMap",
-    "PauliMap",
-    "PauliOperator",
-    "apply_local",
-    "as_measurement",
-    "bit_count",
-    "default_count",
-    "find_measurement",
-    "longest_light",
-    "masks",
-    "measure_basis",
-    "parse",
-    "pauli6_povm",
-    "pauli_coefficients",
-    "phases",
-    "random_paulis",
-    "sic_povm",
-    "walsh_hadamard",
-    "write",
-]
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

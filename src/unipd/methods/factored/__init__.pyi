@@ -1,11 +1,11 @@
-from unipd.methods.factored.augmented_lagrangian import AugmentedLagrangian as AugmentedLagrangian
-from unipd.methods.factored.augmented_lagrangian import FactoredState as FactoredState
-from unipd.methods.factored.augmented_lagrangian import stationarity as stationarity
 from unipd.methods.factored.factored import Factored as Factored
-from unipd.methods.factored.factored import factors_of as factors_of
 from unipd.methods.factored.factored import is_factorable as is_factorable
-from unipd.methods.factored.fixed_diagonal import RowFactors as RowFactors
-from unipd.methods.factored.fixed_diagonal import find_groups as find_groups
-from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors as fixed_diagonal_factors
-from unipd.methods.factored.lbfgs import Memory as Memory
-from unipd.methods.factored.trust_region import newton_steps as newton_steps
+from unipd.methods.factored.augmented_lagrangian import AugmentedLagrangian
+from unipd.methods.factored.augmented_lagrangian import FactoredState
+from unipd.methods.factored.augmented_lagrangian import stationarity
+from unipd.methods.factored.factored import factors_of
+from unipd.methods.factored.fixed_diagonal import RowFactors
+from unipd.methods.factored.fixed_diagonal import find_groups
+from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
+from unipd.methods.factored.lbfgs import Memory
+from unipd.methods.factored.trust_region import newton_steps

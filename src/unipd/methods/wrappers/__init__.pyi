@@ -1,10 +1,6 @@
 from unipd.methods.wrappers.base import Wrapper as Wrapper
 from unipd.methods.wrappers.base import WrapperState as WrapperState
 from unipd.methods.wrappers.fallback import Fallback as Fallback
-from unipd.methods.wrappers.fallback import FallbackState as FallbackState
 from unipd.methods.wrappers.rescaling import Rescaling as Rescaling
-from unipd.methods.wrappers.rescaling import RescalingState as RescalingState
-from unipd.methods.wrappers.rescaling import Scaling as Scaling
-from unipd.methods.wrappers.rescaling import equilibrate as equilibrate
 from unipd.methods.wrappers.restarts import Restarts as Restarts
-from unipd.methods.wrappers.restarts import RestartsState as RestartsState
+from unipd.methods.wrappers.rescaling import equilibrate

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from unipd.report.sections.base import COLOURS, Figure, Section, Table, spectrum_figure
+from unipd.report.sections.base import COLOURS, Figure, Section, Table
 from unipd.report.sections.completion import completion_section
 from unipd.report.sections.semidefinite import cut_section, semidefinite_section
 from unipd.report.sections.tomography import channel_section, tomography_section
@@ -57,4 +57,4 @@ def report_sections(result: Result) -> list[Section]:
     return [section for build in BUILDERS if (section := build(result)) is not None]
 
 
-__all__ = ["COLOURS", "Figure", "Section", "Table", "report_sections", "spectrum_figure"]
+__all__ = ["COLOURS", "Figure", "Section", "Table", "report_sections"]

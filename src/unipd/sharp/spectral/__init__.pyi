@@ -1,23 +1,18 @@
-from unipd.sharp.spectral.base import HermitianSharp as HermitianSharp
-from unipd.sharp.spectral.base import RankOneSharp as RankOneSharp
-from unipd.sharp.spectral.base import SingularSharp as SingularSharp
-from unipd.sharp.spectral.base import SpectralSharp as SpectralSharp
-from unipd.sharp.spectral.base import SquaredSharp as SquaredSharp
-from unipd.sharp.spectral.base import eigenvalues as eigenvalues
-from unipd.sharp.spectral.base import singular_values as singular_values
 from unipd.sharp.spectral.fantope import Fantope as Fantope
 from unipd.sharp.spectral.group_nuclear import GroupNuclearBall as GroupNuclearBall
-from unipd.sharp.spectral.nuclear import BalancedNuclearNormSquared as BalancedNuclearNormSquared
 from unipd.sharp.spectral.nuclear import NuclearBall as NuclearBall
 from unipd.sharp.spectral.nuclear import NuclearNormSquared as NuclearNormSquared
-from unipd.sharp.spectral.operators import LazyDifference as LazyDifference
-from unipd.sharp.spectral.operators import difference as difference
-from unipd.sharp.spectral.operators import pairing as pairing
-from unipd.sharp.spectral.sdp import BoundedTrace as BoundedTrace
-from unipd.sharp.spectral.sdp import FixedTrace as FixedTrace
-from unipd.sharp.spectral.sdp import SdpCost as SdpCost
 from unipd.sharp.spectral.spectrahedron import Spectrahedron as Spectrahedron
 from unipd.sharp.spectral.spectrahedron import TraceBall as TraceBall
 from unipd.sharp.spectral.spectrahedron import TraceSquared as TraceSquared
 from unipd.sharp.spectral.spectral_ball import SpectralBall as SpectralBall
 from unipd.sharp.spectral.weighted_nuclear import WeightedNuclearBall as WeightedNuclearBall
+from unipd.sharp.spectral.base import eigenvalues
+from unipd.sharp.spectral.base import singular_values
+from unipd.sharp.spectral.nuclear import BalancedNuclearNormSquared
+from unipd.sharp.spectral.operators import LazyDifference
+from unipd.sharp.spectral.operators import difference
+from unipd.sharp.spectral.operators import pairing
+from unipd.sharp.spectral.sdp import BoundedTrace
+from unipd.sharp.spectral.sdp import FixedTrace
+from unipd.sharp.spectral.sdp import SdpCost

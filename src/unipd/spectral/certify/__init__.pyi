@@ -1,13 +1,9 @@
 from unipd.spectral.certify.probabilistic import Certification as Certification
 from unipd.spectral.certify.probabilistic import Certified as Certified
-from unipd.spectral.certify.probabilistic import bracket_of_run as bracket_of_run
-from unipd.spectral.certify.probabilistic import certified_norm as certified_norm
 from unipd.spectral.certify.probabilistic import certified_upper as certified_upper
-from unipd.spectral.certify.probabilistic import weight_quantile as weight_quantile
-from unipd.spectral.certify.rigorous import affords_rigorous as affords_rigorous
-from unipd.spectral.certify.rigorous import gershgorin_upper as gershgorin_upper
-from unipd.spectral.certify.rigorous import is_psd_shifted as is_psd_shifted
 from unipd.spectral.certify.rigorous import norm_bound as norm_bound
-from unipd.spectral.certify.rigorous import rigorous_upper as rigorous_upper
 from unipd.spectral.certify.vectors import certify_eigenvalues as certify_eigenvalues
 from unipd.spectral.certify.vectors import certify_singular_value as certify_singular_value
+from unipd.spectral.certify.probabilistic import bracket_of_run
+from unipd.spectral.certify.probabilistic import weight_quantile
+from unipd.spectral.certify.rigorous import affords_rigorous
