@@ -121,36 +121,12 @@ def test_a_small_program_needs_no_numba() -> None:
     assert run_python(MAXCUT, NUMBA_DISABLE_JIT="1").split() == [status, has_numba, objective]
 
 
-<<<<<<< HEAD
 SOURCE = Path(lazy.__file__).parent.parent
 PACKAGES = sorted(
     ".".join(("unipd", *path.parent.relative_to(SOURCE).parts))
     for path in SOURCE.rglob("__init__.py")
     if "lazy_exports(" in path.read_text()
 )
-=======
-PACKAGES = ["unipd"] + [
-    f"unipd.{name}"
-    for name in (
-        *(
-            "apps.completion",
-            "apps.learning",
-            "apps.sdp",
-            "cluster",
-            "couplings",
-            "dual",
-            "io",
-            "maps",
-            "maps.pauli",
-            "methods",
-            "reproduce",
-        ),
-        *("methods.coordinate", "methods.corrective", "methods.factored", "methods.frank_wolfe", "methods.universal"),
-        *("methods.wrappers", "report", "run", "run.checkpoint", "sharp", "sharp.spectral", "spectral"),
-        *("spectral.certify", "trackers"),
-    )
-]
->>>>>>> c018a47 (Packages export what users and other packages need; names that only a package itself uses are no longer exported)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
