@@ -72,7 +72,7 @@ benchopt: .venv-benchopt/stamp
 	@touch $@
 
 # With the oldest Python that is at hand; folders that need packages beyond the extras are left out.
-OLDEST ?= $(firstword $(foreach version,3.10 3.11 3.12 3.13 3.14,$(if $(shell command -v python$(version)),python$(version))) $(PYTHON))
+OLDEST ?= $(firstword $(foreach version,3.10 3.11 3.12 3.13 3.14,$(shell python$(version) -c 'print("python$(version)")' 2>/dev/null)) $(PYTHON))
 test-oldest: .venv-oldest/stamp
 	@$(ONE_THREAD) .venv-oldest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) --dist loadfile $(OLDEST_TESTS)
 

@@ -207,9 +207,9 @@ def _run_job(job: Callable[[], Any]) -> str:
     return f"{count} compiled in {time.perf_counter() - begun:.1f} s" if count else "all kept from before"
 
 
-def _complete() -> None:
+def _complete() -> list[float]:
     """Call the kernels of sampled matrices and of long dual vectors, in both precisions and all orders."""
-    rng = np.random.default_rng(0)
+    rng, found = np.random.default_rng(0), list[float]()
     rows, cols = np.divmod(rng.permutation(300 * 200)[: 1 << 15], 200)
     for dtype in (np.float64, np.float32):
         for order in (slice(None), np.argsort(rows, kind="stable")):
@@ -218,59 +218,95 @@ def _complete() -> None:
             ball = unipd.sharp.NuclearBall((300, 200), 10.0)
             problem = unipd.Problem(ball, sampling, b, unipd.couplings.LeastSquares())
             for method in ("accunipdgrad", "corrective", "factored"):
-                unipd.solve(problem, method, stop=unipd.MaxIterations(_STEPS))
+                found.append(unipd.solve(problem, method, stop=unipd.MaxIterations(_STEPS)).objective)
+            found += _step_in_parts(problem)
+        found += _resume_bidiagonalization(dtype)
+    return found
 
 
-def _measure() -> None:
+def _step_in_parts(problem: Any) -> list[float]:
+    """Return what a step with its image in parts gives, as those of millions of entries have it."""
+    from unipd.dual.evaluate import call_oracle
+    from unipd.dual.space import ChunkedSpace
+
+    space, answer = ChunkedSpace(problem), call_oracle(problem, problem.b)
+    base = space.complete(problem.b, answer)
+    trial = space.step(base, 1.0)
+    return [base.value, float(np.linalg.norm(trial.dual)), space.lower_model(base, answer).value]
+
+
+def _resume_bidiagonalization(dtype: Any) -> list[float]:
+    """Return an orthonormal basis, as of a compiled run that is continued."""
+    from unipd.spectral.golub_kahan_kernels import orthonormalize_rows
+
+    basis = np.random.default_rng(1).standard_normal((4, 20)).astype(dtype)
+    orthonormalize_rows(basis, len(basis))
+    return basis.ravel().tolist()
+
+
+def _measure() -> list[float]:
     """Call the kernels of Pauli maps, light and heavy, in both precisions."""
     from unipd.atoms import LowRank
     from unipd.maps.pauli import PauliMap, random_paulis
 
-    rng = np.random.default_rng(0)
+    rng, found = np.random.default_rng(0), list[float]()
     for precision in ("single", "double"):
         x, z = random_paulis(9, 2000, seed=0)
         measure = PauliMap(9, x, z, precision, method="matrix-free")
         u: Any = rng.standard_normal((512, 1)) + 1j * rng.standard_normal((512, 1))
-        measure.image(LowRank(u, u, np.ones(1)))
-        measure.adjoint(rng.standard_normal(2000)).matvec(u[:, 0])
+        found += np.abs(measure.image(LowRank(u, u, np.ones(1)))).tolist()
+        found += np.abs(measure.adjoint(rng.standard_normal(2000)).matvec(u[:, 0])).tolist()
+    return found
 
 
-def _cut() -> None:
-    """Call the kernels of semidefinite programs with sparse data and of cuts."""
+def _cut() -> list[float]:
+    """Call the kernels of semidefinite programs with sparse data and of cuts, and those of threads and of traces."""
     import scipy.sparse
 
     from unipd.apps.graphs.maxcut import maxcut
+    from unipd.spectral.symmetric import lanczos_workspace, threaded_lanczos_steps
 
     nodes = 1 + SMALL // 4
     ends = np.random.default_rng(0).integers(0, nodes, (2, 4 * nodes))
     edges: Any = scipy.sparse.coo_array((np.ones(4 * nodes), tuple(ends)), (nodes, nodes))
-    maxcut(edges + edges.T, accuracy=0.1, effort=0.01, stop=unipd.MaxIterations(_STEPS))
+    graph, few = (edges + edges.T).tocsr(), unipd.MaxIterations(_STEPS)
+    cut = maxcut(graph, accuracy=0.1, effort=0.01, stop=few)
+    half = np.arange(nodes) < nodes // 2
+    traces = [scipy.sparse.diags_array(rows.astype(float)) for rows in (half, ~half)]
+    program = unipd.SDP.from_matrices(graph, traces, np.ones(2)).solve(method="factored", stop=few)
+    long: Any = scipy.sparse.diags_array(np.arange(SMALL + 1.0), format="csr")
+    alpha, beta, work = np.zeros(_STEPS), np.zeros(_STEPS), lanczos_workspace(np.full(SMALL + 1, (SMALL + 1) ** -0.5))
+    threaded_lanczos_steps(long.indptr, long.indices, long.data, work, alpha, beta, 0, _STEPS, *np.zeros((2, 0)))
+    return [cut.cut_value, program.objective, *alpha, *beta]
 
 
-def _descend() -> None:
-    """Call the kernels of coordinate descent, with dense and sparse columns."""
+def _descend() -> list[float]:
+    """Call the kernels of coordinate descent, with dense and sparse columns, and of entries that repeat."""
     import scipy.sparse
 
-    A = np.random.default_rng(0).standard_normal((60, 90))
+    A, found = np.random.default_rng(0).standard_normal((60, 90)), list[float]()
     for matrix in (A, scipy.sparse.csc_array(np.where(np.abs(A) > 1.5, A, 0.0))):
         problem = unipd.Problem(unipd.sharp.L1Ball(90, 2.0), matrix, A[:, 0], unipd.couplings.LeastSquares())
-        unipd.solve(problem, "coordinate", stop=unipd.MaxIterations(_STEPS))
+        found.append(unipd.solve(problem, "coordinate", stop=unipd.MaxIterations(_STEPS)).objective)
+    places = np.arange(SMALL + 1) % 7
+    return found + unipd.maps.Incidence(places, 7).adjoint(np.cos(places)).tolist()
 
 
-def _classify() -> None:
+def _classify() -> list[float]:
     """Call the kernels of support vector machines and of flows."""
     from unipd.apps.learning import SupportVectorClassifier
 
     samples = np.random.default_rng(0).standard_normal((60, 2))
-    SupportVectorClassifier(kernel="rbf").fit(samples, samples[:, 0] > 0.0)
-    unipd.sharp.FlowPolytope([0, 0, 1, 2], [1, 2, 3, 3], source=0, sink=3)(np.ones(4))
+    classifier = SupportVectorClassifier(kernel="rbf").fit(samples, samples[:, 0] > 0.0)
+    flow = unipd.sharp.FlowPolytope([0, 0, 1, 2], [1, 2, 3, 3], source=0, sink=3)(np.array([1.0, 2.0, 3.0, 1.0]))
+    return [*classifier.decision_function(samples).tolist(), *np.asarray(flow.atom).tolist()]
 
 
-JOBS: dict[str, Callable[[], Any]] = {
+JOBS: dict[str, Callable[[], list[float]]] = {
     "sampled entries": _complete,
     "Pauli measurements": _measure,
     "semidefinite programs": _cut,
     "coordinate descent": _descend,
     "classification and flows": _classify,
 }
-"""Parts of the library with kernels, and what calls them."""
+"""Parts of the library with kernels, and what calls all of them; the numbers do not depend on the compiler."""

@@ -265,7 +265,7 @@ def top_eigenvalue(
     order = operator.shape[0]
     start = np.random.default_rng(seed).standard_normal(order)
     start /= np.linalg.norm(start)
-    alpha, beta, work = np.empty(steps), np.empty(steps), _lanczos_workspace(start)
+    alpha, beta, work = np.empty(steps), np.empty(steps), lanczos_workspace(start)
     matrix = (operator.starts, operator.indices, operator.data)
     weight = weight_quantile(order, delta, False)
     eps = float(np.finfo(np.float64).eps)
@@ -287,7 +287,7 @@ def top_eigenvalue(
     top = (done - 1, done - 1)
     shares = scipy.linalg.eigh_tridiagonal(alpha[:done], beta[: done - 1], select="i", select_range=top)[1][:, 0]
     total = np.zeros(order)
-    take_steps(*matrix, _lanczos_workspace(start), alpha, beta, 0, done, shares, total)
+    take_steps(*matrix, lanczos_workspace(start), alpha, beta, 0, done, shares, total)
     notify("eigenvector", done)
     return TopEigenvalue(lower, upper, total / np.linalg.norm(total), 2 * done)
 
@@ -295,7 +295,8 @@ def top_eigenvalue(
 _NO_VECTOR = np.zeros(0)
 
 
-def _lanczos_workspace(start: Array) -> Array:
+def lanczos_workspace(start: Array) -> Array:
+    """Return space for three vectors, with the start in the second."""
     out = np.zeros((3, start.size))
     out[1] = start
     return out
