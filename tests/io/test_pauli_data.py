@@ -290,11 +290,9 @@ def test_results_of_qiskit_are_read(tmp_path):
 
 def test_a_result_of_qiskit_makes_the_round_trip(tmp_path):
     result = pytest.importorskip("qiskit.result").Result
-    experiments = pytest.importorskip("qiskit.result.models")
-    data = experiments.ExperimentResultData(counts={"0x0": 6, "0x3": 4})
-    part = experiments.ExperimentResult(
-        shots=10, success=True, data=data, header={"name": "bell_XX", "memory_slots": 2}
-    )
-    whole = result(results=[part], backend_name="simulator")
+    header, data = {"name": "bell_XX", "memory_slots": 2}, {"counts": {"0x0": 6, "0x3": 4}}
+    names = dict.fromkeys(("backend_name", "backend_version", "qobj_id", "job_id"), "simulator")
+    part = {"shots": 10, "success": True, "data": data, "header": header}
+    whole = result.from_dict({**names, "success": True, "results": [part]})
     (tmp_path / "bell.json").write_text(json.dumps(whole.to_dict(), default=str))
     assert read_pauli_data(tmp_path / "bell.json") == {"XX": {"00": 6, "11": 4}}
