@@ -34,7 +34,6 @@ from unipd.run.interruption import (
     may_raise_here,
     request,
 )
-from unipd.run.polish import polish as polish_result
 from unipd.run.progress import Show, open_observers
 from unipd.run.result import Result, certificate_figures
 from unipd.run.stopping import StopFunction, StoppingRule, as_rule
@@ -255,7 +254,11 @@ def solve(
         seconds, settings = current_communicator().now() - begun[0], _method_settings(chosen, None)
         return replace(result, method=chosen.name, settings=settings, seconds=seconds)
     result = run.result()
-    return polish_result(problem, result) if polish else result
+    if not polish:
+        return result
+    from unipd.run.polish import polish as polish_result  # which itself iterates
+
+    return polish_result(problem, result)
 
 
 def _check_options(stop: Any, callback: Any, checkpoint: Any, every: Any, flags: dict[str, Any]) -> None:

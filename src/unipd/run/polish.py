@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from unipd.methods.factored.factored import Factored
 from unipd.problem import Problem
 from unipd.protocols import SharpAnswer
 from unipd.run.history import History
+from unipd.run.loop import iterate
 from unipd.run.result import Result, certificate_figures
 from unipd.run.termination import Termination
 from unipd.status import Status
@@ -143,13 +145,11 @@ def _polish_factors(problem: Problem, state: State, accuracy: float) -> State:
     """Return the state after some steps of the factored method from its point."""
     method = Factored()
     first = method.start(problem, state.primal, state.certificate.dual, accuracy)
-    current = _state_at_point(problem, first, _compress_point(state.primal.point()))
-    best = current
-    for _ in range(FACTORED_STEPS):
-        current = method.step(problem, current)
+    best = current = _state_at_point(problem, first, _compress_point(state.primal.point()))
+    for current in islice(iterate(problem, method, accuracy=accuracy, start=best), FACTORED_STEPS):
         best = keep_incumbent(problem, current, best)
         error = keep_best_bound(best.certificate, state.certificate).relative_error(problem)
-        if error <= accuracy or current.failure is not None:
+        if error <= accuracy:
             break
     return replace(
         state,

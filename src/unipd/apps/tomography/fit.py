@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ from unipd.methods import Certificate, Counts, Method, as_method
 from unipd.methods.base import measure_point
 from unipd.methods.factored import is_factorable
 from unipd.problem import Problem
-from unipd.run import Result, StoppingRule, recheck, solve
+from unipd.run import Result, StoppingRule, iterate, recheck, solve
 from unipd.run.consistency import certify_bound
 from unipd.run.result import certificate_figures
 from unipd.run.stopping import RemainingBudget
@@ -337,11 +338,13 @@ def add_bound_at_limit(result: Result) -> Result:
     nothing = np.zeros_like(problem.b)
     better = _certify_at_image(better, nothing)
     if better.dual_bound <= 0.0:
-        method = Projected(rank=NOISY_RANK)
-        state = method.start(problem, LowRankTracker(1), nothing, result.accuracy)
-        while state.iteration < BOUND_STEPS and time.monotonic() < end:
-            state = method.step(problem, state)
-        better = _certify_at_image(better, state.image)
+        method, image = Projected(rank=NOISY_RANK), nothing
+        states = iterate(problem, method, accuracy=result.accuracy, tracker=LowRankTracker(1), start=nothing)
+        for state in islice(states, BOUND_STEPS):
+            image = state.image
+            if time.monotonic() >= end:
+                break
+        better = _certify_at_image(better, image)
     return replace(better, seconds=result.seconds + time.monotonic() - begun)
 
 
