@@ -226,8 +226,7 @@ def _complete() -> list[float]:
 
 def _step_in_parts(problem: Any) -> list[float]:
     """Return what a step with its image in parts gives, as those of millions of entries have it."""
-    from unipd.dual.evaluate import call_oracle
-    from unipd.dual.space import ChunkedSpace
+    from unipd.dual import ChunkedSpace, call_oracle
 
     space, answer = ChunkedSpace(problem), call_oracle(problem, problem.b)
     base = space.complete(problem.b, answer)
