@@ -121,15 +121,21 @@ def sample_factors(
     chunk = fetch_and_increment(pointer(counter))
     while chunk < bounds.size - 1:
         for line in range(bounds[chunk], bounds[chunk + 1]):
-            for k in range(starts[line], starts[line + _ONE]):
-                place = places[k]
+            low, high = starts[line], starts[line + _ONE]
+            if left.shape[1] == 1:  # two loops of their own are vectorised, twice as fast
+                factor = left[line, 0]
+                if order.size == 0:
+                    for k in range(low, high):
+                        out[k] = factor * right[places[k], 0]
+                else:
+                    for k in range(low, high):
+                        out[order[k]] = factor * right[places[k], 0]
+                continue
+            for k in range(low, high):
                 total = out.dtype.type(0)
                 for q in range(left.shape[1]):
-                    total += left[line, q] * right[place, q]
-                if order.size == 0:
-                    out[k] = total
-                else:
-                    out[order[k]] = total
+                    total += left[line, q] * right[places[k], q]
+                out[order[k] if order.size else k] = total
         chunk = fetch_and_increment(pointer(counter))
 
 
