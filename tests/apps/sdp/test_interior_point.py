@@ -29,8 +29,7 @@ from unipd.apps.sdp import (
 )
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.maps.sdp import Entries
-from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget
-from unipd.run import stop_on_signals
+from unipd.run import MaxIterations, MaxOracleCalls, MaxSeconds, RemainingBudget, stop_on_signals
 
 
 def symmetric(generator, order):
