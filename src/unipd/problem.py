@@ -204,6 +204,10 @@ class Problem:
         unit = self.coupling.gap_unit
         return max(abs(objective), self._loss_size, self._negligible) if unit is None else unit
 
+    def truncate(self, size: float) -> Problem:
+        """Return the problem over the points of X up to a size, for bounds that hold for those only."""
+        raise ValueError(f"a bound for points of size {size:g} at most, which this set does not define")
+
     def relative_gap(self, objective: float, dual_bound: float) -> float:
         """Return (objective - dual_bound) / scale(objective); inf without an objective, 0 where both are 0."""
         return ratio(objective - dual_bound, self.scale(objective)) if math.isfinite(objective) else math.inf

@@ -238,6 +238,7 @@ class TestWords:
         assert ("is proven" in text) == (kind == "rigorous")
         beginnings = {
             "probabilistic": "With the probability named below, the",
+            "conditional": "For points up to the size named below, the",
             "stated": "If the oracle's answers are right, the",
         }
         beginning = {"rigorous": "The", "residual": "Probably the", **beginnings}[kind]
@@ -276,7 +277,7 @@ class TestWords:
 
     def test_every_status_and_kind_is_explained(self):
         assert set(MEANINGS) == set(Status)
-        assert set(BOUND_KINDS) == {"rigorous", "probabilistic", "stated", "residual"}
+        assert set(BOUND_KINDS) == {"rigorous", "probabilistic", "conditional", "stated", "residual"}
 
 
 def test_curves_of_a_maximum_are_measured_from_its_own_bound():

@@ -80,6 +80,18 @@ def exchange_in_checkpoint(content: bytes, name: str, value: Any) -> bytes:
     return _edit_checkpoint(content, change)
 
 
+def raise_inner_bounds(content: bytes, value: float) -> bytes:
+    """Return a checkpoint whose inner states have another bound, and the outer ones theirs; as it was without any."""
+
+    def change(header: Any) -> Any:
+        inside = [holder[key] for holder, key in _places(header["runs"]) if key in ("inner", "alternative")]
+        for holder, key in [place for part in inside for place in _places(part) if place[1] == "dual_bound"]:
+            holder[key] = value
+        return header
+
+    return _edit_checkpoint(content, change)
+
+
 def _edit_checkpoint(content: bytes, change: Callable[[Any], Any]) -> bytes:
     begin = len(MAGIC) + 8
     end = begin + int.from_bytes(content[len(MAGIC) : begin], "little")

@@ -114,9 +114,12 @@ class Certificate:
     ray
         The dual vector on whose ray the best bound is attained.
     bound_kind
-        Kind of the certified oracle error on which the bound rests: rigorous, probabilistic, stated or residual.
+        Kind of the certified oracle error on which the bound rests: rigorous, probabilistic, stated or residual;
+        conditional where the bound holds for points up to ``size_limit`` only.
     ray_scale
         The bound is attained at ``ray_scale * ray``, so that a method's own dual vector need not be copied.
+    size_limit
+        Size up to which the bound holds for points of X (the trace of a matrix); inf for all of them.
 
     See Also
     --------
@@ -138,6 +141,7 @@ class Certificate:
     ray: Array
     bound_kind: str = RIGOROUS
     ray_scale: float = 1.0
+    size_limit: float = math.inf
 
     @property
     def dual(self) -> Array:
@@ -483,8 +487,8 @@ def keep_best_bound(certificate: Certificate, other: Certificate) -> Certificate
     """Return the first certificate's point with the higher of the two bounds."""
     if not other.dual_bound > certificate.dual_bound:
         return certificate
-    bound, ray, scale = other.dual_bound, other.ray, other.ray_scale
-    return fast_replace(certificate, dual_bound=bound, ray=ray, ray_scale=scale, bound_kind=other.bound_kind)
+    names = ("dual_bound", "ray", "ray_scale", "bound_kind", "size_limit")
+    return fast_replace(certificate, **{name: getattr(other, name) for name in names})
 
 
 def merit(problem: Problem, certificate: Certificate, bound: float) -> float:

@@ -13,6 +13,8 @@ BOUND_KINDS = {
     "rigorous": "The bound is proven: every error in it is bounded from the safe side, up to floating-point rounding.",
     "probabilistic": "The bound holds with probability 1 - 1e-9 (unless the run set another): the extreme eigenvalue "
     "or singular value behind it was bounded with a random vector.",
+    "conditional": "The bound holds for points up to a size that the constraints do not imply: the message says which "
+    "size, and where it comes from.",
     "stated": "The bound is as stated by the oracle: it holds if the user-supplied oracle returns maximisers and true "
     "values. Its answers were checked against each other; they prove nothing. An oracle that proves its errors defines "
     "call_certified.",
@@ -24,6 +26,7 @@ BOUND_KINDS = {
 _PREMISES = {
     "rigorous": "",
     "probabilistic": "With the probability named below, ",
+    "conditional": "For points up to the size named below, ",
     "stated": "If the oracle's answers are right, ",
     "residual": "Probably ",
 }
@@ -140,7 +143,9 @@ def _kind(result: Result) -> list[str]:
     kind = str(result.bound_kind)
     if kind not in BOUND_KINDS or not math.isfinite(result.dual_bound):
         return []
-    return [f"Kind of bound: {kind}. {BOUND_KINDS[kind]}"]
+    size = result.extras.get("trace_bound") if kind == "conditional" else None
+    limit = "" if size is None else f" It holds for X of trace at most {_number(size)}."
+    return [f"Kind of bound: {kind}. {BOUND_KINDS[kind]}{limit}"]
 
 
 def _verdict(result: Result) -> str:

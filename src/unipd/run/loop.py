@@ -24,7 +24,7 @@ from unipd.methods.base import ForecastsMemory, fast_replace, method_options
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.run.checkpoint.checkpoint import DEFAULT_INTERVAL, Checkpoint, Every, RunRecord, Snapshot, checkpoint_for
-from unipd.run.consistency import require_recorded_bound, revise_bound
+from unipd.run.consistency import revise_bound, verify_recorded_bounds
 from unipd.run.history import History, Incumbent, IterationInfo
 from unipd.run.infeasibility import unbounded_result
 from unipd.run.interruption import (
@@ -471,7 +471,7 @@ class Run:
                 raise TypeError(f"a status {saved.status!r}")
             self.termination.recall(saved.memory)
             self.incumbent.recall(saved.memory.get("best"), saved.state)
-            require_recorded_bound(self.problem, saved.state.certificate, self.termination.accuracy)
+            self.state = verify_recorded_bounds(self.problem, saved.state, self.termination.accuracy)
             seconds = validate.nonnegative("seconds", saved.seconds)
             self._start_time -= seconds
             cpu = float(self.history.first_and_last("cpu_seconds")[1]) if len(self.history) else 0.0
@@ -480,7 +480,7 @@ class Run:
             return
         self._start_time = self._communicator.now() - seconds
         with record.wrap_errors():
-            seen = self.termination.count_work(saved.state)
+            seen = self.termination.count_work(self.state)
             status, _ = self.termination.decide(IterationInfo(self.problem, seen, seconds, self.history, cpu))
             self.termination.recall(saved.memory)  # the decision was known; its callback may set what applications read
             if saved.status.is_conclusive and status is not saved.status:

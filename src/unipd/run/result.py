@@ -122,7 +122,8 @@ class Result:
         Relative duality gap, as defined above.
     bound_kind
         How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9), "stated" (by a
-        user-supplied oracle, which does not prove it) or "residual".
+        user-supplied oracle, which does not prove it), "conditional" (it holds for points up to a size only: of a
+        semidefinite program for X of trace at most ``extras["trace_bound"]``) or "residual".
     tracker_error
         Frobenius norm of the part of x that an approximate tracker lost ("lowrank": a bound, "sketch": an estimate).
     accuracy
@@ -361,7 +362,7 @@ _HEADLINE = (
 """Figures that have a row of their own, or a part of one, in the table."""
 
 
-_KIND_TEXT = {"stated": "as stated by the oracle"}
+_KIND_TEXT = {"stated": "as stated by the oracle", "conditional": "for points up to a size"}
 """Kinds of bounds whose identifiers do not explain themselves."""
 
 
@@ -380,6 +381,8 @@ def summary_rows(figures: Mapping[str, Any], accuracy: float = math.nan) -> list
     known = {**dict.fromkeys(_HEADLINE), **figures}
     status = Status(known["status"])
     kind = f" ({_KIND_TEXT.get(known['bound_kind'], known['bound_kind'])})" if known["bound_kind"] else ""
+    if known["bound_kind"] == "conditional" and known.get("trace_bound") is not None:
+        kind = f" (for X of trace at most {format_value(known['trace_bound'], 6)})"
     requested = f", requested {accuracy:g}" if math.isfinite(accuracy) else ""
     steps = f"{known['iterations']} iteration{'' if known['iterations'] == 1 else 's'}"
     gap = _relative_text(known, "gap", "absolute_gap", "gap_scale", requested)

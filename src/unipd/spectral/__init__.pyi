@@ -10,6 +10,7 @@ from unipd.spectral.engine import Engine as Engine
 from unipd.spectral.engine import fixed_tolerance_engine as fixed_tolerance_engine
 from unipd.spectral.results import BOUND_KINDS as BOUND_KINDS
 from unipd.spectral.results import CLAIMED as CLAIMED
+from unipd.spectral.results import CONDITIONAL as CONDITIONAL
 from unipd.spectral.results import PROBABILISTIC as PROBABILISTIC
 from unipd.spectral.results import RESIDUAL as RESIDUAL
 from unipd.spectral.results import RIGOROUS as RIGOROUS

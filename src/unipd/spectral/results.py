@@ -15,10 +15,13 @@ RESIDUAL = "residual"
 """Ritz value plus residual norm: bounds an eigenvalue, and the top one unless the run has missed it."""
 STATED = "stated"
 """As stated by a user-supplied oracle: holds if its answers maximise, which they do not prove."""
-BOUND_KINDS = (RIGOROUS, PROBABILISTIC, STATED, RESIDUAL)
+CONDITIONAL = "conditional"
+"""Holds for points up to a size only, a guess or what a user has given, which the constraints do not imply."""
+BOUND_KINDS = (RIGOROUS, PROBABILISTIC, CONDITIONAL, STATED, RESIDUAL)
 """Kinds of certified error, strongest first; any other counts as weaker."""
-CLAIMED = (RIGOROUS, STATED)
-"""Kinds that claim to hold always: a point that contradicts such a bound shows that a part of the problem is wrong."""
+CLAIMED = (RIGOROUS, CONDITIONAL, STATED)
+"""Kinds that claim to hold always, for points of the size of a condition: a point that contradicts such a bound shows
+that a part of the problem is wrong."""
 
 
 def weakest_bound(kinds: Iterable[str]) -> str:

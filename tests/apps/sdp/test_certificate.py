@@ -144,3 +144,15 @@ def test_arguments_are_checked(graph):
         certify(program, np.zeros(program.data.size), np.eye(2))
     with pytest.raises(InvalidInput, match="an SDP"):
         certify(3.0, np.zeros(2))
+
+
+@pytest.mark.parametrize("method", ["interior", "factored"])
+def test_homogeneous_constraints_have_one_scale(method):
+    """With b = 0, the same X has the same infeasibility in every result: that of a program of unit size."""
+    program = SDP.from_matrices(np.diag([1.0, 2.0]), [1e6 * np.diag([1.0, -1.0])], [0.0])
+    solved = program.solve(1e-6, method)
+    checked = certify(program, solved, accuracy=1e-6)
+    other = certify(program, solved.dual, np.diag([1.0, 1.01]))
+    assert solved.feasibility_scale == checked.feasibility_scale == other.feasibility_scale == 1.0
+    assert checked.infeasibility == pytest.approx(solved.infeasibility, abs=1e-15)
+    assert other.infeasibility == pytest.approx(other.violation) == pytest.approx(0.01 / np.sqrt(2.0))

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from scipy.linalg import block_diag
 
+import unipd
 from apps.sdp.checks import check, reference
 from unipd import Status
 from unipd.apps.sdp import SDP, Block, SdpData, find_ray, find_separation, measure_margins
 from unipd.maps.sdp import Entries
+from unipd.report import describe_certificate
+from unipd.run.result import summary_rows
 
 OFF = np.array([[0.0, 0.5], [0.5, 0.0]])
 CORNER = np.diag([1.0, 0.0])
@@ -85,6 +88,93 @@ def test_a_direction_that_changes_the_constraints_is_no_ray():
     data = SDP.from_matrices(-np.eye(2), [CORNER], [1.0]).data
     assert find_ray(data, data.point([np.diag([1.0, 1.0])])) is None
     assert find_ray(data, data.point([np.diag([0.0, 1.0])])).objective == pytest.approx(-1.0)
+
+
+def unit(order, i, j):
+    """The symmetric matrix whose inner product with X is X_ij."""
+    out = np.zeros((order, order))
+    out[i, j] += 0.5
+    out[j, i] += 0.5
+    return out
+
+
+def forced_zeros(depth):
+    """X_11 = 0 and X_ii = X_{i-1,n}, which force zeros one after another: X_{n-1,n} = 0 at last."""
+    last = depth
+    return [unit(depth + 1, 0, 0)] + [unit(depth + 1, i, i) - unit(depth + 1, i - 1, last) for i in range(1, depth)]
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e4])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_fall_that_the_residual_of_a_ray_explains_is_not_called_unbounded(depth, size):
+    """min 2 X_{n-1,n} is 0, but falls by r^(1 / 2^depth) where the constraints are off by r."""
+    cost = 2.0 * size * unit(depth + 1, depth - 1, depth)
+    result = SDP.from_matrices(cost, forced_zeros(depth), np.zeros(depth)).solve(1e-6)
+    assert result.status in (Status.SOLVED, Status.STALLED), result.message
+    assert result.status is Status.SOLVED or "may be unbounded, but no ray was proved" in result.message
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_weakly_infeasible_programs_are_not_called_infeasible(depth):
+    rows = [*forced_zeros(depth), unit(depth + 1, depth - 1, depth)]
+    result = SDP.from_matrices(np.eye(depth + 1), rows, np.eye(1, depth + 1, depth)[0]).solve(1e-6)
+    assert result.status is Status.STALLED
+    assert "No X of trace at most" in result.message
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.7])
+@pytest.mark.parametrize("corner", [1e-6, 1e-8, 1e-10])
+def test_large_feasible_points_are_not_excluded(corner, turn):
+    """X_11 = e and X_12 = 1 need X_22 = 1 / e; in other coordinates too."""
+    q = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    result = SDP.from_matrices(np.eye(2), [q @ CORNER @ q.T, q @ OFF @ q.T], [corner, 1.0]).solve(1e-6)
+    assert result.status in (Status.SOLVED, Status.STALLED), result.message
+
+
+def test_a_large_vector_is_not_excluded():
+    """x_1 - 1e-11 x_2 = -1: no rounding explains the entry that is not zero."""
+    proof = find_separation(linear([1.0, 1.0], [[1.0, -1e-11]], [-1.0], "nonnegative").data, np.ones(1))
+    assert proof.excluded == pytest.approx(1e11, rel=1e-2)
+    assert not proof.is_conclusive
+
+
+def test_a_singular_separation_is_conditional_on_a_vast_trace():
+    """X_11 = -1 is impossible, but diag(1, 0) is psd only up to what a factorisation proves."""
+    result = SDP.from_matrices(np.eye(2), [CORNER], [-1.0]).solve(1e-6)
+    assert result.status is Status.INFEASIBLE
+    assert result.bound_kind == "conditional"
+    assert result.extras["trace_bound"] > 1e10
+
+
+def test_a_bound_for_a_limited_trace_says_so_everywhere(tmp_path):
+    """min 2 X_12 + e X_22 with X_11 = 1 is -1 / e: no multiplier near the last one has a psd slack."""
+    program = SDP.from_matrices(2.0 * OFF + np.diag([0.0, 1e-8]), [CORNER], [1.0])
+    result = program.solve(1e-6)
+    limit = result.extras["trace_bound"]
+    assert result.bound_kind == result.summary()["bound_kind"] == "conditional"
+    assert f"holds for X of trace at most {limit:.6g}" in result.message
+    assert f"for X of trace at most {limit:.6g}" in dict(summary_rows(result.summary()))["dual bound"]
+    assert any("Kind of bound: conditional" in line and f"{limit:.8g}" in line for line in describe_certificate(result))
+    unipd.save(result, tmp_path / "result.npz")
+    assert unipd.load(tmp_path / "result.npz").bound_kind == "conditional"
+
+
+@pytest.mark.parametrize("method", ["factored", "auto"])
+def test_a_trace_bound_of_the_user_is_a_condition(method):
+    program = SDP.from_matrices(np.diag([-1.0, 2.0]), [np.eye(2)], [1.0], "<=")
+    assert program.solve(1e-6, method, trace_bound=0.5).bound_kind == "conditional"
+    assert program.solve(1e-6, method).bound_kind == "rigorous"
+
+
+@pytest.mark.parametrize("limit", [2, 6])
+def test_runs_whose_bounds_are_conditional_can_be_resumed(limit, tmp_path):
+    program = SDP.from_matrices(2.0 * OFF + np.diag([0.0, 1e-6]), [CORNER], [1.0])
+    with unipd.Checkpoint(tmp_path / "run.ckpt"):
+        assert program.solve(1e-6, stop=unipd.MaxIterations(limit)).bound_kind == "conditional"
+    with unipd.Checkpoint(tmp_path / "run.ckpt", resume=True):
+        resumed = program.solve(1e-6)
+    whole = program.solve(1e-6)
+    assert (resumed.objective, resumed.dual_bound, resumed.status) == (whole.objective, whole.dual_bound, whole.status)
 
 
 @pytest.mark.parametrize("cost", [np.eye(2), CORNER])

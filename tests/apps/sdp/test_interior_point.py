@@ -364,7 +364,7 @@ def test_an_interrupt_before_the_second_part_has_a_point_returns_the_first(monke
         sum(range(1000))
         pytest.fail("the set-up goes on")
 
-    monkeypatch.setattr(solver.Solver, "_conic_problem", set_up)
+    monkeypatch.setattr(solver, "find_unused_ray", set_up)
     with stop_on_signals():
         result = assignment(3, 1).solve(1e-7)
     assert (result.method, result.status) == ("factored", Status.INTERRUPTED)

@@ -13,7 +13,7 @@ import numpy as np
 
 from unipd._typing import Array
 from unipd._util import validate
-from unipd.apps.sdp.cones import EPS, TRACE_MULTIPLE, Proof, Prover, measure_size
+from unipd.apps.sdp.cones import EPS, TRACE_MULTIPLE, Proof, Prover, measure_gap_scale, measure_size
 from unipd.apps.sdp.data import NONNEGATIVE, PSD, SECOND_ORDER, SdpData
 from unipd.apps.sdp.program import SDP
 from unipd.apps.sdp.solver import describe_point, dimacs_errors
@@ -21,7 +21,7 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.io import SdpaProblem, SedumiProblem, read_solution
 from unipd.memory import peak_memory
-from unipd.problem import ZERO_OBJECTIVE, ratio
+from unipd.problem import ratio
 from unipd.run import Result, recheck
 from unipd.run.result import ProblemFacts
 from unipd.spectral import RIGOROUS
@@ -173,9 +173,8 @@ def _measure_point(data: SdpData, point: LowRank | None) -> _PointFigures:
     both = data.cost_and_constraints.image(point)
     objective, image = float(both[0]), both[1:]
     violation = data.violation(image)
-    infeasibility = ratio(data.relative_norm(violation), data.feasibility_scale or measure_size(data, point))
-    natural_size = data.natural_trace * float(np.linalg.norm(data.cost.value)) or 1.0
-    return _PointFigures(objective, image, violation, infeasibility, max(abs(objective), ZERO_OBJECTIVE * natural_size))
+    infeasibility = data.relative_norm(violation) / data.feasibility_scale
+    return _PointFigures(objective, image, violation, infeasibility, measure_gap_scale(data, objective))
 
 
 def _make_result(
@@ -194,7 +193,8 @@ def _make_result(
     errors = dimacs_errors(data, figures.violation, proof.dual, point, proof.margin, figures.objective)
     outside = max(distance, 0.0) / (1.0 + float(np.abs(data.b).max()))
     proved = "All rounding is counted." if rigorous else "Rounding is counted in the factorisation of the slack."
-    note = f" {proved}{proof.trace.statement}" if proof.kind == RIGOROUS else proof.trace.statement
+    kind, condition = proof.trace.condition(proof.kind)
+    note = f" {proved}{condition}" if proof.kind == RIGOROUS else condition
     result = Result(
         status=Status.SOLVED,
         note="Certified to the requested accuracy: feasibility and duality gap were computed anew." + note,
@@ -206,7 +206,7 @@ def _make_result(
         gap=math.nan if point is None else ratio(figures.objective - proof.value, figures.scale),
         infeasibility=figures.infeasibility,
         violation=data.relative_norm(figures.violation),
-        bound_kind=proof.kind,
+        bound_kind=kind,
         accuracy=accuracy,
         method="certify",
         seconds=time.perf_counter() - started,
@@ -217,7 +217,7 @@ def _make_result(
             problem=repr(program),
             maximise=program.maximise,
             scale=figures.scale,
-            feasibility_scale=data.feasibility_scale or 1.0,
+            feasibility_scale=data.feasibility_scale,
         ),
     )
     if point is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from unipd.apps.sdp.data import FREE, NONNEGATIVE, PSD, SECOND_ORDER, Block, Sdp
 from unipd.apps.sdp.formulation import analyse
 from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
-from unipd.maps.sdp import Entries
+from unipd.maps.sdp import CostAndConstraintsMap, Entries
 from unipd.problem import ZERO_OBJECTIVE, Problem
 from unipd.protocols import SharpAnswer
 from unipd.sharp.linear import Linear
@@ -210,7 +211,7 @@ class Prover:
         products = dual[used] * np.where(dual > 0.0, data.upper, data.lower)[used]
         value = -math.fsum(products)
         if self.is_rounding_counted:
-            margins = margins - self._rounding(dual)
+            margins = margins - bound_rounding(data, dual)
             value -= 2.0 * EPS * math.fsum(np.abs(products))
         return Proof(dual, value, float(margins.min()), math.inf, kind)
 
@@ -219,22 +220,6 @@ class Prover:
         loss = self.size * found.margin
         rounding = 2.0 * EPS * (abs(found.value) + abs(loss)) if self.is_rounding_counted else 0.0
         return replace(found, value=found.value + loss - rounding, size=self.size)
-
-    def _rounding(self, dual: Array) -> Array:
-        """Return for each block a bound on the norm of what rounding changed in C + sum y_i A_i.
-
-        An entry with k terms is off by at most gamma_k times the same sum of moduli, and a symmetric matrix with these
-        entries has at most the norm of its largest row sum.
-        """
-        data = self.data
-        cost, rows = (replace(part, value=np.abs(part.value)) for part in (data.cost, data.constraints))
-        moduli = replace(data, cost=cost, constraints=rows).slack(np.abs(dual))
-        places = np.concatenate([part.row.astype(np.int64) * data.order + part.col for part in (cost, rows)])
-        terms = int(np.unique(places, return_counts=True)[1].max(initial=0)) + DATA_ROUNDINGS
-        sums = 2.0 * terms * EPS * moduli.matvec(np.ones(data.order))
-        return np.array(
-            [sums[block.rows].sum() if block.kind == SECOND_ORDER else sums[block.rows].max() for block in data.blocks]
-        )
 
     def _shift(self, found: Proof) -> Proof | None:
         """Return multipliers whose slack is proved to lie inside the dual cone, near those found; or None."""
@@ -251,6 +236,22 @@ class Prover:
                 return proof
             extra = 10.0 * max(extra, -proof.margin)
         return None
+
+
+def bound_rounding(data: SdpData, dual: Array) -> Array:
+    """Return for each block a bound on the norm of what rounding changed in C + sum y_i A_i.
+
+    An entry with k terms is off by at most gamma_k times the same sum of moduli, and a symmetric matrix with these
+    entries has at most the norm of its largest row sum.
+    """
+    cost, rows = (replace(part, value=np.abs(part.value)) for part in (data.cost, data.constraints))
+    moduli = replace(data, cost=cost, constraints=rows).slack(np.abs(dual))
+    places = np.concatenate([part.row.astype(np.int64) * data.order + part.col for part in (cost, rows)])
+    terms = int(np.unique(places, return_counts=True)[1].max(initial=0)) + DATA_ROUNDINGS
+    sums = 2.0 * terms * EPS * moduli.matvec(np.ones(data.order))
+    return np.array(
+        [sums[block.rows].sum() if block.kind == SECOND_ORDER else sums[block.rows].max() for block in data.blocks]
+    )
 
 
 def find_combination(data: SdpData) -> tuple[float, Array, float] | None:
@@ -331,13 +332,34 @@ class ConicCost(SdpCost):
 
 
 class ConicProblem(Problem):
-    """The template of a program whose X is bounded for form's sake only: gaps are not relative to that bound.
+    """The template over the product of cones, with rows of unit norm, for X up to a size."""
 
-    ``natural_size`` is the size of f at the least X that b requires, which takes its place.
-    """
+    def __init__(self, data: SdpData, size: float, maximise: bool, constant: float) -> None:
+        self.data, self.maximise, self.constant = data, maximise, constant
+        scales = np.concatenate([np.ones(1), 1.0 / data.norms])
+        cost_map = CostAndConstraintsMap(data.cost_and_constraints.scale_rows(scales))
+        cost = ConicCost(cost_map, TruncatedCone(data.blocks, size), maximise, constant)
+        super().__init__(cost, cost_map, data.b / data.norms, data.coupling(data.norms))
 
-    natural_size: float = 0.0
+    @cached_property
+    def feasibility_scale(self) -> float:
+        """That of the program."""
+        return self.data.feasibility_scale
+
+
+class UnlimitedProblem(ConicProblem):
+    """The template of a program whose X is bounded for form's sake only: gaps are not relative to that bound."""
+
+    def truncate(self, size: float) -> Problem:
+        """Return the problem for X up to a size."""
+        return ConicProblem(self.data, size, self.maximise, self.constant)
 
     def scale(self, objective: float) -> float:
-        """Return max(|objective|, 1e-4 times the natural size of f)."""
-        return max(abs(objective), ZERO_OBJECTIVE * self.natural_size)
+        """Return max(|objective|, 1e-4 times the size of f at the least X that b requires)."""
+        return measure_gap_scale(self.data, objective)
+
+
+def measure_gap_scale(data: SdpData, objective: float) -> float:
+    """Return what the gap of a program is relative to where nothing bounds X."""
+    natural = data.natural_trace * float(np.linalg.norm(data.cost.value)) or 1.0
+    return max(abs(objective), ZERO_OBJECTIVE * natural)

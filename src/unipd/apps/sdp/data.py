@@ -17,6 +17,7 @@ from unipd.atoms import LowRank
 from unipd.errors import InvalidInput
 from unipd.maps.sdp import Entries, SdpMap, SymmetricOperator
 from unipd.protocols import Coupling
+from unipd.spectral import CONDITIONAL, PROBABILISTIC
 
 PSD, NONNEGATIVE, SECOND_ORDER, FREE = "psd", "nonnegative", "second_order", "free"
 KINDS = (PSD, NONNEGATIVE, SECOND_ORDER, FREE)
@@ -184,8 +185,13 @@ class SdpData:
 
     @cached_property
     def feasibility_scale(self) -> float:
-        """What infeasibility is relative to, as in :meth:`unipd.Problem.infeasibility`; 0 where b = 0."""
-        return max(map(self.relative_norm, (self.b, self.violation(np.zeros(self.size)))))
+        """What infeasibility is relative to, as in :meth:`unipd.Problem.infeasibility`.
+
+        Where b = 0 that is the norm of the bounds other than 0, and 1 where there are none: X may then have any size.
+        """
+        sides = np.where(np.isfinite(self.lower), np.abs(self.lower), 0.0)
+        sizes = map(self.relative_norm, (self.b, self.violation(np.zeros(self.size))))
+        return max(sizes) or self.relative_norm(sides) or 1.0
 
     def support_of_bounds(self, y: Array) -> float:
         """Return the largest value of sum_i y_i <A_i, X> that the bounds allow.
@@ -229,13 +235,18 @@ class SdpData:
             else:
                 left[block.rows, : block.size] = _factorise(part)
         used = slice(None) if left[:, -1].any() else slice(0, width)
-        return LowRank(left[:, used], left[:, used], weights[used])
+        factor = left[:, used]
+        return LowRank(factor, factor, weights[used])
 
     def block(self, x: LowRank, index: int) -> Array:
         """Return one block of X: a matrix, or a vector."""
         block = self.blocks[index]
         rows = x.left[block.rows]
         return (rows**2) @ x.weights if block.is_vector else (rows * x.weights) @ rows.T
+
+    def without_cost(self) -> SdpData:
+        """Return the program with C = 0."""
+        return replace(self, cost=self.cost.select(slice(0, 0)))
 
     def without(self, row: int) -> SdpData:
         """Return the program without one constraint."""
@@ -263,6 +274,16 @@ class TraceBound:
         if self.multipliers is not None or not math.isfinite(self.value):
             return ""
         return f" The dual bound holds for X of trace at most {self.value:.6g}, {self.reason}."
+
+    def condition(self, kind: str) -> tuple[str, str]:
+        """Return the kind of a dual bound that rests on this, and what a result must state about it.
+
+        >>> TraceBound(2.0, False, "a guess").condition("rigorous")
+        ('conditional', ' The dual bound holds for X of trace at most 2, a guess.')
+        """
+        if not self.statement:
+            return kind, ""
+        return CONDITIONAL, self.statement + (" It is wrong with probability 1e-9." if kind == PROBABILISTIC else "")
 
 
 def _factorise(matrix: Array) -> Array:

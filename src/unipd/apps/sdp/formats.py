@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -154,6 +155,10 @@ class Columns:
             np.concatenate([start + row + width * col, (start + col + width * row)[is_twice]]),
         )
         return sp.csr_array((np.concatenate([entries.value, entries.value[is_twice]]), index), shape=(rows, self.size))
+
+    def join(self, parts: Sequence[Array]) -> Array:
+        """Return the vector of blocks of X, all of which are present."""
+        return np.concatenate([parts[index].ravel() for index in np.argsort(self.start, kind="stable")])
 
     def parts(self, x: Array) -> list[Array]:
         """Return the blocks of X."""

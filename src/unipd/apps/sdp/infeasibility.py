@@ -9,36 +9,41 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from unipd._typing import Array
-from unipd.apps.sdp.cones import measure_margins, measure_size, split_blocks
-from unipd.apps.sdp.data import PSD, SdpData
+from unipd.apps.sdp.cones import EPS, bound_rounding, measure_margins, measure_size, split_blocks
+from unipd.apps.sdp.data import FREE, PSD, SECOND_ORDER, Block, SdpData
+from unipd.apps.sdp.formats import Columns
 from unipd.atoms import LowRank
 from unipd.memory import peak_memory
 from unipd.run import Result
 from unipd.run.result import ProblemFacts
-from unipd.spectral import RIGOROUS, smallest_eigenpair
+from unipd.spectral import CONDITIONAL, RIGOROUS, smallest_eigenpair
 from unipd.status import Status
 
 if TYPE_CHECKING:
     from unipd.apps.sdp.program import SDP
 
-EXCLUDED_MULTIPLE = 1e6
-"""Multipliers prove infeasibility if they exclude X of this multiple of the trace that b requires, or of any trace."""
-RAY_RESIDUAL = 1e-8
-"""Change of the constraints along a ray, as a share of that of the objective (matrices of unit norm)."""
+EXCLUDED_MULTIPLE = 1e10
+"""Multipliers whose matrix is psd up to rounding prove infeasibility if they exclude X of this multiple of the trace
+that b requires. Multipliers of programs that X of any size approaches (weakly infeasible ones) grow with the trace that
+they exclude, and their rounding stops that near 1e8."""
+FACE_SHARES = (1e-8, 1e-4)
+"""Entries on the diagonal of a ray, and changes of inequalities along it, that count as zero, tried in this order."""
 NEGLIGIBLE_VIOLATION = 1e-3
 """A point that violates the constraints by at most this, relative to b, counts as nearly feasible."""
 
 
 class Separation(NamedTuple):
-    """Multipliers y with b^T y < 0 whose matrix sum_i y_i A_i is psd, or nearly."""
+    """Multipliers y with b^T y = -1 whose matrix sum_i y_i A_i is psd, or nearly."""
 
     dual: Array
     excluded: float
     """No X up to this trace is feasible: inf where the matrix is proved psd."""
+    is_conclusive: bool
+    """Whether the matrix is psd, or rounding alone can explain that it is not and X of a vast trace are excluded."""
 
 
 class Ray(NamedTuple):
-    """A direction D of size 1 in the cone that keeps feasible X feasible."""
+    """A direction D of size 1 in the cone that keeps feasible X feasible, or nearly."""
 
     direction: LowRank
     objective: float
@@ -61,23 +66,106 @@ def find_separation(data: SdpData, dual: Array) -> Separation | None:
     if not value < 0.0:
         return None
     unit = dual / -value
-    adjoint = data.cost_and_constraints.adjoint(np.concatenate([np.zeros(1), unit]))
-    margin = float(measure_margins(data.blocks, adjoint).min())
-    return Separation(unit, math.inf if margin >= 0.0 else -1.0 / margin)
+    linear = data.without_cost()
+    margins, rounding = measure_margins(data.blocks, linear.slack(unit)), bound_rounding(linear, unit)
+    margin = float((margins - rounding).min())
+    if margin >= 0.0:
+        return Separation(unit, math.inf, True)
+    terms = np.array([1 if block.is_vector else block.size for block in data.blocks])
+    is_vast = -1.0 / margin > EXCLUDED_MULTIPLE * data.natural_trace
+    return Separation(unit, -1.0 / margin, is_vast and bool((margins >= -terms * rounding).all()))
 
 
 def find_ray(data: SdpData, point: LowRank) -> Ray | None:
-    """Return the direction of a point as a ray along which the objective improves, measured anew; or None."""
+    """Return a ray near the direction of a point along which the objective improves, if it is proved to exist.
+
+    A direction that changes the constraints a little proves nothing: with X_11 = 0, X_12 = 0 too, but X_12 = t is
+    within t^2 of it. So entries near zero become zero, and the rest D is moved onto A(D) = 0 within the face that is
+    left. A change of at most r / sigma in D, with the least singular value sigma of A on that face, removes the
+    residual r that remains: there is a ray if D lies that far inside the cone, and improves by more than that.
+
+    >>> from unipd.apps.sdp.data import Block
+    >>> from unipd.maps.sdp import Entries
+    >>> cost, rows = Entries([0], [0], [1], [1.0]), Entries([0], [0], [0], [1.0])
+    >>> data = SdpData(2, cost, rows, np.zeros(1), np.zeros(1))
+    >>> find_ray(data, data.point([np.array([[1e-12, -1e-6], [-1e-6, 1.0]])])) is None
+    True
+    """
     size = measure_size(data, point)
     if not 0.0 < size < math.inf:
         return None
-    direction = LowRank(point.left, point.left, point.weights / size)
+    parts = [data.block(point, index) / size for index in range(len(data.blocks))]
+    rays = (_project_on_face(data, parts, share) for share in FACE_SHARES)
+    return next((ray for ray in rays if ray is not None), None)
+
+
+def measure_ray(data: SdpData, direction: LowRank) -> Ray:
+    """Return a direction with what it does to the objective and, at most, to the constraints."""
     both = data.cost_and_constraints.image(direction)
-    image = both[1:]
-    growth = np.maximum(np.where(np.isfinite(data.upper), image, 0.0), np.where(np.isfinite(data.lower), -image, 0.0))
-    ray = Ray(direction, float(both[0]), data.relative_norm(np.maximum(growth, 0.0)))
+    return Ray(direction, float(both[0]), data.relative_norm(np.maximum(_growth(data, both[1:]), 0.0)))
+
+
+def _growth(data: SdpData, image: Array) -> Array:
+    """Return how far each constraint moves towards its bounds along a direction; -inf where it has none."""
+    above, below = np.where(np.isfinite(data.upper), image, -np.inf), np.where(np.isfinite(data.lower), -image, -np.inf)
+    return np.maximum(above, below)
+
+
+def _project_on_face(data: SdpData, parts: list[Array], share: float) -> Ray | None:
+    """Return the ray near D on the face where D is not zero up to ``share``, or None where none is proved."""
+    columns = Columns(data)
+    whole = columns.matrix(data.unit_constraints, data.size)
+    masks = [_nonzero(block, part, share) for block, part in zip(data.blocks, parts, strict=True)]
+    is_free, vector = columns.join(masks) > 0.0, columns.join(parts)
+    vector[~is_free] = 0.0
+    is_active = (_growth(data, whole @ vector) >= -share) & (np.diff(whole[:, is_free].indptr) > 0)
+    rows = whole[is_active]
+    free = rows[:, is_free]
+    sigma, inverse = _invert(free, rows)
+    for _ in range(2):  # the second time for the rounding of the first
+        vector[is_free] -= free.T @ (inverse @ (rows @ vector))
+    point = data.point(columns.parts(vector))
+    ray = measure_ray(data, LowRank(point.left, point.left, point.weights / measure_size(data, point)))
+    movement = max(ray.residual, EPS) / sigma if sigma else math.inf
+    inside = (_inner_margin(*each) for each in zip(data.blocks, columns.parts(vector), masks, strict=True))
     rate = -ray.objective / (float(np.linalg.norm(data.cost.value)) or 1.0)
-    return ray if rate > 0.0 and ray.residual <= RAY_RESIDUAL * rate else None
+    keeps_others = _growth(data, whole @ vector)[~is_active].max(initial=-math.inf) <= 0.0
+    return ray if keeps_others and 2.0 * movement < rate and movement <= min(inside) else None
+
+
+def _nonzero(block: Block, part: Array, share: float) -> Array:
+    """Return which entries of a block may be other than zero on the face of D."""
+    if block.kind == FREE:
+        return np.ones(block.size)
+    if block.kind == SECOND_ORDER:
+        return np.full(block.size, float(part[0] > share))
+    is_kept = ((part if block.is_vector else part.diagonal()) > share).astype(np.float64)
+    return is_kept if block.is_vector else np.outer(is_kept, is_kept)
+
+
+def _inner_margin(block: Block, part: Array, mask: Array) -> float:
+    """Return how far a block of D lies inside the face that a mask defines."""
+    is_kept = (mask if block.is_vector else mask.diagonal()) > 0.0
+    if block.kind == FREE or not is_kept.any():
+        return math.inf
+    if block.kind == PSD:
+        return float(np.linalg.eigvalsh(part[np.ix_(is_kept, is_kept)])[0])
+    return float(part[0] - np.linalg.norm(part[1:]) if block.kind == SECOND_ORDER else part[is_kept].min())
+
+
+def _invert(free: Any, rows: Any) -> tuple[float, Array]:
+    """Return the least singular value of rows restricted to a face, and the inverse of their Gram matrix.
+
+    Combinations of rows that vanish on the whole space are left out. Where others vanish on the face the value is 0.
+    """
+    values, vectors = np.linalg.eigh((free @ free.T).toarray())
+    is_zero = values <= EPS * values.size * values.max(initial=0.0)
+    inverse = (vectors[:, ~is_zero] / values[~is_zero]) @ vectors[:, ~is_zero].T
+    if is_zero.any():
+        others = np.linalg.eigvalsh((rows @ rows.T).toarray())
+        if np.count_nonzero(others <= EPS * others.size * others.max()) < np.count_nonzero(is_zero):
+            return 0.0, inverse
+    return math.sqrt(values[~is_zero].min(initial=math.inf)), inverse
 
 
 def find_unused_ray(data: SdpData) -> Ray | None:
@@ -102,8 +190,11 @@ def find_unused_ray(data: SdpData) -> Ray | None:
     return None
 
 
-def infeasible_result(program: SDP, message: str, accuracy: float, started: float, dual: Array) -> Result:
-    """Return the result of a program without feasible X, which ``dual`` proves."""
+def infeasible_result(
+    program: SDP, message: str, accuracy: float, started: float, dual: Array, excluded: float = math.inf
+) -> Result:
+    """Return the result of a program without feasible X, which ``dual`` proves up to a trace."""
+    kind = RIGOROUS if math.isinf(excluded) else CONDITIONAL
     if program.sdpa:
         message += " In SDPA's terms the dual problem, max <F0, Y>, is infeasible."
     return Result(
@@ -112,8 +203,8 @@ def infeasible_result(program: SDP, message: str, accuracy: float, started: floa
         image=np.full(program.data.size, math.nan),
         dual=dual,
         dual_bound=-math.inf if program.maximise else math.inf,
-        bound_kind=RIGOROUS,
-        extras=_extras(),
+        bound_kind=kind,
+        extras={**_extras(), "trace_bound": excluded if kind == CONDITIONAL else None},
         **_common_fields(program, accuracy, started),
     )
 
@@ -127,7 +218,7 @@ def separated_result(program: SDP, proof: Separation, accuracy: float, started: 
         else f"No X of trace at most {proof.excluded:.1e} is feasible: the dual vector returned makes b^T y = -1, and "
         f"no eigenvalue of sum y_i A_i is below {-1.0 / proof.excluded:.0e} (proved by Cholesky factorisations)."
     )
-    return infeasible_result(program, message, accuracy, started, proof.dual)
+    return infeasible_result(program, message, accuracy, started, proof.dual, proof.excluded)
 
 
 def unbounded_result(program: SDP, ray: Ray, feasible: str, accuracy: float, started: float) -> Result:
@@ -150,6 +241,21 @@ def unbounded_result(program: SDP, ray: Ray, feasible: str, accuracy: float, sta
         dual_bound=-sign * math.inf,
         extras={**_extras(), **figures},
         **_common_fields(program, accuracy, started),
+    )
+
+
+def describe_direction(data: SdpData, direction: LowRank) -> str:
+    """Return what a direction D that is no ray proves of multipliers, where that is more than their natural size.
+
+    A slack S = C + A^*(y) in the dual cone has 0 <= <S, D> <= <C, D> + ||y|| r, with the residual r of D.
+    """
+    ray = measure_ray(data, direction)
+    least = -ray.objective / (ray.residual or EPS)
+    if not least > float(np.linalg.norm(data.cost.value)):
+        return ""
+    return (
+        f" No multipliers of norm below {least:.1e} (with matrices of unit norm) have a psd slack: the program may be "
+        "unbounded, but no ray was proved, or its dual problem has a very large solution or none."
     )
 
 

@@ -20,7 +20,7 @@ from unipd.apps.sdp.embedding import Embedding
 from unipd.methods.base import Certificate, Counts, State, empty_certificate, measure_point
 from unipd.problem import Problem
 from unipd.protocols import Tracker
-from unipd.spectral import RIGOROUS
+from unipd.spectral import CONDITIONAL, RIGOROUS
 from unipd.status import Status
 from unipd.trackers import Fixed
 
@@ -62,6 +62,10 @@ class InteriorPointState(State):
     combination_margins: Array
     feasible: Array
     """All variables of the last iterate whose X has been moved onto the constraints, or nothing."""
+
+    def cap_bound(self, bound: float, bound_kind: str) -> InteriorPointState:
+        """Return the state with no dual bound above ``bound``."""
+        return replace(super().cap_bound(bound, bound_kind), kept_bound=min(self.kept_bound, bound))
 
     def shared_objects(self, problem: Problem) -> dict[str, Any]:
         """Return the problem and its embedding."""
@@ -193,15 +197,16 @@ class InteriorPoint:
         bound, dual = best.bound(size), best.dual
         if (best.is_inside or self.size is not None) and bound > state.kept_bound:
             state = replace(state, kept_bound=bound, kept_dual=dual)
+        kind = CONDITIONAL
         if state.kept_bound >= bound - bonus:
-            bound, dual = state.kept_bound, state.kept_dual
-        measures = measure_point(problem, primal, image, cost)
+            bound, dual, kind, size = state.kept_bound, state.kept_dual, RIGOROUS, math.inf
+        certificate = Certificate(*measure_point(problem, primal, image, cost), bound, dual, kind, size_limit=size)
         return replace(
             state,
             primal=primal,
             image=image,
             mean_objective=cost,
-            certificate=Certificate(*measures, dual_bound=bound, ray=dual, bound_kind=RIGOROUS),
+            certificate=certificate,
         )
 
     def _measure(self, problem: Problem, dual: Array) -> DualCandidate:

@@ -16,10 +16,10 @@ import numpy as np
 from unipd._typing import Array
 from unipd.apps.sdp.cones import (
     TRACE_MULTIPLE,
-    ConicCost,
     ConicProblem,
+    Proof,
     Prover,
-    TruncatedCone,
+    UnlimitedProblem,
     has_dense_blocks,
     make_admissible,
     measure_size,
@@ -29,8 +29,8 @@ from unipd.apps.sdp.data import PSD, SdpData, TraceBound
 from unipd.apps.sdp.embedding import has_interior_points
 from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse
 from unipd.apps.sdp.infeasibility import (
-    EXCLUDED_MULTIPLE,
     Ray,
+    describe_direction,
     describe_feasible,
     find_ray,
     find_separation,
@@ -41,13 +41,12 @@ from unipd.apps.sdp.infeasibility import (
 from unipd.apps.sdp.interior_point import InteriorPoint
 from unipd.apps.sdp.presolve import find_binary_lifting, list_equations
 from unipd.errors import InvalidInput
-from unipd.maps.sdp import CostAndConstraintsMap
 from unipd.problem import Problem, ratio
 from unipd.run import IterationInfo, MaxIterations, Result, StoppingRule, downgrade, recheck, solve
 from unipd.run.interruption import raise_on_signals
 from unipd.run.result import problem_facts
 from unipd.run.stopping import RemainingBudget
-from unipd.spectral import RIGOROUS, norm_bound
+from unipd.spectral import norm_bound
 from unipd.status import Status
 
 if TYPE_CHECKING:
@@ -234,7 +233,7 @@ class Solver:
         proof = Prover(data, is_rounding_counted=False, size=math.nan).prove(result.dual, 0.0)
         objective = sign * (result.objective - self.program.constant)
         gap = ratio(objective - proof.value, problem_facts(result).scale or 1.0)
-        if gap > self.accuracy:
+        if not abs(gap) <= self.accuracy:
             return result
         errors = dimacs_errors(data, data.violation(result.image), proof.dual, result.x, proof.margin, objective)
         return replace(
@@ -242,7 +241,7 @@ class Solver:
             dual=proof.dual,
             dual_bound=sign * proof.value + self.program.constant,
             gap=gap,
-            bound_kind=RIGOROUS,
+            bound_kind=proof.kind,
             extras=describe_point(data, result.x, proof.dual, errors, proof.trace),
             note=Status.SOLVED.message,
         )
@@ -262,7 +261,9 @@ class Solver:
         if ray is not None:
             return self._follow_ray(ray, stop, started)
         trace = analyse(data).trace_bound() if data.is_psd else None
-        problem = self._conic_problem(trace)
+        size = NOMINAL_MULTIPLE * data.natural_trace if trace is None else trace.value
+        kind = UnlimitedProblem if trace is None else ConicProblem
+        problem = kind(data, size, self.program.maximise, self.program.constant)
         options = {name: self.options[name] for name in ("callback", "verbose") if name in self.options}
         method, analysis = InteriorPoint(data, None if trace is None else trace.value), Analysis.of_whole(data)
         result = self._refine(analysis, problem, trace, method, stop, options)
@@ -271,39 +272,28 @@ class Solver:
         state = result.state
         parts, dual = state.embedding.decode(state.vector)
         proof = find_separation(data, make_admissible(data, dual, is_ray=True) / data.norms)
-        if proof is not None and proof.excluded > EXCLUDED_MULTIPLE * data.natural_trace:
+        if proof is not None and proof.is_conclusive:
             return _replace_point(result, separated_result(self.program, proof, self.accuracy, started))
-        ray = None if math.isfinite(state.kept_bound) else find_ray(data, data.point(parts))
+        direction = None if math.isfinite(state.kept_bound) else data.point(parts)
+        ray = None if direction is None else find_ray(data, direction)
         if ray is not None:
             return _replace_point(result, self._follow_ray(ray, stop, started))
         note = result.message if result.status is Status.STALLED else Status.STALLED.message
         if proof is not None and proof.excluded > data.natural_trace:
             note += f" No X of trace at most {proof.excluded:.4g} is feasible (proved)."
+        if direction is not None:
+            note += describe_direction(data, direction)
         return replace(downgrade(result, Status.STALLED, note), state=None)
 
     def _follow_ray(self, ray: Ray, stop: StoppingRule | None, started: float) -> Result:
         """Return the result of a program with an improving ray: unbounded, unless no X is feasible."""
         data = self.program.data
-        program = replace(self.program, data=replace(data, cost=data.cost.select(slice(0, 0))))
+        program = replace(self.program, data=data.without_cost())
         feasible = replace(self, program=program, options={})._solve_interior(stop)
         if feasible.status is Status.INFEASIBLE:
             return feasible
         note = describe_feasible(data, feasible.infeasibility)
         return unbounded_result(self.program, ray, note, self.accuracy, started)
-
-    def _conic_problem(self, trace: TraceBound | None) -> Problem:
-        """Return the template over the product of cones, with rows of unit norm; X is bounded for form's sake."""
-        data, program = self.program.data, self.program
-        scales = np.concatenate([np.ones(1), 1.0 / data.norms])
-        cost_map = CostAndConstraintsMap(data.cost_and_constraints.scale_rows(scales))
-        bound = NOMINAL_MULTIPLE * data.natural_trace if trace is None else trace.value
-        cost = ConicCost(cost_map, TruncatedCone(data.blocks, bound), program.maximise, program.constant)
-        problem = (Problem if trace is not None else ConicProblem)(
-            cost, cost_map, data.b / data.norms, data.coupling(data.norms)
-        )
-        if isinstance(problem, ConicProblem):
-            problem.natural_size = data.natural_trace * float(np.linalg.norm(data.cost.value)) or 1.0
-        return problem
 
     def _refine(
         self,
@@ -332,16 +322,18 @@ class Solver:
         data, sign = program.data, -1.0 if program.maximise else 1.0
         x = result.x if result.x is None or face is None else face.reflection.lift(result.x)
         if trace is None:
-            trace, dual, bound, bottom = _bound_by_size(data, result)
+            proof = _prove_by_size(data, result)
+            trace, dual, bound, bottom, kind = proof.trace, proof.dual, proof.value, proof.margin, proof.kind
         else:
             dual, bound, bottom = self._full_dual(analysis, problem, trace, result)
+            kind = result.bound_kind
         if lifting is not None:
             x, dual, trace = None if x is None else lifting.point(x), lifting.dual(data, dual), lifting.trace(data.size)
+        kind, condition = trace.condition(kind)
         both = np.full(data.size + 1, math.nan) if x is None else data.cost_and_constraints.image(x)
         objective, image = float(both[0]), both[1:]
         violation = data.violation(image)
         errors = dimacs_errors(data, violation, dual, x, bottom, objective)
-        feasibility_scale = data.feasibility_scale or problem.feasibility_scale
         final = replace(
             result,
             x=x,
@@ -350,23 +342,24 @@ class Solver:
             objective=sign * objective + program.constant,
             dual_bound=sign * bound + program.constant,
             gap=problem.relative_gap(objective, bound),
-            infeasibility=ratio(data.relative_norm(violation), feasibility_scale),
+            bound_kind=kind,
+            infeasibility=data.relative_norm(violation) / data.feasibility_scale,
             violation=data.relative_norm(violation),
             extras=describe_point(data, x, dual, errors, trace),
             history=result.history.convert_values(problem.sharp.display_value),
             accuracy=self.accuracy,
-            note=result.message + trace.statement,
+            note=result.message + condition,
             facts=replace(
                 problem_facts(result),
                 maximise=program.maximise,
                 scale=problem.scale(objective),
-                feasibility_scale=feasibility_scale,
+                feasibility_scale=data.feasibility_scale,
             ),
             state=result.state if result.method == InteriorPoint.name else None,
         )
         if lifting is None and x is not None and measure_size(data, x) > LARGEST_MULTIPLE * data.natural_trace:
             final = downgrade(final, Status.STALLED, TOO_LARGE) if final.status.success else final
-        return recheck(final, Status.STALLED, Status.STALLED.message + trace.statement)
+        return recheck(final, Status.STALLED, Status.STALLED.message + condition)
 
     def _full_dual(
         self, analysis: Analysis, problem: Problem, trace: TraceBound, result: Result
@@ -406,15 +399,11 @@ def find_least_trace(data: SdpData) -> float:
     return max(data.natural_trace, data.relative_norm(np.where(data.equal, data.b, 0.0)) / size)
 
 
-def _bound_by_size(data: SdpData, result: Result) -> tuple[TraceBound, Array, float, float]:
-    """Return what the multipliers of a result prove: for X of any size, or of a multiple of that of its point.
-
-    That is the bound on the size, the multipliers in the units of the data, the bound, and the margin of the slack.
-    """
+def _prove_by_size(data: SdpData, result: Result) -> Proof:
+    """Return what the multipliers of a result prove: for X of any size, or of a multiple of that of its point."""
     prover = Prover(data, is_rounding_counted=False, size=TRACE_MULTIPLE * measure_size(data, result.x))
     proof = prover.measure(result.dual / data.norms)
-    proof = proof if proof.margin >= 0.0 else prover.limit(proof)
-    return proof.trace, proof.dual, proof.value, proof.margin
+    return proof if proof.margin >= 0.0 else prover.limit(proof)
 
 
 def _remaining_budget(stop: StoppingRule, done: Result) -> StoppingRule:

@@ -21,10 +21,11 @@ from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.context import change_context, current_communicator
 from unipd._util.files import is_link_loop
-from unipd.errors import CheckpointMismatch, InvalidInput, OracleError
+from unipd.errors import CheckpointMismatch, InvalidInput, OracleError, UnboundedOracle
 from unipd.methods import Method, State
 from unipd.methods.base import rebuild_shared
 from unipd.problem import Problem
+from unipd.protocols import is_user_supplied
 from unipd.run.checkpoint.file import package_versions, read_checkpoint, remove_leftovers, unusable, write_checkpoint
 from unipd.run.history import COLUMNS
 from unipd.status import Status
@@ -181,14 +182,23 @@ class RunRecord:
 
     @contextlib.contextmanager
     def wrap_errors(self) -> Generator[None]:
-        """Refuse the file for any error inside the block, except those of the oracle, of memory and of the disk."""
+        """Refuse the file for any error inside the block, except those of memory, of the disk and of users' code.
+
+        The library's own oracles and maps fail for what the file makes of their arguments.
+        """
         try:
             yield
-        except (OracleError, MemoryError, OSError):
+        except (UnboundedOracle, MemoryError, OSError):
             raise
         except Exception as error:
+            if isinstance(error, OracleError) and self._runs_user_code:
+                raise
             problem = f"this version cannot resume from the checkpoint ({type(error).__name__}: {error})"
             raise unusable(self._checkpoint.path, problem) from error
+
+    @property
+    def _runs_user_code(self) -> bool:
+        return is_user_supplied(self._problem.sharp) or is_user_supplied(self._problem.map)
 
     def record_iteration(self, snapshot: Snapshot) -> None:
         """Note the state after an iteration, and write the file when it is due."""
