@@ -361,6 +361,17 @@ def inner_product(direction: Any, atom: Any) -> float:
 def norm(atom: Any) -> float:
     """Return the Euclidean (Frobenius) norm of an atom; no matrix is formed, and sparse points have distinct indices.
 
+    Parameters
+    ----------
+    atom
+        A point, as an array or a structured atom.
+
+    See Also
+    --------
+    inner_product, scale_atom
+
+    Examples
+    --------
     >>> norm(one_hot((3,), 1, -2.0)), norm(LowRank(np.eye(3, 2), np.eye(3, 2), np.array([3.0, 4.0])))
     (2.0, 5.0)
     """

@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from unipd.apps.sdp import SDP, ConeProgram, Cones, ConeSolution, Primal, SdpData
+from unipd.apps.sdp import SDP, ConeProgram, Cones, ConeSolution, SdpData
+from unipd.apps.sdp.cone_program import Primal
 from unipd.errors import InvalidInput, MissingExtra
 from unipd.run import MaxIterations, MaxSeconds, Result
 from unipd.status import Status

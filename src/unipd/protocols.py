@@ -573,6 +573,19 @@ class TrackerDefaults:
 def declares(part: Any, name: str) -> bool:
     """Whether a part defines a member, in its class or in the instance, rather than through ``__getattr__``.
 
+    Parameters
+    ----------
+    part
+        An oracle, map, coupling or tracker.
+    name
+        Name of the member.
+
+    See Also
+    --------
+    Adapted
+
+    Examples
+    --------
     >>> declares("text", "upper"), declares("text", "factors")
     (True, False)
     """
@@ -580,7 +593,24 @@ def declares(part: Any, name: str) -> bool:
 
 
 class Adapted:
-    """A user-supplied part with the defaults of the optional members that it does not declare."""
+    """A user-supplied part with the defaults of the optional members that it does not declare.
+
+    Parameters
+    ----------
+    part
+        The part as the user gave it.
+
+    See Also
+    --------
+    unwrap, declares
+
+    Examples
+    --------
+    >>> class AdaptedText(Adapted):
+    ...     defaults = TrackerDefaults
+    >>> AdaptedText("atoms").upper(), AdaptedText("atoms").nbytes
+    ('ATOMS', 0)
+    """
 
     defaults: type
     """The class of the defaults."""
@@ -606,13 +636,39 @@ class Adapted:
 
 
 def unwrap(part: Any) -> Any:
-    """Return a user-supplied part as it was given, without its adapter."""
+    """Return a user-supplied part as it was given, without its adapter.
+
+    Parameters
+    ----------
+    part
+        A part of a problem, with an adapter or without.
+
+    See Also
+    --------
+    Adapted
+
+    Examples
+    --------
+    >>> unwrap(Adapted("part")), unwrap("part")
+    ('part', 'part')
+    """
     return part.part if isinstance(part, Adapted) else part
 
 
 def is_user_supplied(part: Any) -> bool:
     """Whether an oracle or a map, or one inside it, runs code that is not the library's own.
 
+    Parameters
+    ----------
+    part
+        An oracle or a map, as a problem holds it.
+
+    See Also
+    --------
+    unwrap
+
+    Examples
+    --------
     >>> from unipd.sharp import Linear, Simplex
     >>> is_user_supplied(Linear(np.ones(2), Simplex(2)))
     False

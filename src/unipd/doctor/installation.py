@@ -179,6 +179,17 @@ _STEPS = 3
 def compile_kernels() -> Report:
     """Compile the kernels of each part, or load those that are kept already; one line for each part.
 
+    Returns
+    -------
+    Report
+        A check for each part.
+
+    See Also
+    --------
+    check_installation
+
+    Examples
+    --------
     >>> [check.name for check in compile_kernels()][:2]  # doctest: +SKIP
     ['sampled entries', 'Pauli measurements']
     """

@@ -38,42 +38,92 @@ CHUNKED = 1 << 21
 
 @dataclass(frozen=True)
 class DualValue:
-    """g at a dual vector and the oracle's answer there, without the gradient."""
+    """g at a dual vector and the oracle's answer there, without the gradient.
+
+    Parameters
+    ----------
+    dual
+        lam.
+    value
+        g(lam) as attained by the atom: a lower bound on the true g(lam).
+    error
+        Certified: the true g(lam) is at most ``value + error``.
+    conjugate
+        Certified upper bound on max <-A^* lam, x> - f(x).
+    upper_value
+        Certified upper bound on max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term.
+    linear
+        <lam, b>.
+    dual_norm_sq
+        ||lam||^2.
+    slack_conjugate
+        phi^*(lam) in the slack split, where it is part of the value.
+    atom
+        x^*(lam); None where only the value was computed.
+    objective
+        f(x^*(lam)).
+    matvecs
+        Products with A, A^* or its operator spent.
+    bound_kind
+        Kind of the certified error: "rigorous", "probabilistic" or "residual" (see SharpAnswer).
+
+    See Also
+    --------
+    DualPoint, dual_value
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> dual_value(problem, lam, call_oracle(problem, lam)).value
+    0.5
+    """
 
     dual: Array
-    """lam."""
     value: float
-    """g(lam) as attained by the atom: a lower bound on the true g(lam)."""
     error: float
-    """Certified: the true g(lam) is at most ``value + error``."""
     conjugate: float
-    """Certified upper bound on max <-A^* lam, x> - f(x)."""
     upper_value: float
-    """Certified upper bound on max <-A^* lam, x> - f(x) + <lam, b>: g without the slack term."""
     linear: float
-    """<lam, b>."""
     dual_norm_sq: float
-    """||lam||^2."""
     slack_conjugate: float | None
-    """phi^*(lam) in the slack split, where it is part of the value."""
     atom: Any
-    """x^*(lam); None where only the value was computed."""
     objective: float
-    """f(x^*(lam))."""
     matvecs: int
-    """Products with A, A^* or its operator spent."""
     bound_kind: str
-    """Kind of the certified error: "rigorous", "probabilistic" or "residual" (see SharpAnswer)."""
 
 
 @dataclass(frozen=True)
 class DualPoint(DualValue):
-    """g at a dual vector with its gradient and the image of the atom."""
+    """g at a dual vector with its gradient and the image of the atom (paper, (7)).
+
+    Parameters
+    ----------
+    dual, value, error, conjugate, upper_value, linear, dual_norm_sq, slack_conjugate
+        As in :class:`DualValue`.
+    atom, objective, matvecs, bound_kind
+        As in :class:`DualValue`.
+    gradient
+        (Sub)gradient of g at lam: b - A x^* (+ r^* in the slack split).
+    image
+        A x^*(lam).
+
+    See Also
+    --------
+    DualValue, evaluate
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> evaluate(problem, lam).gradient
+    array([ 0.5, -0.5])
+    """
 
     gradient: Array
-    """(Sub)gradient of g at lam: b - A x^* (+ r^* in the slack split)."""
     image: Array
-    """A x^*(lam)."""
 
 
 def call_oracle(
@@ -100,6 +150,23 @@ def call_oracle(
         Request the oracle's strongest affordable certificate, if it offers one.
     without_atom
         Request the value only; the answer's atom may then be None.
+
+    Returns
+    -------
+    SharpAnswer
+        A maximiser of <-A^* lam, x> - f(x) over X, and the value there.
+
+    See Also
+    --------
+    evaluate, call_oracle_along
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> unipd.atoms.dense(call_oracle(problem, lam).atom)
+    array([0., 1.])
     """
     oracle = problem.sharp.value if without_atom else problem.sharp
     if certified:
@@ -110,7 +177,37 @@ def call_oracle(
 def call_oracle_along(
     problem: Problem, dual: Array, direction: Any, oracle: Callable[..., SharpAnswer], tolerance: float, start: Any
 ) -> tuple[Any, SharpAnswer]:
-    """Return -A^* lam and an oracle's answer there; parameters as in :func:`call_oracle`."""
+    """Return -A^* lam and an oracle's answer there.
+
+    Parameters
+    ----------
+    problem, dual
+        The problem, and lam.
+    direction
+        -A^* lam, or None to compute it.
+    oracle
+        The problem's oracle, or one of its methods that is called alike.
+    tolerance, start
+        As in :func:`call_oracle`.
+
+    Raises
+    ------
+    OracleError
+        If the oracle or the map fails; :class:`~unipd.errors.UnboundedOracle` if there is no maximiser.
+
+    See Also
+    --------
+    call_oracle
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> direction, answer = call_oracle_along(problem, lam, None, problem.sharp, 0.0, None)
+    >>> direction, answer.value
+    (array([-1.,  0.]), 0.0)
+    """
     try:
         if direction is None:
             direction = problem.map.negated_adjoint(dual)
@@ -125,7 +222,25 @@ def call_oracle_along(
 
 
 def double_direction(problem: Problem, dual: Array) -> Any:
-    """Return -A^* lam in double precision for data in single precision, where the map offers it; elsewhere None."""
+    """Return -A^* lam in double precision for data in single precision, where the map offers it; elsewhere None.
+
+    Parameters
+    ----------
+    problem, dual
+        The problem, and lam.
+
+    See Also
+    --------
+    call_oracle
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> double_direction(problem, lam) is None  # the data are in double precision
+    True
+    """
     if not (problem.is_single and problem.map.has_mixed_products):
         return None
     with oracle_errors:
@@ -133,7 +248,31 @@ def double_direction(problem: Problem, dual: Array) -> Any:
 
 
 def image_of(problem: Problem, atom: Any) -> Array:
-    """Return A x of an atom, checked."""
+    """Return A x of an atom, checked.
+
+    Parameters
+    ----------
+    problem
+        The problem with the map A.
+    atom
+        A point x of X, as an array or a structured atom.
+
+    Raises
+    ------
+    OracleError
+        If the map fails, or its image has another shape than b.
+
+    See Also
+    --------
+    evaluate
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> image_of(problem, np.array([0.0, 1.0]))
+    array([0., 1.])
+    """
     try:
         image = problem.map.image(atom)
         if type(image) is not np.ndarray or image.dtype is not problem.b.dtype:
@@ -154,7 +293,29 @@ def value_only(problem: Problem, dual: Array, *, tolerance: float = 0.0, start: 
 def dual_value(
     problem: Problem, dual: Array, answer: SharpAnswer, sums: tuple[float, float] | None = None
 ) -> DualValue:
-    """Return g(lam) from an oracle's answer: no product. ``sums`` are <lam, b> and ||lam||^2, if already computed."""
+    """Return g(lam) from an oracle's answer: no product.
+
+    Parameters
+    ----------
+    problem, dual
+        The problem, and lam.
+    answer
+        The oracle's answer at -A^* lam.
+    sums
+        <lam, b> and ||lam||^2, if already computed.
+
+    See Also
+    --------
+    DualValue, evaluate
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> dual_value(problem, lam, call_oracle(problem, lam)).linear
+    0.5
+    """
     linear, norm_sq = (inner(dual, problem.b), inner(dual, dual)) if sums is None else sums
     slack = slack_value(problem, dual, norm_sq)
     value = require_finite(answer.value + linear + (slack or 0.0))
@@ -183,7 +344,29 @@ def slack_value(problem: Problem, dual: Array, dual_norm_sq: float) -> float | N
 
 
 def proximal_step(problem: Problem, dual: Array, gradient: Array, smoothness: float) -> Array:
-    """Return prox_{h/M}(lam - grad / M), the universal gradient step (paper, (9))."""
+    """Return prox_{h/M}(lam - grad / M), the universal gradient step (paper, (9)).
+
+    Parameters
+    ----------
+    problem, dual
+        The problem, and lam.
+    gradient
+        grad g(lam).
+    smoothness
+        M > 0.
+
+    See Also
+    --------
+    evaluate, unipd.UniPDGrad
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> proximal_step(problem, lam, evaluate(problem, lam).gradient, 2.0)
+    array([0.75, 0.25])
+    """
     moved = dual - (1.0 / smoothness) * gradient
     return moved if problem.free_dual else problem.coupling.prox_conjugate(moved, 1.0 / smoothness)
 
@@ -242,7 +425,24 @@ class Step(NamedTuple):
 
 
 class DualSpace:
-    """Passes over dual vectors and images in NumPy."""
+    """Passes over dual vectors and images in NumPy: the step (9) of the paper, and sums for its model.
+
+    Parameters
+    ----------
+    problem
+        The problem whose vectors these are.
+
+    See Also
+    --------
+    dual_space, DualPoint
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> DualSpace(problem).lincomb(np.zeros(2), 0.25, np.ones(2))
+    array([0.25, 0.25])
+    """
 
     keeps_images = True
     """Whether points keep their gradient and image."""
@@ -324,7 +524,24 @@ class DualSpace:
 
 
 def dual_space(problem: Problem) -> DualSpace:
-    """Return the implementation that fits the problem's dual vectors."""
+    """Return the implementation that fits the problem's dual vectors.
+
+    Parameters
+    ----------
+    problem
+        The problem; the length and type of b decide.
+
+    See Also
+    --------
+    DualSpace, is_chunked
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> type(dual_space(problem)).__name__
+    'DualSpace'
+    """
     if not _is_fused(problem):
         return DualSpace(problem)
     from unipd.dual.long_vectors import ChunkedSpace, FusedSpace  # on first use: Numba is slow to import
@@ -336,6 +553,22 @@ def is_chunked(problem: Problem) -> bool:
     """Whether the images of atoms are computed in parts: millions of entries, and a map that can do it.
 
     Inexact oracles return the low-rank atoms that it takes.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+
+    See Also
+    --------
+    dual_space
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> is_chunked(problem)
+    False
     """
     return problem.b.size >= CHUNKED and not problem.exact and _is_fused(problem) and problem.map.has_image_parts
 
@@ -351,14 +584,57 @@ def evaluate(
 ) -> DualPoint:
     """Call the sharp oracle at -A^* lam and return g, its gradient and the atom (paper, (7)).
 
-    Parameters are those of :func:`call_oracle`.
+    Parameters
+    ----------
+    problem, dual, direction, tolerance, start, certified
+        As in :func:`call_oracle`.
+
+    Returns
+    -------
+    DualPoint
+
+    See Also
+    --------
+    DualPoint, lower_bound
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> point = evaluate(problem, lam)
+    >>> point.value, point.gradient
+    (0.5, array([ 0.5, -0.5]))
     """
     answer = call_oracle(problem, dual, direction=direction, tolerance=tolerance, start=start, certified=certified)
     return dual_point(problem, dual, answer, image_of(problem, answer.atom))
 
 
 def dual_point(problem: Problem, dual: Array, answer: SharpAnswer, image: Array) -> DualPoint:
-    """Join an oracle's answer and the image of its atom into the point at lam."""
+    """Return the point at lam that an oracle's answer and the image of its atom give.
+
+    Parameters
+    ----------
+    problem, dual
+        The problem, and lam.
+    answer
+        The oracle's answer at -A^* lam.
+    image
+        A x of its atom.
+
+    See Also
+    --------
+    evaluate, DualPoint
+
+    Examples
+    --------
+    >>> import numpy as np, unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), np.eye(2), [0.5, 0.5], "=")
+    >>> lam = np.array([1.0, 0.0])
+    >>> answer = call_oracle(problem, lam)
+    >>> dual_point(problem, lam, answer, image_of(problem, answer.atom)).value
+    0.5
+    """
     return dual_space(problem).point(dual, answer, image)
 
 
@@ -398,16 +674,31 @@ def join_point(
 
 
 class LowerBound(NamedTuple):
-    """A certified lower bound of the optimal value and where it is attained."""
+    """A certified lower bound of the optimal value and where it is attained.
+
+    Parameters
+    ----------
+    value
+        max over t of -G(t lam), or -G(lam) when the ray is not searched.
+    ray_scale
+        The t at which the bound is attained (inf: the ray proves infeasibility).
+
+    See Also
+    --------
+    lower_bound
+
+    Examples
+    --------
+    >>> LowerBound(0.25, 1.0).value
+    0.25
+    """
 
     value: float
-    """max over t of -G(t lam), or -G(lam) when the ray is not searched."""
     ray_scale: float
-    """The t at which the bound is attained (inf: the ray proves infeasibility)."""
 
 
 def lower_bound(problem: Problem, point: DualValue) -> LowerBound:
-    """Return the best bound -G(t lam) over t > 0 from one certified value of the conjugate at lam.
+    """Return the best bound -G(t lam) <= f^* over t > 0 (paper, (7)) from one certified value of the conjugate at lam.
 
     Along the ray G(t lam) = t^d c + t <lam, b> + h(t lam). When all degrees are 1 or 2 the maximum has a closed form,
     c1^2 / (4 c2) at t = -c1 / (2 c2); degree 1 alone with a negative sum is unbounded, which proves infeasibility.
@@ -417,6 +708,25 @@ def lower_bound(problem: Problem, point: DualValue) -> LowerBound:
 
     In a slack split whose block is bounded by a radius, the bound is that of the loss itself, whatever the radius:
     see :func:`_unrestricted_bound`.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    point
+        g at lam, with a certified error.
+
+    See Also
+    --------
+    LowerBound, evaluate
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.L2NormSquared(1), np.eye(1), [2.0], "=")
+    >>> bound = lower_bound(problem, evaluate(problem, np.array([-1.0])))
+    >>> round(bound.value, 9), round(bound.ray_scale, 9)  # the optimal value is 4
+    (4.0, 4.0)
     """
     if problem.slack_radius is not None:
         return _unrestricted_bound(problem, point)

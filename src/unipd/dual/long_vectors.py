@@ -228,6 +228,17 @@ def _references(owners: list[Array], number: int) -> int:
 def workspace_scope() -> AbstractContextManager[RunContext]:
     """Reuse the memory of long vectors until the end of this context.
 
+    Returns
+    -------
+    context manager
+        The memory is freed at its end.
+
+    See Also
+    --------
+    dual_space
+
+    Examples
+    --------
     >>> with workspace_scope():
     ...     addresses = {workspace_like(np.ones(9)).ctypes.data for _ in range(3)}
     >>> len(addresses)

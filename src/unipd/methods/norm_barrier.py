@@ -141,6 +141,17 @@ class NormBarrier:
 def has_norm_barrier(problem: Problem) -> bool:
     """Whether the barrier method applies: a squared nuclear norm, equalities, real data in double precision.
 
+    Parameters
+    ----------
+    problem
+        The problem.
+
+    See Also
+    --------
+    NormBarrier
+
+    Examples
+    --------
     >>> import unipd
     >>> sampling = unipd.maps.Sampling([0], [1], (2, 2))
     >>> has_norm_barrier(unipd.Problem(unipd.sharp.NuclearNormSquared((2, 2)), sampling, [1.0], "="))

@@ -327,6 +327,19 @@ class Termination:
 def recheck(result: Result, otherwise: Status, note: str = "") -> Result:
     """Return a result whose figures were computed anew, solved only if it was and still is: else ``otherwise``.
 
+    Parameters
+    ----------
+    result
+        The result with its new figures.
+    otherwise, note
+        Status and note where the accuracy is lost.
+
+    See Also
+    --------
+    downgrade
+
+    Examples
+    --------
     >>> moved = Result(Status.SOLVED, gap=2e-3, infeasibility=0.0, accuracy=1e-3)
     >>> recheck(moved, Status.STALLED).status.value, recheck(replace(moved, gap=1e-4), Status.STALLED).status.value
     ('stalled', 'solved')
@@ -337,7 +350,31 @@ def recheck(result: Result, otherwise: Status, note: str = "") -> Result:
 
 
 def downgrade(result: Result, status: Status, note: str = "") -> Result:
-    """Return the result with another status, for what came after its run; no result becomes solved here."""
+    """Return the result with another status, for what came after its run; no result becomes solved here.
+
+    Parameters
+    ----------
+    result
+        The result of a run.
+    status
+        Why it is not what was asked for.
+    note
+        A sentence for the user.
+
+    Raises
+    ------
+    ValueError
+        If the status is a success.
+
+    See Also
+    --------
+    recheck
+
+    Examples
+    --------
+    >>> downgrade(Result(Status.SOLVED), Status.TIME_LIMIT).status.value
+    'time_limit'
+    """
     if status.success:
         raise ValueError("a result is solved only by the decision of its run")
     return replace(result, status=status, note=note)

@@ -152,6 +152,39 @@ SOLVERS = ("auto", "lanczos", "dense")
 class Engine:
     """How top eigenpairs and singular triples are computed.
 
+    Parameters
+    ----------
+    solver
+        "auto" (dense when small, else Lanczos), "lanczos" or "dense".
+    block
+        Block size of Lanczos, at least the number of pairs wanted, the default; more serves degenerate tops.
+    subspace
+        Columns of the basis before a restart; by default max(40, count + 8 * block). One singular triple of a small
+        sampled matrix has 80, and before the first restart as many as 32 MB hold, up to 640.
+    max_products
+        Products after which a run returns what it has.
+    seed
+        Seed of every random vector.
+    mix
+        Share of a random direction mixed into a warm start, so that no start is orthogonal to the answer.
+    missed_eigenvalue_guard
+        Continue until eigenvalues that exceed the answer by this share of the spread would have shown, so that a
+        warm start near a lower eigenvector is left; None trusts the start (saves products when it is known to be
+        good). Used with block size 1.
+    operator_limit
+        "auto" makes operators dense when their smaller side is at most this.
+    array_limit
+        "auto" treats arrays and sparse matrices as dense when their smaller side is at most this.
+
+    Raises
+    ------
+    InvalidInput
+        If a setting is out of range.
+
+    See Also
+    --------
+    fixed_tolerance_engine, Certification
+
     Examples
     --------
     >>> import numpy as np
@@ -160,26 +193,14 @@ class Engine:
     """
 
     solver: str = "auto"
-    """"auto" (dense when small, else Lanczos), "lanczos" or "dense"."""
     block: int | None = None
-    """Block size of Lanczos, at least the number of pairs wanted, the default; more serves degenerate tops."""
     subspace: int | None = None
-    """Columns of the basis before a restart; by default max(40, count + 8 * block). One singular triple of a small
-    sampled matrix has 80, and before the first restart as many as 32 MB hold, up to 640."""
     max_products: int = 4000
-    """Products after which a run returns what it has."""
     seed: int = 0
-    """Seed of every random vector."""
     mix: float = 0.2
-    """Share of a random direction mixed into a warm start, so that no start is orthogonal to the answer."""
     missed_eigenvalue_guard: float | None = 0.1
-    """Continue until eigenvalues that exceed the answer by this share of the spread would have shown, so that a warm
-    start near a lower eigenvector is left; None trusts the start (saves products when it is known to be good). Used
-    with block size 1."""
     operator_limit: int = 64
-    """"auto" makes operators dense when their smaller side is at most this."""
     array_limit: int = 256
-    """"auto" treats arrays and sparse matrices as dense when their smaller side is at most this."""
 
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
@@ -337,6 +358,17 @@ class FixedToleranceEngine(Engine):
 def fixed_tolerance_engine(precision: float | None) -> Engine | None:
     """Return the engine of a precision; None leaves the choice to the oracle.
 
+    Parameters
+    ----------
+    precision
+        Relative residual of every run, whatever the oracle asks for; None for no engine.
+
+    See Also
+    --------
+    Engine
+
+    Examples
+    --------
     >>> fixed_tolerance_engine(None) is None, fixed_tolerance_engine(1e-6).precision
     (True, 1e-06)
     """

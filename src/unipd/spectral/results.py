@@ -27,6 +27,17 @@ that a part of the problem is wrong."""
 def weakest_bound(kinds: Iterable[str]) -> str:
     """Return the weakest of several kinds of certified error.
 
+    Parameters
+    ----------
+    kinds
+        Kinds of bounds, such as "rigorous".
+
+    See Also
+    --------
+    Certified
+
+    Examples
+    --------
     >>> weakest_bound(["rigorous", "residual"])
     'residual'
     """

@@ -39,6 +39,23 @@ class SymmetricOperator(OperatorDefaults):
     Accessed through products (``matvec``, ``matmat`` and their adjoints, which are the same); ``toarray`` and
     ``tocsr`` form the matrix, for small orders.
 
+    Parameters
+    ----------
+    starts
+        CSR row pointers of M.
+    indices
+        CSR column indices of M.
+    data
+        CSR values of M.
+    vectors
+        V, of shape (n, k).
+    coefficients
+        c, of shape (k,).
+
+    See Also
+    --------
+    unipd.maps.SdpMap, top_eigenvalue
+
     Examples
     --------
     >>> from unipd.maps.sdp import Entries, SdpMap
@@ -48,15 +65,10 @@ class SymmetricOperator(OperatorDefaults):
     """
 
     starts: IntArray
-    """CSR row pointers of M."""
     indices: IntArray
-    """CSR column indices of M."""
     data: Array
-    """CSR values of M."""
     vectors: Array
-    """V, of shape (n, k)."""
     coefficients: Array
-    """c, of shape (k,)."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -166,6 +178,17 @@ def cholesky_bound(operator: Any, shift: float) -> float | None:
     ||E|| <= gamma tr(B), gamma = (n + 2) u / (1 - (n + 2) u) with u the unit of rounding (Demmel; Rump, 2006);
     hence lambda_min(S) >= -shift - gamma tr(B), up to the rounding of the diagonal, which is counted too.
 
+    Parameters
+    ----------
+    operator
+        S, symmetric: an array, or an operator with ``toarray``.
+    shift
+        What is added to the diagonal.
+
+    See Also
+    --------
+    smallest_eigenpair
+
     Examples
     --------
     >>> matrix = np.diag([1.0, -2.0])
@@ -187,6 +210,15 @@ def cholesky_bound(operator: Any, shift: float) -> float | None:
 
 def smallest_eigenpair(operator: Any) -> SmallestEigenpair:
     """Return the smallest eigenpair by a dense eigensolver, with a bound proved by :func:`cholesky_bound`.
+
+    Parameters
+    ----------
+    operator
+        S, symmetric: an array, or an operator with ``toarray``.
+
+    See Also
+    --------
+    cholesky_bound, top_eigenvalue
 
     Examples
     --------
@@ -226,7 +258,22 @@ class TopEigenvalue:
 
 
 def has_compiled_lanczos(operator: Any) -> bool:
-    """Whether the compiled Lanczos recurrence applies: sparse, double precision, all rows in this process."""
+    """Whether the compiled Lanczos recurrence applies: sparse, double precision, all rows in this process.
+
+    Parameters
+    ----------
+    operator
+        The operator.
+
+    See Also
+    --------
+    SymmetricOperator, top_eigenvalue
+
+    Examples
+    --------
+    >>> has_compiled_lanczos(np.eye(2))
+    False
+    """
     return (
         type(operator) is SymmetricOperator
         and operator.coefficients.size == 0
@@ -253,6 +300,20 @@ def top_eigenvalue(
         Words of the seed of the starting vector.
     vector
         Whether to return a Ritz vector (doubles the products).
+
+    Returns
+    -------
+    TopEigenvalue
+        ``lower``, ``upper``, the products spent, and the vector where it was asked for.
+
+    Raises
+    ------
+    OracleError
+        If a product is not finite.
+
+    See Also
+    --------
+    certified_upper, smallest_eigenpair
 
     Examples
     --------

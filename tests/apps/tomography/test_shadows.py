@@ -165,6 +165,8 @@ def test_observables_of_qiskit():
     ("call", "words"),
     [
         (lambda: Shadow(["XI"], ["00"]), "letters X, Y, Z"),
+        (lambda: Shadow(5, ["00"]), "for every shot, got 5"),
+        (lambda: Shadow(["XX"], 5), "0 and 1 of shape"),
         (lambda: Shadow(["XX"], ["02"]), "bit-strings of 2 bits"),
         (lambda: Shadow(["XX"], [[0, 2]]), "expected 0 and 1, got 2"),
         (lambda: Shadow(["XX"], [[0, 1, 1]]), r"shape \(1, 2\), got shape \(1, 3\)"),

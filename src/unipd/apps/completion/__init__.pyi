@@ -1,8 +1,6 @@
 from unipd.apps.completion.estimator import MatrixCompletion as MatrixCompletion
 from unipd.apps.completion.implicit import ImplicitCompletion as ImplicitCompletion
-from unipd.apps.completion.minimum_norm import factored_norm_method as factored_norm_method
 from unipd.apps.completion.minimum_norm import norm_problem as norm_problem
-from unipd.apps.completion.model import CompletionModel as CompletionModel
 from unipd.apps.completion.problem import CompletionProblem as CompletionProblem
 from unipd.apps.completion.problem import ball_formulation as ball_formulation
 from unipd.apps.completion.problem import ball_problem as ball_problem
@@ -18,6 +16,8 @@ from unipd.apps.completion.saved_model import load_model as load_model
 from unipd.apps.completion.side_information import align_features as align_features
 from unipd.apps.completion.solver import SolverOptions as SolverOptions
 from unipd.apps.completion.solver import solve_completion as solve_completion
+from unipd.apps.completion.minimum_norm import factored_norm_method
+from unipd.apps.completion.model import CompletionModel
 from unipd.apps.completion.problem import ModelSettings
 from unipd.apps.completion.problem import WarmStart
 from unipd.apps.completion.problem import fit_biases

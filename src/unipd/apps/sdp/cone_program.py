@@ -27,14 +27,32 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class Cones:
-    """K = {0}^zero x R_+^nonnegative x second-order cones x psd cones, in this order."""
+    """K = {0}^zero x R_+^nonnegative x second-order cones x psd cones, in this order.
+
+    Parameters
+    ----------
+    zero, nonnegative
+        Their dimensions.
+    second_order
+        Dimensions of the second-order cones.
+    psd
+        Orders n of the psd cones: n (n + 1) / 2 rows, the lower triangle by columns, off-diagonal entries times
+        sqrt 2.
+
+    See Also
+    --------
+    ConeProgram
+
+    Examples
+    --------
+    >>> Cones(1, 2, psd=(3,)).blocks(2)
+    [('nonnegative', 2), ('psd', 3)]
+    """
 
     zero: int
     nonnegative: int
     second_order: tuple[int, ...] = ()
-    """Their dimensions."""
     psd: tuple[int, ...] = ()
-    """Their orders n: n (n + 1) / 2 rows, the lower triangle by columns, off-diagonal entries times sqrt 2."""
 
     def blocks(self, nonnegative: int) -> list[tuple[str, int]]:
         """Return kind and size of the cones but the zero cone, with so many nonnegative entries.
@@ -84,20 +102,56 @@ class Layout:
 
 @dataclass(frozen=True)
 class ConeSolution:
-    """A solution of a cone program, or what came nearest to one."""
+    """A solution of a cone program, or what came nearest to one.
+
+    Parameters
+    ----------
+    x
+        The point, None without one.
+    y
+        Multipliers, with c + A^T y = 0 and y in K^*.
+    value
+        <c, x>, nan without x.
+    status
+        What the run says about this program.
+    result
+        That of the semidefinite program that was solved.
+
+    See Also
+    --------
+    ConeProgram
+
+    Examples
+    --------
+    >>> program = ConeProgram(np.ones(1), -np.eye(1), np.array([-3.0]), Cones(0, 1))
+    >>> round(program.solve(1e-6).value, 4)
+    3.0
+    """
 
     x: Array | None
     y: Array | None
-    """Multipliers, with c + A^T y = 0 and y in K^*."""
     value: float
-    """<c, x>, nan without x."""
     status: Status
     result: Result
-    """That of the semidefinite program that was solved."""
 
 
 class ConeProgram:
     """min <c, x> subject to A x + s = b, s in K.
+
+    Parameters
+    ----------
+    c
+        Cost, of length n.
+    A
+        Matrix of shape (m, n), dense or sparse.
+    b
+        Right-hand side, of length m.
+    cones
+        K; its rows are in the order of those of A.
+
+    See Also
+    --------
+    Cones, ConeSolution, unipd.cvxpy.Solver
 
     Examples
     --------

@@ -26,12 +26,30 @@ KINDS = (PSD, NONNEGATIVE, SECOND_ORDER, FREE)
 
 @dataclass(frozen=True)
 class Block:
-    """Position and kind of a block in a block diagonal matrix; vectors are the diagonals of their blocks."""
+    """Position and kind of a block in a block diagonal matrix; vectors are the diagonals of their blocks.
+
+    Parameters
+    ----------
+    start
+        First row of the block.
+    size
+        Number of its rows.
+    kind
+        "psd", "nonnegative", "second_order" or "free".
+
+    See Also
+    --------
+    SdpData
+
+    Examples
+    --------
+    >>> Block(3, 2).rows, Block(5, 4, "free").is_vector
+    (slice(3, 5, None), True)
+    """
 
     start: int
     size: int
     kind: str = PSD
-    """One of ``KINDS``."""
 
     @property
     def is_vector(self) -> bool:
@@ -52,6 +70,30 @@ class SdpData:
     a vector on the diagonal: nonnegative, in a second-order cone, or free. Where all blocks are psd or nonnegative, X
     may be any psd matrix, since diagonal blocks of a psd matrix are psd.
 
+    Parameters
+    ----------
+    order
+        n, the order of X.
+    cost
+        The nonzeros of C, as constraint 0.
+    constraints
+        The nonzeros of A_1, ..., A_m, counting from zero.
+    lower, upper
+        Bounds of <A_i, X>, infinite where there is none.
+    blocks
+        The blocks of X, one after another; by default a single one.
+
+    Raises
+    ------
+    InvalidInput
+        If blocks do not cover the order, entries lie outside them, or numbers are too large to be squared.
+
+    See Also
+    --------
+    Block, unipd.SDP, unipd.maps.sdp.Entries
+
+    Examples
+    --------
     >>> data = SdpData(2, Entries.from_matrices([np.diag([1.0, 2.0])]), Entries.from_matrices([np.eye(2)]),
     ...                np.ones(1), np.ones(1))
     >>> data.cost_and_constraints.image(np.eye(2))
@@ -60,13 +102,10 @@ class SdpData:
 
     order: int
     cost: Entries
-    """The nonzeros of C, as constraint 0."""
     constraints: Entries
-    """The nonzeros of A_1, ..., A_m, counting from zero."""
     lower: Array
     upper: Array
     blocks: tuple[Block, ...] = ()
-    """The blocks of X; by default a single one."""
 
     def __post_init__(self) -> None:
         if not self.blocks:

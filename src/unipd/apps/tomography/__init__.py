@@ -28,7 +28,6 @@ objective (objectives), the rank and the method, and solves. The files in the or
 from unipd.apps.tomography.bootstrap import (
     Bootstrap,
     bootstrap,
-    read_replicates,
     report_data,
 )
 from unipd.apps.tomography.confidence import StateRange, residual_noise, state_range
@@ -128,7 +127,6 @@ __all__ = [
     "random_bases",
     "random_mixed",
     "random_pure",
-    "read_replicates",
     "report_data",
     "residual_noise",
     "shot_variance",

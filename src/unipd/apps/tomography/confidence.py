@@ -76,20 +76,42 @@ UNSEEN = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StateRange(ReprMixin):
-    """The values of <O, X> over a confidence region of states."""
+    """The values of <O, X> over a confidence region of states.
+
+    Parameters
+    ----------
+    low
+        Certified lower bound: no state of the region has a smaller value.
+    high
+        Certified upper bound.
+    attained_low
+        The smallest value found in the region; the true minimum is between it and ``low``.
+    attained_high
+        The largest value found in the region.
+    estimate
+        The value of the estimate; it may lie outside the region if its rank is limited.
+    level
+        Confidence level.
+
+    See Also
+    --------
+    state_range
+
+    Examples
+    --------
+    >>> from unipd.apps.tomography import PauliTomography
+    >>> estimate = PauliTomography().fit(["X", "Y", "Z"], [0.6, 0.0, 0.0], shots=1000)
+    >>> found = state_range(estimate.fit_, "X")
+    >>> found.low < found.estimate < found.high
+    True
+    """
 
     low: float
-    """Certified lower bound: no state of the region has a smaller value."""
     high: float
-    """Certified upper bound."""
     attained_low: float
-    """The smallest value found in the region; the true minimum is between it and ``low``."""
     attained_high: float
-    """The largest value found in the region."""
     estimate: float
-    """The value of the estimate; it may lie outside the region if its rank is limited."""
     level: float
-    """Confidence level."""
 
     @property
     def width(self) -> float:
@@ -123,6 +145,15 @@ def state_range(
         of the likelihood ratio that ends where they would not. Every replicate is a fit; 0 keeps the profile interval.
     seed
         Seed of these experiments.
+
+    Raises
+    ------
+    InvalidInput
+        If ``replicates`` is 1.
+
+    See Also
+    --------
+    StateRange, PauliTomography, bootstrap
 
     Examples
     --------

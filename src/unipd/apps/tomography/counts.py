@@ -381,6 +381,19 @@ def estimate_paulis(
     max_paulis
         Largest number of strings; those of lowest weight, which most bases determine, are kept.
 
+    Returns
+    -------
+    PauliData
+
+    Raises
+    ------
+    InvalidInput
+        If the counts are of a POVM.
+
+    See Also
+    --------
+    as_counts, PauliTomography
+
     Examples
     --------
     >>> data = estimate_paulis(as_counts({"ZZ": {"00": 3, "11": 1}}))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -48,7 +48,17 @@ _LETTERS = np.frombuffer(b"XYZ", np.uint8)
 
 
 class UnevenBases(MeasurementWarning):
-    """Bases that were not drawn uniformly: a median of means is biased."""
+    """Bases that were not drawn uniformly: a median of means is biased.
+
+    See Also
+    --------
+    Shadow
+
+    Examples
+    --------
+    >>> issubclass(UnevenBases, MeasurementWarning)
+    True
+    """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,9 +243,10 @@ class Shadow:
 
 
 def _read_letters(bases: Sequence[str]) -> NDArray[np.uint8]:
-    labels = [str(basis) for basis in bases]
+    is_many = isinstance(bases, Iterable)
+    labels = [str(basis) for basis in bases] if is_many else []
     if not labels or not labels[0]:
-        raise InvalidInput("bases", "a label of the letters X, Y, Z for every shot", "none")
+        raise InvalidInput("bases", "a label of the letters X, Y, Z for every shot", "none" if is_many else repr(bases))
     wrong = next((label for label in labels if len(label) != len(labels[0]) or label.strip("XYZ")), None)
     if wrong is not None:
         raise InvalidInput("bases", f"labels of {len(labels[0])} letters X, Y, Z", repr(wrong))
@@ -243,7 +254,7 @@ def _read_letters(bases: Sequence[str]) -> NDArray[np.uint8]:
 
 
 def _read_bits(bits: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    if len(bits) and isinstance(bits[0], str):
+    if isinstance(bits, (Sequence, np.ndarray)) and len(bits) and isinstance(bits[0], str):
         wrong = next((word for word in bits if len(word) != shape[1] or word.strip("01")), None)
         if wrong is not None:
             raise InvalidInput("bits", f"bit-strings of {shape[1]} bits", repr(wrong))

@@ -29,7 +29,7 @@ from unipd.errors import InvalidInput
 from unipd.status import Status
 
 if TYPE_CHECKING:
-    from unipd.apps.completion import CompletionModel
+    from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import Ratings
     from unipd.run import Result
 
@@ -99,8 +99,8 @@ def complete(
     limit; the search for a radius is reported separately (search ...). --time-limit covers both: the search gets
     three quarters of it, the final fit the rest, but at least one iteration.
     """
-    from unipd.apps.completion import CompletionModel
     from unipd.apps.completion.fitted_model import check_metrics
+    from unipd.apps.completion.model import CompletionModel
     from unipd.io.ratings import read_ratings, read_titles
 
     wanted = tuple(dict.fromkeys(("rmse", *check_metrics("--metrics", metrics))))

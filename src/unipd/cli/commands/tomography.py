@@ -140,15 +140,8 @@ def tomography(
     The accuracy is a certified duality gap; for exact data it bounds the relative residual. The fidelity is that with
     --target, with --simulate by default that with the true state.
     """
-    from unipd.apps.tomography import (
-        MeasurementWarning,
-        Noise,
-        PauliTomography,
-        make_state,
-        read_replicates,
-        report_data,
-    )
-    from unipd.apps.tomography.bootstrap import RESAMPLING
+    from unipd.apps.tomography import MeasurementWarning, Noise, PauliTomography, make_state, report_data
+    from unipd.apps.tomography.bootstrap import RESAMPLING, read_replicates
 
     if (data is None) == (simulate is None):
         raise InvalidInput("DATA", "either a file of measurements or --simulate", "both" if data else "neither")

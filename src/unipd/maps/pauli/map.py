@@ -41,7 +41,26 @@ SERIAL_WORK = 1 << 20
 
 
 class HermitianOperator(OperatorDefaults, ABC):
-    """A Hermitian matrix known by its products; SciPy's ``aslinearoperator`` takes it."""
+    """A Hermitian matrix known by its products; SciPy's ``aslinearoperator`` takes it.
+
+    Parameters
+    ----------
+    size, dtype
+        Number of rows, and the type of the entries.
+
+    See Also
+    --------
+    DenseOperator, unipd.spectral.Engine
+
+    Examples
+    --------
+    >>> class Identity(HermitianOperator):
+    ...     def matvec(self, x): return x
+    ...     def norm_bound(self): return 1.0
+    >>> Identity(2, np.float64).matmat(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
 
     def __init__(self, size: int, dtype: Any) -> None:
         self.shape = (size, size)
@@ -82,7 +101,22 @@ class HermitianOperator(OperatorDefaults, ABC):
 
 
 class DenseOperator(HermitianOperator):
-    """A Hermitian matrix in memory; products are BLAS calls."""
+    """A Hermitian matrix in memory; products are BLAS calls.
+
+    Parameters
+    ----------
+    matrix
+        A Hermitian array.
+
+    See Also
+    --------
+    HermitianOperator
+
+    Examples
+    --------
+    >>> DenseOperator(np.array([[0.0, 2.0], [2.0, 0.0]])).matvec(np.array([1.0, 0.0]))
+    array([0., 2.])
+    """
 
     def __init__(self, matrix: Array) -> None:
         super().__init__(matrix.shape[0], matrix.dtype)

@@ -31,6 +31,17 @@ from unipd.maps.pauli.strings import parse
 def walsh_hadamard(values: FloatArray) -> FloatArray:
     """Return sum_j (-1)^|i & j| values[..., j] for every i.
 
+    Parameters
+    ----------
+    values
+        Array whose last axis has 2^q entries.
+
+    See Also
+    --------
+    apply_local
+
+    Examples
+    --------
     >>> walsh_hadamard(np.array([1.0, 0.0, 0.0, 1.0]))
     array([2., 0., 0., 2.])
     """
@@ -46,6 +57,21 @@ probability to read i in the state j, so that columns sum to one."""
 def apply_local(values: FloatArray, matrices: Confusion, *, transpose: bool = False) -> FloatArray:
     """Return M v (or M^T v) for every row v, with M one matrix, or the Kronecker product of one for each qubit.
 
+    Parameters
+    ----------
+    values
+        The vectors, as rows.
+    matrices
+        A matrix for each qubit, qubit 0 first, or one for all.
+    transpose
+        Multiply by M^T.
+
+    See Also
+    --------
+    walsh_hadamard
+
+    Examples
+    --------
     >>> flips = np.array([[0.9, 0.2], [0.1, 0.8]])
     >>> apply_local(np.array([[0.0, 0.0, 1.0, 0.0]]), (np.eye(2), flips))
     array([[0.2, 0. , 0.8, 0. ]])
@@ -70,13 +96,28 @@ PAULI_MATRICES = np.array([[[1, 0], [0, 1]], [[1, 0], [0, -1]], [[0, 1], [1, 0]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measurement(ReprMixin):
-    """A measurement by the Pauli coefficients of its outcomes."""
+    """A measurement by the Pauli coefficients of its outcomes.
+
+    Parameters
+    ----------
+    qubits
+        Number of qubits.
+    matrices
+        Outcomes x (I, Z, X, Y) for each qubit, qubit 0 first; or one matrix, outcomes x 4^q strings in the order of
+        the Kronecker product.
+
+    See Also
+    --------
+    measure_basis, find_measurement
+
+    Examples
+    --------
+    >>> measure_basis("ZX").size
+    4
+    """
 
     qubits: int
-    """Number of qubits."""
     matrices: tuple[FloatArray, ...] | FloatArray
-    """Outcomes x (I, Z, X, Y) for each qubit, qubit 0 first; or one matrix, outcomes x 4^q strings in the order of the
-    Kronecker product."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -94,6 +135,17 @@ class Measurement(ReprMixin):
 def pauli_coefficients(operators: Array) -> FloatArray:
     """Return 2^-q tr(E P) for every operator E and every string P, in the order of the Kronecker product.
 
+    Parameters
+    ----------
+    operators
+        Matrices of order 2^q, one after another.
+
+    See Also
+    --------
+    Measurement
+
+    Examples
+    --------
     >>> pauli_coefficients(np.array([[[1.0, 0.0], [0.0, 0.0]]]))
     array([[0.5, 0.5, 0. , 0. ]])
     """
@@ -108,6 +160,17 @@ def pauli_coefficients(operators: Array) -> FloatArray:
 def measure_basis(label: str) -> Measurement:
     """Return the measurement in a local basis, e.g. "XZ"; qubits with the letter I are not measured.
 
+    Parameters
+    ----------
+    label
+        A letter I, X, Y or Z for each qubit, qubit 0 last.
+
+    See Also
+    --------
+    Measurement, OutcomeMap
+
+    Examples
+    --------
     >>> measure_basis("IX").shape
     (1, 2)
     """
@@ -226,6 +289,26 @@ def _coefficients(operators: Any, size: int) -> FloatArray:
 def find_measurement(povm: Any, setting: str, qubits: int) -> Measurement:
     """Return the measurement of a setting: ``povm`` itself, its entry of that name, or one entry for each letter.
 
+    Parameters
+    ----------
+    povm
+        What :meth:`PauliTomography.fit_counts` accepts as ``povm``.
+    setting
+        Label of the setting.
+    qubits
+        Number of qubits.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none for the setting.
+
+    See Also
+    --------
+    Measurement, measure_basis
+
+    Examples
+    --------
     >>> find_measurement({"A": "sic", "B": "pauli-6"}, "AB", 2).shape
     (4, 6)
     """
@@ -353,6 +436,15 @@ class OutcomeMap(Map):
         As in :class:`~unipd.maps.pauli.PauliMap`.
     confusion
         Readout errors, the same in all bases.
+
+    Raises
+    ------
+    InvalidInput
+        If one matrix of readout errors meets qubits that are not measured.
+
+    See Also
+    --------
+    PauliMap, measure_basis
 
     Examples
     --------

@@ -29,6 +29,17 @@ _LETTERS = np.frombuffer(b"IZXY", np.uint8)
 def bit_count(values: Any) -> IntArray:
     """Return the number of set bits of each non-negative integer.
 
+    Parameters
+    ----------
+    values
+        Non-negative integers below 2^63.
+
+    See Also
+    --------
+    random_paulis
+
+    Examples
+    --------
     >>> bit_count(np.array([0, 1, 6, 255]))
     array([0, 1, 2, 8])
     """
@@ -146,6 +157,15 @@ def random_paulis(qubits: int, count: int | None = None, seed: int = 0) -> tuple
         Number of strings; :func:`default_count` by default.
     seed
         Seed of NumPy's default generator.
+
+    Raises
+    ------
+    InvalidInput
+        If there are too many qubits, or more strings than 4^q.
+
+    See Also
+    --------
+    PauliMap, bit_count
 
     Examples
     --------

@@ -24,6 +24,17 @@ class Entries:
 
     Indices count from zero. An entry may be given in either triangle, but only once.
 
+    Parameters
+    ----------
+    constraint, row, col
+        Indices of each entry.
+    value
+        The numbers.
+
+    See Also
+    --------
+    SdpMap, unipd.SDP
+
     Examples
     --------
     The matrix [[1, 2], [2, 0]] as the only constraint:

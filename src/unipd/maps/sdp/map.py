@@ -249,6 +249,10 @@ class CostAndConstraintsMap(Map):
     cost_and_constraints
         X -> (<C, X>, A(X)), a semidefinite map, perhaps distributed or reduced to a face.
 
+    See Also
+    --------
+    SdpMap, ReducedMap
+
     Examples
     --------
     >>> from unipd.maps.sdp import Entries
@@ -289,6 +293,17 @@ class CostAndConstraintsMap(Map):
 class Reflection:
     """Q, a basis of the complement of a vector: all columns but the first of a Householder reflection.
 
+    Parameters
+    ----------
+    vector
+        A vector other than zero.
+
+    See Also
+    --------
+    ReducedMap
+
+    Examples
+    --------
     >>> reflection = Reflection(np.array([3.0, 4.0]))
     >>> abs(reflection.times(np.ones((1, 1))).T @ np.array([3.0, 4.0])).round(12)
     array([0.])
@@ -344,6 +359,19 @@ class ReducedOperator(LazyMatrix):
 class ReducedMap(Map):
     """Z -> A(Q Z Q^T) for a semidefinite map A.
 
+    Parameters
+    ----------
+    unreduced
+        A, on matrices of order n.
+    reflection
+        Q, of n - 1 columns.
+
+    See Also
+    --------
+    Reflection, SdpMap
+
+    Examples
+    --------
     >>> from unipd.maps.sdp import Entries, SdpMap
     >>> one = np.ones((1, 1))
     >>> trace = SdpMap((2, 2), Entries.from_matrices([np.eye(2)]), 1)

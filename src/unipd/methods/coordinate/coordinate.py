@@ -222,6 +222,17 @@ _NEEDS = "a separable smooth loss, and a map with columns (a matrix) of double p
 def has_coordinates(problem: Problem) -> bool:
     """Whether the coordinate method applies: X by coordinates, a separable smooth loss, and the columns of A.
 
+    Parameters
+    ----------
+    problem
+        The problem.
+
+    See Also
+    --------
+    unipd.methods.CoordinateDescent
+
+    Examples
+    --------
     >>> import unipd
     >>> loss = unipd.couplings.LeastSquares()
     >>> has_coordinates(unipd.Problem(unipd.sharp.L1Ball(2), np.eye(2), [1.0, 2.0], loss))

@@ -249,6 +249,19 @@ def project_simplices(values: FloatArray, blocks: IntArray, starts: IntArray) ->
 def project_simplex(values: FloatArray, total: float) -> FloatArray:
     """Return the nearest vector with nonnegative entries of this sum.
 
+    Parameters
+    ----------
+    values
+        The vector.
+    total
+        The sum, positive.
+
+    See Also
+    --------
+    unipd.methods.Corrective
+
+    Examples
+    --------
     >>> project_simplex(np.array([-1.0, 1.5, 2.0]), 1.0)
     array([0.  , 0.25, 0.75])
     """

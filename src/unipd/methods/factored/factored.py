@@ -294,7 +294,23 @@ def factors_of(sharp: OracleDefaults) -> Factors:
 
 
 def is_factorable(sharp: OracleDefaults) -> bool:
-    """Whether the oracle has a factored form with columns."""
+    """Whether the oracle has a factored form with columns.
+
+    Parameters
+    ----------
+    sharp
+        The oracle of a problem.
+
+    See Also
+    --------
+    unipd.methods.Factored
+
+    Examples
+    --------
+    >>> import unipd
+    >>> is_factorable(unipd.sharp.NuclearBall((3, 2))), is_factorable(unipd.sharp.Simplex(3))
+    (True, False)
+    """
     factors = sharp.factors()
     return factors is not None and factors.is_spectral
 

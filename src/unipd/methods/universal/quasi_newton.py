@@ -62,6 +62,17 @@ _LONGEST_WAIT = 10
 def has_sign_cone(problem: Problem) -> bool:
     """Whether h is 0 on a cone of signs and infinite elsewhere, so that G is as smooth as g on its domain.
 
+    Parameters
+    ----------
+    problem
+        The problem.
+
+    See Also
+    --------
+    QuasiNewton
+
+    Examples
+    --------
     >>> import unipd
     >>> has_sign_cone(unipd.Problem(unipd.sharp.Entropy(2), np.eye(2), [0.5, 0.6], "<="))
     True

@@ -14,10 +14,29 @@ W = TypeVar("W", bound="WrapperState")
 
 @dataclass(frozen=True)
 class WrapperState(State):
-    """State of a method around another one."""
+    """State of a method around another one.
+
+    Parameters
+    ----------
+    iteration, dual, primal, image, mean_objective, certificate, counts, smoothness, dual_step, gradient_change, failure
+        As in :class:`State`.
+    inner
+        The state of the inner method.
+
+    See Also
+    --------
+    Wrapper, unipd.methods.State
+
+    Examples
+    --------
+    >>> import unipd
+    >>> problem = unipd.Problem(unipd.sharp.Simplex(2), [[1.0, 0.0]], [0.5], "=")
+    >>> state = next(unipd.iterate(problem, unipd.Restarts(unipd.AccUniPDGrad())))
+    >>> isinstance(state, WrapperState), type(state.unwrap()).__name__
+    (True, 'AccUniPDGradState')
+    """
 
     inner: State
-    """The state of the inner method."""
 
     def inner_state(self) -> State:
         """Return the state from which the inner method continues, with all work counted: that of the loop too."""
@@ -56,7 +75,23 @@ class WrapperState(State):
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A method around another one, known by its name."""
+    """A method around another one, known by its name.
+
+    Parameters
+    ----------
+    inner
+        The method inside.
+
+    See Also
+    --------
+    WrapperState, Fallback, unipd.Restarts
+
+    Examples
+    --------
+    >>> import unipd
+    >>> Wrapper(unipd.UniPDGrad()).name
+    'unipdgrad'
+    """
 
     inner: Method
 

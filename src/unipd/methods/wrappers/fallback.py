@@ -107,6 +107,10 @@ class Fallback(Wrapper):
     patience
         Iterations without progress that end the first turn.
 
+    See Also
+    --------
+    Wrapper, unipd.Restarts
+
     Examples
     --------
     >>> import numpy as np, unipd

@@ -126,6 +126,10 @@ class TraceSquared(SquaredSharp, HermitianSharp):
     options
         ``certify``, ``engine`` and ``certification`` of :class:`~unipd.sharp.spectral.base.SpectralSharp`.
 
+    See Also
+    --------
+    unipd.sharp.NuclearNormSquared, unipd.sharp.Spectrahedron
+
     Examples
     --------
     >>> import numpy as np

@@ -124,18 +124,36 @@ CERTIFICATE_STREAM = 0x5EED
 class Certification:
     """How an upper bound is certified.
 
+    Parameters
+    ----------
+    delta
+        Probability of failure allowed to a probabilistic bound.
+    steps
+        Largest number of Lanczos steps spent on it.
+    seed
+        Seed of its random vector.
+    dense_limit
+        Rigorous bounds come from a dense matrix of the order of the shorter side, where that is at most this.
+
+    Raises
+    ------
+    InvalidInput
+        If ``delta`` is not a probability.
+
+    See Also
+    --------
+    Certified, certify_eigenvalues
+
+    Examples
+    --------
     >>> Certification(delta=1e-6).steps
     300
     """
 
     delta: float = 1e-9
-    """Probability of failure allowed to a probabilistic bound."""
     steps: int = 300
-    """Largest number of Lanczos steps spent on it."""
     seed: int = 0
-    """Seed of its random vector."""
     dense_limit: int = 1500
-    """Rigorous bounds come from a dense matrix of the order of the shorter side, where that is at most this."""
 
     def __post_init__(self) -> None:
         validate.integer("steps", self.steps, minimum=1)
@@ -145,18 +163,38 @@ class Certification:
 
 @dataclass(frozen=True)
 class Certified:
-    """A bracket of the top eigenvalue (or singular value)."""
+    """A bracket of the top eigenvalue (or singular value).
+
+    Parameters
+    ----------
+    upper
+        Upper bound: wrong with probability at most ``delta``.
+    lower
+        Largest Ritz value of the run: a lower bound, up to rounding.
+    delta
+        Probability of failure of the upper bound (0 when rigorous).
+    matvecs
+        Products spent.
+    bound_kind
+        Kind of the upper bound.
+
+    See Also
+    --------
+    certified_upper, Certification
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = certified_upper(np.diag(np.arange(9.0)))
+    >>> round(found.lower, 6), found.upper >= 8.0, found.bound_kind
+    (8.0, True, 'probabilistic')
+    """
 
     upper: float
-    """Upper bound: wrong with probability at most ``delta``."""
     lower: float
-    """Largest Ritz value of the run: a lower bound, up to rounding."""
     delta: float
-    """Probability of failure of the upper bound (0 when rigorous)."""
     matvecs: int
-    """Products spent."""
     bound_kind: str = PROBABILISTIC
-    """Kind of the upper bound."""
 
 
 def certified_upper(
@@ -184,6 +222,14 @@ def certified_upper(
         Stop once upper and lower bound are this close.
     deflate
         Orthonormal columns Q: bound the operator on the complement of their span, (I - QQ^*) M (I - QQ^*).
+
+    Returns
+    -------
+    Certified
+
+    See Also
+    --------
+    Certified, certify_eigenvalues, top_eigenvalue
 
     Examples
     --------

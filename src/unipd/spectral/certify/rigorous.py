@@ -32,6 +32,22 @@ def norm_bound(operator: Any) -> float | None:
 
     Matrices: the smaller of the Frobenius norm and sqrt(||M||_1 ||M||_inf). Operators: their own ``norm_bound()``.
 
+    Parameters
+    ----------
+    operator
+        An array, a sparse matrix, or an operator.
+
+    Raises
+    ------
+    OracleError
+        If the operator's own bound is negative or not finite.
+
+    See Also
+    --------
+    certified_upper
+
+    Examples
+    --------
     >>> norm_bound(np.array([[1.0, 1.0], [1.0, 1.0]])).__round__(6)
     2.0
     """

@@ -49,6 +49,19 @@ def certify_eigenvalues(
     tolerance
         Width of the bracket that is good enough.
 
+    Returns
+    -------
+    Certified
+
+    Raises
+    ------
+    InvalidInput
+        If ``kind`` is another word.
+
+    See Also
+    --------
+    certify_singular_value, Certified
+
     Examples
     --------
     >>> found = certify_eigenvalues(np.diag([3.0, 2.0, 1.0]), np.eye(3)[:, :1], "probabilistic")
@@ -81,7 +94,29 @@ def certify_singular_value(
     plan: Certification = _DEFAULT,
     tolerance: float = 0.0,
 ) -> Certified:
-    """Bracket the largest singular value, given approximate singular vectors; parameters as above.
+    """Bracket the largest singular value, given approximate singular vectors.
+
+    Parameters
+    ----------
+    operator
+        The matrix or operator.
+    left, right
+        Approximate singular vectors, as columns.
+    kind, plan, tolerance
+        As in :func:`certify_eigenvalues`.
+
+    Returns
+    -------
+    Certified
+
+    Raises
+    ------
+    InvalidInput
+        If ``kind`` is another word.
+
+    See Also
+    --------
+    certify_eigenvalues, Certified
 
     Examples
     --------
