@@ -12,7 +12,7 @@ from unipd._util.context import subscribe
 from unipd.errors import OracleError
 from unipd.maps import SampledMatrix, Sampling
 from unipd.spectral import Bidiagonal, Engine, Products, Stop
-from unipd.spectral.ritz_kernels import may_stop, top_triple
+from unipd.spectral.kernels import may_stop, top_triple
 
 LANCZOS = Engine(solver="lanczos")
 

@@ -247,7 +247,7 @@ def _step_in_parts(problem: Any) -> list[float]:
 
 def _resume_bidiagonalization(dtype: Any) -> list[float]:
     """Return an orthonormal basis, as of a compiled run that is continued."""
-    from unipd.spectral.golub_kahan_kernels import orthonormalize_rows
+    from unipd.spectral.kernels import orthonormalize_rows
 
     basis = np.random.default_rng(1).standard_normal((4, 20)).astype(dtype)
     orthonormalize_rows(basis, len(basis))

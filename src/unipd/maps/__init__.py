@@ -6,8 +6,7 @@ In reading order:
   rows;
 - ``matrix``: dense and sparse matrices, operators, the identity; :func:`as_map` accepts what users have;
 - ``compose``: several primal blocks, compositions, stacks, scaled rows; ``two_sided``: X = L Z R^*;
-- ``rank_one``, ``inner_products``: measurements Re <M_k, X> of a matrix by vectors or matrices;
-- ``coded_diffraction``: moduli of masked Fourier transforms (phase retrieval);
+- ``measurements``: Re <M_k, X> of a matrix, by vectors, matrices or masked Fourier transforms (phase retrieval);
 - ``sampling``: sampled entries of a matrix (completion), with its compiled ``sampling_kernels``;
 - ``sdp``: the constraints of a semidefinite program; ``pauli``: Pauli measurements of quantum states;
 - ``channel``: measurements of a quantum channel through its Choi matrix, partial traces.

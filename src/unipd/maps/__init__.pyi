@@ -7,11 +7,11 @@ from unipd.maps.base import row_norms as row_norms
 from unipd.maps.base import row_norms_of as row_norms_of
 from unipd.maps.channel import ChannelMeasurements as ChannelMeasurements
 from unipd.maps.channel import PartialTrace as PartialTrace
-from unipd.maps.coded_diffraction import CodedDiffraction as CodedDiffraction
+from unipd.maps.measurements import CodedDiffraction as CodedDiffraction
 from unipd.maps.compose import BlockMap as BlockMap
 from unipd.maps.compose import Composed as Composed
 from unipd.maps.compose import Stacked as Stacked
-from unipd.maps.inner_products import InnerProducts as InnerProducts
+from unipd.maps.measurements import InnerProducts as InnerProducts
 from unipd.maps.matrix import DenseMatrix as DenseMatrix
 from unipd.maps.matrix import Identity as Identity
 from unipd.maps.matrix import Incidence as Incidence
@@ -19,7 +19,7 @@ from unipd.maps.matrix import OperatorMap as OperatorMap
 from unipd.maps.matrix import SparseMatrix as SparseMatrix
 from unipd.maps.matrix import as_map as as_map
 from unipd.maps.pauli import PauliMap as PauliMap
-from unipd.maps.rank_one import RankOneMeasurements as RankOneMeasurements
+from unipd.maps.measurements import RankOneMeasurements as RankOneMeasurements
 from unipd.maps.sampling import SampledMatrix as SampledMatrix
 from unipd.maps.sampling import Sampling as Sampling
 from unipd.maps.sdp import SdpMap as SdpMap

@@ -23,13 +23,16 @@ from unipd._typing import Array, FloatArray, IntArray
 from unipd._util.compiler import njit
 from unipd._util.lazy import REORDER
 from unipd.maps.pauli.simd import fetch_and_increment, pointer
-from unipd.spectral.golub_kahan_kernels import (
+from unipd.spectral.kernels import (
+    may_stop,
+    may_stop_if_due,
     orthogonality_threshold,
     orthonormalize_left,
     orthonormalize_right,
+    reset_workspace,
+    top_triple,
     write_start,
 )
-from unipd.spectral.ritz_kernels import may_stop, may_stop_if_due, reset_workspace, top_triple
 
 _ONE = np.uint64(1)
 
@@ -178,7 +181,7 @@ def golub_kahan_partial_steps(
 
     A step takes right[k] to left[k] and right[k + 1] (vectors are rows), and writes alpha = B[k, k] and
     beta = B[k, k + 1] to ``small``, with estimates of how far the last vectors are from orthogonal
-    (:mod:`unipd.spectral.golub_kahan_kernels`). Ends early when the ``goals`` are reached (tested now and then), and
+    (:mod:`unipd.spectral.kernels`). Ends early when the ``goals`` are reached (tested now and then), and
     before a step whose vectors vanish or are not finite. Returns the steps done, the products made, and whether
     vectors were reorthogonalised: the components removed are not in B.
     """

@@ -7,7 +7,7 @@ Krylov runs for eigenpairs and singular triples), :mod:`~unipd.spectral.stopping
 :mod:`~unipd.spectral.symmetric` has sparse symmetric matrices with bounds of their own.
 :mod:`~unipd.spectral.results` holds what runs return, :mod:`~unipd.spectral.operators` counts products,
 :mod:`~unipd.spectral.dense` hands small matrices to LAPACK, and the compiled kernels of single-vector runs are in
-``golub_kahan_kernels`` and ``ritz_kernels``.
+``kernels``.
 """
 
 from unipd._util.lazy import lazy_exports

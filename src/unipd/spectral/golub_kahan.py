@@ -68,7 +68,7 @@ class CompiledBidiagonalization:
         most
             Largest number of products.
         goals
-            Numbers of the stopping rule (:func:`unipd.spectral.ritz_kernels.may_stop`).
+            Numbers of the stopping rule (:func:`unipd.spectral.kernels.may_stop`).
         value
             Error allowed in the top value as a function of it: the goals are tightened until both agree.
         """
@@ -130,10 +130,10 @@ class Bidiagonal:
     def resume(self, run: CompiledBidiagonalization) -> Array:
         """Take over the steps of a compiled run that has not reached its goals; return R.
 
-        Its vectors are only as orthogonal as its own steps needed (:mod:`unipd.spectral.golub_kahan_kernels`); the
+        Its vectors are only as orthogonal as its own steps needed (:mod:`unipd.spectral.kernels`); the
         small matrix is that of orthonormal ones.
         """
-        from unipd.spectral.golub_kahan_kernels import orthonormalize_rows
+        from unipd.spectral.kernels import orthonormalize_rows
 
         known = run.known
         orthonormalize_rows(run.bases[0], known)

@@ -1,7 +1,7 @@
 """When a Krylov run may stop: residuals small enough, values known well enough, and no larger eigenvalue missed.
 
 The rule exists once, as :class:`Stop`; compiled runs take its numbers (:meth:`Stop.goals`) to
-:func:`unipd.spectral.ritz_kernels.may_stop`.
+:func:`unipd.spectral.kernels.may_stop`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Stop:
         return replace(self, value=value if value is None or callable(value) else lambda _: value)
 
     def goals(self, top: float | None, precision: float) -> FloatArray:
-        """Return the rule as numbers, for :func:`unipd.spectral.ritz_kernels.may_stop`.
+        """Return the rule as numbers, for :func:`unipd.spectral.kernels.may_stop`.
 
         The error allowed is that for a top value, or inf where that is not known yet; ``precision`` times the scale is
         rounding. The last four numbers are workspace of ``may_stop``.

@@ -1,7 +1,9 @@
 """Frank-Wolfe over an active set: x as a convex combination of vertices, whose weights an iteration moves.
 
 Away steps move towards the oracle's vertex or away from the worst active one, pairwise steps from that to this one.
-Blended pairwise conditional gradients move weight within the active set, and may do without the oracle.
+Blended pairwise conditional gradients (Tsuji, Tanaka and Pokutta, 2022), plain and lazy (Braun, Pokutta and Zink), move
+weight within the active set as long as that promises as much decrease as a new vertex does: a new vertex never takes
+the place of an old one in one step (a swap step), and the active set stays small.
 """
 
 from __future__ import annotations
