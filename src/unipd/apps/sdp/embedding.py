@@ -41,6 +41,18 @@ def load_qics() -> Any:
         raise MissingExtra("qics", "sdp", "a semidefinite program without a bound on the trace") from error
 
 
+@contextmanager
+def _single_numba_thread() -> Generator[None]:
+    """Run the parallel loops of QICS on one thread: they are so short that others wait most of the time, spinning."""
+    numba = import_module("numba")
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
 class ConicForm:
     """min <d, u> + <c, x> subject to F u + M x = r, x in a product of cones.
 
@@ -119,10 +131,11 @@ class Embedding:
         solver.calc_mu()
         solver.get_gap_feas()
 
+    @_single_numba_thread()
     def step(self) -> bool:
         """Take a step; return whether it led to another iterate from which to continue."""
         solver = self.solver
-        with np.errstate(all="ignore"), _single_numba_thread():
+        with np.errstate(all="ignore"):
             try:
                 has_ended = solver.step_and_check()
             except (np.linalg.LinAlgError, ValueError):  # LAPACK refuses numbers that are not finite
@@ -145,6 +158,7 @@ class Embedding:
         mixed[rows] += share * (other[rows] * (vector[-2] / other[-2]) - vector[rows])
         return mixed
 
+    @_single_numba_thread()
     def correct(self, vector: Array) -> Array | None:
         """Return the iterate with X moved onto the constraints inside its cone; None where that fails.
 
@@ -187,18 +201,6 @@ class Embedding:
         else:
             u, dual, x = np.zeros(0), y / model.b_scale[:, 0] / tau, s * height / tau
         return self.form.parts(self.size_unit * u, self.size_unit * x), self.cost_unit * dual[:rows]
-
-
-@contextmanager
-def _single_numba_thread() -> Generator[None]:
-    """Run the parallel loops of QICS on one thread: they are so short that others wait most of the time, spinning."""
-    numba = import_module("numba")
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def _unit(values: Array, ordinary: int) -> float:
