@@ -5,14 +5,17 @@ This module imports CVXPY, and is itself imported on first use.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from unipd.apps.sdp import SDP, ConeProgram, Cones, ConeSolution, SdpData
 from unipd.apps.sdp.cone_program import Primal
+from unipd.apps.sdp.solver import FallbackRule, estimate_seconds
+from unipd.apps.sdp.template import find_template
 from unipd.errors import InvalidInput, MissingExtra
-from unipd.run import MaxIterations, MaxSeconds, Result
+from unipd.run import MaxIterations, MaxSeconds, Result, StoppingRule
 from unipd.status import Status
 
 try:
@@ -137,18 +140,35 @@ class Solver(ConicSolver):
         """Solve the cone program that CVXPY has made, from the last solution of the model where that fits."""
         options = dict(solver_opts)
         program, cache = read_program(data), {} if solver_cache is None else solver_cache
-        last: Result | None = cache.get(self.name())
-        if warm_start and last is not None and is_start(program.form.data, last):
-            options.setdefault("start", last)
         options.pop("use_quad_obj", None)
         limits = [LIMITS[name](options.pop(name)) for name in LIMITS if options.get(name) is not None]
         for limit in limits:
-            options["stop"] = options["stop"] | limit if "stop" in options else limit
-        accuracy = options.pop("accuracy", ACCURACY)
-        solution = program.solve(accuracy, method=self.method, verbose=verbose, **options)
+            options["stop"] = add_rule(options.get("stop"), limit)
+        last: Result | None = cache.get(self.name()) if warm_start else None
+        accuracy, options["verbose"] = options.pop("accuracy", ACCURACY), verbose
+        solution = self._solve_template(program, accuracy, last, options)
+        if solution is None:
+            if last is not None and is_start(program.form.data, last):
+                options.setdefault("start", last)
+            solution = program.solve(accuracy, method=self.method, **options)
         if solution.x is not None:
             cache[self.name()] = solution.result
         return solution
+
+    def _solve_template(
+        self, program: ConeProgram, accuracy: float, last: Result | None, options: dict[str, Any]
+    ) -> ConeSolution | None:
+        """Solve a program that is the template; return None for others, or where it stalls and others may not."""
+        is_plain = self.method == "auto" and options.keys() <= {"stop", "callback", "verbose"}
+        template = find_template(program) if is_plain else None
+        if template is None:
+            return None
+        seconds = estimate_seconds(program.form.data)
+        if math.isfinite(seconds):
+            options = {**options, "stop": add_rule(options.get("stop"), FallbackRule(seconds))}
+        is_fitting = last is not None and (last.dual.shape, last.x.shape) == template.shapes
+        solution = template.solve(accuracy, **options, **({"start": last} if is_fitting else {}))
+        return None if solution.status is Status.STALLED and math.isfinite(seconds) else solution
 
     def invert(self, solution: ConeSolution, inverse_data: Any) -> Any:
         """Return CVXPY's solution: status, value, variables, dual values and statistics."""
@@ -170,6 +190,11 @@ class Solver(ConicSolver):
         ) | utilities.get_dual_values(solution.y[zero:], utilities.extract_dual_value, inverse_data[self.NEQ_CONSTR])
         variables = {inverse_data[self.VAR_ID]: solution.x}
         return Solution(status, solution.value + inverse_data[settings.OFFSET], variables, duals, attributes)
+
+
+def add_rule(stop: StoppingRule | None, rule: StoppingRule) -> StoppingRule:
+    """Return the rule that stops where either does."""
+    return rule if stop is None else stop | rule
 
 
 def is_start(data: SdpData, last: Result) -> bool:

@@ -14,7 +14,8 @@ A program passes through a pipeline, one file per stage, each importing only fro
 6. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
 7. ``program``: the front door, :class:`SDP`.
 8. ``certificate``: what a solution of any solver proves.
-9. ``cone_program``: min <c, x> subject to A x + s = b, s in K, the form of SCS and CVXPY, as one of these programs.
+9. ``cone_program``: min <c, x> subject to A x + s = b, s in K, the form of SCS and CVXPY, as one of these programs;
+   ``template``: those that are the template itself, with squares or absolute values over a simplex, a box or a ball.
 """
 
 from unipd._util.lazy import lazy_exports

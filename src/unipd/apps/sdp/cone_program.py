@@ -89,6 +89,12 @@ class Layout:
         place, value = given.col, given.data * self.weight[given.col]
         return Entries(given.row, self.row[place], self.col[place], value)
 
+    def fold(self, gradient: Array) -> Array:
+        """Return the symmetric matrix G with <G, X> = sum g_i X[row[i], col[i]]."""
+        matrix = np.zeros((self.order, self.order))
+        matrix[self.row, self.col] = gradient * self.weight**2
+        return np.tril(matrix) + np.tril(matrix, -1).T
+
     def read(self, data: SdpData, x: Any) -> Array:
         """Return the vector of X."""
         out, place = np.zeros(self.row.size), 0
