@@ -1,13 +1,17 @@
 """Small programs with the structure of well-known families: their trace bound and their optimum."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
 
 from apps.sdp.checks import check, reference
+import unipd
 from unipd import Status
 from unipd.apps.sdp import SDP, TraceBound, analyse
 from unipd.io import SdpaProblem
+from unipd.methods.factored.factored import ORACLE_EVERY
 
 
 def sdpa(b, blocks, entries):
@@ -215,3 +219,28 @@ def test_the_rank_of_the_factored_method_follows_the_constraints():
     assert analysis.method(None, 0, analysis.trace_bound()).rank == min(
         20, int(np.ceil(np.sqrt(2 * (len(edges) + 1)))) + 1
     )
+
+
+def equal_halves_of_a_torus(side=4, other=5):
+    """Equal partition of a torus with weights 1 and -1: X_ii = 1, <ones, X> = 0, a face without interior points."""
+    random, nodes = np.random.default_rng(3), side * other
+    weights = np.zeros((nodes, nodes))
+    for i, j in np.ndindex(side, other):
+        for after in ((i + 1) % side * other + j, i * other + (j + 1) % other):
+            weights[i * other + j, after] = weights[after, i * other + j] = random.choice([-1.0, 1.0])
+    entries = upper(0, 0, weights / 4.0) + [(i + 1, 0, i, i, 1.0) for i in range(nodes)]
+    return sdpa([1.0] * nodes + [0.0], (nodes,), entries + upper(nodes + 1, 0, np.ones((nodes, nodes))))
+
+
+def test_feasible_points_that_are_not_stationary_are_certified_on_schedule():
+    program = equal_halves_of_a_torus()
+    check(program, program.solve(1e-6), 1e-6)
+    analysis = analyse(program.data)
+    trace = analysis.trace_bound()
+    problem, method = analysis.problem(trace), analysis.method(None, 0, trace, 1e-6, None)
+    early = next(iter(unipd.iterate(problem, replace(method, inner_steps=2), accuracy=1e-6)))
+    calls = []
+    for iteration, accuracy in ((ORACLE_EVERY - 1, 1.0), (ORACLE_EVERY, 1e-12), (ORACLE_EVERY, 1.0)):
+        before = replace(early, iteration=iteration - 1, accuracy=accuracy, inner_tolerance=0.0)  # never stationary
+        calls.append(method.step(problem, before).counts.oracle_calls - early.counts.oracle_calls)
+    assert calls == [0, 0, 1]
