@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.linalg import block_diag
 
-from apps.sdp.checks import check, reference
 import unipd
+from apps.sdp.checks import check, reference
 from unipd import Status
 from unipd.apps.sdp import SDP, TraceBound, analyse
 from unipd.io import SdpaProblem
-from unipd.methods.factored.factored import ORACLE_EVERY
+from unipd.methods.factored import ORACLE_EVERY
 
 
 def sdpa(b, blocks, entries):

@@ -9,3 +9,4 @@ from unipd.methods.factored.fixed_diagonal import find_groups
 from unipd.methods.factored.fixed_diagonal import fixed_diagonal_factors
 from unipd.methods.factored.lbfgs import Memory
 from unipd.methods.factored.trust_region import newton_steps
+from unipd.methods.factored.factored import ORACLE_EVERY
