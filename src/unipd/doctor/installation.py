@@ -237,7 +237,8 @@ def _complete() -> list[float]:
 
 def _step_in_parts(problem: Any) -> list[float]:
     """Return what a step with its image in parts gives, as those of millions of entries have it."""
-    from unipd.dual import ChunkedSpace, call_oracle
+    from unipd.dual import call_oracle
+    from unipd.dual.long_vectors import ChunkedSpace
 
     space, answer = ChunkedSpace(problem), call_oracle(problem, problem.b)
     base = space.complete(problem.b, answer)
