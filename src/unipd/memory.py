@@ -226,13 +226,12 @@ def certificate_bytes(problem: Problem, oracle: Any) -> int:
 
 
 def _knows_entries(problem: Problem) -> bool:
-    parts = problem.map.inner_maps or (problem.map,)
-    return not _has_cost(problem.sharp) and all(part.has_adjoint_entries for part in parts)
+    return not _has_cost(problem.sharp) and problem.map.has_adjoint_entries
 
 
 def _has_cost(oracle: Any) -> bool:
     """Whether a linear cost is subtracted from A^* lam: the difference is known only through its products."""
-    return oracle.linear_cost is not None or any(map(_has_cost, oracle.inner_oracles))
+    return oracle.linear_cost is not None or any(map(_has_cost, oracle.inner_parts))
 
 
 _DUAL_VECTORS = 12
@@ -333,7 +332,7 @@ def forecast(problem: Problem, tracker: str = "dense") -> Forecast:
 
 def _sets(oracle: Any) -> list[Any]:
     """Return the oracles of the sets of all blocks, without objectives and wrappers around them."""
-    return [part for inside in oracle.inner_oracles for part in _sets(inside)] or [oracle]
+    return [part for inside in oracle.inner_parts for part in _sets(inside)] or [oracle]
 
 
 def _is_matrix(oracle: Any) -> bool:

@@ -14,28 +14,40 @@ import numpy as np
 from unipd._typing import Array, FloatArray
 from unipd._util import validate
 from unipd._util.blas import inner, norm
+from unipd.atoms import Blocks, LowRank, SparsePoint, dense
 from unipd.couplings import AtLeast, AtMost, Equality
 from unipd.couplings.base import ConvexLoss, CouplingBase, as_coupling
 from unipd.errors import InvalidInput, OracleError
 from unipd.maps import as_map
 from unipd.maps.base import row_norms
-from unipd.protocols import Coupling, Loss, MapDefaults, OracleDefaults, SharpOracle, is_user_supplied, unwrap
+from unipd.protocols import (
+    Coupling,
+    Loss,
+    MapDefaults,
+    OracleDefaults,
+    SharpAnswer,
+    SharpOracle,
+    is_user_supplied,
+    unwrap,
+)
 from unipd.sharp import Product
 from unipd.sharp.wrapper import as_oracle
 
 ZERO_OBJECTIVE = 1e-4
-"""Share of the largest |f| on X below which an optimal value counts as zero: gaps are then relative to this share."""
+"""Share of the size of f below which an optimal value counts as zero: gaps are then relative to this share."""
 ROW_SPREAD = 10.0
 """Ratio of the largest to the smallest row norm above which methods work in equilibrated rows; accuracy always does."""
 _SAME_NORM = 1e-6
 """Relative difference of row norms that is rounding: such rows are in the same unit."""
+_SIGN_DRAWS = 4
+"""Points with other signs at which the size of A x is measured."""
 _RAY_DECADES, _RAY_PRECISION = 40.0, 0.1
 """Powers of ten, up and down, between which the length of a ray is sought, and how closely: ten oracle calls."""
 _DOUBLE_EPSILON = float(np.finfo(np.float64).eps)
 _LARGEST_FACTORS = {True: 1e18, False: 1e150}
 """Factors of rows in single and in double precision, of which products of two stay within the range."""
 _LARGEST_ENTRY = 1e77
-"""Entry of a vector far outside any set: its fourth power is within the floating-point range."""
+"""Entry of a vector far outside any set, and a tolerance without effect: its fourth power is within the range."""
 _RELATIONS = {"=": Equality, "==": Equality, "<=": AtMost, ">=": AtLeast}
 
 
@@ -133,8 +145,11 @@ class Problem:
         self.slack_radius = self.coupling.slack_radius if self.split else None
         self.exact = self.sharp.exact
         """Whether the oracle's answers are exact up to rounding."""
-        self.is_oracle_stated = is_user_supplied(self.sharp)
-        """Whether bounds rest on the word of a user-supplied oracle, except where it certifies its errors."""
+        parts = {"oracle": self.sharp, "map": self.map, "coupling": self.coupling}
+        self.user_supplied = tuple(name for name, part in parts.items() if is_user_supplied(part))
+        """Which of oracle, map and coupling are user-supplied: bounds rest on their word."""
+        self.has_user_oracle = "oracle" in self.user_supplied
+        """Whether the oracle, or one inside it, is user-supplied."""
         self.linear = self.sharp.linear
         """Whether f is linear (or zero) on X."""
         self.free_dual = self.split or self.coupling.is_equality
@@ -193,13 +208,15 @@ class Problem:
         """Whether the coupling is a loss with a gradient wherever it is finite: then descent needs no multipliers."""
         return self.loss is not None and self.loss.is_differentiable
 
-    # What accuracy means: nothing below depends on the units of f, of (A, b), of a row of both, or of x.
+    # What accuracy means: the constraints hold relative to the right-hand side, and where that is zero relative to A x
+    # at the least point of f on X, which they correct; objective and bound agree relative to the objective, and where
+    # that is zero relative to 1e-4 of the size of f. No unit matters: of f, of (A, b), of a row of both, or of x.
 
     def scale(self, objective: float) -> float:
-        """Return the scale of gaps: max(|objective|, phi(-b), 1e-4 max |f| over X); the loss's own unit if it has one.
+        """Return the scale of gaps: max(|objective|, phi(-b), 1e-4 of the size of f), or the loss's own unit.
 
-        The last term counts where the optimal value is (nearly) zero, to which no gap can be relative. Where f has no
-        maximum on X, :attr:`_ray_objective` takes its place.
+        The last term counts where the optimal value is (nearly) zero, to which no gap can be relative; for the size see
+        :attr:`_objective_size`. Where that is not known, :attr:`_ray_objective` takes its place.
         """
         unit = self.coupling.gap_unit
         return max(abs(objective), self._loss_size, self._negligible) if unit is None else unit
@@ -214,37 +231,56 @@ class Problem:
 
     @cached_property
     def _loss_size(self) -> float:
-        """phi(-b); for b = 0 phi of a vector of the size of A x, and 0 for a constraint."""
+        """phi(-b); for b = 0 phi of a vector of the size of A x at the least point of f, and 0 for a constraint."""
         if not self.has_penalty or self.loss_at_zero > 0.0:
             return self.loss_at_zero
         if self.coupling.gap_unit is not None:
             return self.coupling.gap_unit
-        entry = self._image_size / math.sqrt(self.b.size)
+        entry = self._least_image_size / math.sqrt(self.b.size)
         return max(self.coupling.penalty(np.full_like(self.b, entry)), 0.0)
 
     @cached_property
     def _negligible(self) -> float:
-        """1e-4 of the size of f: max |f| over X, or :attr:`_ray_objective` where f has no maximum.
+        """1e-4 of :attr:`_objective_size`, or of :attr:`_ray_objective` where that is not known.
 
         f = 0 under constraints has no unit, and then it is 1e-4 itself. With a loss, f without a maximum is at most
         phi(-b) at a solution, which counts already.
         """
-        if not self.has_penalty and self._objective_range == 0.0:
+        if not self.has_penalty and self._objective_size == 0.0:
             return ZERO_OBJECTIVE
-        if self._objective_range is None and self.loss_at_zero > 0.0:
+        if self._objective_size is None and self.loss_at_zero > 0.0:
             return 0.0
-        size = self._ray_objective if self._objective_range is None else self._objective_range
+        size = self._ray_objective if self._objective_size is None else self._objective_size
         return ZERO_OBJECTIVE * size
 
     @cached_property
-    def _objective_range(self) -> float | None:
-        """|max f| over X, or |min f| where the maximum is 0; None where f has no maximum."""
-        largest = self.sharp.maximum()
-        if not math.isfinite(largest):
+    def _objective_size(self) -> float | None:
+        """The size of f: |min f| over X for a curved f, |max f| for a linear one; the other where that is 0 or unknown.
+
+        None where f has no maximum and its minimum is 0. A curved f may be arbitrarily large far from its least point.
+        """
+        if self.sharp.degree == 1.0:  # f = 0
+            return 0.0
+        largest = abs(self.sharp.maximum())
+        if self.linear and 0.0 < largest < math.inf:
+            return largest
+        return self._least_value or (largest if largest < math.inf else None)
+
+    @cached_property
+    def _least_answer(self) -> SharpAnswer | None:
+        """The oracle's answer at lam = 0, a least point of f on X; None where it has none."""
+        try:
+            return self.sharp(self.map.adjoint(np.zeros_like(self.b)), tolerance=_LARGEST_ENTRY)
+        except OracleError:  # which the run meets as well, and explains
             return None
-        if largest != 0.0 or self.sharp.degree == 1.0:  # degree 1: f = 0
-            return abs(largest)
-        return abs(self.sharp.value(self.map.adjoint(np.zeros_like(self.b)), tolerance=sys.float_info.max).value)
+
+    @property
+    def _least_value(self) -> float:
+        """|min f| over X; 0 where it is not finite."""
+        if self.sharp.degree is not None or self._least_answer is None:  # a homogeneous conjugate is 0 at 0
+            return 0.0
+        value = abs(self._least_answer.objective)
+        return value if math.isfinite(value) else 0.0
 
     @cached_property
     def _ray_objective(self) -> float:
@@ -275,24 +311,44 @@ class Problem:
     def typical_objective(self) -> float:
         """The size of the objective before any of its values is known; it sets the first steps and tolerances.
 
-        That is phi(-b) or the largest |f| on X, or :attr:`_ray_objective` where f has no maximum. Where all of these
-        are 0, f has no size that is known, and 1 is as good as any number.
+        That is phi(-b) or :attr:`_objective_size`, or :attr:`_ray_objective` where that is not known. Where all of
+        these are 0, f has no size that is known, and 1 is as good as any number.
         """
-        size = max(self._loss_size, self._objective_range or 0.0) or self._ray_objective
+        size = max(self._loss_size, self._objective_size or 0.0) or self._ray_objective
         return size if 0.0 < size < math.inf else 1.0
 
     def infeasibility(self, residual: Array, violation: float | None = None) -> float:
         """Return dist(D r, D K) / max(||D b||, dist(-D b, D K)) for r = A x - b; 0 for a loss.
 
-        D equilibrates the rows (:attr:`rows`). ``violation`` is dist(r, K), if already computed.
+        D equilibrates the rows (:attr:`rows`). A row of zeros counts for itself: 1 where it is violated, as no x can
+        help it. ``violation`` is dist(r, K), if already computed.
         """
         if self.loss is not None:
             return 0.0
+        if self.zero_row_ray is not None:
+            return 1.0
         if self.rows is not None:
             violation = self.rows.coupling.distance(self.rows.factors * residual)
         elif violation is None:
             violation = self.coupling.distance(residual)
         return ratio(violation, self.feasibility_scale)
+
+    @cached_property
+    def _zero_rows(self) -> Array | None:
+        """Which constrained rows of A are zero, where each entry of r has its own constraint; None where none is."""
+        norms, rows = self.row_norms, self.coupling.constrained_rows
+        if norms is None or norms.all() or not _is_entrywise(self.coupling):
+            return None
+        is_zero = norms == 0.0
+        return (is_zero if rows is None else is_zero & rows).reshape(self.dual_shape)
+
+    @cached_property
+    def zero_row_ray(self) -> Array | None:
+        """A lam with A^* lam = 0 that proves infeasibility: by how much rows of zeros are violated; None if none is."""
+        if self._zero_rows is None:
+            return None
+        ray = np.where(self._zero_rows, -self.b - self.coupling.prox(-self.b, 1.0), np.zeros_like(self.b))
+        return ray if ray.any() else None
 
     @cached_property
     def rows(self) -> Equilibration | None:
@@ -337,17 +393,20 @@ class Problem:
 
     @cached_property
     def feasibility_scale(self) -> float:
-        """max(||D b||, dist(-D b, D K)) of constrained rows; where that is 0, :meth:`_sides` or the size of D A x.
+        """max(||D b||, dist(-D b, D K)) of constraints; where that is 0, :meth:`_sides` or :attr:`_least_image_size`.
 
-        A box around 0 is as good as a right-hand side: Box(-inf, u) with b = 0 is "<=" with b = u.
+        A box around 0 is as good as a right-hand side: Box(-inf, u) with b = 0 is "<=" with b = u. Rows of zeros do not
+        count.
         """
         b, coupling, rows = self.b, self.coupling, self.coupling.constrained_rows
         if rows is not None:
             b = np.where(rows.reshape(b.shape), b, np.zeros_like(b))
+        if self._zero_rows is not None:
+            b = np.where(self._zero_rows, np.zeros_like(b), b)
         if self.rows is not None:
             b, coupling = self.rows.factors * b, self.rows.coupling
         size = max(norm(b), coupling.distance(-b)) if self.loss is None else norm(b)
-        return size or (self._sides(coupling) if self.loss is None else 0.0) or self._image_size
+        return size or (self._sides(coupling) if self.loss is None else 0.0) or self._least_image_size
 
     def _sides(self, coupling: CouplingBase) -> float:
         """Return ||s||, where s_i is the side of K nearest to 0 among those that are not 0 and that D A x reaches.
@@ -364,19 +423,63 @@ class Problem:
         return norm(np.where(is_side, nearest, 0.0))
 
     @cached_property
+    def _least_image_size(self) -> float:
+        """The size of D A x at the least point of f on X; where that is 0, over X (:attr:`_image_size`).
+
+        It is the largest ||D A x|| of the point and of a few with other signs, since its own terms may cancel.
+        """
+        if self._least_answer is None:
+            return self._image_size
+        generator, factors = np.random.default_rng(0), 1.0 if self.rows is None else self.rows.factors
+        points = [
+            self._least_answer.atom,
+            *(_draw_signs(generator, self._least_answer.atom) for _ in range(_SIGN_DRAWS)),
+        ]
+        size = max(norm(factors * self.map.image(point)) for point in points)
+        return _require_range(size) if 0.0 < size < math.inf else self._image_size
+
+    @cached_property
     def _image_size(self) -> float:
         """The largest |<v, D A x>| over x in X for a random vector v, a measure of ||D A x||; 0 for an unbounded X."""
         vector = np.random.default_rng(0).standard_normal(self.dual_shape).astype(self.dtype)
         vector = vector if self.rows is None else self.rows.factors * vector
         size = max(self.sharp.support(self.map.adjoint(sign * vector)) for sign in (1.0, -1.0))
-        if size > 0.0 and size**2 < sys.float_info.min:  # b = 0: nothing would be left of any violation
-            raise InvalidInput("A", "an ||A x||^2 within the floating-point range (rescale A)", "an underflow")
-        return size if math.isfinite(size) else 0.0
+        return _require_range(size) if math.isfinite(size) else 0.0
 
     def __repr__(self) -> str:
         names = [type(unwrap(part)).__name__ for part in (self.sharp, self.map, self.coupling)]
         form = ", split" if self.split else ""
         return f"Problem({names[0]}, {names[1]}, n={self.b.size}, {names[2]}{form})"
+
+
+def _is_entrywise(coupling: CouplingBase) -> bool:
+    """Whether each entry of r has a constraint or a loss of its own."""
+    inside = coupling.inner_parts
+    return coupling.is_separable or (bool(inside) and all(map(_is_entrywise, inside)))
+
+
+def _require_range(size: float) -> float:
+    """Return the size of A x, whose square must not vanish: for b = 0 nothing would be left of any violation."""
+    if size > 0.0 and size**2 < sys.float_info.min:
+        raise InvalidInput("A", "an ||A x||^2 within the floating-point range (rescale A)", "an underflow")
+    return size
+
+
+def _draw_signs(generator: np.random.Generator, atom: Any) -> Any:
+    """Return a point with the entries of an atom up to their signs; those of a low-rank one change with its rows."""
+
+    def change(array: Array) -> Array:
+        signs = generator.choice([-1, 1], len(array)).astype(array.dtype)
+        return array * signs.reshape(-1, *(1,) * (array.ndim - 1))
+
+    if isinstance(atom, Blocks):
+        return Blocks(tuple(_draw_signs(generator, part) for part in atom.parts))
+    if isinstance(atom, SparsePoint):
+        return SparsePoint(atom.shape, atom.indices, change(atom.values))
+    if isinstance(atom, LowRank):
+        left = change(atom.left)
+        return LowRank(left, left if atom.hermitian else change(atom.right), atom.weights)
+    return change(np.asarray(dense(atom)).reshape(-1)).reshape(atom.shape)
 
 
 def ratio(number: float, scale: float) -> float:
@@ -395,7 +498,7 @@ def _size_on_ray(oracle: OracleDefaults, direction: Callable[[float], Any], goal
     is |min f|, or where that is 0 the value at the first maximiser of t <y, x> - f(x), as t grows, that reaches the
     goal.
     """
-    degree, loose = oracle.degree, sys.float_info.max
+    degree, loose = oracle.degree, _LARGEST_ENTRY
     if degree is None:
         return abs(oracle(direction(0.0), tolerance=loose).objective) or _first_value(oracle, direction, goal)
     conjugate = oracle.value(direction(1.0), tolerance=loose).value if degree > 1.0 else 0.0
@@ -410,7 +513,7 @@ def _first_value(oracle: OracleDefaults, direction: Callable[[float], Any], goal
     while high - low > _RAY_PRECISION:
         middle = 0.5 * (low + high)
         length = 10.0**middle / goal
-        answer = oracle(direction(length), tolerance=sys.float_info.max)
+        answer = oracle(direction(length), tolerance=_LARGEST_ENTRY)
         if answer.value + answer.objective < length * goal:  # the value is length <y, x> - f(x)
             low = middle
         else:

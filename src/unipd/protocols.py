@@ -21,9 +21,9 @@ optional                    gives                                       default
 ``cost_map``                <C, x> and A x together, C + A^* lam        None: one after the other
 ``quadratic_diagonal``      the curvature of a quadratic objective      None
 ``is_strictly_convex``      quasi-Newton steps before atoms ("auto")    False
-``inner_oracles``           the oracles inside this one                 ()
+``inner_parts``             the oracles inside this one                 ()
 ``block_oracles``           one model per block (corrective method)     (): one block
-``runs_user_code``          further checks of the answers               False
+``runs_user_code``          stated bounds, checks of the answers        False
 ``hermitian``               matrices as factors, Hermitian or not       None: not such a set
 ``certification``           parameters of certified spectral bounds     None
 ``atom_entries``            entries of an atom, for memory forecasts    None: all entries of x
@@ -46,9 +46,9 @@ Linear map: required ``image``, ``adjoint``, ``domain``, ``codomain``, ``dtype``
 ``has_mixed_products``    bounds of single-precision data in double   False
 ``diagonals``             diagonal constraints held by construction   None: none known
 ``row_norms``             row equilibration of maps with many rows    None: not known
-``inner_maps``            the maps inside this one                    ()
+``inner_parts``           the maps inside this one                    ()
 ``block_maps``            one model per block (corrective method)     (): not given by block
-``runs_user_code``        a check of the adjoint                      False
+``runs_user_code``        stated bounds, a check of the adjoint       False
 ``nbytes``                memory forecasts                            0
 ``checkpoint_identity``   what a checkpoint compares                  None: the object
 ========================  ==========================================  =========================
@@ -67,6 +67,8 @@ Coupling: required ``is_loss``, ``conjugate_degree``, ``check``, ``value``, ``di
 ``dual_signs``            quasi-Newton steps on a smooth dual         ``dual_sign`` of a set
 ``constrained_rows``      sets on some rows and losses on others      None: all of one kind
 ``penalty``               what such losses add to the objective       the value of a loss
+``inner_parts``           the couplings inside this one               ()
+``runs_user_code``        stated bounds, a check of the conjugate     False
 ``is_equality``           a free dual vector (K = {0})                False
 ``quadratic_weights``     steps in closed form for quadratic losses   None: not quadratic
 ``slack_radius``          the bounded slack block of the split        None: unbounded
@@ -110,7 +112,7 @@ class SharpAnswer:
         Kind of the certified error, strongest first: "rigorous"; "probabilistic" (wrong with a stated small
         probability); "residual" (spectral oracles: Ritz value plus residual norm, which bounds an eigenvalue, and the
         top one unless the run has missed it). A bound from a user-supplied oracle is "stated" instead of the first
-        two, unless the oracle proves its errors: see :func:`unipd.run.consistency.proves_errors`.
+        two, unless the oracle proves its errors: see :func:`unipd.run.consistency.proves_bounds`.
 
     See Also
     --------
@@ -399,7 +401,7 @@ class OracleDefaults(_Oracle):
     real_only: bool = False
     """Whether complex directions and points are refused."""
     runs_user_code: bool = False
-    """Whether the oracle wraps a user-supplied function, whose answers are checked more often."""
+    """Whether the oracle wraps user-supplied code, whose answers are checked more often."""
     takes_operators: bool = True
     """Whether directions may be operators, known through their products; otherwise they are read as arrays."""
     has_membership_test: bool = True
@@ -423,7 +425,7 @@ class OracleDefaults(_Oracle):
         return None
 
     @property
-    def inner_oracles(self) -> tuple[Any, ...]:
+    def inner_parts(self) -> tuple[Any, ...]:
         """The oracles inside: the blocks of a product, the set under a linear objective."""
         return ()
 
@@ -512,8 +514,8 @@ class MapDefaults(_Map):
         return 0
 
     @property
-    def inner_maps(self) -> tuple[Any, ...]:
-        """The maps inside: the blocks of a block map, the parts of a stack."""
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The maps inside: the blocks of a block map, the parts of a stack or of a composition."""
         return ()
 
     @property
@@ -656,7 +658,7 @@ def unwrap(part: Any) -> Any:
 
 
 def is_user_supplied(part: Any) -> bool:
-    """Whether an oracle or a map, or one inside it, runs code that is not the library's own.
+    """Whether an oracle, a map or a coupling, or one inside it, runs code that is not the library's own.
 
     Parameters
     ----------
@@ -673,6 +675,5 @@ def is_user_supplied(part: Any) -> bool:
     >>> is_user_supplied(Linear(np.ones(2), Simplex(2)))
     False
     """
-    inside = part.inner_maps if hasattr(part, "adjoint") else part.inner_oracles
     own = type(unwrap(part)).__module__.startswith("unipd.") and not part.runs_user_code
-    return not own or any(map(is_user_supplied, inside))
+    return not own or any(map(is_user_supplied, part.inner_parts))

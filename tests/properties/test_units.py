@@ -265,3 +265,58 @@ def test_one_constraint_has_one_scale_however_it_is_written() -> None:
     sides = np.append(side[:-1], 0.0)  # a side of 0 is no more than a right-hand side of 0
     assert scale(np.zeros(6), couplings.Box(-np.inf, sides)) == pytest.approx(scale(sides, "<="))
     assert scale(np.zeros(6), couplings.Box(0.0, np.inf)) == scale(np.zeros(6), ">=") == scale(np.zeros(6), "=")
+
+
+def pulled_apart(width: float, cost: float = 1.0, rows: float = 1.0, size: float = 1.0) -> unipd.Problem:
+    """min 1/2 ||x||^2 - x_1 + x_2 subject to x_1 = x_2: x = 0, and no bound of the box matters."""
+    side = size * width * np.ones(2)
+    oracle = sharp.QuadraticBox(cost / size**2 * np.ones(2), cost / size * np.array([-1.0, 1.0]), -side, side)
+    return unipd.Problem(oracle, rows / size * np.array([[1.0, -1.0]]), [0.0], "=")
+
+
+@pytest.mark.parametrize("width", [10.0, 1e6, 1e9, np.inf])
+@pytest.mark.parametrize("method", ["auto", "corrective", "unipdgrad", "accunipdgrad"])
+def test_wide_bounds_do_not_satisfy_a_constraint_whose_right_hand_side_is_zero(method: str, width: float) -> None:
+    """The least point of f, (1, -1), is what the constraint corrects: that is the scale, not the box."""
+    problem = pulled_apart(width)
+    assert problem.feasibility_scale == 2.0
+    result = unipd.solve(problem, method, accuracy=1e-3, stop=unipd.MaxIterations(300))
+    assert result.status is Status.SOLVED or method.endswith("unipdgrad")
+    if result.status is Status.SOLVED:
+        assert np.linalg.norm(result.x) <= 2e-3
+        assert abs(result.objective) <= 1e-6
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("what", ["cost", "rows", "size"])
+def test_units_do_not_matter_where_the_right_hand_side_is_zero(what: str, unit: float) -> None:
+    plain, other = unipd.solve(pulled_apart(1e6)), unipd.solve(pulled_apart(1e6, **{what: unit}))
+    assert plain.status is other.status is Status.SOLVED
+    assert plain.iterations == other.iterations
+    assert other.infeasibility == pytest.approx(plain.infeasibility, rel=1e-3, abs=1e-15)
+
+
+@pytest.mark.parametrize("loss", [False, True])
+def test_a_least_point_that_satisfies_the_constraints_up_to_rounding_is_solved(loss: bool) -> None:
+    """A x_0 is rounding alone: what cancels in it is the scale."""
+    centre = np.linalg.svd(A)[2][-1]
+    assert 0.0 < np.linalg.norm(A @ centre) < 1e-14
+    oracle = sharp.QuadraticBox(np.ones(30), -centre, -1e6 * np.ones(30), 1e6 * np.ones(30))
+    coupling = couplings.LeastSquares() if loss else "="
+    result = unipd.solve(unipd.Problem(oracle, A, np.zeros(6), coupling), accuracy=1e-6)
+    assert result.status is Status.SOLVED
+    np.testing.assert_allclose(result.x, centre, atol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1.0, 1e12])
+@pytest.mark.parametrize("relation", ["=", "<=", couplings.Product([couplings.Equality(), couplings.AtMost()], [6, 1])])
+def test_a_row_of_zeros_counts_for_itself(relation: Any, unit: float) -> None:
+    """It holds or it does not, whatever its unit, and sets no scale for the others."""
+    rows, oracle = np.vstack([A, np.zeros(30)]), sharp.Linear(COST, sharp.Simplex(30))
+    impossible = unipd.Problem(oracle, rows, np.append(B, -unit), relation)
+    result = unipd.solve(impossible, accuracy=1e-6)
+    assert (result.status, result.infeasibility) == (Status.INFEASIBLE, 1.0)
+    assert result.bound_kind == "rigorous"
+    possible = unipd.Problem(oracle, rows, np.append(B, 0.0 if relation == "=" else unit), relation)
+    assert possible.feasibility_scale == pytest.approx(unipd.Problem(oracle, A, B, "=").feasibility_scale)
+    assert unipd.solve(possible, accuracy=1e-6).status is Status.SOLVED

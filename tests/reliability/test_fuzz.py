@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from reliability.fuzz import commands
 from reliability.fuzz.__main__ import sections, try_case
 
 CASES = {
@@ -21,8 +20,8 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_promise_holds_in_random_cases(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "PATIENCE", 60.0)  # how busy the machine is does not matter here
+def test_the_promise_holds_in_random_cases(name: str) -> None:
     section = sections()[name]
     failures = [try_case(name, section, 1, number) for number in range(CASES[name])]
     assert [failure for failure in failures if failure is not None] == []
+    assert section.decided > 0.4 * section.tried

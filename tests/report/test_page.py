@@ -239,7 +239,7 @@ class TestWords:
         beginnings = {
             "probabilistic": "With the probability named below, the",
             "conditional": "For points up to the size named below, the",
-            "stated": "If the oracle's answers are right, the",
+            "stated": "If the user-supplied parts are right, the",
         }
         beginning = {"rigorous": "The", "residual": "Probably the", **beginnings}[kind]
         assert f"{beginning} optimal value is at least" in text

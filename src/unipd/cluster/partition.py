@@ -240,13 +240,7 @@ def idle_ranks(map: Any) -> int:
     """
     if isinstance(map, Distributed):
         return int(np.sum(map.work == 0))
-    if isinstance(map, ReducedMap):
-        return idle_ranks(map.unreduced)
-    if isinstance(map, CostAndConstraintsMap):
-        return idle_ranks(map.cost_and_constraints)
-    if isinstance(map, TwoSidedMap):
-        return idle_ranks(map.map)
-    return max((idle_ranks(part) for part in map.inner_maps), default=0) if isinstance(map, Map) else 0
+    return max((idle_ranks(part) for part in map.inner_parts), default=0) if isinstance(map, Map) else 0
 
 
 def _distribute_rows(map: DenseMatrix | SparseMatrix | RankOneMeasurements, ranks: Ranks) -> DistributedRows:

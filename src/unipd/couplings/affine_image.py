@@ -43,6 +43,11 @@ class Translated(ConvexSet):
         self.part = require_set("part", part)
         self.shift = validate.finite_array("shift", shift, copy=True)
 
+    @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The set inside."""
+        return (self.part,)
+
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise unless the shift has the shape of the data, is real where it is, and the set takes it."""
         require_like("shift", self.shift, shape, dtype)
@@ -113,6 +118,11 @@ class Scaled(ConvexSet):
     def __init__(self, part: Coupling, factor: float) -> None:
         self.part = require_set("part", part)
         self.factor = validate.positive("factor", factor)
+
+    @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The set inside."""
+        return (self.part,)
 
     def check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise unless the set takes such data."""

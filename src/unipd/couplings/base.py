@@ -95,6 +95,8 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
     True
     """
 
+    runs_user_code: bool = False
+    """Whether the coupling wraps user-supplied code."""
     dual_sign: float | None = None
     """0 when the dual vector is free, 1 or -1 when it is nonnegative or nonpositive entry by entry; None otherwise."""
     is_separable: bool = False
@@ -103,6 +105,11 @@ class CouplingBase(ReprMixin, ABC, _Coupling):
     """R of the slack block {|r_i| <= R} of the slack split, None for an unbounded block."""
     gap_unit: float | None = None
     """Unit of the gaps of a loss whose values mean something absolute (1 nat for a likelihood); None: relative gaps."""
+
+    @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The couplings inside: the parts of a product, the set that was moved or scaled."""
+        return ()
 
     @property
     def is_equality(self) -> bool:

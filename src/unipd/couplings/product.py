@@ -70,6 +70,11 @@ class Product(CouplingBase):
         return all(part.is_loss for part in self.parts)
 
     @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The sets and losses."""
+        return self.parts
+
+    @property
     def constrained_rows(self) -> Array | None:
         """Which rows are those of sets, where others are those of losses; None where all parts are of one kind."""
         kinds = [part.is_loss for part in self.parts]

@@ -214,7 +214,7 @@ def call_oracle_along(
         answer = oracle(direction, tolerance=tolerance, start=start)
         if not math.isfinite(answer.value):
             _require_bounded(answer)
-        if problem.is_oracle_stated and (seen := current_context().seen_atoms) is not None and answer.atom is not None:
+        if problem.has_user_oracle and (seen := current_context().seen_atoms) is not None and answer.atom is not None:
             seen.append(answer.atom)
     except Exception as error:
         raise_oracle_error(error)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from unipd._typing import Array, FloatArray
+from unipd._typing import Array, FloatArray, Shape
 from unipd.atoms import Blocks
 from unipd.errors import InvalidInput
 from unipd.maps.base import Map, OperatorSum, require_map, require_maps, row_norms
@@ -19,7 +19,10 @@ from unipd.protocols import LinearMap, MapDefaults
 class _SeveralMaps(Map):
     """A map made of the maps of its blocks or of its rows."""
 
-    maps: tuple[MapDefaults, ...]
+    def __init__(self, maps: tuple[MapDefaults, ...], domain: Any, codomain: Shape) -> None:
+        self.maps = maps
+        self.has_adjoint_entries = all(part.has_adjoint_entries for part in maps)
+        super().__init__(domain, codomain, np.result_type(*(part.dtype for part in maps)))
 
     @property
     def nbytes(self) -> int:
@@ -27,7 +30,7 @@ class _SeveralMaps(Map):
         return sum(part.nbytes for part in self.maps)
 
     @property
-    def inner_maps(self) -> tuple[MapDefaults, ...]:
+    def inner_parts(self) -> tuple[Any, ...]:
         """The maps inside."""
         return self.maps
 
@@ -62,14 +65,13 @@ class BlockMap(_SeveralMaps):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        self.maps = require_maps("A", maps)
-        self.has_mixed_products = all(part.has_mixed_products for part in self.maps)
-        codomain = self.maps[0].codomain
-        for index, part in enumerate(self.maps):
+        parts = require_maps("A", maps)
+        self.has_mixed_products = all(part.has_mixed_products for part in parts)
+        codomain = parts[0].codomain
+        for index, part in enumerate(parts):
             if part.codomain != codomain:
                 raise InvalidInput(f"A[{index}]", f"images of shape {codomain}", f"{part.codomain}")
-        dtype = np.result_type(*(part.dtype for part in self.maps))
-        super().__init__(tuple(part.domain for part in self.maps), codomain, dtype)
+        super().__init__(parts, tuple(part.domain for part in parts), codomain)
 
     @property
     def block_maps(self) -> tuple[MapDefaults, ...]:
@@ -148,6 +150,11 @@ class Composed(Map):
         super().__init__(inner.domain, outer.codomain, np.asarray(probe).dtype)
 
     @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """Both maps."""
+        return (self.outer, self.inner)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of both maps."""
         return self.outer.nbytes + self.inner.nbytes
@@ -189,14 +196,14 @@ class Stacked(_SeveralMaps):
     """
 
     def __init__(self, maps: Sequence[LinearMap]) -> None:
-        self.maps = require_maps("maps", maps)
-        domain = self.maps[0].domain
-        for index, part in enumerate(self.maps):
+        parts = require_maps("maps", maps)
+        domain = parts[0].domain
+        for index, part in enumerate(parts):
             if part.domain != domain:
                 raise InvalidInput(f"maps[{index}]", f"a map of points of shape {domain}", f"of shape {part.domain}")
-        sizes = [math.prod(part.codomain) for part in self.maps]
+        sizes = [math.prod(part.codomain) for part in parts]
         self._ends = np.cumsum(sizes)
-        super().__init__(domain, (sum(sizes),), np.result_type(*(part.dtype for part in self.maps)))
+        super().__init__(parts, domain, (sum(sizes),))
 
     def image(self, atom: Any) -> Array:
         """Return the images, concatenated."""
@@ -229,6 +236,11 @@ class RowScaled(Map):
         self.factors = factors.astype(np.finfo(inner.dtype).dtype).reshape(inner.codomain)
         self._blocks = tuple(RowScaled(part, self.factors) for part in self.inner.block_maps)
         super().__init__(inner.domain, inner.codomain, inner.dtype)
+
+    @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """A."""
+        return (self.inner,)
 
     @property
     def nbytes(self) -> int:

@@ -204,8 +204,8 @@ class Certificate:
 
 
 def _kind_of_bound(problem: Problem, kind: str) -> str:
-    """Return the kind of a bound whose oracle claims ``kind``: a user-supplied one states it, and does not prove it."""
-    return STATED if problem.is_oracle_stated and kind != RESIDUAL else kind
+    """Return the kind of a bound whose oracle claims ``kind``: user-supplied parts state it, and do not prove it."""
+    return STATED if problem.user_supplied and kind != RESIDUAL else kind
 
 
 ORACLE_SHARE = 0.1

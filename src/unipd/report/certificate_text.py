@@ -15,9 +15,9 @@ BOUND_KINDS = {
     "or singular value behind it was bounded with a random vector.",
     "conditional": "The bound holds for points up to a size that the constraints do not imply: the message says which "
     "size, and where it comes from.",
-    "stated": "The bound is as stated by the oracle: it holds if the user-supplied oracle returns maximisers and true "
-    "values. Its answers were checked against each other; they prove nothing. An oracle that proves its errors defines "
-    "call_certified.",
+    "stated": "The bound is as stated by user-supplied parts: it holds if an oracle among them returns maximisers and "
+    "true values, a map has the right adjoint, a coupling the right conjugate. Their answers were checked against each "
+    "other; they prove nothing. An oracle that proves its errors defines call_certified.",
     "residual": "The bound is likely, not proven: it rests on the residual of an iterative eigenvalue solver, which "
     "shows that an eigenvalue is near, but not that it is the largest one.",
 }
@@ -27,7 +27,7 @@ _PREMISES = {
     "rigorous": "",
     "probabilistic": "With the probability named below, ",
     "conditional": "For points up to the size named below, ",
-    "stated": "If the oracle's answers are right, ",
+    "stated": "If the user-supplied parts are right, ",
     "residual": "Probably ",
 }
 """How a sentence that rests on the bound begins, by its kind."""

@@ -14,7 +14,7 @@ from unipd import atoms
 from unipd._typing import Array
 from unipd._util.blas import inner, norm
 from unipd._util.context import current_context
-from unipd.atoms import Blocks, dense, inner_product
+from unipd.atoms import Blocks, LowRank, dense, inner_product
 from unipd.dual import double_direction, evaluate, lower_bound, oracle_errors
 from unipd.errors import OracleError, UnboundedOracle
 from unipd.methods import Certificate, State
@@ -35,6 +35,7 @@ _ADVICE = "run unipd.doctor.check (unipd doctor FILE.py:NAME) for details"
 _NOT_MAXIMAL = f"the sharp oracle does not maximise: a point of X that it returned beats its answer; {_ADVICE}"
 _OUTSIDE = f"the sharp oracle returned a point outside X: its contains() says no; {_ADVICE}"
 _WRONG_ADJOINT = f"the map's adjoint does not match its image: Re <A x, lam> and Re <x, A^* lam> differ; {_ADVICE}"
+_WRONG_CONJUGATE = f"the coupling's conjugate is too small: a point r has <lam, r> - phi(r) > phi^*(lam); {_ADVICE}"
 _LONG_DIRECTION = 1e6
 """Length of directions in which an oracle that ignores its objective returns ever larger points."""
 _RANDOM_QUERIES = 8
@@ -184,6 +185,7 @@ def require_proof(problem: Problem, state: State, proof: Certificate) -> tuple[i
     points = [*known_points(problem, state.primal), *given]
     for point in points:
         _require_maximum(problem, point)
+    _require_parts(problem, proof.dual, direction, state.image)
     _require_bounded(problem, proof, direction, points)
     return queries, 1 + len(points)
 
@@ -219,21 +221,29 @@ class SeenAtoms:
 
 
 def require_stated_bound(problem: Problem, state: State, accuracy: float, seen: Iterable[Any] = ()) -> tuple[int, int]:
-    """Raise when answers of a user-supplied oracle contradict its bound or lie outside X; return the work done.
+    """Raise when user-supplied parts contradict the bound, or atoms lie outside X; return the work done.
 
-    xbar, stored atoms, those ``seen`` during the run, and the answers at the bound's dual vector and near it must
-    satisfy f(x) + <lam, A x - b> - h(lam) >= bound up to the accuracy: an oracle that maximises only now and then,
-    returns the second best or misstates its values is found by them. Atoms must lie in X where the oracle can tell.
+    The map's adjoint is tested at the bound's dual vector with a random point, the coupling's conjugate there with
+    points of K. xbar, stored atoms, those ``seen`` during the run, and the answers of a user-supplied oracle at the
+    dual vector and near it must satisfy f(x) + <lam, A x - b> - h(lam) >= bound up to the accuracy: an oracle that
+    maximises only now and then, returns the second best or misstates its values is found by them. Atoms must lie in X
+    where the oracle can tell.
     """
     certificate = state.certificate
-    if not (problem.is_oracle_stated and math.isfinite(certificate.dual_bound)):
+    if not (problem.user_supplied and math.isfinite(certificate.dual_bound)):
         return 0, 0
     direction: Any = problem.map.adjoint(certificate.dual)
-    answers = _query_around(problem, certificate.dual, direction)
-    known = state.primal.atoms[-_MOST_POINTS:] if isinstance(state.primal, HasAtoms) else ()
+    _require_parts(problem, certificate.dual, direction, state.image)
+    answers = _query_around(problem, certificate.dual, direction) if problem.has_user_oracle else []
+    stored = state.primal.atoms if isinstance(state.primal, HasAtoms) else ()
+    known = stored[-_MOST_POINTS:] if problem.has_user_oracle else ()
     distinct = {vertex_key(atom): atom for atom in (*seen, *known, *(answer.atom for answer in answers))}
-    products = 1 + sum(answer.matvecs or 1 for answer in answers)
-    if problem.sharp.has_membership_test and not all(map(problem.sharp.contains, distinct.values())):
+    products = 1 + int("map" in problem.user_supplied) + sum(answer.matvecs or 1 for answer in answers)
+    if (
+        problem.has_user_oracle
+        and problem.sharp.has_membership_test
+        and not all(map(problem.sharp.contains, distinct.values()))
+    ):
         raise OracleError(_OUTSIDE)
     if certificate.bound_kind not in CLAIMED:
         return len(answers), products
@@ -280,14 +290,59 @@ def _require_maximum(problem: Problem, x: Any) -> None:
         )
 
 
-def require_adjoint(problem: Problem, state: State) -> tuple[int, int]:
-    """Raise when a user-supplied map has a wrong adjoint; return the oracle calls and products made."""
-    x = state.primal.point() if is_user_supplied(problem.map) else None
-    if x is None:
-        return 0, 0
-    dual = state.certificate.dual
-    list(_verify_adjoint(problem, dual, problem.map.adjoint(dual), [x]))
-    return 0, 2
+def _require_parts(problem: Problem, dual: Array, direction: Any, image: Array) -> None:
+    """Raise when a user-supplied map has a wrong adjoint, or a user-supplied coupling a wrong conjugate, at lam."""
+    if "map" in problem.user_supplied:
+        generator, oracles = np.random.default_rng(0), problem.sharp.block_oracles
+        if oracles:
+            parts = zip(direction, oracles, strict=True)
+            point: Any = Blocks(tuple(_random_point(generator, part, oracle) for part, oracle in parts))
+        else:
+            point = _random_point(generator, direction, problem.sharp)
+        list(_verify_adjoint(problem, dual, direction, [point]))
+    if "coupling" in problem.user_supplied:
+        _require_conjugate(problem, dual, image - problem.b)
+
+
+def _random_point(generator: np.random.Generator, direction: Any, oracle: Any) -> Any:
+    """Return a point with no zero entry, of rank one where A^* lam is an operator; Hermitian where those of X are."""
+    is_array, shape = isinstance(direction, np.ndarray), direction.shape
+
+    def draw(*sizes: int) -> Array:
+        real, imaginary = generator.random((2, *sizes)) - 0.5
+        return (real + 1j * imaginary if direction.dtype.kind == "c" else real).astype(direction.dtype)
+
+    if is_array:
+        array = draw(*shape)
+        return array + array.conj().T if _is_hermitian(oracle) else array
+    left = draw(shape[0], 1)
+    return LowRank(left, left if _is_hermitian(oracle) else draw(shape[1], 1), np.ones(1, np.finfo(left.dtype).dtype))
+
+
+def _is_hermitian(oracle: Any) -> bool:
+    return bool(oracle.hermitian) or any(map(_is_hermitian, oracle.inner_parts))
+
+
+def _require_conjugate(problem: Problem, dual: Array, residual: Array) -> None:
+    """Raise unless phi(r) + phi^*(lam) >= <lam, r> where r = prox_{t phi}(A x - b + t lam), for a short and a long t.
+
+    For long t equality is near. For a set phi is its indicator, phi^* the support function h and r a projection. In the
+    slack split r is A x - b and the maximiser of the slack.
+    """
+    coupling, length, stated = problem.coupling, norm(dual), problem.coupling.conjugate(dual)
+    if problem.split and problem.loss is not None:
+        maximiser, value = problem.loss.slack(dual)
+        stated = value if problem.slack_radius is None else stated
+        points = [residual, maximiser]
+    else:
+        size = max(norm(residual), problem.norm_b) or problem.feasibility_scale or 1.0
+        steps = [factor * size / (length or 1.0) for factor in (1.0, _LONG_DIRECTION)]
+        points = [coupling.prox(residual + step * dual, step) for step in steps]
+    for r in points:
+        along, penalty = inner(dual, r), coupling.penalty(r)
+        rounding = _rounding_share(problem) * (length * norm(r) + abs(penalty) + abs(stated))
+        if along - penalty > stated + rounding:
+            raise OracleError(_WRONG_CONJUGATE)
 
 
 def _require_bounded(
@@ -349,17 +404,23 @@ def bound_violation(problem: Problem, certificate: Certificate, tolerance: float
     return certificate.dual_bound - objective - violation_allowance - tolerance * scale
 
 
-def proves_errors(oracle: Any) -> bool:
-    """Whether ``call_certified`` of an oracle proves its errors: always in this library, elsewhere if it is defined.
+def proves_bounds(problem: Problem) -> bool:
+    """Whether ``call_certified`` proves bounds: map and coupling are the library's own, and the oracle proves errors.
+
+    The library's oracles do, user-supplied ones where they define it.
 
     >>> from unipd.sharp import Simplex, from_callable
-    >>> proves_errors(Simplex(2)), proves_errors(from_callable(lambda y: y, 2))
-    (True, False)
+    >>> [proves_bounds(Problem(oracle, np.eye(2), [1, 0])) for oracle in (Simplex(2), from_callable(lambda y: y, 2))]
+    [True, False]
     """
+    return not set(problem.user_supplied) - {"oracle"} and _proves_errors(problem.sharp)
+
+
+def _proves_errors(oracle: Any) -> bool:
     part, default = unwrap(oracle), OracleDefaults.call_certified
     is_defined = declares(part, "call_certified") and getattr(type(part), "call_certified", None) is not default
-    own = type(part).__module__.startswith("unipd.") and not oracle.runs_user_code
-    return (own or is_defined) and all(map(proves_errors, oracle.inner_oracles))
+    proves = not oracle.runs_user_code if type(part).__module__.startswith("unipd.") else is_defined
+    return proves and all(map(_proves_errors, oracle.inner_parts))
 
 
 def certify_bound(
@@ -376,7 +437,7 @@ def certify_bound(
     dual = certificate.dual
     point = evaluate(problem, dual, direction=double_direction(problem, dual), tolerance=absolute, certified=True)
     certified = replace(certificate, dual_bound=-math.inf).update_bound(problem, point)
-    if certified.bound_kind == STATED and proves_errors(problem.sharp):
+    if certified.bound_kind == STATED and proves_bounds(problem):
         certified = replace(certified, bound_kind=RIGOROUS if certified.ray_scale == 0.0 else point.bound_kind)
     return certified, (1, point.matvecs)
 
@@ -401,7 +462,8 @@ def require_recorded_bound(problem: Problem, certificate: Certificate, accuracy:
     if not stored <= bound:
         raise ValueError(f"its lower bound {stored:.8g} is not what its dual vector proves, {bound:.8g}")
     kind = RIGOROUS if certificate.ray_scale == 0.0 else point.bound_kind  # lam = 0 needs no eigenvalue
-    if certificate.bound_kind == RIGOROUS and kind not in CLAIMED:
+    kind = STATED if problem.user_supplied and not proves_bounds(problem) else kind
+    if certificate.bound_kind == RIGOROUS and kind != RIGOROUS:
         raise ValueError(f"its lower bound is called rigorous, and is {kind}")
 
 

@@ -310,7 +310,7 @@ class Run:
         self._restore()
         if dual_function.is_chunked(self.problem):
             self._scope.enter_context(dual_function.workspace_scope())
-        if self.problem.is_oracle_stated:
+        if self.problem.has_user_oracle:
             self._scope.enter_context(change_context(seen_atoms=self.termination.seen_atoms))
         limit = self.termination.stop.deadline()
         if limit < math.inf and self._communicator.size == 1:  # ranks would not all stop at the same product

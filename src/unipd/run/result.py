@@ -60,8 +60,8 @@ class Result:
 
     - ``infeasibility`` = dist(D (A x - b), D K) / max(||D b||, dist(-D b, D K)), where D brings the rows of A to unit
       norm (:meth:`unipd.Problem.infeasibility`); 0 for a loss;
-    - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 max |f| over X); it can be negative where x is
-      infeasible. For a loss with a unit of its own (a likelihood: nats) it is the difference in that unit.
+    - ``gap`` = (objective - dual_bound) / max(|objective|, phi(-b), 1e-4 of the size of f); it can be negative where x
+      is infeasible. For a loss with a unit of its own (a likelihood: nats) it is the difference in that unit.
 
     Their absolute counterparts are ``absolute_gap`` and ``violation``, and what they are relative to ``gap_scale`` and
     ``feasibility_scale``. Neither depends on the units of f, of A and b together, of a row of both, or of x.
@@ -122,8 +122,8 @@ class Result:
         Relative duality gap, as defined above.
     bound_kind
         How certain the bound is: "rigorous", "probabilistic" (wrong with probability 1e-9), "stated" (by a
-        user-supplied oracle, which does not prove it), "conditional" (it holds for points up to a size only: of a
-        semidefinite program for X of trace at most ``extras["trace_bound"]``) or "residual".
+        user-supplied oracle, map or coupling, which does not prove it), "conditional" (it holds for points up to a size
+        only: of a semidefinite program for X of trace at most ``extras["trace_bound"]``) or "residual".
     tracker_error
         Frobenius norm of the part of x that an approximate tracker lost ("lowrank": a bound, "sketch": an estimate).
     accuracy
@@ -232,7 +232,7 @@ class Result:
     def _maximum_hint(self) -> str:
         """Return what a user-supplied oracle lacks for a proof of infeasibility, where the bound suggests it."""
         problem = self.problem
-        if self.status.is_conclusive or problem is None or not problem.is_oracle_stated or problem.has_penalty:
+        if self.status.is_conclusive or problem is None or not problem.has_user_oracle or problem.has_penalty:
             return ""
         if not self.gap < -_RUNAWAY_GAP or math.isfinite(problem.sharp.maximum()):
             return ""
@@ -242,13 +242,11 @@ class Result:
         )
 
     def _stated_hint(self) -> str:
-        """Return what a solution rests on whose bound only a user-supplied oracle states."""
-        if not self.status.success or self.bound_kind != STATED:
+        """Return what a solution rests on whose bound only user-supplied parts state."""
+        if not self.status.success or self.bound_kind != STATED or self.problem is None:
             return ""
-        return (
-            "The dual bound holds if the user-supplied oracle maximises: none of its answers contradicts it, but they "
-            "do not prove it."
-        )
+        premises = " and ".join(_PREMISES[part] for part in self.problem.user_supplied)
+        return f"The dual bound holds if {premises}: none of the answers contradicts it, but they do not prove it."
 
     @property
     def relative_error(self) -> float:
@@ -362,7 +360,13 @@ _HEADLINE = (
 """Figures that have a row of their own, or a part of one, in the table."""
 
 
-_KIND_TEXT = {"stated": "as stated by the oracle", "conditional": "for points up to a size"}
+_PREMISES = {
+    "oracle": "the user-supplied oracle maximises",
+    "map": "the user-supplied map has the right adjoint",
+    "coupling": "the user-supplied coupling has the right conjugate",
+}
+"""What a bound rests on, by the part that is user-supplied."""
+_KIND_TEXT = {"stated": "as stated by user-supplied parts", "conditional": "for points up to a size"}
 """Kinds of bounds whose identifiers do not explain themselves."""
 
 
@@ -474,7 +478,7 @@ def lies_in_set(problem: Problem, primal: Any, x: Any, accuracy: float) -> bool:
     Exact averages of atoms lie in X and need no check, except those of a user-supplied oracle: its atoms, where they
     are kept, are checked one by one.
     """
-    is_doubtful = problem.is_oracle_stated and problem.sharp.has_membership_test and not isinstance(primal, HasAtoms)
+    is_doubtful = problem.has_user_oracle and problem.sharp.has_membership_test and not isinstance(primal, HasAtoms)
     return x is None or not (tracker_error(primal) or is_doubtful) or bool(problem.sharp.contains(x, accuracy))
 
 

@@ -23,8 +23,7 @@ from unipd.problem import Problem
 from unipd.run.consistency import (
     SeenAtoms,
     certify_bound,
-    proves_errors,
-    require_adjoint,
+    proves_bounds,
     require_consistent,
     require_proof,
     require_recorded_bound,
@@ -34,7 +33,7 @@ from unipd.run.history import IterationInfo
 from unipd.run.infeasibility import PROJECTIONS, is_separating, nearest_ray
 from unipd.run.result import Result, lies_in_set, remeasure, tracker_error
 from unipd.run.stopping import Accuracy, MaxIterations, Stall, StoppingRule
-from unipd.spectral import RESIDUAL, STATED, Certification
+from unipd.spectral import RESIDUAL, RIGOROUS, STATED, Certification
 from unipd.status import Status
 
 Callback = Callable[[IterationInfo], "bool | None"]
@@ -103,7 +102,7 @@ class Termination:
         self.problem, self.accuracy, self.atol = problem, accuracy, atol
         self.stop, self.callback = stop or MaxIterations(DEFAULT_ITERATIONS), callback
         self._goal = Accuracy(accuracy, atol)
-        self._proves_errors = proves_errors(problem.sharp)
+        self._proves_bounds = proves_bounds(problem)
         self._next_gap = math.inf
         """Gap below which a claimed accuracy is certified again: the one at which that failed less what was missing."""
         self._next_error = math.inf
@@ -132,7 +131,6 @@ class Termination:
             return Status.INFEASIBLE, proof
         verified = self._verify_accuracy(state)
         if verified is not None:
-            self._count(require_adjoint(problem, state))
             return Status.SOLVED, verified
         status = self.stop(info) or state.failure or (Status.MEMORY_LIMIT if is_over_limit() else None)
         if status is None and wants_stop:
@@ -149,16 +147,17 @@ class Termination:
         The status is ``SOLVED`` if and only if
 
         - infeasibility and |gap|, measured at x itself, are at most the accuracy;
-        - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own sets, stated
-          or whatever ``call_certified`` returns for a user-supplied oracle;
+        - the bound is the oracle's strongest certificate: rigorous or probabilistic for the library's own parts, stated
+          where one is user-supplied, or for an oracle whatever its ``call_certified`` returns;
         - x lies in X: by construction, or tested for a tracker that approximates and for user-supplied oracles;
-        - no point contradicts the bound, and a user-supplied map passes the adjoint test. What a user-supplied oracle
-          states is compared with its own answers, those of the run and of a few further calls: one that misses the
-          maximum in the same way everywhere is the right oracle of a smaller set, and is taken at its word.
+        - no point contradicts the bound, a user-supplied map passes the adjoint test and a user-supplied coupling that
+          of its conjugate. What a user-supplied oracle states is compared with its own answers, those of the run and of
+          a few further calls: one that misses the maximum in the same way everywhere is the right oracle of a smaller
+          set, and is taken at its word.
 
         A run ended by a limit may turn out solved once its bound is certified here. A run that ended as solved has
-        stalled if x falls short of that: by rounding, or because its tracker approximates. Answers of a user-supplied
-        oracle that contradict its bound raise an ``OracleError``, however the run ended.
+        stalled if x falls short of that: by rounding, or because its tracker approximates. User-supplied parts that
+        contradict the bound raise an ``OracleError``, however the run ended.
 
         Without ``verify`` the oracle is not called and the status is the given one: the run had to end at once, or its
         oracle has failed.
@@ -181,7 +180,6 @@ class Termination:
                     )
                     if is_accurate and ended is not Status.SOLVED:
                         require_consistent(problem, measured, self.accuracy)
-                        self._count(require_adjoint(problem, measured))
                     is_solved = is_accurate  # unless a check has raised
                 if ended is not Status.INFEASIBLE:  # whose proof has been checked
                     measured = fast_replace(state, certificate=certificate)
@@ -274,6 +272,9 @@ class Termination:
     def _prove_infeasible(self, info: IterationInfo) -> Certificate | None:
         """Return a certificate that proves the problem infeasible, or None."""
         problem, certificate = info.problem, info.state.certificate
+        if (ray := problem.zero_row_ray) is not None:
+            kind = STATED if problem.user_supplied else RIGOROUS
+            return replace(certificate, ray=ray, ray_scale=1.0, dual_bound=math.inf, bound_kind=kind)
         if _is_ray_check_due(info) and certificate.bound_kind != RESIDUAL:
             self._count((0, 2))
             if is_separating(problem, certificate.ray):
@@ -313,7 +314,7 @@ class Termination:
     def _is_uncertified(self, certificate: Certificate) -> bool:
         """Whether the oracle can, or must, give a stronger certificate before its bound counts."""
         kind = certificate.bound_kind
-        return kind == RESIDUAL or (kind == STATED and self._proves_errors)
+        return kind == RESIDUAL or (kind == STATED and self._proves_bounds)
 
     def _certify(self, certificate: Certificate, tolerance: float = 0.0) -> Certificate:
         certified, work = certify_bound(self.problem, certificate, self.accuracy, tolerance)

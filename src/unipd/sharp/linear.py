@@ -55,6 +55,7 @@ class Linear(ReprMixin, OracleDefaults):
     def __init__(self, cost: Any, oracle: SharpOracle) -> None:
         self.oracle: OracleDefaults = as_oracle("oracle", oracle)
         self.linear_cost = self.cost = _validate_cost(cost, self.oracle)
+        self.runs_user_code = hasattr(cost, "matvec") and not type(cost).__module__.startswith("unipd.")
         self.real_only = self.oracle.real_only
         self.has_membership_test = self.oracle.has_membership_test
         self.is_strictly_convex = self.oracle.is_strictly_convex
@@ -73,7 +74,7 @@ class Linear(ReprMixin, OracleDefaults):
         return self.oracle.exact
 
     @property
-    def inner_oracles(self) -> tuple[Any, ...]:
+    def inner_parts(self) -> tuple[Any, ...]:
         """The set's oracle."""
         return (self.oracle,)
 
@@ -184,4 +185,4 @@ def _validate_cost(cost: Any, oracle: OracleDefaults) -> Any:
 
 def _takes_operators(oracle: Any) -> bool:
     """Whether the oracle and those inside it take operators as directions."""
-    return all(map(_takes_operators, oracle.inner_oracles)) if oracle.inner_oracles else oracle.takes_operators
+    return all(map(_takes_operators, oracle.inner_parts)) if oracle.inner_parts else oracle.takes_operators

@@ -146,7 +146,7 @@ class Product(ReprMixin, OracleDefaults):
         return all(oracle.exact for oracle in self.oracles)
 
     @property
-    def inner_oracles(self) -> tuple[OracleDefaults, ...]:
+    def inner_parts(self) -> tuple[OracleDefaults, ...]:
         """The oracles of the blocks."""
         return self.oracles
 

@@ -57,7 +57,7 @@ class Wrapper:
         self.oracle: OracleDefaults = as_oracle("oracle", oracle)
 
     @property
-    def inner_oracles(self) -> tuple[Any, ...]:
+    def inner_parts(self) -> tuple[Any, ...]:
         """The oracle inside."""
         return (self.oracle,)
 

@@ -14,7 +14,7 @@ PROBABILISTIC = "probabilistic"
 RESIDUAL = "residual"
 """Ritz value plus residual norm: bounds an eigenvalue, and the top one unless the run has missed it."""
 STATED = "stated"
-"""As stated by a user-supplied oracle: holds if its answers maximise, which they do not prove."""
+"""As stated by a user-supplied oracle, map or coupling: holds if these are right, which their answers do not prove."""
 CONDITIONAL = "conditional"
 """Holds for points up to a size only, a guess or what a user has given, which the constraints do not imply."""
 BOUND_KINDS = (RIGOROUS, PROBABILISTIC, CONDITIONAL, STATED, RESIDUAL)

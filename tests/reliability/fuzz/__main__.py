@@ -36,8 +36,8 @@ class Section:
 
     promise: str
     draw: Callable[[np.random.Generator], Case]
-    drawn: int = 0
     tried: int = 0
+    decided: int = 0
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list)
 
@@ -47,7 +47,10 @@ def sections() -> dict[str, Section]:
     return {
         "readers": Section("a damaged file is read or refused in one line, within its memory", files.draw_reader),
         "resumes": Section("a run that was killed resumes to the same bits", runs.draw_resume),
-        "oracles": Section("a wrong oracle yields neither a false answer nor a false rigorous bound", oracles.draw),
+        "oracles": Section(
+            "a wrong oracle, adjoint or conjugate yields neither a false answer nor a false rigorous bound",
+            oracles.draw,
+        ),
         "units": Section("units change neither status nor answer", problems.draw_units),
         "optima": Section("bounds, solved and infeasible agree with Clarabel", problems.draw_optimum),
         "programs": Section("semidefinite programs agree with Clarabel, in all units", programs.draw_program),
@@ -84,16 +87,16 @@ def try_case(name: str, section: Section, seed: int, number: int) -> str | None:
         with watchdog(), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             case.check(Path(folder))
-        section.tried += 1
+        section.decided += 1
     except NothingToCheckError:
         return None
     except (Exception, HangError) as error:
         what = f"{case.name}: {type(error).__name__}: {str(error)[:300]}"
-        section.tried += 1
+        section.decided += 1
         section.failures.append(f"--only {name} --case {number}  {what}")
         return f"{what}\n{traceback.format_exc()}"
     finally:
-        section.drawn += 1
+        section.tried += 1
         section.seconds += time.perf_counter() - begun
     return None
 
@@ -103,16 +106,20 @@ def run(chosen: dict[str, Section], seed: int, seconds: float) -> None:
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         name, section = min(chosen.items(), key=lambda item: item[1].seconds)
-        if try_case(name, section, seed, section.drawn) is not None:
+        if try_case(name, section, seed, section.tried) is not None:
             print(f"FAILED --seed {seed} {section.failures[-1]}", flush=True)
 
 
 def table(chosen: dict[str, Section], seed: int) -> str:
     """Return the table of promises in Markdown, as the documentation shows it."""
     failures = sum(len(each.failures) for each in chosen.values())
-    total = f"{sum(each.tried for each in chosen.values()):,} cases, {failures} failures"
-    rows = ["| section | promise | cases | failures |", "|---|---|---|---|"]
-    rows += [f"| {name} | {each.promise} | {each.tried:,} | {len(each.failures)} |" for name, each in chosen.items()]
+    tried, decided = (sum(getattr(each, name) for each in chosen.values()) for name in ("tried", "decided"))
+    total = f"{decided:,} cases decided of {tried:,} tried, {failures} failures"
+    rows = ["| section | promise | decided | tried | failures |", "|---|---|---|---|---|"]
+    rows += [
+        f"| {name} | {each.promise} | {each.decided:,} | {each.tried:,} | {len(each.failures)} |"
+        for name, each in chosen.items()
+    ]
     return "\n".join([f"Seed {seed}, {sum(each.seconds for each in chosen.values()):.0f} s: {total}.", "", *rows])
 
 

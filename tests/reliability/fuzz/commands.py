@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from reliability.fuzz import Case
+from reliability.fuzz import Case, NothingToCheckError
 
 PATIENCE = 5.0
 """CPU seconds within which a command ends after a signal; wall time also measures how busy the machine is."""
@@ -81,8 +81,8 @@ def _run_and_signal(words: list[Any], number: signal.Signals, moment: float) -> 
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, **threads}
     )
     try:
-        _, said = process.communicate(timeout=moment)
-        return process.returncode, 0.0, said
+        process.communicate(timeout=moment)
+        raise NothingToCheckError  # it ended before the signal
     except subprocess.TimeoutExpired:
         used = _cpu_of_process(process.pid)
         process.send_signal(number)

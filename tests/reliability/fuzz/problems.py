@@ -288,10 +288,13 @@ def _compare(result: Any, program: Any, x: Any, cp: Any) -> None:
         program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
     except cp.SolverError:
         raise NothingToCheckError from None
+    is_optimal, is_conclusive = program.status == cp.OPTIMAL, result.status in (Status.SOLVED, Status.INFEASIBLE)
+    if not (is_conclusive or (is_optimal and np.isfinite(result.dual_bound))):
+        raise NothingToCheckError
     if program.status == cp.INFEASIBLE:
         assert result.status is not Status.SOLVED, f"solved, but infeasible: {result.infeasibility}"
         return
-    if program.status != cp.OPTIMAL:
+    if not is_optimal:
         raise NothingToCheckError
     optimum, scale = float(program.value), result.problem.scale(result.objective)
     rounding = 1e-6 * max(abs(optimum), scale) + 1e-8 + _sensitivity(result, x.value)  # that of Clarabel

@@ -268,6 +268,11 @@ class CostAndConstraintsMap(Map):
         self.cost: Any = cost_and_constraints.adjoint(np.eye(1, rows + 1, dtype=self.dtype)[0])
 
     @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The map of both."""
+        return (self.cost_and_constraints,)
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the data."""
         return self.cost_and_constraints.nbytes
@@ -383,6 +388,11 @@ class ReducedMap(Map):
         order = unreduced.domain[0] - 1
         super().__init__((order, order), unreduced.codomain, unreduced.dtype)
         self.unreduced, self.reflection = unreduced, reflection
+
+    @property
+    def inner_parts(self) -> tuple[Any, ...]:
+        """The map of the whole matrix."""
+        return (self.unreduced,)
 
     @property
     def nbytes(self) -> int:
