@@ -31,7 +31,7 @@ from unipd.protocols import (
     unwrap,
 )
 from unipd.sharp import Product
-from unipd.sharp.wrapper import as_oracle
+from unipd.sharp.base import as_oracle
 
 ZERO_OBJECTIVE = 1e-4
 """Share of the size of f below which an optimal value counts as zero: gaps are then relative to this share."""

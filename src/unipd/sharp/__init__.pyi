@@ -46,4 +46,4 @@ from unipd.sharp.spectral.spectrahedron import Spectrahedron as Spectrahedron
 from unipd.sharp.spectral.spectrahedron import TraceBall as TraceBall
 from unipd.sharp.spectral.spectral_ball import SpectralBall as SpectralBall
 from unipd.sharp.spectral.weighted_nuclear import WeightedNuclearBall as WeightedNuclearBall
-from unipd.sharp.wrapper import Counted as Counted
+from unipd.sharp.base import Counted as Counted

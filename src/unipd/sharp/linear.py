@@ -15,8 +15,8 @@ from unipd._util.printing import ReprMixin
 from unipd.atoms import SparsePoint, inner_product
 from unipd.errors import InvalidInput
 from unipd.protocols import OracleDefaults, SharpAnswer, SharpOracle
+from unipd.sharp.base import as_oracle
 from unipd.sharp.spectral.operators import difference, pairing
-from unipd.sharp.wrapper import as_oracle
 
 
 class Linear(ReprMixin, OracleDefaults):

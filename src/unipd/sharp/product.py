@@ -18,11 +18,11 @@ from unipd._util.printing import ReprMixin
 from unipd.atoms import Blocks
 from unipd.errors import InvalidInput
 from unipd.protocols import OracleDefaults, SharpAnswer, SharpOracle
+from unipd.sharp.base import as_oracle
 from unipd.sharp.coordinates import join_coordinates
 from unipd.sharp.linear import Linear
 from unipd.sharp.simplex import Simplex
 from unipd.sharp.spectral.factors import ProductFactors
-from unipd.sharp.wrapper import as_oracle
 from unipd.spectral import weakest_bound
 
 LONGEST = 1 << 13

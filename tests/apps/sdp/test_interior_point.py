@@ -21,8 +21,8 @@ from unipd.apps.sdp import (
     FallbackRule,
     SdpData,
     TruncatedCone,
-    embedding,
     estimate_seconds,
+    interior_point,
     measure_margins,
     measure_size,
     solver,
@@ -430,8 +430,8 @@ def test_without_qics_the_extra_is_named(monkeypatch):
     def import_module(name):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(embedding, "import_module", import_module)
-    monkeypatch.setattr(embedding, "find_spec", lambda name: None)
+    monkeypatch.setattr(interior_point, "import_module", import_module)
+    monkeypatch.setattr(interior_point, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"qics.*unipd\[sdp\]"):
         SDP(conic_data(0)).solve()
     with pytest.raises(MissingExtra, match=r"unipd\[sdp\]"):

@@ -8,8 +8,8 @@ A program passes through a pipeline, one file per stage, each importing only fro
    variables, and facial reduction: a constraint <v v^T, X> = 0 removes a dimension.
 3. ``formulation``: the template min <C, X> over psd X of bounded trace, with constraints scaled to unit norm, and the
    form of the factored method that suits them; its sharp oracle is in :mod:`unipd.sharp.spectral.sdp`.
-4. ``cones``, ``embedding`` and ``interior_point``: any product of psd, nonnegative, second-order and free blocks, by
-   the steps of QICS and certificates of our own.
+4. ``cones`` and ``interior_point``: any product of psd, nonnegative, second-order and free blocks, by the steps of QICS
+   and certificates of our own.
 5. ``infeasibility``: proofs that there is no feasible X, and rays along which the objective improves forever.
 6. ``solver``: the routes, chosen by estimated cost; results are in the units of the data.
 7. ``program``: the front door, :class:`SDP`.

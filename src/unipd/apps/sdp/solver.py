@@ -26,7 +26,6 @@ from unipd.apps.sdp.cones import (
     split_blocks,
 )
 from unipd.apps.sdp.data import PSD, SdpData, TraceBound
-from unipd.apps.sdp.embedding import has_interior_points
 from unipd.apps.sdp.formulation import Analysis, WarmStart, analyse
 from unipd.apps.sdp.infeasibility import (
     Ray,
@@ -38,7 +37,7 @@ from unipd.apps.sdp.infeasibility import (
     separated_result,
     unbounded_result,
 )
-from unipd.apps.sdp.interior_point import InteriorPoint
+from unipd.apps.sdp.interior_point import InteriorPoint, has_interior_points
 from unipd.apps.sdp.presolve import find_binary_lifting, list_equations
 from unipd.errors import InvalidInput
 from unipd.problem import Problem, ratio

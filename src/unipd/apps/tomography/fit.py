@@ -68,9 +68,9 @@ from unipd.run import Result, StoppingRule, iterate, recheck, solve
 from unipd.run.consistency import certify_bound
 from unipd.run.result import certificate_figures
 from unipd.run.stopping import RemainingBudget
+from unipd.sharp.base import unwrap_counter
 from unipd.sharp.spectral.factors import SpectralFactors
 from unipd.sharp.spectral.spectrahedron import Spectrahedron
-from unipd.sharp.wrapper import unwrap_counter
 from unipd.status import Status
 from unipd.trackers.lowrank import LowRankTracker
 

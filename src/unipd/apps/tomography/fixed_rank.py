@@ -32,8 +32,8 @@ from unipd.methods.factored.lbfgs import Memory, lbfgs_steps
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp import Spectrahedron
+from unipd.sharp.base import unwrap_counter
 from unipd.sharp.spectral.factors import Factors, SpectralFactors, random_block
-from unipd.sharp.wrapper import unwrap_counter
 from unipd.status import Status
 
 PROMISING = 10.0

@@ -39,9 +39,9 @@ from unipd.methods.factored.factored import START_TOLERANCE, certify_at, with_bo
 from unipd.problem import Problem
 from unipd.protocols import Tracker
 from unipd.sharp import Spectrahedron
+from unipd.sharp.base import unwrap_counter
 from unipd.sharp.spectral.base import weights_of
 from unipd.sharp.spectral.factors import random_block
-from unipd.sharp.wrapper import unwrap_counter
 from unipd.spectral import PROBABILISTIC, RIGOROUS, Certification
 from unipd.spectral.certify.probabilistic import bracket
 from unipd.spectral.operators import Products, is_hermitian
